@@ -1,0 +1,35 @@
+"""Bandwidths: policies, the sequences nu, and the draws."""
+
+from modeseek.bandwidth.draws import ORDERS, Drawn, DrawPlan, uniforms
+from modeseek.bandwidth.nu import LogLog, Nu, NuSpec, OwnNu, Power, get_nu
+from modeseek.bandwidth.policies import (
+    POLICIES,
+    Absorption,
+    Anchored,
+    Constant,
+    Shrinking,
+    Uniform,
+    Walk,
+    make_policy,
+)
+
+__all__ = [
+    "ORDERS",
+    "POLICIES",
+    "Absorption",
+    "Anchored",
+    "Constant",
+    "DrawPlan",
+    "Drawn",
+    "LogLog",
+    "Nu",
+    "NuSpec",
+    "OwnNu",
+    "Power",
+    "Shrinking",
+    "Uniform",
+    "Walk",
+    "get_nu",
+    "make_policy",
+    "uniforms",
+]

@@ -1,0 +1,33 @@
+"""Chains: the four algorithms, one loop, its stopping rules and its trace."""
+
+from modeseek.chain.algorithms import (
+    Chain,
+    Setting,
+    blurring,
+    doubly_stochastic,
+    mean_shift,
+    setting,
+    stochastic,
+)
+from modeseek.chain.run import ChainResult, partition, run
+from modeseek.chain.stopping import RULES, Outcome, Stopping
+from modeseek.chain.trace import Record, Series, Trace
+
+__all__ = [
+    "RULES",
+    "Chain",
+    "ChainResult",
+    "Outcome",
+    "Record",
+    "Series",
+    "Setting",
+    "Stopping",
+    "Trace",
+    "blurring",
+    "doubly_stochastic",
+    "mean_shift",
+    "partition",
+    "run",
+    "setting",
+    "stochastic",
+]

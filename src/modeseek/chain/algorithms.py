@@ -1,0 +1,252 @@
+"""The four algorithms as constructors of one `Chain`.
+
+Each is the operator S_h applied again and again; they differ in who moves, against what, and with which h:
+
+- `mean_shift`: every query, against the data, which never move; fixed h;
+- `blurring`: all points at once, against the current state; fixed h;
+- `stochastic`: one random point (or a batch), against the current state; fixed h;
+- `doubly_stochastic`: the same with a random h: a policy, not another loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modeseek.bandwidth import Constant, DrawPlan
+from modeseek.engines import choose
+from modeseek.profiles import BIWEIGHT, Profile, get_profile
+from modeseek.types import Array, BandwidthPolicy, ChainState, Engine, Geometry, SweepInfo, Workspace
+from modeseek.validation import METRICS, check_choice, check_number, check_state, check_weights
+
+__all__ = ["Chain", "Setting", "blurring", "doubly_stochastic", "mean_shift", "setting", "stochastic"]
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What all algorithms are given: the points, their weights, the kernel, the space and an engine.
+
+    Attributes
+    ----------
+    points : (n, d) array
+        The initial state; for mean shift, the data. Centred data lose least to rounding.
+    weights : (n,) array
+    profile : Profile
+    geometry : Geometry
+    engine : Engine
+    n_jobs : int, optional
+        Threads for simultaneous updates.
+    """
+
+    points: Array
+    weights: Array
+    profile: Profile = BIWEIGHT
+    geometry: Geometry = field(default_factory=Geometry)
+    engine: Engine = field(default_factory=lambda: choose("auto", BIWEIGHT))
+    n_jobs: int | None = None
+
+    def open(self, points: Array | None = None) -> Workspace:
+        """Open the engine's workspace on the points, or on others."""
+        points = self.points if points is None else points
+        return self.engine.open(points, self.weights, self.profile, self.geometry, self.n_jobs)
+
+
+def setting(
+    points: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    profile: str | Profile = "biweight",
+    metric: str = "euclidean",
+    engine: str = "auto",
+    n_jobs: int | None = None,
+) -> Setting:
+    """Return a checked `Setting` from plain arrays and names; under cosine, points must be unit vectors."""
+    state = check_state(points)
+    geometry = Geometry(check_choice("metric", metric, METRICS))
+    if geometry.spherical and not np.allclose(np.linalg.norm(state, axis=1), 1.0, atol=1e-5):
+        raise ValueError('points must be unit vectors under metric="cosine": divide each row by its length.')
+    kernel = get_profile(profile)
+    return Setting(state, check_weights(weights, len(state)), kernel, geometry, choose(engine, kernel), n_jobs)
+
+
+class Chain(NamedTuple):
+    """An algorithm: where it starts and how it goes on. The state is carried, the info is never fed back.
+
+    Attributes
+    ----------
+    name : str
+    setting : Setting
+    h_min : float
+        Smallest bandwidth that can be drawn, per-point scale included.
+    init : callable
+        () -> ChainState, before the first update.
+    sweep : callable
+        ChainState -> (ChainState, SweepInfo): about n updates.
+    upper : callable or None
+        ChainState -> largest bandwidth still to come, per-point scale included; None where data never move and
+        so nothing can be certified.
+    frozen : callable
+        ChainState -> whether the bandwidth can no longer change, or nobody can say: then small shifts are all
+        there is to go by.
+    """
+
+    name: str
+    setting: Setting
+    h_min: float
+    init: Callable[[], ChainState]
+    sweep: Callable[[ChainState], tuple[ChainState, SweepInfo]]
+    upper: Callable[[ChainState], float] | None
+    frozen: Callable[[ChainState], bool]
+
+
+def _start(points: Array, h: float) -> ChainState:
+    return ChainState(points, float(h), 0, np.full(len(points), np.inf))
+
+
+def _always(state: ChainState) -> bool:
+    return True
+
+
+class _Held:
+    """A workspace and the state it holds, so that a sweep continues from whichever state it is given."""
+
+    def __init__(self, setting: Setting):
+        self._setting = setting
+        self._workspace: Workspace | None = None
+        self._points: Array | None = None
+
+    def at(self, points: Array) -> Workspace:
+        if self._workspace is None:
+            self._workspace = self._setting.open(points)
+        elif points is not self._points:
+            self._workspace.load(points)
+        self._points = None  # until the sweep is over the workspace is between states
+        return self._workspace
+
+    def leave(self) -> Array:
+        assert self._workspace is not None
+        self._points = self._workspace.points
+        return self._points
+
+
+def mean_shift(setting: Setting, h: float, *, tol: float = 1e-6, queries: Array | None = None) -> Chain:
+    """Return plain mean shift: every query climbs the density of the data, which never move.
+
+    Parameters
+    ----------
+    setting : Setting
+    h : float
+    tol : float
+        A query has arrived when a shift is at most tol * h; from then on it rests.
+    queries : (m, d) array, optional
+        Where climbers start. Default: at the data.
+    """
+    check_number("bandwidth", h)
+    start = setting.points if queries is None else queries
+    workspace = setting.open()
+
+    def sweep(state: ChainState) -> tuple[ChainState, SweepInfo]:
+        climbing = np.flatnonzero(state.last_shift > tol * h)
+        old = state.points[climbing]
+        new = workspace.shift_all(old, h)
+        points, last_shift = state.points.copy(), state.last_shift.copy()
+        points[climbing] = new
+        last_shift[climbing] = np.linalg.norm(new.astype(np.float64) - old, axis=1)
+        info = SweepInfo(np.full(1, h), float(last_shift[climbing].max(initial=0.0)))
+        return ChainState(points, h, state.k + len(climbing), last_shift), info
+
+    return Chain("mean shift", setting, h, lambda: _start(start, h), sweep, None, _always)
+
+
+def blurring(setting: Setting, h: float) -> Chain:
+    """Return blurring mean shift: all points move at once, against the current state."""
+    check_number("bandwidth", h)
+    held = _Held(setting)
+
+    def sweep(state: ChainState) -> tuple[ChainState, SweepInfo]:
+        workspace = held.at(state.points)
+        new = workspace.shift_all(state.points, h)
+        workspace.load(new)
+        last_shift = np.linalg.norm(new.astype(np.float64) - state.points, axis=1)
+        info = SweepInfo(np.full(1, h), float(last_shift.max()))
+        return ChainState(held.leave(), h, state.k + len(new), last_shift), info
+
+    return Chain(
+        "blurring mean shift", setting, h, lambda: _start(setting.points, h), sweep, lambda state: h, _always
+    )
+
+
+def stochastic(
+    setting: Setting,
+    h: float,
+    *,
+    seed: int,
+    chain: int = 0,
+    order: str = "random",
+    batch_size: int = 1,
+    scales: Array | None = None,
+) -> Chain:
+    """Return stochastic mean shift: `doubly_stochastic` at one bandwidth."""
+    return doubly_stochastic(
+        setting, Constant(h), seed=seed, chain=chain, order=order, batch_size=batch_size, scales=scales
+    )._replace(name="stochastic mean shift")
+
+
+def doubly_stochastic(
+    setting: Setting,
+    policy: BandwidthPolicy,
+    *,
+    seed: int,
+    chain: int = 0,
+    order: str = "random",
+    batch_size: int = 1,
+    scales: Array | None = None,
+) -> Chain:
+    """Return doubly stochastic mean shift: a random point moves, with a bandwidth drawn by the policy.
+
+    Parameters
+    ----------
+    setting : Setting
+    policy : BandwidthPolicy
+    seed, chain : int
+        Key of the draws; chains of one seed are independent.
+    order : {"random", "reshuffled"}
+    batch_size : int
+        How many distinct points move at once: 1 is the paper's algorithm, n is blurring.
+    scales : (n,) array, optional
+        Factors on the bandwidth, one for each point.
+    """
+    plan = DrawPlan(setting.weights, policy, seed, chain, order, batch_size, scales)
+    narrowest, widest = (1.0, 1.0) if scales is None else (float(scales.min()), float(scales.max()))
+    held = _Held(setting)
+
+    def sweep(state: ChainState) -> tuple[ChainState, SweepInfo]:
+        draws, path = plan.sweep(state.k // plan.updates, state.h)
+        workspace = held.at(state.points)
+        lengths = workspace.shift_each(draws)
+        chosen = draws.indices >= 0
+        last_shift = state.last_shift.copy()
+        last_shift[draws.indices[chosen]] = lengths[chosen]  # a point drawn twice keeps its last
+        info = SweepInfo(path, float(lengths.max()))
+        return ChainState(held.leave(), float(path[-1]), state.k + plan.updates, last_shift), info
+
+    def policy_upper(state: ChainState) -> float:
+        return policy.upper(state.h, state.k // plan.updates * plan.steps)
+
+    def frozen(state: ChainState) -> bool:
+        upper = policy_upper(state)
+        return upper == state.h or np.isinf(upper)
+
+    return Chain(
+        "doubly stochastic mean shift",
+        setting,
+        policy.h_min * narrowest,
+        lambda: _start(setting.points, policy.h_0),
+        sweep,
+        lambda state: policy_upper(state) * widest,
+        frozen,
+    )

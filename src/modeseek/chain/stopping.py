@@ -1,0 +1,118 @@
+"""When a run ends, and how it says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from modeseek.chain.algorithms import Chain
+from modeseek.partition import is_certified
+from modeseek.types import ChainState
+from modeseek.validation import check_choice, check_integer, check_number, check_tau
+
+__all__ = ["RULES", "Outcome", "Stopping"]
+
+RULES = ("certificate", "shifts")
+
+
+class Outcome(Enum):
+    """How a run ended; the value is the message."""
+
+    CERTIFIED = "certified: no later update can change the partition"
+    SMALL_SHIFTS = "the last shifts of enough points were below the threshold"
+    CLIMBED = "every point has climbed to its mode"
+    UPDATE_LIMIT = "stopped at the limit on updates before the partition was final"
+    TIME_LIMIT = "stopped at the limit on time before the partition was final"
+    INTERRUPTED = "interrupted before the partition was final; what was done is kept"
+
+    @property
+    def converged(self) -> bool:
+        """Whether the run ended by itself."""
+        return self in (Outcome.CERTIFIED, Outcome.SMALL_SHIFTS, Outcome.CLIMBED)
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When to stop.
+
+    Attributes
+    ----------
+    tau : float
+        Distance at which clusters are read off; below half the smallest bandwidth.
+    threshold : float
+        A shift up to this length counts as small (absolute; the paper takes 1e-6).
+    fraction : float
+        Share of the points whose last shift must be small.
+    rule : {"certificate", "shifts"}
+        "certificate" stops when no later update can change the partition. Small shifts then end a run only where
+        the bandwidth can no longer change (they mean something there: Theorem 1) or nobody knows its upper end.
+        "shifts" is the paper's rule alone.
+    max_updates : int, optional
+        Limit on single-point updates; None means max(10^7, 200 n).
+    max_sweeps : int, optional
+        Limit on sweeps since the first state.
+    max_time : float, optional
+        Limit on seconds, looked at after each sweep.
+    """
+
+    tau: float
+    threshold: float = 1e-6
+    fraction: float = 1.0
+    rule: str = "certificate"
+    max_updates: int | None = None
+    max_sweeps: int | None = None
+    max_time: float | None = None
+
+    def __post_init__(self) -> None:
+        check_number("tau", self.tau)
+        check_number("threshold", self.threshold, strict=False)
+        check_choice("rule", self.rule, RULES)
+        if not 0 < check_number("fraction", self.fraction) <= 1:
+            raise ValueError(f"fraction must be in (0, 1]; got {self.fraction!r}.")
+        if self.max_updates is not None:
+            check_integer("max_updates", self.max_updates, low=1)
+        if self.max_sweeps is not None:
+            check_integer("max_sweeps", self.max_sweeps, low=1)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+
+    def for_chain(self, chain: Chain) -> Stopping:
+        """Check tau against the chain's smallest bandwidth; return self."""
+        check_tau(self.tau, chain.h_min)
+        return self
+
+    def limit(self, chain: Chain) -> int:
+        """Return the limit on updates in force."""
+        n = len(chain.setting.points)
+        return max(10**7, 200 * n) if self.max_updates is None else self.max_updates
+
+    def check(self, chain: Chain, state: ChainState, sweeps: int, seconds: float) -> Outcome | None:
+        """Return the outcome if the run is over, else None."""
+        small = self._small(state)
+        if chain.upper is None:
+            if small:
+                return Outcome.CLIMBED
+        elif self.rule == "certificate":
+            if _due(sweeps) and is_certified(
+                state.points, self.tau, chain.upper(state), chain.setting.geometry
+            ):
+                return Outcome.CERTIFIED
+            if small and chain.frozen(state):
+                return Outcome.SMALL_SHIFTS
+        elif small:
+            return Outcome.SMALL_SHIFTS
+        if state.k >= self.limit(chain) or (self.max_sweeps is not None and sweeps >= self.max_sweeps):
+            return Outcome.UPDATE_LIMIT
+        if self.max_time is not None and seconds >= self.max_time:
+            return Outcome.TIME_LIMIT
+        return None
+
+    def _small(self, state: ChainState) -> bool:
+        return np.count_nonzero(state.last_shift <= self.threshold) >= self.fraction * len(state.last_shift)
+
+
+def _due(sweeps: int) -> bool:
+    """Whether the certificate is looked for: every sweep at first, then ever more rarely, a few per cent late."""
+    return sweeps <= 32 or sweeps % (sweeps // 32) == 0

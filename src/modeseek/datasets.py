@@ -1,0 +1,167 @@
+"""Mixtures with known labels: the paper's, and the same with unequal sizes and with many components."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modeseek.types import Array, IntArray
+from modeseek.validation import check_choice, check_integer, check_number, seed_of
+
+__all__ = ["imbalanced_mixture", "many_clusters", "paper_mixture"]
+
+PAPER_CENTRES = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+PAPER_SPREAD = 0.65
+PAPER_SPACING = 2.0
+SPREADS = ("std", "variance")
+
+
+def paper_mixture(
+    n_per_cluster: int = 50, *, spread: str = "std", random_state: Any = None
+) -> tuple[Array, IntArray]:
+    """Draw the paper's mixture of three round Gaussians in the plane.
+
+    Component j is N(m_j, s^2 I) with m_0 = (1, 1), m_1 = (-1, -1), m_2 = (1, -1), and the paper's number 0.65
+    is read as s (`spread="std"`) or as s^2 (`spread="variance"`).
+
+    Parameters
+    ----------
+    n_per_cluster : int, default=50
+        Points of each component.
+    spread : {"std", "variance"}, default="std"
+        What 0.65 is: the standard deviation s, or the variance s^2 (s = 0.806). The paper's table gives the
+        covariance as 0.65 I, which is "variance"; the components then overlap far more.
+    random_state : int, Generator, RandomState or None, default=None
+        Give a whole number to get the same points each time.
+
+    Returns
+    -------
+    X : (3 * n_per_cluster, 2) float64 array
+        The points, component by component.
+    y : (3 * n_per_cluster,) integer array
+        The component of each point.
+
+    Examples
+    --------
+    >>> X, y = paper_mixture(50, random_state=0)
+    >>> X.shape, np.bincount(y)
+    ((150, 2), array([50, 50, 50]))
+    """
+    n = check_integer("n_per_cluster", n_per_cluster, low=1)
+    return _gaussians(PAPER_CENTRES, np.full(3, n), spread, random_state)
+
+
+def imbalanced_mixture(
+    ratio: float, n_per_cluster: int = 50, *, spread: str = "std", random_state: Any = None
+) -> tuple[Array, IntArray]:
+    """Draw the paper's mixture with unequal sizes, the largest `ratio` times the smallest.
+
+    The three sizes are in the proportion ratio : sqrt(ratio) : 1 and add up to 3 * n_per_cluster, so that the
+    number of points does not change with the ratio. They are rounded to whole points (largest remainder), so
+    the ratio is met as closely as whole points allow. `ratio=1` is `paper_mixture`, to the last digit.
+
+    Parameters
+    ----------
+    ratio : float
+        Largest size over smallest size, >= 1.
+    n_per_cluster : int, default=50
+        Average points of a component.
+    spread : {"std", "variance"}, default="std"
+        What the paper's 0.65 is; see `paper_mixture`.
+    random_state : int, Generator, RandomState or None, default=None
+        Give a whole number to get the same points each time.
+
+    Returns
+    -------
+    X : (3 * n_per_cluster, 2) float64 array
+        The points, component by component.
+    y : (3 * n_per_cluster,) integer array
+        The component of each point; 0 is the largest, at (1, 1), and 2 the smallest, at (1, -1).
+
+    Examples
+    --------
+    >>> X, y = imbalanced_mixture(16, 70, random_state=0)
+    >>> np.bincount(y)
+    array([160,  40,  10])
+    """
+    n = check_integer("n_per_cluster", n_per_cluster, low=1)
+    ratio = check_number("ratio", ratio, low=1.0, strict=False)
+    sizes = _split(3 * n, np.array([ratio, np.sqrt(ratio), 1.0]))
+    if sizes.min() < 1:
+        raise ValueError(
+            f"ratio={ratio:g} leaves no point for the smallest component of {3 * n} points in all: "
+            "take a smaller ratio or a larger n_per_cluster."
+        )
+    return _gaussians(PAPER_CENTRES, sizes, spread, random_state)
+
+
+def many_clusters(
+    n_clusters: int,
+    n_per_cluster: int = 50,
+    *,
+    spacing: float = PAPER_SPACING,
+    spread: str = "std",
+    random_state: Any = None,
+) -> tuple[Array, IntArray]:
+    """Draw any number of the paper's round Gaussians, with centres on a square grid.
+
+    Component j is N(m_j, s^2 I), m_j = spacing * (column, row), on a grid of ceil(sqrt(n_clusters)) columns
+    that is filled row by row and centred on the origin. The distance to the nearest other centre is always
+    `spacing`, by default the paper's 2, so that a cluster is as hard to tell from its neighbours in a mixture
+    of four as in one of a thousand (only those at the rim have fewer neighbours).
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of components.
+    n_per_cluster : int, default=50
+        Points of each component.
+    spacing : float, default=2.0
+        Distance between neighbouring centres.
+    spread : {"std", "variance"}, default="std"
+        What the paper's 0.65 is; see `paper_mixture`.
+    random_state : int, Generator, RandomState or None, default=None
+        Give a whole number to get the same points each time.
+
+    Returns
+    -------
+    X : (n_clusters * n_per_cluster, 2) float64 array
+        The points, component by component.
+    y : (n_clusters * n_per_cluster,) integer array
+        The component of each point.
+
+    Examples
+    --------
+    >>> X, y = many_clusters(10, 20, random_state=0)
+    >>> X.shape, np.unique(y).size
+    ((200, 2), 10)
+    """
+    n_clusters = check_integer("n_clusters", n_clusters, low=1)
+    n = check_integer("n_per_cluster", n_per_cluster, low=1)
+    spacing = check_number("spacing", spacing)
+    n_columns = int(np.ceil(np.sqrt(n_clusters)))
+    rows, columns = np.divmod(np.arange(n_clusters), n_columns)
+    centre = np.array([n_columns - 1, rows[-1]]) / 2
+    centres = spacing * (np.column_stack([columns, rows]) - centre)
+    return _gaussians(centres, np.full(n_clusters, n), spread, random_state)
+
+
+def _gaussians(centres: Array, sizes: IntArray, spread: str, random_state: Any) -> tuple[Array, IntArray]:
+    check_choice("spread", spread, SPREADS)
+    std = PAPER_SPREAD if spread == "std" else np.sqrt(PAPER_SPREAD)
+    rng = np.random.default_rng(seed_of(random_state))
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    return centres[y] + std * rng.standard_normal((len(y), centres.shape[1])), y
+
+
+def _split(total: int, proportions: ArrayLike) -> IntArray:
+    """Share whole points out by the largest remainder, so that the sum is exact."""
+    exact = np.asarray(proportions, dtype=np.float64)
+    exact = total * exact / exact.sum()
+    sizes = np.floor(exact).astype(np.int64)
+    # a stable sort, so that equal remainders go to the larger component
+    leftover = np.argsort(sizes - exact, kind="stable")[: total - sizes.sum()]
+    sizes[leftover] += 1
+    return sizes

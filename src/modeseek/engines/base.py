@@ -1,0 +1,61 @@
+"""What every engine shares: simultaneous updates from `shift_all`, and lengths on the sphere."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from modeseek.types import Array, Draws, Geometry
+
+__all__ = ["BaseWorkspace", "settle"]
+
+
+def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
+    """Move by a shift; under cosine the new place is drawn back onto the unit sphere.
+
+    The mean of points that cancel out has no direction: such a point stays where it is.
+    """
+    new = old + shift
+    if not geometry.spherical:
+        return new
+    length = np.linalg.norm(new, axis=-1, keepdims=True)
+    return np.where(length > 1e-12, new / np.maximum(length, 1e-12), old)
+
+
+class BaseWorkspace(ABC):
+    """A workspace that has `shift_all` and one-by-one updates, and gets batches from them."""
+
+    def shift_each(self, draws: Draws) -> Array:
+        """Apply the draws in order; rows of a 2-D block move at once."""
+        if draws.indices.ndim == 1:
+            return self.shift_one_by_one(draws)
+        lengths = np.zeros(draws.indices.shape)
+        for row, (members, h) in enumerate(zip(draws.indices, draws.bandwidths, strict=True)):
+            there = members >= 0
+            old = self.points[members[there]]
+            new = self.shift_all(old, h[there])
+            lengths[row, there] = np.linalg.norm(new.astype(np.float64) - old, axis=1)
+            self.place(members[there], new)
+        return lengths
+
+    @property
+    @abstractmethod
+    def points(self) -> Array:
+        """The current state as an (n, d) array."""
+
+    @abstractmethod
+    def load(self, points: Array) -> None:
+        """Replace the state."""
+
+    @abstractmethod
+    def place(self, members: Array, values: Array) -> None:
+        """Put some points elsewhere."""
+
+    @abstractmethod
+    def shift_one_by_one(self, draws: Draws) -> Array:
+        """Apply a 1-D block of draws in order; return the lengths of the shifts."""
+
+    @abstractmethod
+    def shift_all(self, queries: Array, h: Array | float) -> Array:
+        """Return S_h(x) for every query x against the current state."""

@@ -1,0 +1,219 @@
+"""Compiled sums for `brute`: coordinates contiguous, no branch in the inner loop, one branch per profile.
+
+Importing this module imports Numba and compiles nothing; the first call of `shifts` for a profile does, and leaves
+the result on disk. Kernels are closures over integers only: a compiled function in a closure, or passed as an
+argument from Python, would defeat the disk cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from modeseek import formulas
+
+__all__ = ["LOW", "Shifts", "own_shifts", "shifts"]
+
+# up to this dimension all coordinates stay in registers
+LOW = 3
+# points per block in higher dimension: distances, weights and a coordinate of a block fit the first-level cache
+BLOCK = 512
+
+# the order of sums may change (so they run in vector lanes); NaN and infinity keep their meaning
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+flat = njit(formulas.flat_weight)
+biweight = njit(formulas.biweight_weight)
+triweight = njit(formulas.triweight_weight)
+quadweight = njit(formulas.quadweight_weight)
+gaussian = njit(formulas.gaussian_weight)
+
+
+@njit(inline="always")
+def _shift_low(weight, dim, X, w, q, inv, shift):  # type: ignore[no-untyped-def]
+    """Mean shift of q in one pass over all points, for dim <= LOW; `dim` is a constant by the time this compiles."""
+    x0, x1, x2 = X[0], X[min(1, dim - 1)], X[min(2, dim - 1)]
+    q0, q1, q2 = q[0], q[min(1, dim - 1)], q[min(2, dim - 1)]
+    total = s0 = s1 = s2 = 0.0
+    for j in range(X.shape[1]):
+        a = x0[j] - q0
+        r = a * a
+        b = c = 0.0
+        if dim > 1:
+            b = x1[j] - q1
+            r += b * b
+        if dim > 2:
+            c = x2[j] - q2
+            r += c * c
+        g = w[j] * weight(r * inv)
+        total += g
+        s0 += g * a
+        if dim > 1:
+            s1 += g * b
+        if dim > 2:
+            s2 += g * c
+    scale = 1.0 / total if total > 0.0 else 0.0  # no point in reach: stay
+    shift[0] = s0 * scale
+    if dim > 1:
+        shift[1] = s1 * scale
+    if dim > 2:
+        shift[2] = s2 * scale
+
+
+@njit(inline="always")
+def _shift_any(weight, X, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
+    """Mean shift of q block by block of points, one coordinate after the other."""
+    d, n = X.shape
+    total = 0.0
+    for c in range(d):
+        shift[c] = 0.0
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        r = buffer[:m]
+        r[:] = 0.0
+        for c in range(d):
+            x, q_c = X[c, start : start + m], q[c]
+            for j in range(m):
+                a = x[j] - q_c
+                r[j] += a * a
+        w_block = w[start : start + m]
+        inside = 0.0
+        for j in range(m):
+            g = w_block[j] * weight(r[j] * inv)
+            r[j] = g
+            inside += g
+        if inside > 0.0:
+            total += inside
+            for c in range(d):
+                x, q_c = X[c, start : start + m], q[c]
+                s = 0.0
+                for j in range(m):
+                    s += r[j] * (x[j] - q_c)
+                shift[c] += s
+    scale = 1.0 / total if total > 0.0 else 0.0
+    for c in range(d):
+        shift[c] *= scale
+
+
+@njit(inline="always")
+def _settle(q, shift, spherical):  # type: ignore[no-untyped-def]
+    """Turn the shift into the new place of q, on the unit sphere if asked; the twin of `engines.base.settle`."""
+    square = 0.0
+    for c in range(len(q)):
+        shift[c] += q[c]
+        square += shift[c] * shift[c]
+    if spherical:
+        length = np.sqrt(square)
+        for c in range(len(q)):
+            shift[c] = shift[c] / length if length > 1e-12 else q[c]
+
+
+@njit(inline="always")
+def _each(weight, dim, X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
+    d = X.shape[0]
+    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    for k in range(len(indices)):
+        i, inv = indices[k], 1.0 / (bandwidths[k] * bandwidths[k])
+        for c in range(d):
+            q[c] = X[c, i]
+        if dim <= LOW:
+            _shift_low(weight, dim, X, w, q, inv, new)
+        else:
+            _shift_any(weight, X, w, q, inv, new, buffer)
+        _settle(q, new, spherical)
+        square = 0.0
+        for c in range(d):
+            X[c, i] = new[c]
+            square += (X[c, i] - q[c]) ** 2
+        lengths[k] = np.sqrt(square)
+
+
+@njit(inline="always")
+def _all(weight, dim, X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
+    d = X.shape[0]
+    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    for k in range(len(queries)):
+        inv = 1.0 / (bandwidths[k] * bandwidths[k])
+        for c in range(d):
+            q[c] = queries[k, c]
+        if dim <= LOW:
+            _shift_low(weight, dim, X, w, q, inv, new)
+        else:
+            _shift_any(weight, X, w, q, inv, new, buffer)
+        _settle(q, new, spherical)
+        for c in range(d):
+            moved[k, c] = new[c]
+
+
+class Shifts(NamedTuple):
+    """The two compiled verbs for one profile and one class of dimensions.
+
+    Attributes
+    ----------
+    each : callable
+        (X, w, indices, bandwidths, spherical, lengths): apply draws in order to X, coordinates by rows.
+    all : callable
+        (X, w, queries, bandwidths, spherical, moved): shift queries against X.
+    """
+
+    each: Callable[..., None]
+    all: Callable[..., None]
+
+
+@cache
+def shifts(code: int, dim: int) -> Shifts:
+    """Return the compiled verbs of a built-in profile; dim = LOW + 1 stands for every higher dimension."""
+    options: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": FAST, "error_model": "numpy"}
+
+    @njit(**options)
+    def each(X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
+        if code == 0:
+            _each(flat, dim, X, w, indices, bandwidths, spherical, lengths)
+        elif code == 1:
+            _each(biweight, dim, X, w, indices, bandwidths, spherical, lengths)
+        elif code == 2:
+            _each(triweight, dim, X, w, indices, bandwidths, spherical, lengths)
+        elif code == 3:
+            _each(quadweight, dim, X, w, indices, bandwidths, spherical, lengths)
+        else:
+            _each(gaussian, dim, X, w, indices, bandwidths, spherical, lengths)
+
+    @njit(**options)
+    def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
+        if code == 0:
+            _all(flat, dim, X, w, queries, bandwidths, spherical, moved)
+        elif code == 1:
+            _all(biweight, dim, X, w, queries, bandwidths, spherical, moved)
+        elif code == 2:
+            _all(triweight, dim, X, w, queries, bandwidths, spherical, moved)
+        elif code == 3:
+            _all(quadweight, dim, X, w, queries, bandwidths, spherical, moved)
+        else:
+            _all(gaussian, dim, X, w, queries, bandwidths, spherical, moved)
+
+    return Shifts(each, all_)
+
+
+def own_shifts(function: Callable[[Any], Any], dim: int) -> Shifts:
+    """Return the verbs compiled around a user's weight on [0, 1]; in this process only, nothing on disk."""
+    inside = njit(function)
+
+    @njit
+    def weight(t):  # type: ignore[no-untyped-def]
+        return inside(min(t, 1.0)) if t <= 1.0 else 0.0
+
+    options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
+
+    @njit(**options)
+    def each(X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
+        _each(weight, dim, X, w, indices, bandwidths, spherical, lengths)
+
+    @njit(**options)
+    def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
+        _all(weight, dim, X, w, queries, bandwidths, spherical, moved)
+
+    return Shifts(each, all_)

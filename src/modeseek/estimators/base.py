@@ -1,0 +1,151 @@
+"""What the estimators share: data in, chain run, result stored."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from modeseek.chain import Chain, ChainResult, Setting, Stopping, partition, run
+from modeseek.engines import choose
+from modeseek.neighbours import nearest
+from modeseek.partition import Partition
+from modeseek.profiles import Profile, get_profile
+from modeseek.progress import progress_bar
+from modeseek.ranges import automatic_range
+from modeseek.types import Callback, Geometry, IntArray
+from modeseek.validation import (
+    METRICS,
+    Points,
+    canonical_points,
+    check_choice,
+    check_integer,
+    check_number,
+    check_tau,
+    check_weights,
+)
+
+__all__ = ["ShiftClusterer"]
+
+
+class ShiftClusterer(ClusterMixin, BaseEstimator):
+    """Base of the four estimators: a subclass says which chain to run."""
+
+    profile: str | Profile
+    metric: str
+    tol: float | None
+    min_cluster_size: int
+    engine: str
+    n_jobs: int | None
+    verbose: int
+    callbacks: Sequence[Callback] | None
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data.
+        y : ignored
+            Here for scikit-learn's conventions.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 3 is three equal rows; a row of weight 0 takes no part and gets its nearest row's label.
+
+        Returns
+        -------
+        self
+        """
+        points = self._check_data(X, sample_weight)
+        chain, stopping = self._make_chain(points)
+        result = self._run(chain, stopping)
+        self._store(points, result, partition(chain, result, stopping.tau))
+        return self
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """Return for each row the label of the nearest training point, which gives back `labels_` on those.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : integer array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self._labels[nearest(self._points.values, self._points.place(rows), n_jobs=self.n_jobs)]
+
+    def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
+        raise NotImplementedError
+
+    def _check_data(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Points:
+        check_integer("min_cluster_size", self.min_cluster_size, low=1)
+        geometry = Geometry(check_choice("metric", self.metric, METRICS))
+        try:
+            rows = validate_data(self, X, dtype=[np.float64, np.float32])
+        except ValueError as error:
+            if "could not convert string" in str(error):
+                raise ValueError(f"X must hold numbers only: {error}. Leave text columns out or encode them.") from None
+            raise
+        points = canonical_points(rows, check_weights(sample_weight, len(rows)), geometry)
+        absent = np.flatnonzero(points.inverse < 0)
+        if len(absent):  # rows of weight 0 follow their nearest point
+            points.inverse[absent] = nearest(points.values, points.place(rows[absent]), n_jobs=self.n_jobs)
+        return points
+
+    def _setting(self, points: Points) -> Setting:
+        profile = get_profile(self.profile)
+        engine = choose(self.engine, profile)
+        self.engine_ = engine.name
+        return Setting(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
+
+    def _bandwidth(self, bandwidth: float | None, points: Points) -> float:
+        if bandwidth is None:
+            return automatic_range(points.values, n_jobs=self.n_jobs).h_max
+        return check_number("bandwidth", bandwidth)
+
+    def _stopping(self, chain: Chain, tau: float | None, max_updates: int | None, max_time: float | None) -> Stopping:
+        threshold = check_number("tol", self.tol, strict=False) * chain.h_min
+        return Stopping(
+            check_tau(tau, chain.h_min), threshold=threshold, max_updates=max_updates, max_time=max_time
+        )
+
+    def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
+        own = list(self.callbacks or ())
+        bar = progress_bar(chain.name, len(chain.setting.points)) if self.verbose else nullcontext([])
+        with bar as shown:
+            result = run(chain, stopping, callbacks=[*shown, *own])
+        if not result.outcome.converged:
+            warnings.warn(
+                f"{type(self).__name__} {result.outcome.value} ({result.state.k:,} updates); labels_ is how far it "
+                f"came. {self._remedy()}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return result
+
+    def _remedy(self) -> str:
+        return "Raise max_updates or max_time, or widen the bandwidths."
+
+    def _store(self, points: Points, result: ChainResult, part: Partition) -> None:
+        keep = part.sizes >= self.min_cluster_size
+        self._points = points
+        self._labels = np.where(keep, np.cumsum(keep) - 1, -1)[part.labels]
+        self.labels_ = self._labels[points.inverse]
+        self.cluster_centers_ = points.restore(part.centers[keep])
+        self.n_clusters_ = int(keep.sum())
+        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
+        ends = points.restore(result.state.points)
+        self.points_ = ends[points.inverse] if len(ends) == len(points.values) else ends
+        self.outcome_, self.trace_ = result.outcome, result.trace
+        self.n_updates_ = result.state.k

@@ -1,0 +1,92 @@
+"""BlurringMeanShift: all points move at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modeseek.chain import Chain, Stopping, blurring
+from modeseek.estimators.base import ShiftClusterer
+from modeseek.profiles import Profile
+from modeseek.types import Callback
+from modeseek.validation import Points
+
+__all__ = ["BlurringMeanShift"]
+
+
+class BlurringMeanShift(ShiftClusterer):
+    """Blurring mean shift (BMS): all points move at once, against each other, until nothing can change.
+
+    Parameters
+    ----------
+    bandwidth : float, optional
+        Radius h of the kernel. None: chosen from the data, see `modeseek.ranges`.
+    profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
+        Shape of the kernel; the last two are outside the theorems.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Under "cosine" rows are scaled to unit length and points stay on the sphere.
+    tol : float, default=1e-6
+        A shift up to tol * bandwidth counts as none.
+    tau : float, optional
+        Points closer than this at the end share a cluster; below bandwidth / 2. None: bandwidth / 4.
+    max_updates : int, optional
+        Limit on single-point updates, n of them a sweep. None: max(10^7, 200 n).
+    max_time : float, optional
+        Limit on seconds.
+    min_cluster_size : int, default=1
+        Clusters lighter than this become noise, label -1.
+    engine : {"auto", "brute", "reference"}, default="auto"
+        All are exact; they differ in speed.
+    n_jobs : int, optional
+        Threads. Labels do not depend on it.
+    verbose : int, default=0
+        1 shows progress on a terminal.
+    callbacks : sequence of callables, optional
+        Each is called as f(state, info) after every sweep.
+
+    Attributes
+    ----------
+    labels_, cluster_centers_, n_clusters_, points_, outcome_, partition_, n_updates_, engine_, trace_
+        As in `DoublyStochasticMeanShift`.
+    bandwidth_ : float
+        The bandwidth in force.
+
+    Examples
+    --------
+    >>> from modeseek import BlurringMeanShift
+    >>> BlurringMeanShift(1.0).fit_predict([[0.0], [0.1], [5.0]])
+    array([0, 0, 1])
+    """
+
+    def __init__(
+        self,
+        bandwidth: float | None = None,
+        *,
+        profile: str | Profile = "biweight",
+        metric: str = "euclidean",
+        tol: float = 1e-6,
+        tau: float | None = None,
+        max_updates: int | None = None,
+        max_time: float | None = None,
+        min_cluster_size: int = 1,
+        engine: str = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callbacks: Sequence[Callback] | None = None,
+    ):
+        self.bandwidth = bandwidth
+        self.profile = profile
+        self.metric = metric
+        self.tol = tol
+        self.tau = tau
+        self.max_updates = max_updates
+        self.max_time = max_time
+        self.min_cluster_size = min_cluster_size
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
+        self.bandwidth_ = self._bandwidth(self.bandwidth, points)
+        chain = blurring(self._setting(points), self.bandwidth_)
+        return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)

@@ -1,0 +1,234 @@
+"""MeanShift: every point climbs the density of the data; a drop-in for scikit-learn's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modeseek.chain import ChainResult, Stopping, mean_shift
+from modeseek.estimators.base import ShiftClusterer
+from modeseek.neighbours import kth_distance, nearest
+from modeseek.objective import kernel_mass
+from modeseek.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
+from modeseek.profiles import FLAT, Profile, get_profile
+from modeseek.types import Array, Callback, IntArray
+from modeseek.validation import Points, check_choice, check_integer, check_number, check_state
+
+__all__ = ["MeanShift"]
+
+
+class _Modes(NamedTuple):
+    """Modes and who climbed to them: `labels` of the climbers, `centers` of the modes."""
+
+    labels: IntArray
+    centers: Array
+
+
+class MeanShift(ShiftClusterer):
+    """Mean shift (MS): every point climbs to a mode of the data's density, and the modes are the clusters.
+
+    It takes all parameters of `sklearn.cluster.MeanShift`, with their meaning. `profile="flat"` gives its centres.
+    Unlike there, a point's label is that of the mode it climbed to, any bandwidth gives an answer, and reaching the
+    limit on iterations gives a warning.
+
+    Parameters
+    ----------
+    bandwidth : float, optional
+        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see `modeseek.ranges`;
+        scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
+    seeds : array-like of shape (n_seeds, n_features), optional
+        Where climbers start; every point by default. A seed with no point within the bandwidth starts at the nearest.
+    bin_seeding : bool, default=False
+        Start from the corners of a grid of width `bandwidth` that have points around them, instead of every point:
+        faster.
+    min_bin_freq : int, default=1
+        Bins with fewer points give no seed.
+    cluster_all : bool, default=True
+        If False, points farther than the bandwidth from every centre become noise, label -1.
+    n_jobs : int, optional
+        Threads. Labels do not depend on it.
+    max_iter : int, default=300
+        Most steps of a climber.
+    profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
+        Shape of the kernel; "flat" is scikit-learn's.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Under "cosine" rows are scaled to unit length and climbers stay on the sphere.
+    assign_labels : {"basin", "nearest"}, default="basin"
+        "basin" labels a point by the mode it climbed to (where seeds climb for it: by its nearest seed's mode);
+        "nearest" by the nearest centre, as scikit-learn does.
+    tol : float, optional
+        A climber has arrived when a step is at most tol * bandwidth. None: 1e-3 for "flat", as in scikit-learn, and
+        1e-4 otherwise.
+    min_cluster_size : int, default=1
+        Clusters lighter than this become noise, label -1.
+    engine : {"auto", "brute", "reference"}, default="auto"
+        All are exact; they differ in speed.
+    verbose : int, default=0
+        1 shows progress on a terminal.
+    callbacks : sequence of callables, optional
+        Each is called as f(state, info) after every sweep.
+
+    Attributes
+    ----------
+    labels_, cluster_centers_, n_clusters_, outcome_, partition_, n_updates_, engine_, trace_
+        As in `DoublyStochasticMeanShift`. Centres are modes, highest first with "flat", heaviest first otherwise.
+    points_ : array
+        Where each climber ended: one row for each row of X, or for each seed.
+    bandwidth_ : float
+        The bandwidth in force.
+    n_iter_ : int
+        Most steps that a climber took.
+
+    Examples
+    --------
+    >>> from modeseek import MeanShift
+    >>> MeanShift(bandwidth=1.0).fit_predict([[0.0], [0.1], [5.0]])
+    array([0, 0, 1])
+    """
+
+    def __init__(
+        self,
+        bandwidth: float | None = None,
+        *,
+        seeds: ArrayLike | None = None,
+        bin_seeding: bool = False,
+        min_bin_freq: int = 1,
+        cluster_all: bool = True,
+        n_jobs: int | None = None,
+        max_iter: int = 300,
+        profile: str | Profile = "biweight",
+        metric: str = "euclidean",
+        assign_labels: str = "basin",
+        tol: float | None = None,
+        min_cluster_size: int = 1,
+        engine: str = "auto",
+        verbose: int = 0,
+        callbacks: Sequence[Callback] | None = None,
+    ):
+        self.bandwidth = bandwidth
+        self.seeds = seeds
+        self.bin_seeding = bin_seeding
+        self.min_bin_freq = min_bin_freq
+        self.cluster_all = cluster_all
+        self.n_jobs = n_jobs
+        self.max_iter = max_iter
+        self.profile = profile
+        self.metric = metric
+        self.assign_labels = assign_labels
+        self.tol = tol
+        self.min_cluster_size = min_cluster_size
+        self.engine = engine
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data.
+        y : ignored
+            Here for scikit-learn's conventions.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 3 is three equal rows; a row of weight 0 takes no part and gets its nearest row's label.
+
+        Returns
+        -------
+        self
+        """
+        check_choice("assign_labels", self.assign_labels, ("basin", "nearest"))
+        points = self._check_data(X, sample_weight)
+        h = self._positive_bandwidth(points)
+        seeds = self._seeds(points, h)
+        flat = get_profile(self.profile) is FLAT
+        tol = (1e-3 if flat else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
+        chain = mean_shift(self._setting(points), h, tol=tol, queries=seeds)
+        sweeps = check_integer("max_iter", self.max_iter, low=1)
+        limit = sweeps * len(points.values if seeds is None else seeds) + 1
+        result = self._run(chain, Stopping(h / 4, tol * h, max_sweeps=sweeps, max_updates=limit))
+        self.n_iter_ = max(result.sweeps, 1)
+        self._store(points, result, self._partition(points, seeds, result, h))
+        if not self.cluster_all:
+            self._mark_orphans(h)
+        return self
+
+    def _remedy(self) -> str:
+        return "Raise max_iter or tol."
+
+    def _positive_bandwidth(self, points: Points) -> float:
+        if self.bandwidth is None:
+            self.bandwidth_ = self._bandwidth(None, points)
+        else:
+            self.bandwidth_ = check_number("bandwidth", self.bandwidth, strict=False)
+        if self.bandwidth_ > 0:
+            return self.bandwidth_
+        # nothing is within 0 of another point: neither is anything within half the smallest distance
+        return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
+
+    def _seeds(self, points: Points, h: float) -> Array | None:
+        """Return where climbers start, in the points' coordinates; None means at the points."""
+        if self.seeds is not None:
+            given = check_state(self.seeds, name="seeds").astype(points.values.dtype)
+            if given.shape[1] != self.n_features_in_:
+                raise ValueError(f"seeds has {given.shape[1]} features where X has {self.n_features_in_}.")
+            seeds = points.place(given)
+        elif self.bin_seeding:
+            seeds = self._bin_seeds(points, h)
+        else:
+            return None
+        if len(seeds) == 0:
+            return None
+        # a climber with nobody in reach would never move
+        lonely = kth_distance(points.values, 1, seeds, n_jobs=self.n_jobs) > h
+        seeds[lonely] = points.values[nearest(points.values, seeds[lonely], n_jobs=self.n_jobs)]
+        return np.ascontiguousarray(seeds)
+
+    def _bin_seeds(self, points: Points, h: float) -> Array:
+        """Return scikit-learn's bin seeds: corners of the grid of width h that enough points round to."""
+        frequency = check_integer("min_bin_freq", self.min_bin_freq, low=1)
+        rows = points.values.astype(np.float64) + points.offset
+        bins, inverse = np.unique(np.round(rows / h), axis=0, return_inverse=True)
+        enough = np.bincount(inverse.reshape(-1), weights=points.weights) >= frequency
+        corners = bins[enough] * h
+        if points.geometry.spherical:
+            corners = corners[np.linalg.norm(corners, axis=1) > 0]
+        return points.place(corners).astype(points.values.dtype)
+
+    def _modes(self, points: Points, climber_weights: Array, ends: Array, h: float) -> _Modes:
+        """Tell which climbers ended at one mode."""
+        if get_profile(self.profile) is not FLAT:
+            part = partition_of(ends, climber_weights, components(ends, h / 4), points.geometry)
+            return _Modes(part.labels, part.centers)
+        # flat weights have plateaus, so ends within h of a higher one belong to it, as in scikit-learn
+        rounded = np.round(ends.astype(np.float64) / (1e-9 * h))
+        _, first, inverse = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+        heights = kernel_mass(ends[first], points.values, h, profile=FLAT, weights=points.weights)
+        labels, kept = merge_modes(ends[first], heights, h)
+        return _Modes(labels[inverse.reshape(-1)], ends[first][kept])
+
+    def _partition(self, points: Points, seeds: Array | None, result: ChainResult, h: float) -> Partition:
+        """Hand the modes on from the climbers to the points."""
+        ends = result.state.points
+        climber_weights = points.weights if seeds is None else np.ones(len(ends))
+        modes = self._modes(points, climber_weights, ends, h)
+        if self.assign_labels == "nearest":
+            labels = nearest(modes.centers, points.values, n_jobs=self.n_jobs)
+        elif seeds is None:
+            labels = modes.labels
+        else:
+            labels = modes.labels[nearest(seeds, points.values, n_jobs=self.n_jobs)]
+        sizes = np.bincount(labels, weights=points.weights, minlength=len(modes.centers))
+        diameter, gap = diameter_of(ends, modes.labels), gap_of(ends, modes.labels)
+        return Partition(labels, modes.centers, sizes, diameter, gap)
+
+    def _mark_orphans(self, h: float) -> None:
+        """Turn points farther than h from every centre into noise."""
+        rows = self._points.values
+        centers = self._points.place(self.cluster_centers_)
+        if len(centers):
+            self._labels = np.where(kth_distance(centers, 1, rows) > h, -1, self._labels)
+            self.labels_ = self._labels[self._points.inverse]

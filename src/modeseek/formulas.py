@@ -1,0 +1,83 @@
+"""The kernels, written once: scalar functions k(t) and G(t) = -k'(t) of t = |u|^2.
+
+Every engine compiles these very functions. They are plain arithmetic on purpose, so that one text serves a
+Python float, a NumPy array and a compiler alike. Each is zero for t > 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "GAUSSIAN_RATE",
+    "biweight_k",
+    "biweight_weight",
+    "flat_k",
+    "flat_weight",
+    "gaussian_k",
+    "gaussian_weight",
+    "quadweight_k",
+    "quadweight_weight",
+    "triweight_k",
+    "triweight_weight",
+]
+
+# exp(-GAUSSIAN_RATE t): a Gaussian of standard deviation h / 3, cut at h, three standard deviations out
+GAUSSIAN_RATE = 4.5
+
+
+def flat_k(t: Any) -> Any:
+    """Epanechnikov profile k(t) = (1 - t)_+, whose weights are flat."""
+    return np.maximum(1.0 - t, 0.0)
+
+
+def flat_weight(t: Any) -> Any:
+    """Weights 1 for t <= 1: the rim counts, as it does in scikit-learn's MeanShift."""
+    return 1.0 * (t <= 1.0)
+
+
+def biweight_k(t: Any) -> Any:
+    """Biweight profile k(t) = (1 - t)_+^2."""
+    s = np.maximum(1.0 - t, 0.0)
+    return s * s
+
+
+def biweight_weight(t: Any) -> Any:
+    """Weights 2 (1 - t)_+."""
+    return 2.0 * np.maximum(1.0 - t, 0.0)
+
+
+def triweight_k(t: Any) -> Any:
+    """Triweight profile k(t) = (1 - t)_+^3."""
+    s = np.maximum(1.0 - t, 0.0)
+    return s * s * s
+
+
+def triweight_weight(t: Any) -> Any:
+    """Weights 3 (1 - t)_+^2."""
+    s = np.maximum(1.0 - t, 0.0)
+    return 3.0 * s * s
+
+
+def quadweight_k(t: Any) -> Any:
+    """Quadweight profile k(t) = (1 - t)_+^4."""
+    s = np.maximum(1.0 - t, 0.0)
+    return s * s * s * s
+
+
+def quadweight_weight(t: Any) -> Any:
+    """Weights 4 (1 - t)_+^3."""
+    s = np.maximum(1.0 - t, 0.0)
+    return 4.0 * s * s * s
+
+
+def gaussian_k(t: Any) -> Any:
+    """Truncated Gaussian profile exp(-4.5 t) for t <= 1."""
+    return np.exp(-GAUSSIAN_RATE * t) * (t <= 1.0)
+
+
+def gaussian_weight(t: Any) -> Any:
+    """Weights 4.5 exp(-4.5 t) for t <= 1."""
+    return GAUSSIAN_RATE * np.exp(-GAUSSIAN_RATE * t) * (t <= 1.0)

@@ -1,0 +1,127 @@
+"""Nearest neighbours, exactly and in bounded memory: trees in low dimension, blocks of products in high."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.spatial import cKDTree
+
+from modeseek.types import Array, IntArray
+
+__all__ = ["distance_blocks", "kth_distance", "nearest", "pairs_within"]
+
+# above this a k-d tree looks at most of the points anyway
+TREE_DIMENSIONS = 12
+# numbers in one block of distances: 32 MB
+BLOCK = 1 << 22
+
+
+def nearest(points: Array, queries: Array, *, n_jobs: int | None = None) -> IntArray:
+    """Return the index of the point nearest to each query; the first one where points coincide in distance.
+
+    Parameters
+    ----------
+    points : (n, d) array
+    queries : (m, d) array
+    n_jobs : int, optional
+        Threads for the tree search.
+
+    Examples
+    --------
+    >>> nearest(np.array([[0.0], [1.0]]), np.array([[0.2], [0.9]]))
+    array([0, 1])
+    """
+    points, queries = points.astype(np.float64), queries.astype(np.float64)
+    if points.shape[1] <= TREE_DIMENSIONS:
+        _, index = cKDTree(points).query(queries, workers=effective_n_jobs(n_jobs))
+        return index
+    index = np.empty(len(queries), dtype=np.intp)
+    # distances from products carry rounding of about d eps (|x| + |y|)^2: whatever comes that close is looked at again
+    d, eps = points.shape[1], np.finfo(np.float64).eps
+    longest = np.sqrt(np.einsum("ij,ij->i", points, points).max())
+    for start, squares in distance_blocks(points, queries):
+        block = queries[start : start + len(squares)]
+        slack = 4 * (d + 4) * eps * (np.linalg.norm(block, axis=1) + longest) ** 2
+        close = squares <= (squares.min(axis=1) + slack)[:, None]
+        rows, columns = np.nonzero(close)
+        exact = np.square(block[rows] - points[columns]).sum(axis=1)
+        order = np.lexsort((columns, exact, rows))
+        first = np.unique(rows[order], return_index=True)[1]
+        index[start : start + len(squares)] = columns[order][first]
+    return index
+
+
+def kth_distance(points: Array, k: int, queries: Array | None = None, *, n_jobs: int | None = None) -> Array:
+    """Return the distance from each query to its k-th nearest point, k = 1, 2, ...
+
+    Parameters
+    ----------
+    points : (n, d) array
+    k : int
+        At most n. Where the queries are the points themselves, a point is its own first neighbour.
+    queries : (m, d) array, optional
+        Default: the points.
+    n_jobs : int, optional
+        Threads for the tree search.
+
+    Examples
+    --------
+    >>> kth_distance(np.array([[0.0], [1.0], [3.0]]), 2)
+    array([1., 1., 2.])
+    """
+    points = points.astype(np.float64)
+    queries = points if queries is None else queries.astype(np.float64)
+    # a tree pays while it looks at few points
+    if points.shape[1] <= TREE_DIMENSIONS and k <= 64 + len(points) // 50:
+        distance, _ = cKDTree(points).query(queries, k=[k], workers=effective_n_jobs(n_jobs))
+        return distance[:, 0]
+    result = np.empty(len(queries))
+    for start, squares in distance_blocks(points, queries):
+        column = np.argpartition(squares, k - 1, axis=1)[:, k - 1]
+        block = slice(start, start + len(squares))
+        result[block] = np.linalg.norm(queries[block] - points[column], axis=1)  # again, without cancellation
+    return result
+
+
+def distance_blocks(points: Array, queries: Array) -> Iterator[tuple[int, Array]]:
+    """Yield (start, squared distances of queries[start:...] to all points), a bounded block at a time.
+
+    By |x|^2 + |y|^2 - 2 x.y, so to rounding of the squared lengths only.
+    """
+    squares = np.einsum("ij,ij->i", points, points)
+    step = max(1, BLOCK // max(1, len(points)))
+    for start in range(0, len(queries), step):
+        block = queries[start : start + step]
+        product = block @ points.T
+        product *= -2.0
+        product += squares
+        product += np.einsum("ij,ij->i", block, block)[:, None]
+        yield start, np.maximum(product, 0.0, out=product)
+
+
+def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
+    """Return all pairs i < j of points at most `radius` apart, shape (m, 2), and their distances.
+
+    Examples
+    --------
+    >>> pairs_within(np.array([[0.0], [1.0], [3.0]]), 1.5)
+    (array([[0, 1]]), array([1.]))
+    """
+    points = points.astype(np.float64)
+    if points.shape[1] <= TREE_DIMENSIONS:
+        pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
+    else:
+        # products first, with room for their rounding; the exact distances decide
+        longest = float(np.einsum("ij,ij->i", points, points).max())
+        roomy = radius**2 + 16 * (points.shape[1] + 4) * np.finfo(np.float64).eps * longest
+        found = []
+        for start, squares in distance_blocks(points, points):
+            rows, columns = np.nonzero(squares <= roomy)
+            rows += start
+            found.append(np.column_stack([rows, columns])[rows < columns])
+        pairs = np.concatenate(found)
+    distances = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
+    close = distances <= radius
+    return pairs[close], distances[close]

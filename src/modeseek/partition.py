@@ -1,0 +1,321 @@
+"""Reading off: from a state to clusters, their diameter and gap, and whether they can still change.
+
+The certificate. Points never leave the hull of their group while no other group is within reach, and hulls of
+diameter D whose points are a gap apart are at least gap - 2D apart. So groups with D < tau and gap > h_upper + 2D,
+h_upper the largest bandwidth still to come, can never change again. Under cosine the same holds with angles in place
+of chords, as long as groups stay well below a right angle: a cap of that size is convex too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.cluster.hierarchy import DisjointSet
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+
+from modeseek.neighbours import kth_distance, pairs_within
+from modeseek.types import Array, Geometry, IntArray
+
+__all__ = [
+    "Partition",
+    "certifies",
+    "components",
+    "diameter_of",
+    "gap_of",
+    "is_certified",
+    "merge_modes",
+    "partition_of",
+    "read_off",
+]
+
+# largest angle between two points of a group under cosine
+WIDEST_ANGLE = np.pi / 4
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Clusters of a state.
+
+    Attributes
+    ----------
+    labels : (n,) integer array
+        Cluster of each point, 0 being the heaviest.
+    centers : (m, d) array
+        Weighted mean of each cluster's points, on the unit sphere under cosine.
+    sizes : (m,) array
+        Total weight of each cluster.
+    diameter : float
+        Largest distance between two points of one cluster.
+    gap : float
+        Smallest distance between points of different clusters; inf if there is one cluster.
+    certified : bool
+        Whether no later update can change the partition.
+    theorem2 : bool
+        Whether the two conditions of Theorem 2 hold: diameter < tau and gap > h_min - tau.
+    """
+
+    labels: IntArray
+    centers: Array
+    sizes: Array
+    diameter: float
+    gap: float
+    certified: bool = False
+    theorem2: bool = False
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters, singletons included."""
+        return len(self.sizes)
+
+
+def read_off(
+    points: Array,
+    weights: Array,
+    tau: float,
+    *,
+    h_min: float,
+    h_upper: float,
+    geometry: Geometry | None = None,
+) -> Partition:
+    """Return the connected components of "closer than tau" with all that is known about them.
+
+    Parameters
+    ----------
+    points : (n, d) array
+    weights : (n,) array
+    tau : float
+        Points closer than this share a cluster.
+    h_min : float
+        Smallest bandwidth, for Theorem 2.
+    h_upper : float
+        Largest bandwidth that can still come, per-point scale included; inf if nobody knows.
+    geometry : Geometry, optional
+        Default: Euclidean.
+
+    Examples
+    --------
+    >>> state = np.array([[0.0], [0.01], [5.0]])
+    >>> read_off(state, np.ones(3), 0.1, h_min=0.5, h_upper=1.0).certified
+    True
+    """
+    geometry = geometry or Geometry()
+    labels = components(points, tau)
+    diameter, gap = diameter_of(points, labels), gap_of(points, labels)
+    return partition_of(
+        points,
+        weights,
+        labels,
+        geometry,
+        diameter=diameter,
+        gap=gap,
+        certified=certifies(diameter, gap, tau, h_upper, geometry, rounding_of(points)),
+        theorem2=diameter < tau and gap > h_min - tau,
+    )
+
+
+def partition_of(
+    points: Array,
+    weights: Array,
+    labels: IntArray,
+    geometry: Geometry,
+    *,
+    diameter: float | None = None,
+    gap: float | None = None,
+    certified: bool = False,
+    theorem2: bool = False,
+) -> Partition:
+    """Return the partition of given labels, renumbered from the heaviest cluster to the lightest."""
+    _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
+    sizes = np.bincount(labels, weights=weights)
+    order = np.lexsort((first, -sizes))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    labels, sizes, first = rank[labels], sizes[order], first[order]
+    # means of differences to a member: nothing is lost far from the origin
+    anchors = points[first].astype(np.float64)
+    differences = (points - anchors[labels]) * weights[:, None]
+    sums = np.column_stack([np.bincount(labels, weights=column) for column in differences.T])
+    centers = anchors + sums / sizes[:, None]
+    if geometry.spherical:
+        centers = centers / np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), 1e-12)
+    diameter = diameter_of(points, labels) if diameter is None else diameter
+    gap = gap_of(points, labels) if gap is None else gap
+    return Partition(labels, centers.astype(points.dtype), sizes, diameter, gap, certified, theorem2)
+
+
+def certifies(
+    diameter: float, gap: float, tau: float, h_upper: float, geometry: Geometry, rounding: float = 0.0
+) -> bool:
+    """Return whether D < tau and gap > h_upper + 2D, in angles under cosine.
+
+    Examples
+    --------
+    >>> certifies(0.4, 1.001, 0.45, 1.0, Geometry())  # gap > h_upper alone is not enough
+    False
+    """
+    if not diameter < tau:
+        return False
+    if np.isinf(gap):
+        return not geometry.spherical or float(geometry.arc(diameter)) < WIDEST_ANGLE
+    if np.isinf(h_upper):
+        return False
+    width = float(geometry.arc(diameter)) + rounding
+    if geometry.spherical and width >= WIDEST_ANGLE:
+        return False
+    return float(geometry.arc(gap)) > float(geometry.arc(h_upper)) + 2 * width
+
+
+def is_certified(points: Array, tau: float, h_upper: float, geometry: Geometry) -> bool:
+    """Return whether the state's partition is certified; cheap, and may say no a moment too long.
+
+    Takes a leader at a time and measures all other points from it: r is the largest distance of a member from its
+    leader, the gap is at least the smallest distance of a non-member from a leader, less r. A state that is still
+    moving is turned down after the first leader.
+    """
+    remaining = points.astype(np.float64)
+    radius, nearest_other = 0.0, np.inf
+    while len(remaining):
+        distance = np.linalg.norm(remaining - remaining[0], axis=1)
+        member = distance < tau / 2
+        radius = max(radius, float(distance[member].max()))
+        remaining = remaining[~member]
+        if len(remaining):
+            nearest_other = min(nearest_other, float(distance[~member].min()))
+            if nearest_other <= h_upper:
+                return False
+    gap = nearest_other - radius
+    return gap > 0 and certifies(2 * radius, gap, tau, h_upper, geometry, rounding_of(points))
+
+
+def rounding_of(points: Array) -> float:
+    """Return how far storing a point may put it outside its hull: a few units of the last place."""
+    return 16 * float(np.finfo(points.dtype).eps) * float(np.abs(points).max())
+
+
+def components(points: Array, tau: float) -> IntArray:
+    """Return labels of the connected components of "closer than tau"; a chain of close points is one component.
+
+    Clumps of any size cost little: points in one cell of diagonal tau / 2 are joined unseen.
+
+    Examples
+    --------
+    >>> components(np.array([[0.0], [0.9], [1.8], [5.0]]), 1.0)
+    array([0, 0, 0, 1])
+    """
+    x = points.astype(np.float64)
+    side = tau / (2 * np.sqrt(x.shape[1]))
+    _, first, cell = np.unique(
+        np.floor((x - x.min(axis=0)) / side), axis=0, return_index=True, return_inverse=True
+    )
+    cell = cell.reshape(-1)
+    # cells whose first points are 2 tau apart cannot hold points closer than tau
+    pairs, distances = pairs_within(x[first], 2 * tau)
+    sure = distances < tau
+    n_cells = len(first)
+    links = coo_array((np.ones(sure.sum()), tuple(pairs[sure].T)), shape=(n_cells, n_cells))
+    _, group = connected_components(links, directed=False)
+    crowded = np.bincount(cell) > 1
+    doubtful = pairs[~sure & (crowded[pairs] if len(pairs) else pairs).any(axis=1)]
+    doubtful = doubtful[group[doubtful[:, 0]] != group[doubtful[:, 1]]]
+    if len(doubtful):
+        group = _joined(x, cell, group, doubtful, tau)
+    return group[cell]
+
+
+def _joined(x: Array, cell: IntArray, group: IntArray, doubtful: IntArray, tau: float) -> IntArray:
+    """Join groups of cells that hold two points closer than tau although their first points are not."""
+    members = _members(cell)
+    groups = DisjointSet(range(int(group.max()) + 1))
+    for a, b in doubtful:
+        if not groups.connected(group[a], group[b]) and _closest(x[members[a]], x[members[b]]) < tau:
+            groups.merge(group[a], group[b])
+    root = np.array([groups[g] for g in range(int(group.max()) + 1)])
+    return np.unique(root[group], return_inverse=True)[1]
+
+
+def diameter_of(points: Array, labels: IntArray) -> float:
+    """Return the largest distance between two points of one cluster."""
+    x = points.astype(np.float64)
+    return max((_farthest(x[members]) for members in _members(labels) if len(members) > 1), default=0.0)
+
+
+def gap_of(points: Array, labels: IntArray) -> float:
+    """Return the smallest distance between points of different clusters; inf if there is one cluster."""
+    x = points.astype(np.float64)
+    members = _members(labels)
+    if len(members) == 1:
+        return np.inf
+    centers = np.array([x[rows].mean(axis=0) for rows in members])
+    radii = np.array([np.linalg.norm(x[rows] - c, axis=1).max() for rows, c in zip(members, centers, strict=True)])
+    # any pair bounds the gap from above; then only pairs whose balls come closer than that matter
+    above = float(kth_distance(centers, 2).min()) + 2 * radii.max()
+    pairs, distances = pairs_within(centers, (above + 2 * radii.max()) * (1 + 1e-9))
+    bounds = distances - radii[pairs].sum(axis=1)
+    gap = np.inf
+    for pair in np.argsort(bounds):
+        if bounds[pair] >= gap:
+            break
+        a, b = pairs[pair]
+        gap = min(gap, _closest(x[members[a]], x[members[b]]))
+    return gap
+
+
+def merge_modes(positions: Array, heights: Array, radius: float) -> tuple[IntArray, IntArray]:
+    """Let each mode swallow the lower ones within a radius, from the highest down, as scikit-learn's MeanShift does.
+
+    Parameters
+    ----------
+    positions : (m, d) array
+        Where climbers ended.
+    heights : (m,) array
+        Density there; ties go to the lexicographically larger position.
+    radius : float
+
+    Returns
+    -------
+    labels : (m,) integer array
+        Which of the kept modes took each position.
+    kept : (c,) integer array
+        Positions of the kept modes, highest first.
+    """
+    x = positions.astype(np.float64)
+    tree = cKDTree(x)
+    labels = np.full(len(x), -1, dtype=np.intp)
+    kept: list[int] = []
+    for i in np.lexsort((*x.T[::-1], heights))[::-1]:
+        if labels[i] < 0:
+            near = np.asarray(tree.query_ball_point(x[i], radius))
+            labels[near[labels[near] < 0]] = len(kept)
+            labels[i] = len(kept)
+            kept.append(int(i))
+    return labels, np.array(kept, dtype=np.intp)
+
+
+def _members(labels: IntArray) -> list[IntArray]:
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+
+
+def _closest(a: Array, b: Array) -> float:
+    """Return the smallest distance between two sets of points."""
+    if len(a) * len(b) <= 1 << 20:
+        return float(cdist(a, b).min())
+    return float(cKDTree(a).query(b)[0].min())
+
+
+def _farthest(x: Array) -> float:
+    """Return the largest distance within a set of points, looking at the outer ones only."""
+    x = np.unique(x, axis=0)
+    if len(x) == 1:
+        return 0.0
+    radii = np.linalg.norm(x - x.mean(axis=0), axis=1)
+    outermost = int(np.argmax(radii))
+    best = float(np.linalg.norm(x - x[outermost], axis=1).max())
+    # a farther pair has r_i + r_j > best, so both ends lie beyond best - r_max
+    outer = x[radii > best - radii[outermost] - 1e-12 * best]
+    step = max(1, (1 << 22) // len(outer))
+    return max(best, *(float(cdist(outer[a : a + step], outer).max()) for a in range(0, len(outer), step)))

@@ -1,0 +1,150 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from modeseek.storage.errors import DataError, nearest
+
+__all__ = ["atomic_path", "check_target", "write_json"]
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write to the path that this yields; it becomes `path` when the block ends well.
+
+    The path yielded is a new, empty file beside the target, with the same suffix. When the block ends, it is
+    flushed to the disk and takes the target's name in one step; when the block fails, it is removed, and a
+    file that was there before stays as it was.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to write. A link is followed, so that it stays a link.
+
+    Yields
+    ------
+    Path
+        Where to write.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with atomic_path(folder / "a.txt") as part:
+    ...     _ = part.write_text("whole")
+    >>> [(file.name, file.read_text()) for file in folder.iterdir()]
+    [('a.txt', 'whole')]
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise DataError(f"cannot write '{path}': it is not a regular file; give the name of a file.")
+    part = target.with_name(f".{target.stem}.{secrets.token_hex(4)}{target.suffix}")
+    try:
+        # created here, not by mkstemp, whose files are for the owner only whatever the umask says
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        if target.exists():
+            part.chmod(target.stat().st_mode & 0o777)
+        yield part
+        _flush(part)
+        os.replace(part, target)
+        _flush_folder(target.parent)
+    except OSError as error:
+        raise DataError(f"cannot write '{path}': {error.strerror or error}.") from error
+    finally:
+        # gone already where all went well; where the folder is missing there is nothing to remove
+        with suppress(OSError):
+            part.unlink()
+
+
+def write_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
+    """Write a record as JSON; "-" writes it to standard output.
+
+    Numbers that JSON does not have (NaN, infinity) are refused: the caller says null instead.
+
+    Examples
+    --------
+    >>> write_json("-", {"n_clusters": 3})
+    {
+      "n_clusters": 3
+    }
+    """
+    text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    if os.fspath(path) == "-":
+        sys.stdout.write(text)
+        return
+    with atomic_path(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
+    """Check, before any work is done, that a file could be written.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to be written.
+    suffixes : iterable of str
+        The endings that can be written, in lower case and with the dot.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Raises
+    ------
+    DataError
+        If the ending is unknown, the folder is missing or not writable, or a folder has that name.
+
+    Examples
+    --------
+    >>> check_target("result.cvs", [".csv", ".parquet"])
+    Traceback (most recent call last):
+    modeseek.storage.errors.DataError: cannot write 'result.cvs': unknown ending '.cvs'. Did ...
+    """
+    target, suffixes = Path(path), list(suffixes)
+    folder = Path(os.path.realpath(target)).parent
+    if target.is_dir():
+        raise DataError(f"cannot write '{path}': it is a folder; give the name of a file in it.")
+    if target.suffix.lower() not in suffixes:
+        ending = f"unknown ending '{target.suffix}'." if target.suffix else "the name has no ending."
+        known = ", ".join(suffixes)
+        raise DataError(f"cannot write '{path}': {ending}{nearest(target.suffix, suffixes)} Known: {known}.")
+    if not folder.is_dir():
+        raise DataError(f"cannot write '{path}': there is no folder '{target.parent}'; create it first.")
+    if target.exists() and not target.is_file():
+        raise DataError(f"cannot write '{path}': it is not a regular file; give the name of a file.")
+    if not os.access(folder, os.W_OK):
+        raise DataError(f"cannot write '{path}': no permission to write in '{target.parent}'.")
+    return target
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _flush_folder(folder: Path) -> None:
+    # the new name is on the disk only when the folder is; Windows cannot open folders and needs no such step
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,207 @@
+"""NumPy's files and Parquet: typed columns in, typed columns out; nothing is ever unpickled."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modeseek.storage.cells import is_missing, is_number
+from modeseek.storage.errors import DataError
+from modeseek.types import Array
+
+__all__ = ["TypedTable", "read_npy", "read_npz", "read_parquet", "write_npy", "write_npz", "write_parquet"]
+
+# what numpy raises on files that are cut short or are something else
+CORRUPT = (ValueError, EOFError, OSError, KeyError, MemoryError, zipfile.BadZipFile, zlib.error)
+
+
+class TypedTable(NamedTuple):
+    """Columns with the types that the file gave them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns; x0, x1, ... where the file has none.
+    columns : tuple of (n,) arrays
+        Numbers, or objects where a column holds something else or has gaps.
+    row_names : tuple of str
+        Columns that hold the row names of a pandas table.
+    arrow : pyarrow.Table or None
+        The Parquet table as read, so that its types survive.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[NDArray[Any], ...]
+    row_names: tuple[str, ...] = ()
+    arrow: Any = None
+
+
+def read_npy(path: Path, source: str) -> TypedTable:
+    """Read an array of shape (n, d), or (n,) as one column."""
+    with path.open("rb") as file:
+        loaded = _load(file, source)
+    if not isinstance(loaded, np.ndarray):
+        raise DataError(f"{source} is an archive of arrays, not one array: rename it to end in .npz.")
+    return _matrix(loaded, source, None)
+
+
+def read_npz(path: Path, source: str) -> TypedTable:
+    """Read the array `X` of an archive, or its only two-dimensional array; `columns` may name its columns."""
+    # opened here: numpy leaves the file open when it turns out to be damaged
+    with path.open("rb") as file:
+        archive = _load(file, source)
+        if isinstance(archive, np.ndarray):
+            raise DataError(f"{source} is one array, not an archive of arrays: rename it to end in .npy.")
+        if "X" in archive.files:
+            chosen = "X"
+        else:
+            shapes = {name: np.shape(_member(archive, name, source)) for name in archive.files}
+            flat = [name for name, shape in shapes.items() if len(shape) == 2]
+            if len(flat) != 1:
+                listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items()) or "none"
+                raise DataError(
+                    f"{source} must hold an array named X or exactly one two-dimensional array; "
+                    f"its arrays are: {listed}. Save the data as X."
+                )
+            chosen = flat[0]
+        names = _member(archive, "columns", source) if "columns" in archive.files else None
+        return _matrix(_member(archive, chosen, source), f"{source} array {chosen}", names)
+
+
+def read_parquet(path: Path, source: str) -> TypedTable:
+    """Read the columns of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # ParquetFile, not read_table: a folder called "year=2024" must not become a column
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{source} cannot be read as Parquet ({reason}): write the file again.") from None
+    if not table.num_rows or not table.num_columns:
+        raise DataError(f"{source} has no rows: give at least one.")
+    metadata = table.schema.pandas_metadata or {}
+    row_names = tuple(name for name in metadata.get("index_columns", ()) if isinstance(name, str))
+    columns = tuple(_from_arrow(column) for column in table.columns)
+    return TypedTable(tuple(table.column_names), columns, row_names, table)
+
+
+def write_npy(path: Path, names: Sequence[str], numbers: Array, extra: Mapping[str, NDArray[Any]]) -> None:
+    """Write one array of shape (n, d + number of extra columns)."""
+    with path.open("wb") as file:
+        np.save(file, np.column_stack([numbers, *extra.values()]), allow_pickle=False)
+
+
+def write_npz(path: Path, names: Sequence[str], numbers: Array, extra: Mapping[str, NDArray[Any]]) -> None:
+    """Write `X` of shape (n, d), the names of its `columns`, and each extra column under its own name."""
+    arrays: dict[str, NDArray[Any]] = {"X": numbers, "columns": np.array(names, dtype=np.str_), **extra}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        # by hand, because numpy.savez takes names as keywords and `file` and `allow_pickle` are taken
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+def write_parquet(
+    path: Path,
+    names: Sequence[str],
+    columns: Sequence[NDArray[Any]],
+    extra: Mapping[str, NDArray[Any]],
+    arrow: Any,
+) -> None:
+    """Write columns and extra columns; those of a Parquet table keep their types."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = arrow
+    if table is None:
+        table = pa.Table.from_arrays([pa.array(_typed(column)) for column in columns], names=list(names))
+    for name, values in extra.items():
+        table = table.append_column(name, pa.array(values))
+    pq.write_table(table, path)
+
+
+def _load(file: BinaryIO, source: str) -> Any:
+    try:
+        return np.load(file, allow_pickle=False)
+    except CORRUPT as error:
+        if "Object arrays" in str(error):
+            raise _pickled(source) from None
+        reason = "it is cut short or is no NumPy file"
+        raise DataError(
+            f"{source} cannot be read: {reason}; save it again with numpy.save or savez."
+        ) from None
+
+
+def _member(archive: Any, name: str, source: str) -> NDArray[Any]:
+    try:
+        return np.asarray(archive[name])
+    except CORRUPT as error:
+        if "Object arrays" in str(error):
+            raise _pickled(f"{source} array {name}") from None
+        raise DataError(
+            f"{source} array {name} cannot be read: the file is damaged; save it again."
+        ) from None
+
+
+def _pickled(what: str) -> DataError:
+    return DataError(
+        f"{what} holds Python objects, which are never loaded (they could run code): "
+        "save numbers, array.astype(float)."
+    )
+
+
+def _matrix(array: NDArray[Any], source: str, names: NDArray[Any] | None) -> TypedTable:
+    if array.dtype.kind not in "biuf":
+        kind = {"c": "complex numbers", "U": "text", "S": "text", "V": "records"}.get(
+            array.dtype.kind, "no numbers"
+        )
+        raise DataError(f"{source} holds {kind} ({array.dtype}): save an array of real numbers.")
+    if array.ndim not in (1, 2):
+        raise DataError(
+            f"{source} has shape {array.shape}: give rows and columns, such as array.reshape(len(array), -1)."
+        )
+    matrix = array.reshape(len(array), -1) if array.size else array
+    if not matrix.size:
+        raise DataError(
+            f"{source} has shape {array.shape}, so there is nothing in it: give at least one row."
+        )
+    if names is not None and names.shape == (matrix.shape[1],) and names.dtype.kind == "U":
+        labels = tuple(str(name) for name in names)
+    else:
+        labels = tuple(f"x{j}" for j in range(matrix.shape[1]))
+    return TypedTable(labels, tuple(matrix.T))
+
+
+def _from_arrow(column: Any) -> NDArray[Any]:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    if numeric and not column.null_count:
+        return column.to_numpy()
+    return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
+
+
+def _typed(column: NDArray[Any]) -> Any:
+    """Give the strings of a text file a type, unless that would lose something (007, 1.50 may become 1.5)."""
+    if column.dtype.kind != "O" or not all(isinstance(cell, str) for cell in column):
+        return column
+    cells = [None if is_missing(cell) else cell.strip() for cell in column]
+    present = [cell for cell in cells if cell is not None]
+    padded = any(cell.lstrip("+-")[:1] == "0" and cell.lstrip("+-")[1:2].isdigit() for cell in present)
+    if not present or padded or not all(map(is_number, present)):
+        return column
+    if all(cell.lstrip("-").isdigit() and len(cell) < 19 for cell in present):
+        return [None if cell is None else int(cell) for cell in cells]
+    return [None if cell is None else float(cell) for cell in cells]

@@ -1,0 +1,71 @@
+"""What a cell is: a number, a gap, or text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modeseek.types import Array
+
+__all__ = ["is_missing", "is_number", "to_numbers"]
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
+
+
+def is_missing(cell: str) -> bool:
+    """Return whether a cell says that there is no value.
+
+    Examples
+    --------
+    >>> is_missing(" NA "), is_missing("0")
+    (True, False)
+    """
+    return cell.strip().lower() in MISSING
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell holds a number; NaN is a missing value, not a number.
+
+    Examples
+    --------
+    >>> is_number(" -1.5e3 "), is_number("nan"), is_number("1_000")
+    (True, False, False)
+    """
+    try:
+        return float(cell) == float(cell) and "_" not in cell
+    except ValueError:
+        return False
+
+
+def to_numbers(column: NDArray[Any]) -> tuple[Array, int | None]:
+    """Return a column as float64 with NaN for gaps, and the first row that is neither a number nor a gap.
+
+    Examples
+    --------
+    >>> to_numbers(np.array(["1.5", "NA"], dtype=object))
+    (array([1.5, nan]), None)
+    >>> to_numbers(np.array(["1.5", "Adelie"], dtype=object))[1]
+    1
+    """
+    if column.dtype.kind in "biuf":
+        return column.astype(np.float64), None
+    try:
+        values = column.astype(np.float64)
+        # Python reads 1_000 as a number; people do not write it
+        if not any(isinstance(cell, str) and "_" in cell for cell in column):
+            return values, None
+    except (TypeError, ValueError, OverflowError):
+        pass
+    values = np.full(len(column), np.nan)
+    for row, cell in enumerate(column):
+        if cell is None or (isinstance(cell, str) and is_missing(cell)):
+            continue
+        try:
+            values[row] = float(cell)
+        except (TypeError, ValueError, OverflowError):
+            return values, row
+        if isinstance(cell, str) and "_" in cell:
+            return values, row
+    return values, None

@@ -1,0 +1,223 @@
+"""The only gate: data, weights, seeds and ranges are checked and put in canonical form here."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array
+
+from modeseek.types import Array, Geometry, IntArray
+
+__all__ = [
+    "Points",
+    "canonical_points",
+    "check_choice",
+    "check_integer",
+    "check_number",
+    "check_range",
+    "check_state",
+    "check_tau",
+    "check_weights",
+    "closest",
+    "seed_of",
+]
+
+METRICS = ("euclidean", "cosine")
+
+
+class Points(NamedTuple):
+    """Data in canonical form: centred, sorted, each distinct row once.
+
+    Attributes
+    ----------
+    values : (n, d) array
+        Distinct rows in lexicographic order, with `offset` taken off (Euclidean) or of unit length (cosine).
+    weights : (n,) array
+        Weight of each distinct row: the sum over its copies.
+    inverse : (n_rows,) integer array
+        Distinct row of each input row; -1 where the input row has weight 0.
+    offset : (d,) array
+        What was taken off: the middle of the box around the data, which no order or repetition can change.
+    geometry : Geometry
+        The space the points live in.
+    """
+
+    values: Array
+    weights: Array
+    inverse: IntArray
+    offset: Array
+    geometry: Geometry
+
+    def place(self, rows: Array) -> Array:
+        """Bring other rows into the same coordinates."""
+        if self.geometry.spherical:
+            return _unit_rows(rows)
+        return (rows.astype(np.float64) - self.offset).astype(self.values.dtype)
+
+    def restore(self, rows: Array) -> Array:
+        """Bring rows of the canonical coordinates back into those of the data."""
+        return (rows.astype(np.float64) + self.offset).astype(self.values.dtype)
+
+
+def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
+    """Centre, sort lexicographically and merge equal rows into weighted points.
+
+    The order of rows then changes nothing, identical rows share a label, and a weight of m equals m copies.
+    Rows of weight 0 take no part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = np.array([[3.0], [1.0], [3.0]])
+    >>> points = canonical_points(data, np.ones(3), Geometry())
+    >>> points.values.ravel(), points.weights, points.inverse
+    (array([-1.,  1.]), array([1., 2.]), array([1, 0, 1]))
+    """
+    present = weights > 0
+    rows = X[present]
+    if geometry.spherical:
+        offset = np.zeros(X.shape[1])
+        rows = _unit_rows(rows)
+    else:
+        # halves first: the sum of two huge numbers of one sign may overflow
+        offset = rows.min(axis=0).astype(np.float64) / 2 + rows.max(axis=0).astype(np.float64) / 2
+        rows = (rows.astype(np.float64) - offset).astype(X.dtype)
+    values, inverse_present = np.unique(rows + 0.0, axis=0, return_inverse=True)  # + 0.0: -0.0 and 0.0 are one
+    inverse_present = inverse_present.reshape(-1)
+    # sorted by weight within each row, so that the rounding of the sum cannot depend on the order of rows
+    order = np.lexsort((weights[present], inverse_present))
+    merged = np.bincount(inverse_present[order], weights=weights[present][order], minlength=len(values))
+    inverse = np.full(len(X), -1, dtype=np.intp)
+    inverse[present] = inverse_present
+    return Points(np.ascontiguousarray(values), merged, inverse, offset, geometry)
+
+
+def check_state(points: ArrayLike, *, name: str = "points") -> Array:
+    """Check a state of points given by hand; return it as a float64 (or float32) array of shape (n, d)."""
+    return check_array(points, dtype=[np.float64, np.float32], input_name=name)
+
+
+def check_weights(sample_weight: ArrayLike | None, n: int) -> Array:
+    """Check the weights of n rows; None means 1 each."""
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, Real):
+        weights = np.full(n, float(sample_weight))
+    else:
+        try:
+            weights = np.asarray(sample_weight, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"sample_weight must be {n} numbers, one for each row of X: {error}") from None
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar; sample_weight has shape {weights.shape}.")
+    if len(weights) != n:
+        raise ValueError(
+            f"sample_weight.shape == {weights.shape}, expected {(n,)}: give one weight for each row of X."
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight contains NaN or infinity: give finite weights, 0 leaves a row out.")
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise ValueError(
+            f"sample_weight must not be negative, but row {row} has {weights[row]:g}: use 0 to leave a row out."
+        )
+    if not (weights > 0).any():
+        raise ValueError("sample_weight is zero for every row: give at least one row a positive weight.")
+    return weights
+
+
+def closest(name: object, names: Iterable[str]) -> str:
+    """Return a hint with the nearest valid name, or an empty string.
+
+    Examples
+    --------
+    >>> closest("biwieght", ["biweight", "flat"])
+    " Did you mean 'biweight'?"
+    """
+    near = difflib.get_close_matches(str(name), list(names), n=1, cutoff=0.5)
+    return f" Did you mean '{near[0]}'?" if near else ""
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
+    """Check that an option is one of some words; the error names the nearest."""
+    choices = list(choices)
+    if not isinstance(value, str) or value not in choices:
+        words = ", ".join(repr(word) for word in choices)
+        raise ValueError(f"{name} must be one of {words}; got {value!r}.{closest(value, choices)}")
+    return value
+
+
+def check_number(name: str, value: Any, *, low: float = 0.0, strict: bool = True) -> float:
+    """Check that an option is a finite number above `low` (or at it, where not strict)."""
+    sign = ">" if strict else ">="
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number {sign} {low:g}; got {value!r}.")
+    if not np.isfinite(value) or value < low or (strict and value == low):
+        raise ValueError(f"{name} must be a finite number {sign} {low:g}; got {value!r}.")
+    return float(value)
+
+
+def check_integer(name: str, value: Any, *, low: int) -> int:
+    """Check that an option is a whole number of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number >= {low}; got {value!r}.")
+    if value < low:
+        raise ValueError(f"{name} must be a whole number >= {low}; got {value!r}.")
+    return int(value)
+
+
+def check_range(h_min: float, h_max: float, h_inf: float | None) -> tuple[float, float, float | None]:
+    """Check 0 < h_min <= h_inf <= h_max (h_inf may be None)."""
+    h_min, h_max = check_number("h_min", h_min), check_number("h_max", h_max)
+    if h_min > h_max:
+        raise ValueError(f"h_min must not exceed h_max; got h_min={h_min:g} > h_max={h_max:g}: swap them.")
+    if h_inf is not None:
+        h_inf = check_number("h_inf", h_inf)
+        if not h_min <= h_inf <= h_max:
+            raise ValueError(
+                f"h_inf must lie in [h_min, h_max] = [{h_min:g}, {h_max:g}]; got {h_inf:g}: widen the range or move h_inf."
+            )
+    return h_min, h_max, h_inf
+
+
+def check_tau(tau: float | None, h_min: float) -> float:
+    """Check the distance at which clusters are read off; None means h_min / 4, and h_min / 2 is too much."""
+    if tau is None:
+        return h_min / 4
+    tau = check_number("tau", tau)
+    if tau >= h_min / 2:
+        raise ValueError(
+            f"tau must be below h_min / 2 = {h_min / 2:g} (Theorem 2); got {tau:g}: take a smaller tau or a larger h_min."
+        )
+    return tau
+
+
+def seed_of(random_state: Any) -> int:
+    """Turn any random_state of scikit-learn into the 64-bit seed of the draws; a whole number is itself."""
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if not 0 <= random_state < 2**64:
+            raise ValueError(f"random_state must be in [0, 2**64); got {random_state}.")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _unit_rows(rows: Array) -> Array:
+    largest = np.abs(rows).max(axis=1, keepdims=True).astype(np.float64)
+    if not (largest > 0).all():
+        row = int(np.argmin(largest))
+        raise ValueError(
+            f'metric="cosine" needs rows of positive length, but row {row} of X is all zeros: '
+            'leave it out or use metric="euclidean".'
+        )
+    scaled = rows / largest  # squares of huge or tiny coordinates would overflow or vanish
+    return (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(rows.dtype)
