@@ -35,9 +35,7 @@ def test_shapes_and_types(make):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize(
-    "state", [lambda: 7, lambda: np.random.default_rng(7), lambda: np.random.RandomState(7)]
-)
+@pytest.mark.parametrize("state", [lambda: 7, lambda: np.random.default_rng(7), lambda: np.random.RandomState(7)])
 def test_reproducible(make, state):
     assert_array_equal(make(random_state=state())[0], make(random_state=state())[0])
 

@@ -231,9 +231,7 @@ def test_quoted_cells_survive(rows):
 
 
 @given(
-    st.lists(
-        st.tuples(st.floats(allow_nan=False, allow_infinity=False), st.integers()), min_size=1, max_size=20
-    ),
+    st.lists(st.tuples(st.floats(allow_nan=False, allow_infinity=False), st.integers()), min_size=1, max_size=20),
     st.sampled_from([",", ";", "\t", "|", " "]),
     st.booleans(),
 )

@@ -18,9 +18,7 @@ PAPER_SPACING = 2.0
 SPREADS = ("std", "variance")
 
 
-def paper_mixture(
-    n_per_cluster: int = 50, *, spread: str = "std", random_state: Any = None
-) -> tuple[Array, IntArray]:
+def paper_mixture(n_per_cluster: int = 50, *, spread: str = "std", random_state: Any = None) -> tuple[Array, IntArray]:
     """Draw the paper's mixture of three round Gaussians in the plane.
 
     Component j is N(m_j, s^2 I) with m_0 = (1, 1), m_1 = (-1, -1), m_2 = (1, -1), and the paper's number 0.65

@@ -74,7 +74,7 @@ def quadweight_weight(t: Any) -> Any:
 
 
 def gaussian_k(t: Any) -> Any:
-    """Truncated Gaussian profile exp(-4.5 t) for t <= 1."""
+    """Gaussian profile exp(-4.5 t), cut at t = 1."""
     return np.exp(-GAUSSIAN_RATE * t) * (t <= 1.0)
 
 

@@ -208,9 +208,7 @@ def components(points: Array, tau: float) -> IntArray:
     """
     x = points.astype(np.float64)
     side = tau / (2 * np.sqrt(x.shape[1]))
-    _, first, cell = np.unique(
-        np.floor((x - x.min(axis=0)) / side), axis=0, return_index=True, return_inverse=True
-    )
+    _, first, cell = np.unique(np.floor((x - x.min(axis=0)) / side), axis=0, return_index=True, return_inverse=True)
     cell = cell.reshape(-1)
     # cells whose first points are 2 tau apart cannot hold points closer than tau
     pairs, distances = pairs_within(x[first], 2 * tau)

@@ -80,9 +80,7 @@ def get_profile(profile: str | Profile) -> Profile:
     return PROFILES[check_choice("profile", profile, PROFILES)]
 
 
-def own_profile(
-    k: Callable[[Array], Array], weight: Callable[[Array], Array], *, name: str = "own"
-) -> Profile:
+def own_profile(k: Callable[[Array], Array], weight: Callable[[Array], Array], *, name: str = "own") -> Profile:
     """Make a profile of one's own functions, checked numerically against Definition 1.
 
     Parameters

@@ -55,9 +55,7 @@ def automatic_range(points: Array, *, n_jobs: int | None = None) -> Range:
     return Range(*h)
 
 
-def complete_range(
-    h_min: float | None, h_inf: float | None, h_max: float | None, automatic: Range
-) -> Range:
+def complete_range(h_min: float | None, h_inf: float | None, h_max: float | None, automatic: Range) -> Range:
     """Return the range that was asked for; what is None comes from the automatic one, fitted to what was given.
 
     Examples

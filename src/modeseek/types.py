@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-Array: TypeAlias = NDArray[np.floating]
-IntArray: TypeAlias = NDArray[np.integer]
+# floats and whole numbers; NumPy's own stubs are not sure of the kind often enough to make more of it
+Array: TypeAlias = NDArray[Any]
+IntArray: TypeAlias = NDArray[Any]
 
 __all__ = [
     "Array",

@@ -117,9 +117,7 @@ def check_weights(sample_weight: ArrayLike | None, n: int) -> Array:
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar; sample_weight has shape {weights.shape}.")
     if len(weights) != n:
-        raise ValueError(
-            f"sample_weight.shape == {weights.shape}, expected {(n,)}: give one weight for each row of X."
-        )
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: give one weight for each row of X.")
     if not np.isfinite(weights).all():
         raise ValueError("sample_weight contains NaN or infinity: give finite weights, 0 leaves a row out.")
     if (weights < 0).any():
@@ -158,9 +156,10 @@ def check_number(name: str, value: Any, *, low: float = 0.0, strict: bool = True
     sign = ">" if strict else ">="
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number {sign} {low:g}; got {value!r}.")
-    if not np.isfinite(value) or value < low or (strict and value == low):
+    number = float(value)
+    if not np.isfinite(number) or number < low or (strict and number == low):
         raise ValueError(f"{name} must be a finite number {sign} {low:g}; got {value!r}.")
-    return float(value)
+    return number
 
 
 def check_integer(name: str, value: Any, *, low: int) -> int:
@@ -181,7 +180,8 @@ def check_range(h_min: float, h_max: float, h_inf: float | None) -> tuple[float,
         h_inf = check_number("h_inf", h_inf)
         if not h_min <= h_inf <= h_max:
             raise ValueError(
-                f"h_inf must lie in [h_min, h_max] = [{h_min:g}, {h_max:g}]; got {h_inf:g}: widen the range or move h_inf."
+                f"h_inf must lie in [h_min, h_max] = [{h_min:g}, {h_max:g}]; got {h_inf:g}: "
+                "widen the range or move h_inf."
             )
     return h_min, h_max, h_inf
 
@@ -193,7 +193,8 @@ def check_tau(tau: float | None, h_min: float) -> float:
     tau = check_number("tau", tau)
     if tau >= h_min / 2:
         raise ValueError(
-            f"tau must be below h_min / 2 = {h_min / 2:g} (Theorem 2); got {tau:g}: take a smaller tau or a larger h_min."
+            f"tau must be below h_min / 2 = {h_min / 2:g} (Theorem 2); got {tau:g}: "
+            "take a smaller tau or a larger h_min."
         )
     return tau
 
@@ -201,9 +202,10 @@ def check_tau(tau: float | None, h_min: float) -> float:
 def seed_of(random_state: Any) -> int:
     """Turn any random_state of scikit-learn into the 64-bit seed of the draws; a whole number is itself."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
-        if not 0 <= random_state < 2**64:
-            raise ValueError(f"random_state must be in [0, 2**64); got {random_state}.")
-        return int(random_state)
+        seed = int(random_state)
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"random_state must be in [0, 2**64); got {seed}.")
+        return seed
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     if random_state is None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -132,7 +132,7 @@ def get_nu(nu: NuSpec) -> Nu:
     elif isinstance(nu, Real) and not isinstance(nu, bool):
         return Power(check_number("nu", nu))
     elif callable(nu):
-        return nu if hasattr(nu, "sup") else OwnNu(nu)
+        return cast(Nu, nu) if hasattr(nu, "sup") else OwnNu(nu)
     raise ValueError(
         f"nu must be 'log-log', '1/k', '1/k^a' with a number a, a positive exponent a, or a function of k; got {nu!r}."
     )

@@ -6,7 +6,7 @@ one that the theorems cover; `Shrinking` is our reading of the paper's experimen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ class _Ranged:
     h_min: float
     h_max: float
     h_inf: float | None = None
-    nu: Nu = LogLog()
+    nu: Nu = field(default_factory=LogLog)
 
     def __post_init__(self) -> None:
         check_range(self.h_min, self.h_max, self.h_inf)
@@ -133,9 +133,7 @@ class Walk(_Ranged):
         True
         """
         if self.nu.squares_diverge is None:
-            return Absorption(
-                None, None, "unknown: say whether the sum of nu^2 diverges, OwnNu(..., squares_diverge=)"
-            )
+            return Absorption(None, None, "unknown: say whether the sum of nu^2 diverges, OwnNu(..., squares_diverge=)")
         if not self.nu.squares_diverge:
             return Absorption(None, None, "none: the sum of nu^2 converges, so the walk may freeze inside its range")
         h = self.h_0 if h is None else h

@@ -175,9 +175,7 @@ def blurring(setting: Setting, h: float) -> Chain:
         info = SweepInfo(np.full(1, h), float(last_shift.max()))
         return ChainState(held.leave(), h, state.k + len(new), last_shift), info
 
-    return Chain(
-        "blurring mean shift", setting, h, lambda: _start(setting.points, h), sweep, lambda state: h, _always
-    )
+    return Chain("blurring mean shift", setting, h, lambda: _start(setting.points, h), sweep, lambda state: h, _always)
 
 
 def stochastic(

@@ -95,9 +95,7 @@ class Stopping:
             if small:
                 return Outcome.CLIMBED
         elif self.rule == "certificate":
-            if _due(sweeps) and is_certified(
-                state.points, self.tau, chain.upper(state), chain.setting.geometry
-            ):
+            if _due(sweeps) and is_certified(state.points, self.tau, chain.upper(state), chain.setting.geometry):
                 return Outcome.CERTIFIED
             if small and chain.frozen(state):
                 return Outcome.SMALL_SHIFTS
@@ -110,7 +108,7 @@ class Stopping:
         return None
 
     def _small(self, state: ChainState) -> bool:
-        return np.count_nonzero(state.last_shift <= self.threshold) >= self.fraction * len(state.last_shift)
+        return bool(np.mean(state.last_shift <= self.threshold) >= self.fraction)
 
 
 def _due(sweeps: int) -> bool:

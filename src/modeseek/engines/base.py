@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from modeseek.types import Array, Draws, Geometry
+from modeseek.types import Array, Draws, Geometry, IntArray
 
 __all__ = ["BaseWorkspace", "settle"]
 
@@ -49,7 +49,7 @@ class BaseWorkspace(ABC):
         """Replace the state."""
 
     @abstractmethod
-    def place(self, members: Array, values: Array) -> None:
+    def place(self, members: IntArray, values: Array) -> None:
         """Put some points elsewhere."""
 
     @abstractmethod

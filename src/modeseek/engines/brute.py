@@ -68,7 +68,7 @@ class BruteWorkspace(BaseWorkspace):
         queries = np.ascontiguousarray(queries)
         bandwidths = np.ascontiguousarray(np.broadcast_to(np.asarray(h, dtype=np.float64), len(queries)))
         moved = np.empty_like(queries)
-        step = min(self._updates_per_call(), -(-len(queries) // self._n_jobs))
+        step = max(1, min(self._updates_per_call(), -(-len(queries) // self._n_jobs)))
         blocks = [slice(start, start + step) for start in range(0, len(queries), step)]
 
         def move(block: slice) -> None:

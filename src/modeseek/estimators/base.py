@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
@@ -116,13 +116,13 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
 
     def _stopping(self, chain: Chain, tau: float | None, max_updates: int | None, max_time: float | None) -> Stopping:
         threshold = check_number("tol", self.tol, strict=False) * chain.h_min
-        return Stopping(
-            check_tau(tau, chain.h_min), threshold=threshold, max_updates=max_updates, max_time=max_time
-        )
+        return Stopping(check_tau(tau, chain.h_min), threshold=threshold, max_updates=max_updates, max_time=max_time)
 
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
         own = list(self.callbacks or ())
-        bar = progress_bar(chain.name, len(chain.setting.points)) if self.verbose else nullcontext([])
+        bar: AbstractContextManager[list[Callback]] = nullcontext([])
+        if self.verbose:
+            bar = progress_bar(chain.name, len(chain.setting.points))
         with bar as shown:
             result = run(chain, stopping, callbacks=[*shown, *own])
         if not result.outcome.converged:

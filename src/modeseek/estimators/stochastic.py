@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-
 from modeseek.bandwidth import NuSpec, make_policy
 from modeseek.chain import Chain, Stopping, doubly_stochastic, stochastic
 from modeseek.estimators.base import ShiftClusterer
@@ -29,7 +28,7 @@ class _RandomClusterer(ShiftClusterer):
     def _check_chains(self) -> None:
         if self.n_chains not in ("auto", 1):
             raise ValueError(
-                f"n_chains must be 'auto' or 1: a consensus of several chains is not available yet; got {self.n_chains!r}."
+                f"n_chains must be 'auto' or 1; got {self.n_chains!r}: a consensus of several chains is not there yet."
             )
 
 
@@ -185,17 +184,15 @@ class DoublyStochasticMeanShift(_RandomClusterer):
         return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)
 
     def _make_policy(self, points: Points) -> BandwidthPolicy:
-        given = (self.h_min, self.h_inf, self.h_max)
         if not isinstance(self.policy, str):
             return self._own_policy(self.policy)
-        if any(h is None for h in given):
+        given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
+        known = {name: check_number(name, h) for name, h in given.items() if h is not None}
+        if len(known) < 3:
             automatic = automatic_range(points.values, n_jobs=self.n_jobs)
-            for name, h in zip(("h_min", "h_inf", "h_max"), given, strict=True):
-                if h is not None:
-                    check_number(name, h)
-            self.h_min_, self.h_inf_, self.h_max_ = complete_range(*given, automatic)
+            self.h_min_, self.h_inf_, self.h_max_ = complete_range(**given, automatic=automatic)
         else:
-            self.h_min_, self.h_inf_, self.h_max_ = given
+            self.h_min_, self.h_inf_, self.h_max_ = known["h_min"], known["h_inf"], known["h_max"]
         return make_policy(self.policy, self.h_min_, self.h_max_, self.h_inf_, self.nu)
 
     def _own_policy(self, policy: BandwidthPolicy) -> BandwidthPolicy:

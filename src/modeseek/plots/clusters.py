@@ -146,9 +146,7 @@ def save_clusters(
 def _column(name: str, values: ArrayLike, n: int) -> NDArray[np.generic]:
     column = np.asarray(values)
     if column.shape != (n,):
-        raise ValueError(
-            f"{name} must have one entry for each of the {n} rows of X; got shape {column.shape}."
-        )
+        raise ValueError(f"{name} must have one entry for each of the {n} rows of X; got shape {column.shape}.")
     return column
 
 
@@ -190,9 +188,7 @@ def _draw_line(
     if (labels == -1).any():
         groups, shades = [*groups, values[labels == -1]], [*shades, NOISE_COLOUR]
     edges = np.histogram_bin_edges(values, bins=int(np.clip(np.sqrt(len(values)) * 2, 10, 80)))
-    heights = ax.hist(
-        groups, bins=edges.tolist(), stacked=True, color=shades, edgecolor="white", linewidth=0.4
-    )[0]
+    heights = ax.hist(groups, bins=edges.tolist(), stacked=True, color=shades, edgecolor="white", linewidth=0.4)[0]
     top = float(np.max(heights))
     # below the axis, spread at random so that points of one value can be told apart
     jitter = np.random.default_rng(1).uniform(-0.16, -0.04, len(shown)) * top
@@ -211,9 +207,7 @@ def _dress(ax: Axes, view: View, title: str | None, note: str) -> None:
     if title:
         pad = 22 if note else 10  # the note stands between the title and the picture
         ax.set_title(title, loc="left", color=INK, fontsize="large", fontweight="bold", pad=pad)
-    ax.annotate(
-        note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=FAINT
-    )
+    ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=FAINT)
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(FAINT)
     ax.tick_params(colors=FAINT, labelcolor=INK)
@@ -231,8 +225,7 @@ def _legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_noise: i
     if n_noise:
         entries.append((f"noise  ({n_noise:,})", NOISE_COLOUR))
     handles = [
-        Line2D([], [], linestyle="", marker="o", markersize=7, color=colour, label=label)
-        for label, colour in entries
+        Line2D([], [], linestyle="", marker="o", markersize=7, color=colour, label=label) for label, colour in entries
     ]
     legend = ax.legend(
         handles=handles,
@@ -250,9 +243,7 @@ def _legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_noise: i
 def _note(clusters: NDArray[np.generic], n_noise: int, n: int, *, faint: bool) -> str:
     parts = []
     if len(clusters) > MOST_IN_LEGEND:
-        parts.append(
-            f"{len(clusters):,} clusters" + (f", {n_noise:,} noise points in grey" if n_noise else "")
-        )
+        parts.append(f"{len(clusters):,} clusters" + (f", {n_noise:,} noise points in grey" if n_noise else ""))
     if n > MOST_POINTS:
         parts.append(f"{MOST_POINTS:,} of {n:,} points drawn")
     if faint:

@@ -21,8 +21,8 @@ def palette(n: int) -> list[str]:
     """Return n colours; up to 200 differ visibly.
 
     Up to seven are those of Okabe and Ito. More lie on rings of equal lightness in the OKLCH space,
-    where steps look as large as they are: colour i is on ring i mod r, and the hues of a ring are evenly spaced and
-    taken in an order that keeps neighbours in number apart in hue.
+    where steps look as large as they are: colour i is on ring i mod r, and the hues of a ring are evenly
+    spaced and taken in an order that keeps neighbours in number apart in hue.
 
     Examples
     --------
@@ -36,9 +36,7 @@ def palette(n: int) -> list[str]:
     n_rings = 3 if n <= 60 else 5
     spokes = -(-n // n_rings)
     # about 0.382 of a turn, the golden angle, in whole spokes; coprime, so that every spoke is visited
-    stride = min(
-        (s for s in range(1, spokes + 1) if gcd(s, spokes) == 1), key=lambda s: abs(s - 0.382 * spokes)
-    )
+    stride = min((s for s in range(1, spokes + 1) if gcd(s, spokes) == 1), key=lambda s: abs(s - 0.382 * spokes))
     spoke, ring = np.divmod(np.arange(n), n_rings)
     hue = 2 * np.pi * (spoke * stride / spokes + ring * 0.382)
     lightness = np.linspace(0.50, 0.84, n_rings)[ring]

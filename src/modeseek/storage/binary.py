@@ -136,9 +136,7 @@ def _load(file: BinaryIO, source: str) -> Any:
         if "Object arrays" in str(error):
             raise _pickled(source) from None
         reason = "it is cut short or is no NumPy file"
-        raise DataError(
-            f"{source} cannot be read: {reason}; save it again with numpy.save or savez."
-        ) from None
+        raise DataError(f"{source} cannot be read: {reason}; save it again with numpy.save or savez.") from None
 
 
 def _member(archive: Any, name: str, source: str) -> NDArray[Any]:
@@ -147,23 +145,18 @@ def _member(archive: Any, name: str, source: str) -> NDArray[Any]:
     except CORRUPT as error:
         if "Object arrays" in str(error):
             raise _pickled(f"{source} array {name}") from None
-        raise DataError(
-            f"{source} array {name} cannot be read: the file is damaged; save it again."
-        ) from None
+        raise DataError(f"{source} array {name} cannot be read: the file is damaged; save it again.") from None
 
 
 def _pickled(what: str) -> DataError:
     return DataError(
-        f"{what} holds Python objects, which are never loaded (they could run code): "
-        "save numbers, array.astype(float)."
+        f"{what} holds Python objects, which are never loaded (they could run code): save numbers, array.astype(float)."
     )
 
 
 def _matrix(array: NDArray[Any], source: str, names: NDArray[Any] | None) -> TypedTable:
     if array.dtype.kind not in "biuf":
-        kind = {"c": "complex numbers", "U": "text", "S": "text", "V": "records"}.get(
-            array.dtype.kind, "no numbers"
-        )
+        kind = {"c": "complex numbers", "U": "text", "S": "text", "V": "records"}.get(array.dtype.kind, "no numbers")
         raise DataError(f"{source} holds {kind} ({array.dtype}): save an array of real numbers.")
     if array.ndim not in (1, 2):
         raise DataError(
@@ -171,9 +164,7 @@ def _matrix(array: NDArray[Any], source: str, names: NDArray[Any] | None) -> Typ
         )
     matrix = array.reshape(len(array), -1) if array.size else array
     if not matrix.size:
-        raise DataError(
-            f"{source} has shape {array.shape}, so there is nothing in it: give at least one row."
-        )
+        raise DataError(f"{source} has shape {array.shape}, so there is nothing in it: give at least one row.")
     if names is not None and names.shape == (matrix.shape[1],) and names.dtype.kind == "U":
         labels = tuple(str(name) for name in names)
     else:

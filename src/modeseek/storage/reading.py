@@ -53,9 +53,7 @@ def read_table(source: str | os.PathLike[str], *, header: bool | None = None) ->
     if os.fspath(source) == STANDARD_STREAM:
         data = sys.stdin.buffer.read()
         if data.startswith(BINARY_STARTS):
-            raise DataError(
-                "standard input must be CSV or TSV text: give a Parquet, NPY or NPZ file by its name."
-            )
+            raise DataError("standard input must be CSV or TSV text: give a Parquet, NPY or NPZ file by its name.")
         return _text_table(data, "standard input", "", header)
     path, name = Path(source), f"'{os.fspath(source)}'"
     _check_source(path, name)

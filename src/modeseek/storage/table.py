@@ -98,9 +98,7 @@ class Table:
         else:
             chosen = [j for j in map(self._position, dict.fromkeys(columns)) if j not in dropped]
         if not chosen:
-            raise DataError(
-                f"{self.source}: no column is left to cluster; name some with --columns, or ignore fewer."
-            )
+            raise DataError(f"{self.source}: no column is left to cluster; name some with --columns, or ignore fewer.")
         taken = [to_numbers(self.cells[j]) for j in chosen]
         self._refuse_text([(j, bad) for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None])
         values = np.column_stack([numbers for numbers, _ in taken])
@@ -172,9 +170,7 @@ class Table:
         if len(places) == 1:
             return places[0]
         if places:
-            raise DataError(
-                f"{self.source} has {len(places)} columns named '{name}': give them different names."
-            )
+            raise DataError(f"{self.source} has {len(places)} columns named '{name}': give them different names.")
         listed = ", ".join(self.columns[:12]) + (", ..." if len(self.columns) > 12 else "")
         raise DataError(
             f"{self.source} has no column '{name}'.{nearest(name, self.columns)} The columns are: {listed}."
@@ -192,7 +188,7 @@ class Table:
         if isinstance(value, str) and is_number(value.replace(",", ".", 1)):
             remedy = "write decimal points instead of decimal commas"
         raise DataError(
-            f"{self.source}: column '{name}' is not numeric: {self._place(row)} has {_short(value)}.{others} "
+            f"{self.source}: column '{name}' is not numeric: {self.place(row)} has {_short(value)}.{others} "
             f"To go on, {remedy}."
         )
 
@@ -206,11 +202,12 @@ class Table:
         count = int((~finite).any(axis=1).sum())
         more = f" ({count} rows have such values)" if count > 1 else ""
         raise DataError(
-            f"{self.source}: {self._place(row)} has {what} in column '{name}'{more}: correct it, "
+            f"{self.source}: {self.place(row)} has {what} in column '{name}'{more}: correct it, "
             f"remove the row, or leave the column out with --ignore {shlex.quote(name)}."
         )
 
-    def _place(self, row: int) -> str:
+    def place(self, row: int) -> str:
+        """Say where a row (counted from 0) is, as an editor counts."""
         return f"row {row + 1}" + (f" (line {self.lines[row]})" if self.lines is not None else "")
 
 

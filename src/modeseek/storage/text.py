@@ -98,9 +98,7 @@ def read_text(data: bytes, source: str, *, suffix: str = "", header: bool | None
     return TextTable(names, columns, np.array(starts[header:]), delimiter, row_names)
 
 
-def write_text(
-    stream: TextIO, names: Sequence[str], columns: Iterable[Iterable[Any]], delimiter: str
-) -> None:
+def write_text(stream: TextIO, names: Sequence[str], columns: Iterable[Iterable[Any]], delimiter: str) -> None:
     r"""Write columns as delimited text, with a header.
 
     Examples

@@ -1,0 +1,144 @@
+"""The commands, and how they end: 0 fine, 2 bad usage or input, 130 interrupted, 1 a reader that left."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from modeseek.cli import options as o
+from modeseek.cli.settings import Problem, Settings
+from modeseek.storage import DataError
+
+__all__ = ["app", "main"]
+
+# the base of all complaints about the command line; newer typers bring a click of their own, so it is
+# asked for by way of a class that every typer has
+UsageComplaint: type[Exception] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+
+
+class PlainGroup(TyperGroup):
+    """Commands that put errors in a line or two, without frames and tracebacks."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command and exit with its status."""
+        try:
+            # not standalone: that would put messages in a frame; the other arguments are typer's business
+            status = super().main(args, prog_name or "modeseek", complete_var, False, windows_expand_args, **extra)
+            sys.stdout.flush()  # here, where a full disk can still be reported
+        except UsageComplaint as complaint:
+            status = _fail(complaint.format_message(), hint=_hint(complaint))  # type: ignore[attr-defined]
+        except (Problem, DataError) as problem:
+            status = _fail(str(problem))
+        except BrokenPipeError:
+            # whoever read has seen enough: nothing to say
+            status = 1
+            _abandon_output()
+        except OSError as error:
+            status = _fail(f"cannot write to standard output: {error.strerror or error}.")
+            _abandon_output()
+        except MemoryError:
+            status = _fail("there is not enough memory for this file: take fewer rows or columns.")
+        except (KeyboardInterrupt, typer.Abort):
+            status = 130
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+app = typer.Typer(
+    cls=PlainGroup,
+    help="Mean-shift clustering, deterministic and stochastic.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        from modeseek import __version__
+
+        typer.echo(f"modeseek {__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def cluster(
+    context: typer.Context,
+    file: o.File,
+    output: o.Output = None,
+    name: o.Name = "cluster",
+    plot: o.Plot = None,
+    json: o.Json = None,
+    quiet: o.Quiet = False,
+    columns: o.Columns = None,
+    ignore: o.Ignore = None,
+    scale: o.Scale = None,
+    header: o.Header = None,
+    algorithm: o.Algorithm = "dsms",
+    metric: o.Metric = "euclidean",
+    profile: o.Profile = None,
+    order: o.Order = None,
+    min_cluster_size: o.MinClusterSize = None,
+    h_min: o.HMin = None,
+    h_max: o.HMax = None,
+    h_inf: o.HInf = None,
+    policy: o.Policy = None,
+    nu: o.Nu = None,
+    bandwidth: o.Bandwidth = None,
+    seed: o.Seed = 0,
+    tol: o.Tol = None,
+    tau: o.Tau = None,
+    max_updates: o.MaxUpdates = None,
+    max_time: o.MaxTime = None,
+    engine: o.EngineName = None,
+    jobs: o.Jobs = None,
+) -> None:
+    """Cluster the rows of FILE.
+
+    Prints the clusters and how the run ended; -o writes the rows with their cluster, --plot a picture and
+    --json a summary. Ctrl-C ends the run early and keeps what it has.
+    """
+    from modeseek.cli.work import cluster_file
+
+    # the parameters above and the fields of Settings are the same names
+    cluster_file(Settings(**context.params))
+
+
+def main() -> None:
+    """Run the command line; the entry point of `modeseek`."""
+    app()
+
+
+def _fail(message: str, *, hint: str = "") -> int:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    if hint:
+        print(hint, file=sys.stderr)
+    return 2
+
+
+def _abandon_output() -> None:
+    # what is left in the buffer would be written, and fail, once more when Python ends
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _hint(complaint: Exception) -> str:
+    context = getattr(complaint, "ctx", None)
+    return f"Try '{context.command_path} --help'." if context is not None else ""

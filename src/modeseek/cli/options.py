@@ -1,0 +1,197 @@
+"""The options of the command, with their help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+DATA, METHOD, BANDWIDTH, RUN, OUTPUT = "Data", "Method", "Bandwidth", "Run", "Results"
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, TSV or other delimited text, Parquet, NPY or NPZ; - reads text from a pipe.",
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        show_default=False,
+        help="Whether the first line of a text holds names; found out where not given.",
+        rich_help_panel=DATA,
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="A,B",
+        help="Columns to cluster by; several with commas, or the option repeated. All where not given.",
+        rich_help_panel=DATA,
+    ),
+]
+Ignore = Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.", rich_help_panel=DATA)]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        metavar="standard|none",
+        show_default="standard, under cosine none",
+        help="standard brings each feature to mean 0 and standard deviation 1; bandwidths and tau are in "
+        "units after scaling.",
+        rich_help_panel=DATA,
+    ),
+]
+Algorithm = Annotated[
+    str,
+    typer.Option(
+        metavar="dsms|sms|bms|ms",
+        help="Doubly stochastic, stochastic, blurring or plain mean shift.",
+        rich_help_panel=METHOD,
+    ),
+]
+Metric = Annotated[
+    str,
+    typer.Option(
+        metavar="euclidean|cosine",
+        help="cosine compares directions; a length is then the chord between unit vectors, sqrt(2 - 2 cos).",
+        rich_help_panel=METHOD,
+    ),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        show_default="biweight",
+        help="Shape of the kernel: biweight, triweight, quadweight, flat or gaussian.",
+        rich_help_panel=METHOD,
+    ),
+]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        metavar="random|reshuffled",
+        show_default="random",
+        help="Draw each point anew, or visit each once a sweep.",
+        rich_help_panel=METHOD,
+    ),
+]
+MinClusterSize = Annotated[
+    int | None,
+    typer.Option(metavar="N", show_default="1", help="Smaller clusters become noise, -1.", rich_help_panel=METHOD),
+]
+HMin = Annotated[
+    float | None,
+    typer.Option(
+        "--h-min",
+        metavar="H",
+        show_default="from the data",
+        help="Smallest bandwidth (dsms).",
+        rich_help_panel=BANDWIDTH,
+    ),
+]
+HMax = Annotated[
+    float | None,
+    typer.Option(
+        "--h-max",
+        metavar="H",
+        show_default="from the data",
+        help="Largest bandwidth (dsms).",
+        rich_help_panel=BANDWIDTH,
+    ),
+]
+HInf = Annotated[
+    float | None,
+    typer.Option(
+        "--h-inf",
+        metavar="H",
+        show_default="from the data",
+        help="Bandwidth that the draws shrink to, or start from (dsms).",
+        rich_help_panel=BANDWIDTH,
+    ),
+]
+Policy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        show_default="shrinking",
+        help="How bandwidths are drawn: shrinking, walk, uniform, anchored or constant (dsms).",
+        rich_help_panel=BANDWIDTH,
+    ),
+]
+Nu = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        show_default="log-log",
+        help="How the spread of the draws falls: log-log, 1/k, or an exponent a for 1/k^a (dsms).",
+        rich_help_panel=BANDWIDTH,
+    ),
+]
+Bandwidth = Annotated[
+    float | None,
+    typer.Option(
+        metavar="H",
+        show_default="from the data",
+        help="The bandwidth (sms, bms, ms).",
+        rich_help_panel=BANDWIDTH,
+    ),
+]
+Tol = Annotated[
+    float | None,
+    typer.Option(metavar="X", help="A shift below this share of h counts as none.", rich_help_panel=RUN),
+]
+Tau = Annotated[
+    float | None,
+    typer.Option(
+        metavar="X",
+        show_default="h_min / 4",
+        help="Points closer than this are one cluster at the end.",
+        rich_help_panel=RUN,
+    ),
+]
+MaxUpdates = Annotated[
+    int | None, typer.Option(metavar="N", help="Stop after so many moves of a point.", rich_help_panel=RUN)
+]
+MaxTime = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="Stop after so many seconds.", rich_help_panel=RUN)
+]
+EngineName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", show_default="auto", help="auto, brute or reference.", rich_help_panel=RUN),
+]
+Jobs = Annotated[
+    int | None, typer.Option(metavar="N", help="Processor cores to use; -1 takes all.", rich_help_panel=RUN)
+]
+Seed = Annotated[
+    int,
+    typer.Option(metavar="N", min=0, help="The same seed gives the same clusters.", rich_help_panel=RUN),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the rows with their cluster: the ending chooses the format; - prints CSV.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Name = Annotated[str, typer.Option(metavar="NAME", help="Name of the new column.", rich_help_panel=OUTPUT)]
+Plot = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a picture (PNG, SVG, PDF, ...); above two features, by principal components.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Json = Annotated[
+    str | None,
+    typer.Option("--json", metavar="FILE", help="Write a summary as JSON; - prints it.", rich_help_panel=OUTPUT),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="No table and no progress bar; notes and errors stay.", rich_help_panel=OUTPUT),
+]

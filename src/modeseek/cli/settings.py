@@ -1,0 +1,139 @@
+"""What the command was asked to do, and the estimator that does it."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from modeseek.validation import check_choice
+
+__all__ = ["ALGORITHMS", "Problem", "Settings", "build_estimator"]
+
+ALGORITHMS = {
+    "dsms": "DoublyStochasticMeanShift",
+    "sms": "StochasticMeanShift",
+    "bms": "BlurringMeanShift",
+    "ms": "MeanShift",
+}
+SCALES = ("standard", "none")
+RANGE = ("h_min", "h_max", "h_inf")
+METHOD = [
+    "metric",
+    "profile",
+    "policy",
+    "nu",
+    "h_min",
+    "h_max",
+    "h_inf",
+    "bandwidth",
+    "order",
+    "tol",
+    "tau",
+    "max_updates",
+    "max_time",
+]
+METHOD += ["min_cluster_size", "engine", "jobs"]
+# options of the command that estimators know by another name
+OTHER_NAMES = {"jobs": "n_jobs", "seed": "random_state"}
+
+
+class Problem(Exception):
+    """Something the user can put right; the command prints it and ends with status 2."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of `modeseek cluster`, one field each; None is an option that was not given."""
+
+    file: str
+    header: bool | None
+    columns: list[str] | None
+    ignore: list[str] | None
+    scale: str | None
+    algorithm: str
+    metric: str
+    profile: str | None
+    policy: str | None
+    nu: str | None
+    h_min: float | None
+    h_max: float | None
+    h_inf: float | None
+    bandwidth: float | None
+    order: str | None
+    tol: float | None
+    tau: float | None
+    max_updates: int | None
+    max_time: float | None
+    min_cluster_size: int | None
+    engine: str | None
+    jobs: int | None
+    seed: int
+    output: str | None
+    name: str
+    plot: str | None
+    json: str | None
+    quiet: bool
+
+    @property
+    def standardise(self) -> bool:
+        """Whether features are brought to mean 0 and standard deviation 1."""
+        # under cosine only directions count, and taking off the mean would change them all
+        return self.scale == "standard" if self.scale is not None else self.metric != "cosine"
+
+    def method(self) -> dict[str, Any]:
+        """Return the options that are an estimator's own, as given."""
+        given = {name: getattr(self, name) for name in METHOD if getattr(self, name) is not None}
+        if "nu" in given:
+            given["nu"] = _number_or_word(given["nu"])
+        return given
+
+
+def build_estimator(settings: Settings) -> Any:
+    """Return the estimator that the settings ask for.
+
+    Raises
+    ------
+    Problem
+        If a word is unknown or an option does not belong to the algorithm.
+    """
+    from modeseek import estimators
+
+    try:
+        check_choice("--algorithm", settings.algorithm, ALGORITHMS)
+        if settings.scale is not None:
+            check_choice("--scale", settings.scale, SCALES)
+        if settings.jobs == 0:
+            raise ValueError("--jobs must not be 0: give a number of cores, or -1 for all.")
+    except ValueError as error:
+        raise Problem(str(error)) from None
+    accepted = {word: inspect.signature(getattr(estimators, name)).parameters for word, name in ALGORITHMS.items()}
+    own = accepted[settings.algorithm]
+    options: dict[str, Any] = {}
+    for option, value in settings.method().items():
+        name = OTHER_NAMES.get(option, option)
+        if name not in own:
+            raise Problem(_misplaced(option, settings.algorithm, [w for w in ALGORITHMS if name in accepted[w]]))
+        options[name] = value
+    # the seed has a value in any case, and an algorithm without chance has no use for it
+    if "random_state" in own:
+        options["random_state"] = settings.seed
+    options["verbose"] = 0 if settings.quiet else 1
+    return getattr(estimators, ALGORITHMS[settings.algorithm])(**options)
+
+
+def _misplaced(option: str, algorithm: str, owners: list[str]) -> str:
+    if option in RANGE:
+        remedy = f"{algorithm} has one bandwidth; use --bandwidth."
+    elif option == "bandwidth":
+        remedy = f"{algorithm} has a range of bandwidths; use --h-min, --h-max and --h-inf."
+    else:
+        remedy = f"leave it out, or use --algorithm {' or '.join(owners)}."
+    return f"--{option.replace('_', '-')} does not belong to --algorithm {algorithm}: {remedy}"
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

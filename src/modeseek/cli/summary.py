@@ -1,0 +1,156 @@
+"""What came out of a run, in the data's own units, for the screen and for JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modeseek.cli.settings import Settings
+from modeseek.types import Array, IntArray
+
+__all__ = ["Scaling", "Summary", "summarise"]
+
+# of the screen and of Python only
+NOT_REPORTED = ("callbacks", "seeds", "verbose")
+BANDWIDTHS = ("h_min", "h_inf", "h_max", "bandwidth")
+
+
+class Scaling(NamedTuple):
+    """The map x -> (x - shift) / factor, feature by feature.
+
+    Attributes
+    ----------
+    shift, factor : (d,) array
+        What is taken off, and what is divided by.
+    """
+
+    shift: Array
+    factor: Array
+
+    @classmethod
+    def fit(cls, X: Array, *, standardise: bool) -> Scaling:
+        """Return the map to mean 0 and standard deviation 1, or the one that changes nothing.
+
+        Examples
+        --------
+        >>> Scaling.fit(np.array([[1.0, 5.0], [3.0, 5.0]]), standardise=True)
+        Scaling(shift=array([2., 5.]), factor=array([1., 1.]))
+        """
+        if not standardise:
+            return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+        # by the largest entry first: squares of huge numbers would overflow
+        size = np.maximum(np.abs(X).max(axis=0), np.finfo(np.float64).tiny)
+        mean, std = (X / size).mean(axis=0) * size, (X / size).std(axis=0) * size
+        # a feature that never changes stays as it is; rounding leaves it a tiny spread
+        constant = np.ptp(X, axis=0) == 0
+        return cls(np.where(constant, X[0], mean), np.where(constant | (std == 0), 1.0, std))
+
+    def apply(self, X: Array) -> Array:
+        """Bring rows of the data to the scale that is clustered."""
+        return (X - self.shift) / self.factor
+
+    def undo(self, X: Array) -> Array:
+        """Bring rows back to the data's own units."""
+        return X * self.factor + self.shift
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The result of a run, as reported.
+
+    Attributes
+    ----------
+    settings : Settings
+        What was asked for.
+    features : tuple of str
+        The columns clustered by.
+    labels : (n,) integer array
+        Cluster of each row; -1 is noise.
+    sizes : (m,) integer array
+        Rows of each cluster.
+    centers : (m, d) array
+        Centres, in the data's own units.
+    estimator : object
+        The fitted estimator.
+    seconds : float
+        How long the fit took.
+    """
+
+    settings: Settings
+    features: tuple[str, ...]
+    labels: IntArray
+    sizes: IntArray
+    centers: Array
+    estimator: Any
+    seconds: float
+
+    @property
+    def n_noise(self) -> int:
+        """Rows that belong to no cluster."""
+        return len(self.labels) - int(self.sizes.sum())
+
+    @property
+    def bandwidths(self) -> dict[str, float]:
+        """The bandwidths that were used, after scaling."""
+        fitted = {name: getattr(self.estimator, f"{name}_", None) for name in BANDWIDTHS}
+        return {name: float(h) for name, h in fitted.items() if h is not None}
+
+    @property
+    def certified(self) -> bool:
+        """Whether no later update could have changed the clusters."""
+        return bool(self.estimator.partition_.certified)
+
+    def record(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        from modeseek import __version__
+
+        n_rows, fitted = len(self.labels), self.estimator
+        clusters = [
+            {"label": label, "size": int(size), "share": float(size / n_rows), "center": center.tolist()}
+            for label, (size, center) in enumerate(zip(self.sizes, self.centers, strict=True))
+        ]
+        return {
+            "version": __version__,
+            "file": self.settings.file,
+            "settings": self._settings(),
+            "n_rows": n_rows,
+            "n_features": len(self.features),
+            "features": list(self.features),
+            "n_clusters": len(clusters),
+            "n_noise": self.n_noise,
+            "clusters": clusters,
+            "outcome": fitted.outcome_.name.lower(),
+            "outcome_message": fitted.outcome_.value,
+            "converged": bool(fitted.outcome_.converged),
+            "certified": self.certified,
+            "diameter": _finite(fitted.partition_.diameter),
+            "gap": _finite(fitted.partition_.gap),
+            "n_updates": int(fitted.n_updates_),
+            "engine": str(fitted.engine_),
+            "bandwidths": self.bandwidths,
+            "seconds": self.seconds,
+            "seed": self.settings.seed,
+        }
+
+    def _settings(self) -> dict[str, Any]:
+        parameters = self.estimator.get_params(deep=False)
+        plain = {k: v for k, v in parameters.items() if k not in NOT_REPORTED}
+        scale = "standard" if self.settings.standardise else "none"
+        return {"algorithm": self.settings.algorithm, "scale": scale, **plain}
+
+
+def summarise(
+    settings: Settings, features: tuple[str, ...], scaling: Scaling, estimator: Any, seconds: float
+) -> Summary:
+    """Count clusters and bring their centres back to the data's own units."""
+    labels = np.asarray(estimator.labels_)
+    centers = scaling.undo(np.asarray(estimator.cluster_centers_, dtype=np.float64))
+    sizes = np.bincount(labels[labels >= 0], minlength=len(centers))
+    return Summary(settings, features, labels, sizes, centers, estimator, seconds)
+
+
+def _finite(value: float) -> float | None:
+    # JSON has no infinity; the gap is infinite where there is one cluster
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,60 @@
+"""Hypothesis strategies for states: plain ones and ugly ones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from modeseek.types import Array, Geometry
+from modeseek.validation import canonical_points
+
+UGLY = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
+
+
+class State(NamedTuple):
+    """Points in canonical form with a bandwidth that suits their scale."""
+
+    points: Array
+    weights: Array
+    h: float
+    seed: int
+    kind: str
+
+
+def raw_rows(kind: str, rng: np.random.Generator, n: int, d: int) -> Array:
+    """Make data of a kind."""
+    rows = rng.normal(size=(n, d)) + rng.integers(0, 2, size=(n, 1)) * 3.0
+    if kind == "single":
+        return rows[:1]
+    if kind == "duplicates":
+        return rows[rng.integers(0, max(1, n // 3), n)]
+    if kind == "collinear":
+        return rng.normal(size=(n, 1)) * rng.normal(size=(1, d))
+    if kind == "offset":
+        return rows + 1e9
+    if kind == "tiny":
+        return rows * 1e-8
+    if kind == "integers":
+        return rng.integers(0, 4, size=(n, d)).astype(float)
+    return rows
+
+
+@st.composite
+def states(draw, dimensions=(1, 2, 3, 5), kinds=UGLY, max_n=40, dtype=np.float64, metric="euclidean"):
+    kind = draw(st.sampled_from(kinds))
+    d = draw(st.sampled_from(dimensions))
+    n = draw(st.integers(2, max_n))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    rows = raw_rows(kind, rng, n, d).astype(dtype)
+    if metric == "cosine":
+        rows += rows.dtype.type(0.5)  # no row of zeros
+    weights = rng.integers(1, 4, len(rows)).astype(float) if draw(st.booleans()) else np.ones(len(rows))
+    points = canonical_points(rows, weights, Geometry(metric))
+    scale = float(np.linalg.norm(points.values.std(axis=0))) or 1.0
+    if metric == "cosine":
+        scale = 1.0
+    h = scale * draw(st.floats(0.3, 2.0))
+    return State(points.values, points.weights, h, seed, kind)
