@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from inputs import states
 from numpy.testing import assert_allclose, assert_array_equal
 
+from inputs import states
 from modeseek.bandwidth import Constant, Shrinking, Uniform, Walk
 from modeseek.chain import (
     Outcome,

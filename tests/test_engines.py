@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import UGLY, states
 from numpy.testing import assert_allclose, assert_array_equal
 
+from inputs import UGLY, states
 from modeseek.bandwidth import DrawPlan, Uniform
 from modeseek.engines import ENGINES, choose
 from modeseek.objective import shift

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from inputs import states
 from numpy.testing import assert_allclose
 
+from inputs import states
 from modeseek import objective
 from modeseek.profiles import PROFILES
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inputs import states
 from numpy.testing import assert_allclose
 
+from inputs import states
 from modeseek import diagnostics
 from modeseek.bandwidth import Anchored, Constant, DrawPlan, Power, Shrinking, Uniform, Walk
 from modeseek.chain import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic

@@ -221,7 +221,7 @@ def components(points: Array, tau: float) -> IntArray:
     doubtful = doubtful[group[doubtful[:, 0]] != group[doubtful[:, 1]]]
     if len(doubtful):
         group = _joined(x, cell, group, doubtful, tau)
-    return group[cell]
+    return group[cell].astype(np.intp)
 
 
 def _joined(x: Array, cell: IntArray, group: IntArray, doubtful: IntArray, tau: float) -> IntArray:

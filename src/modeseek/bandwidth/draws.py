@@ -10,6 +10,7 @@ alone: block size, engine, number of workers and resumption cannot change them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -82,8 +83,6 @@ class DrawPlan:
     def __post_init__(self) -> None:
         check_choice("order", self.order, ORDERS)
         check_integer("batch_size", self.batch_size, low=1)
-        # shared by all sweeps; frozen, so set around the guard
-        object.__setattr__(self, "_ladder", np.cumsum(self.weights))
 
     @property
     def batch(self) -> int:
@@ -116,8 +115,12 @@ class DrawPlan:
             bandwidths = bandwidths * self.scales[indices]
         return Drawn(Draws(indices, bandwidths), path)
 
+    @cached_property
+    def _ladder(self) -> Array:
+        return np.cumsum(self.weights)
+
     def _weighted(self, u: Array) -> IntArray:
-        ladder: Array = self._ladder  # type: ignore[attr-defined]
+        ladder = self._ladder
         return np.minimum(np.searchsorted(ladder, u * ladder[-1], side="right"), len(ladder) - 1)
 
     def _batches(self, first: int) -> IntArray:

@@ -80,16 +80,16 @@ class _Track:
     """Entries at multiples of an interval, thinned when there are too many."""
 
     def __init__(self, every: int, limit: int):
-        self._every, self._limit = every, limit
+        self.every, self._limit = every, limit
         self._entries: list[tuple[int, int, Array | float]] = []
 
     def wants(self, count: int) -> bool:
-        return count % self._every == 0
+        return count % self.every == 0
 
     def add(self, count: int, k: int, value: Array | float) -> None:
         self._entries.append((count, k, value))
         while len(self._entries) > self._limit:
-            self._every *= 2
+            self.every *= 2
             self._entries = [entry for entry in self._entries if self.wants(entry[0])]
 
     def series(self) -> Series:
@@ -129,8 +129,7 @@ class Recorder:
         track = self._tracks.get("h")
         if track is not None:
             # strides, not a walk over all: a sweep may hold a million draws
-            every = track._every
-            for j in range((-self._draws - 1) % every, len(bandwidths), every):
+            for j in range((-self._draws - 1) % track.every, len(bandwidths), track.every):
                 count = self._draws + 1 + j
                 if track.wants(count):
                     track.add(count, count, float(bandwidths[j]))

@@ -32,8 +32,10 @@ METHOD = [
     "tau",
     "max_updates",
     "max_time",
+    "min_cluster_size",
+    "engine",
+    "jobs",
 ]
-METHOD += ["min_cluster_size", "engine", "jobs"]
 # options of the command that estimators know by another name
 OTHER_NAMES = {"jobs": "n_jobs", "seed": "random_state"}
 

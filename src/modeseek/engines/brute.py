@@ -110,12 +110,11 @@ class BruteEngine:
 
         from modeseek.engines.brute_kernels import LOW, own_shifts, shifts
 
-        dim = min(points.shape[1], LOW + 1)
+        kind = min(points.shape[1], LOW + 1), int(np.ptp(weights) > 0)
         if profile.code is not None:
-            return BruteWorkspace(points, weights, shifts(profile.code, dim), geometry, n_jobs)
-        workspace = BruteWorkspace(
-            points, weights, own_shifts(getattr(profile.weight, "function", profile.weight), dim), geometry, n_jobs
-        )
+            return BruteWorkspace(points, weights, shifts(profile.code, *kind), geometry, n_jobs)
+        function = getattr(profile.weight, "function", profile.weight)
+        workspace = BruteWorkspace(points, weights, own_shifts(function, *kind), geometry, n_jobs)
         try:
             workspace.shift_all(points[:1], 1.0)
         except NumbaError as error:

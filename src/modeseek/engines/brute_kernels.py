@@ -34,8 +34,12 @@ gaussian = njit(formulas.gaussian_weight)
 
 
 @njit(inline="always")
-def _shift_low(weight, dim, X, w, q, inv, shift):  # type: ignore[no-untyped-def]
-    """Mean shift of q in one pass over all points, for dim <= LOW; `dim` is a constant by the time this compiles."""
+def _shift_low(weight, dim, weighted, X, w, q, inv, shift):  # type: ignore[no-untyped-def]
+    """Mean shift of q in one pass over all points, for dim <= LOW.
+
+    `dim` and `weighted` are constants by the time this compiles, so their branches are gone. Equal weights are not
+    even loaded: they cancel, and reading them would cost a third of the traffic.
+    """
     x0, x1, x2 = X[0], X[min(1, dim - 1)], X[min(2, dim - 1)]
     q0, q1, q2 = q[0], q[min(1, dim - 1)], q[min(2, dim - 1)]
     total = s0 = s1 = s2 = 0.0
@@ -49,7 +53,9 @@ def _shift_low(weight, dim, X, w, q, inv, shift):  # type: ignore[no-untyped-def
         if dim > 2:
             c = x2[j] - q2
             r += c * c
-        g = w[j] * weight(r * inv)
+        g = weight(r * inv)
+        if weighted:
+            g *= w[j]
         total += g
         s0 += g * a
         if dim > 1:
@@ -65,7 +71,7 @@ def _shift_low(weight, dim, X, w, q, inv, shift):  # type: ignore[no-untyped-def
 
 
 @njit(inline="always")
-def _shift_any(weight, X, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
+def _shift_any(weight, weighted, X, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
     """Mean shift of q block by block of points, one coordinate after the other."""
     d, n = X.shape
     total = 0.0
@@ -80,10 +86,11 @@ def _shift_any(weight, X, w, q, inv, shift, buffer):  # type: ignore[no-untyped-
             for j in range(m):
                 a = x[j] - q_c
                 r[j] += a * a
-        w_block = w[start : start + m]
         inside = 0.0
         for j in range(m):
-            g = w_block[j] * weight(r[j] * inv)
+            g = weight(r[j] * inv)
+            if weighted:
+                g *= w[start + j]
             r[j] = g
             inside += g
         if inside > 0.0:
@@ -113,7 +120,7 @@ def _settle(q, shift, spherical):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _each(weight, dim, X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
+def _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
     d = X.shape[0]
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
     for k in range(len(indices)):
@@ -121,9 +128,9 @@ def _each(weight, dim, X, w, indices, bandwidths, spherical, lengths):  # type: 
         for c in range(d):
             q[c] = X[c, i]
         if dim <= LOW:
-            _shift_low(weight, dim, X, w, q, inv, new)
+            _shift_low(weight, dim, weighted, X, w, q, inv, new)
         else:
-            _shift_any(weight, X, w, q, inv, new, buffer)
+            _shift_any(weight, weighted, X, w, q, inv, new, buffer)
         _settle(q, new, spherical)
         square = 0.0
         for c in range(d):
@@ -133,7 +140,7 @@ def _each(weight, dim, X, w, indices, bandwidths, spherical, lengths):  # type: 
 
 
 @njit(inline="always")
-def _all(weight, dim, X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
+def _all(weight, dim, weighted, X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
     d = X.shape[0]
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
     for k in range(len(queries)):
@@ -141,9 +148,9 @@ def _all(weight, dim, X, w, queries, bandwidths, spherical, moved):  # type: ign
         for c in range(d):
             q[c] = queries[k, c]
         if dim <= LOW:
-            _shift_low(weight, dim, X, w, q, inv, new)
+            _shift_low(weight, dim, weighted, X, w, q, inv, new)
         else:
-            _shift_any(weight, X, w, q, inv, new, buffer)
+            _shift_any(weight, weighted, X, w, q, inv, new, buffer)
         _settle(q, new, spherical)
         for c in range(d):
             moved[k, c] = new[c]
@@ -165,40 +172,40 @@ class Shifts(NamedTuple):
 
 
 @cache
-def shifts(code: int, dim: int) -> Shifts:
+def shifts(code: int, dim: int, weighted: int) -> Shifts:
     """Return the compiled verbs of a built-in profile; dim = LOW + 1 stands for every higher dimension."""
     options: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": FAST, "error_model": "numpy"}
 
     @njit(**options)
     def each(X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
         if code == 0:
-            _each(flat, dim, X, w, indices, bandwidths, spherical, lengths)
+            _each(flat, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
         elif code == 1:
-            _each(biweight, dim, X, w, indices, bandwidths, spherical, lengths)
+            _each(biweight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
         elif code == 2:
-            _each(triweight, dim, X, w, indices, bandwidths, spherical, lengths)
+            _each(triweight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
         elif code == 3:
-            _each(quadweight, dim, X, w, indices, bandwidths, spherical, lengths)
+            _each(quadweight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
         else:
-            _each(gaussian, dim, X, w, indices, bandwidths, spherical, lengths)
+            _each(gaussian, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
 
     @njit(**options)
     def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
         if code == 0:
-            _all(flat, dim, X, w, queries, bandwidths, spherical, moved)
+            _all(flat, dim, weighted, X, w, queries, bandwidths, spherical, moved)
         elif code == 1:
-            _all(biweight, dim, X, w, queries, bandwidths, spherical, moved)
+            _all(biweight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
         elif code == 2:
-            _all(triweight, dim, X, w, queries, bandwidths, spherical, moved)
+            _all(triweight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
         elif code == 3:
-            _all(quadweight, dim, X, w, queries, bandwidths, spherical, moved)
+            _all(quadweight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
         else:
-            _all(gaussian, dim, X, w, queries, bandwidths, spherical, moved)
+            _all(gaussian, dim, weighted, X, w, queries, bandwidths, spherical, moved)
 
     return Shifts(each, all_)
 
 
-def own_shifts(function: Callable[[Any], Any], dim: int) -> Shifts:
+def own_shifts(function: Callable[[Any], Any], dim: int, weighted: int) -> Shifts:
     """Return the verbs compiled around a user's weight on [0, 1]; in this process only, nothing on disk."""
     inside = njit(function)
 
@@ -210,10 +217,10 @@ def own_shifts(function: Callable[[Any], Any], dim: int) -> Shifts:
 
     @njit(**options)
     def each(X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
-        _each(weight, dim, X, w, indices, bandwidths, spherical, lengths)
+        _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
 
     @njit(**options)
     def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
-        _all(weight, dim, X, w, queries, bandwidths, spherical, moved)
+        _all(weight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
 
     return Shifts(each, all_)

@@ -1,7 +1,8 @@
 """The estimators: scikit-learn classes around the chains."""
 
 from modeseek.estimators.blurring import BlurringMeanShift
+from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
-from modeseek.estimators.stochastic import DoublyStochasticMeanShift, StochasticMeanShift
+from modeseek.estimators.stochastic import StochasticMeanShift
 
 __all__ = ["BlurringMeanShift", "DoublyStochasticMeanShift", "MeanShift", "StochasticMeanShift"]

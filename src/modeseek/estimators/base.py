@@ -20,8 +20,8 @@ from modeseek.neighbours import nearest
 from modeseek.partition import Partition
 from modeseek.profiles import Profile, get_profile
 from modeseek.progress import progress_bar
-from modeseek.ranges import automatic_range
-from modeseek.types import Callback, Geometry, IntArray
+from modeseek.ranges import automatic_range, local_scales
+from modeseek.types import Array, Callback, Geometry, IntArray
 from modeseek.validation import (
     METRICS,
     Points,
@@ -33,7 +33,7 @@ from modeseek.validation import (
     check_weights,
 )
 
-__all__ = ["ShiftClusterer"]
+__all__ = ["RandomClusterer", "ShiftClusterer"]
 
 
 class ShiftClusterer(ClusterMixin, BaseEstimator):
@@ -93,15 +93,19 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         geometry = Geometry(check_choice("metric", self.metric, METRICS))
         try:
             rows = validate_data(self, X, dtype=[np.float64, np.float32])
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
+            if "'complex'" in str(error):
+                raise ValueError("Complex data not supported: X must hold real numbers.") from None
             if "could not convert string" in str(error):
                 raise ValueError(f"X must hold numbers only: {error}. Leave text columns out or encode them.") from None
             raise
         points = canonical_points(rows, check_weights(sample_weight, len(rows)), geometry)
         absent = np.flatnonzero(points.inverse < 0)
-        if len(absent):  # rows of weight 0 follow their nearest point
-            points.inverse[absent] = nearest(points.values, points.place(rows[absent]), n_jobs=self.n_jobs)
-        return points
+        if not len(absent):
+            return points
+        inverse = points.inverse.copy()  # rows of weight 0 follow their nearest point
+        inverse[absent] = nearest(points.values, points.place(rows[absent]), n_jobs=self.n_jobs)
+        return points._replace(inverse=inverse)
 
     def _setting(self, points: Points) -> Setting:
         profile = get_profile(self.profile)
@@ -149,3 +153,19 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         self.points_ = ends[points.inverse] if len(ends) == len(points.values) else ends
         self.outcome_, self.trace_ = result.outcome, result.trace
         self.n_updates_ = result.state.k
+
+
+class RandomClusterer(ShiftClusterer):
+    """What the two random algorithms share."""
+
+    local_scale: bool
+    n_chains: int | str
+
+    def _scales(self, points: Points) -> Array | None:
+        return local_scales(points.values, n_jobs=self.n_jobs) if self.local_scale else None
+
+    def _check_chains(self) -> None:
+        if self.n_chains not in ("auto", 1):
+            raise ValueError(
+                f"n_chains must be 'auto' or 1; got {self.n_chains!r}: a consensus of several chains is not there yet."
+            )

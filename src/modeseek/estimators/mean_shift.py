@@ -165,7 +165,7 @@ class MeanShift(ShiftClusterer):
         else:
             self.bandwidth_ = check_number("bandwidth", self.bandwidth, strict=False)
         if self.bandwidth_ > 0:
-            return self.bandwidth_
+            return float(np.clip(self.bandwidth_, 1e-140, 1e140))  # its square has to be a number
         # nothing is within 0 of another point: neither is anything within half the smallest distance
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 

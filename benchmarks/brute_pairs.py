@@ -1,0 +1,81 @@
+"""Measure how many pairs of points the `brute` engine sums per second on one core.
+
+Run it as
+
+    python benchmarks/brute_pairs.py [--quick] [--out FILE.csv]
+
+A pair is one evaluation of the kernel between the moving point and another, with its share of the weighted mean. The
+median of several repeats is printed, for one-by-one updates, the work of SMS and DSMS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import platform
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from modeseek.engines import BruteEngine
+from modeseek.profiles import PROFILES
+from modeseek.types import Draws, Geometry
+
+
+def processor() -> str:
+    """Return the processor's name, with its widest vector instructions where the system tells."""
+    info = Path("/proc/cpuinfo")
+    if not info.exists():
+        return platform.processor()
+    lines = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
+    fields = {name.strip(): value.strip() for name, value in lines.items()}
+    flags = fields.get("flags", "").split()
+    widest = next((name for name in ("avx512f", "avx2", "avx") if name in flags), "no AVX")
+    return f"{fields.get('model name', platform.processor())} ({widest})"
+
+
+def pairs_per_second(n: int, d: int, profile: str, pairs: int, repeats: int) -> float:
+    """Return the median over repeats."""
+    rng = np.random.default_rng(0)
+    updates = max(1, pairs // n)
+    draws = Draws(rng.integers(0, n, updates), np.full(updates, 0.5 * np.sqrt(d)))
+    points, weights = rng.normal(size=(n, d)), np.ones(n)
+    workspace = BruteEngine().open(points, weights, PROFILES[profile], Geometry())
+    workspace.shift_each(Draws(draws.indices[:1], draws.bandwidths[:1]))  # compiled before the clock starts
+    rates = []
+    for _ in range(repeats):
+        workspace.load(points)
+        start = time.perf_counter()
+        workspace.shift_each(draws)
+        rates.append(n * updates / (time.perf_counter() - start))
+    return statistics.median(rates)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work")
+    parser.add_argument("--out", help="write a CSV file")
+    arguments = parser.parse_args()
+    pairs, repeats = (10_000_000, 3) if arguments.quick else (100_000_000, 7)
+    cases = [(n, 2, name) for n in (1_000, 10_000, 100_000) for name in PROFILES]
+    cases += [(10_000, d, "biweight") for d in (1, 3, 16, 256)]
+    rows = []
+    print(f"{processor()}; Python {platform.python_version()}, NumPy {np.__version__}, float64, one core")
+    print(f"{'n':>8} {'d':>4}  {'profile':<11} {'billion pairs/s':>15}")
+    for n, d, profile in cases:
+        rate = pairs_per_second(n, d, profile, pairs * 2 // (d + 1), repeats)
+        rows.append({"n": n, "d": d, "profile": profile, "pairs_per_second": round(rate)})
+        print(f"{n:>8} {d:>4}  {profile:<11} {rate / 1e9:>15.3f}", flush=True)
+    if arguments.out:
+        with open(arguments.out, "w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""DoublyStochasticMeanShift: a random point moves at a random bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from modeseek.bandwidth import NuSpec, make_policy
+from modeseek.chain import Chain, Stopping, doubly_stochastic
+from modeseek.estimators.base import RandomClusterer
+from modeseek.profiles import Profile
+from modeseek.ranges import automatic_range, complete_range
+from modeseek.types import BandwidthPolicy, Callback
+from modeseek.validation import Points, check_number, seed_of
+
+__all__ = ["DoublyStochasticMeanShift"]
+
+
+class DoublyStochasticMeanShift(RandomClusterer):
+    """Doubly stochastic mean shift (DSMS): a random point moves at a random bandwidth, until nothing can change.
+
+    At each update one point, drawn at random, is replaced by the weighted mean of the points around it,
+
+        x_i <- S_h(x_i) = sum_j w_j G((x_i - x_j)/h) x_j / sum_j w_j G((x_i - x_j)/h),
+
+    with a bandwidth h drawn from a policy on [h_min, h_max]. Points collapse into clumps, which are the clusters; their
+    number is not given. A run ends as soon as no later draw can change the partition.
+
+    Parameters
+    ----------
+    h_min, h_max, h_inf : float, optional
+        Range of the bandwidth and the value that it closes on. None: chosen from the data, from nearest-neighbour
+        distances (see `modeseek.ranges`). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
+    policy : {"shrinking", "walk", "uniform", "anchored", "constant"} or BandwidthPolicy, default="shrinking"
+        How h is drawn. "walk" is the paper's Algorithm 1b, which the theorems cover; "shrinking" is our reading of its
+        experiments. A policy of one's own brings its own range, so h_min, h_max and h_inf stay None.
+    nu : {"log-log", "1/k", "1/k^a"}, float or callable, default="log-log"
+        The sequence that lets h settle; a number a means k^-a.
+    profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
+        Shape of the kernel; the last two are outside the theorems.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Under "cosine" rows are scaled to unit length and points stay on the sphere.
+    order : {"random", "reshuffled"}, default="random"
+        Draw every point anew (the paper), or visit all in a new random order each sweep.
+    batch_size : int, default=1
+        How many distinct points move at once.
+    local_scale : bool, default=False
+        Multiply h by a factor of the moving point: its distance to near neighbours over the median one.
+    tol : float, default=1e-6
+        A shift up to tol * h_min counts as none.
+    tau : float, optional
+        Points closer than this at the end share a cluster; below h_min / 2. None: h_min / 4.
+    max_updates : int, optional
+        Limit on single-point updates. None: max(10^7, 200 n).
+    max_time : float, optional
+        Limit on seconds.
+    n_chains : "auto" or 1, default="auto"
+        One chain.
+    min_cluster_size : int, default=1
+        Clusters lighter than this become noise, label -1.
+    engine : {"auto", "brute", "reference"}, default="auto"
+        All are exact; they differ in speed.
+    n_jobs : int, optional
+        Threads for batches, neighbour searches and `predict`. One chain is sequential. Labels do not depend on it.
+    random_state : int, RandomState, Generator or None
+        Seed of the draws.
+    verbose : int, default=0
+        1 shows progress on a terminal.
+    callbacks : sequence of callables, optional
+        Each is called as f(state, info) after every sweep.
+
+    Attributes
+    ----------
+    labels_ : integer array of shape (n_samples,)
+        Cluster of each row, 0 being the heaviest; -1 for noise.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Where the clusters' points ended.
+    n_clusters_ : int
+        Number of clusters, noise aside.
+    h_min_, h_inf_, h_max_ : float
+        The range in force.
+    points_ : array of shape (n_samples, n_features)
+        Final position of each row.
+    outcome_ : Outcome
+        How the run ended; its value is a sentence.
+    partition_ : Partition
+        Diameter, gap, whether certified; small clusters included.
+    n_updates_ : int
+        Single-point updates done.
+    engine_ : str
+        The engine in force.
+    trace_ : Trace
+        Bandwidth path and largest shifts.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+
+    References
+    ----------
+    T. Trigano, Y. Sepulcre, I. Lapidot, "Doubly Stochastic Mean-Shift Clustering".
+
+    Examples
+    --------
+    >>> from modeseek import DoublyStochasticMeanShift
+    >>> from modeseek.datasets import paper_mixture
+    >>> X, y = paper_mixture(50, random_state=0)
+    >>> model = DoublyStochasticMeanShift(0.2, 1.6, 0.6, random_state=0).fit(X)
+    >>> model.n_clusters_, model.outcome_.name
+    (5, 'CERTIFIED')
+    """
+
+    def __init__(
+        self,
+        h_min: float | None = None,
+        h_max: float | None = None,
+        h_inf: float | None = None,
+        *,
+        policy: str | BandwidthPolicy = "shrinking",
+        nu: NuSpec = "log-log",
+        profile: str | Profile = "biweight",
+        metric: str = "euclidean",
+        order: str = "random",
+        batch_size: int = 1,
+        local_scale: bool = False,
+        tol: float = 1e-6,
+        tau: float | None = None,
+        max_updates: int | None = None,
+        max_time: float | None = None,
+        n_chains: int | str = "auto",
+        min_cluster_size: int = 1,
+        engine: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Sequence[Callback] | None = None,
+    ):
+        self.h_min = h_min
+        self.h_max = h_max
+        self.h_inf = h_inf
+        self.policy = policy
+        self.nu = nu
+        self.profile = profile
+        self.metric = metric
+        self.order = order
+        self.batch_size = batch_size
+        self.local_scale = local_scale
+        self.tol = tol
+        self.tau = tau
+        self.max_updates = max_updates
+        self.max_time = max_time
+        self.n_chains = n_chains
+        self.min_cluster_size = min_cluster_size
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
+        self._check_chains()
+        chain = doubly_stochastic(
+            self._setting(points),
+            self._make_policy(points),
+            seed=seed_of(self.random_state),
+            order=self.order,
+            batch_size=self.batch_size,
+            scales=self._scales(points),
+        )
+        return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)
+
+    def _make_policy(self, points: Points) -> BandwidthPolicy:
+        if not isinstance(self.policy, str):
+            return self._own_policy(self.policy)
+        given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
+        known = {name: check_number(name, h) for name, h in given.items() if h is not None}
+        if len(known) < 3:
+            automatic = automatic_range(points.values, n_jobs=self.n_jobs)
+            self.h_min_, self.h_inf_, self.h_max_ = complete_range(**given, automatic=automatic)
+        else:
+            self.h_min_, self.h_inf_, self.h_max_ = known["h_min"], known["h_inf"], known["h_max"]
+        return make_policy(self.policy, self.h_min_, self.h_max_, self.h_inf_, self.nu)
+
+    def _own_policy(self, policy: BandwidthPolicy) -> BandwidthPolicy:
+        if not isinstance(policy, BandwidthPolicy):
+            raise TypeError(
+                "policy must be a name or an object with h_0, h_min, draw(uniforms, h, k) and upper(h, k); "
+                f"got {policy!r}."
+            )
+        if not (self.h_min is self.h_max is self.h_inf is None):
+            raise ValueError("h_min, h_max and h_inf must stay None where policy is an object: it has its own range.")
+        self.h_min_, self.h_inf_ = float(policy.h_min), float(getattr(policy, "h_inf", None) or policy.h_0)
+        self.h_max_ = float(getattr(policy, "h_max", policy.upper(policy.h_0, 0)))
+        return policy
