@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modeseek.neighbours import BLOCK
 from modeseek.profiles import Profile, get_profile
 from modeseek.types import Array, ProfileLike
 from modeseek.validation import check_number, check_state, check_weights
@@ -26,9 +27,6 @@ __all__ = [
     "shift",
     "shift_vector",
 ]
-
-# numbers in one block of pairwise distances: 32 MB
-BLOCK = 1 << 22
 
 
 def mean_shift_vector(x: Array, h: float, points: Array, weights: Array, profile: ProfileLike) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
+from modeseek.hints import closest
 from modeseek.types import Array, Geometry, IntArray
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "check_state",
     "check_tau",
     "check_weights",
-    "closest",
     "seed_of",
 ]
 
@@ -128,18 +127,6 @@ def check_weights(sample_weight: ArrayLike | None, n: int) -> Array:
     if not (weights > 0).any():
         raise ValueError("sample_weight is zero for every row: give at least one row a positive weight.")
     return weights
-
-
-def closest(name: object, names: Iterable[str]) -> str:
-    """Return a hint with the nearest valid name, or an empty string.
-
-    Examples
-    --------
-    >>> closest("biwieght", ["biweight", "flat"])
-    " Did you mean 'biweight'?"
-    """
-    near = difflib.get_close_matches(str(name), list(names), n=1, cutoff=0.5)
-    return f" Did you mean '{near[0]}'?" if near else ""
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Protocol, TypeAlias, cast
+from typing import ClassVar, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class LogLog:
     array([1.  , 0.81])
     """
 
-    squares_diverge: bool = True
+    squares_diverge: ClassVar[bool] = True
 
     def __call__(self, k: Array) -> Array:
         return 1.0 / np.log10(10.0 + np.log10(k))

@@ -6,6 +6,7 @@ one that the theorems cover; `Shrinking` is our reading of the paper's experimen
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ import numpy as np
 from modeseek.bandwidth.nu import LogLog, Nu, NuSpec, get_nu
 from modeseek.types import Array, BandwidthPolicy
 from modeseek.validation import check_choice, check_number, check_range
+
+EPS = float(np.finfo(np.float64).eps)
 
 __all__ = ["POLICIES", "Absorption", "Anchored", "Constant", "Shrinking", "Uniform", "Walk", "make_policy"]
 
@@ -100,7 +103,7 @@ class Walk(_Ranged):
     def _delta(self, h: float) -> float:
         delta = min((h / self.h_min) ** 2 - 1.0, 1.0 - (h / self.h_max) ** 2)
         # a few units of rounding are 0: the walk has arrived
-        return delta if delta > 8 * np.finfo(np.float64).eps else 0.0
+        return delta if delta > 8 * EPS else 0.0
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return the next steps of the walk."""
@@ -111,7 +114,8 @@ class Walk(_Ranged):
                 bandwidths[j:] = h
                 break
             delta = min(nu, room)
-            h = float(np.clip(h / np.sqrt(1.0 - delta + 2.0 * delta * u), self.h_min, self.h_max))
+            # Python's own floats: a tenth of the time of NumPy's, number by number
+            h = min(max(h / math.sqrt(1.0 - delta + 2.0 * delta * u), self.h_min), self.h_max)
             bandwidths[j] = h
         return bandwidths
 
@@ -138,7 +142,7 @@ class Walk(_Ranged):
             return Absorption(None, None, "none: the sum of nu^2 converges, so the walk may freeze inside its range")
         h = self.h_0 if h is None else h
         if self.h_min == self.h_max:
-            return Absorption(1.0, 1.0, f"h is {self.h_min:g} from the start: the range is one point")
+            return Absorption(1.0, 0.0, f"h is {self.h_min:g} from the start: the range is one point")
         to_min = (h**-2 - self.h_max**-2) / (self.h_min**-2 - self.h_max**-2)
         return Absorption(
             to_min,

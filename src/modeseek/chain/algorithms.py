@@ -25,6 +25,9 @@ from modeseek.validation import METRICS, check_choice, check_number, check_state
 
 __all__ = ["Chain", "Setting", "blurring", "doubly_stochastic", "mean_shift", "setting", "stochastic"]
 
+# a bandwidth that a draw changes by less than this share of it counts as fixed
+FROZEN = 1e-5
+
 
 @dataclass(frozen=True, eq=False)
 class Setting:
@@ -90,8 +93,8 @@ class Chain(NamedTuple):
         ChainState -> largest bandwidth still to come, per-point scale included; None where data never move and
         so nothing can be certified.
     frozen : callable
-        ChainState -> whether the bandwidth can no longer change, or nobody can say: then small shifts are all
-        there is to go by.
+        ChainState -> whether the next draw cannot change the bandwidth (by more than 1e-5 of it), or nobody knows
+        how far it can go: then small shifts mean something, or are all there is to go by.
     """
 
     name: str
@@ -236,8 +239,11 @@ def doubly_stochastic(
         return policy.upper(state.h, state.k // plan.updates * plan.steps)
 
     def frozen(state: ChainState) -> bool:
-        upper = policy_upper(state)
-        return upper == state.h or np.isinf(upper)
+        if np.isinf(policy_upper(state)):
+            return True
+        step = state.k // plan.updates * plan.steps
+        ends = [policy.draw(np.array([u]), state.h, step)[0] for u in (0.0, 1.0 - 2.0**-53)]
+        return bool(np.allclose(ends, state.h, rtol=FROZEN, atol=0.0))
 
     return Chain(
         "doubly stochastic mean shift",

@@ -47,7 +47,7 @@ class Stopping:
         Share of the points whose last shift must be small.
     rule : {"certificate", "shifts"}
         "certificate" stops when no later update can change the partition. Small shifts then end a run only where
-        the bandwidth can no longer change (they mean something there: Theorem 1) or nobody knows its upper end.
+        the bandwidth has come to rest (they mean something there: Theorem 1) or nobody knows its upper end.
         "shifts" is the paper's rule alone.
     max_updates : int, optional
         Limit on single-point updates; None means max(10^7, 200 n).

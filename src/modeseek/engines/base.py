@@ -33,7 +33,7 @@ class BaseWorkspace(ABC):
         lengths = np.zeros(draws.indices.shape)
         for row, (members, h) in enumerate(zip(draws.indices, draws.bandwidths, strict=True)):
             there = members >= 0
-            old = self.points[members[there]]
+            old = self.take(members[there])
             new = self.shift_all(old, h[there])
             lengths[row, there] = np.linalg.norm(new.astype(np.float64) - old, axis=1)
             self.place(members[there], new)
@@ -47,6 +47,10 @@ class BaseWorkspace(ABC):
     @abstractmethod
     def load(self, points: Array) -> None:
         """Replace the state."""
+
+    def take(self, members: IntArray) -> Array:
+        """Return some points; worth its own line where `points` copies them all."""
+        return self.points[members]
 
     @abstractmethod
     def place(self, members: IntArray, values: Array) -> None:

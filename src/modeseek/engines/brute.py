@@ -43,6 +43,10 @@ class BruteWorkspace(BaseWorkspace):
         """Replace the state."""
         self._coordinates = np.array(points.T, order="C")
 
+    def take(self, members: IntArray) -> Array:
+        """Return some points."""
+        return self._coordinates[:, members].T
+
     def place(self, members: IntArray, values: Array) -> None:
         """Put some points elsewhere."""
         self._coordinates[:, members] = values.T

@@ -1,12 +1,14 @@
 """Compiled sums for `brute`: coordinates contiguous, no branch in the inner loop, one branch per profile.
 
-Importing this module imports Numba and compiles nothing; the first call of `shifts` for a profile does, and leaves
-the result on disk. Kernels are closures over integers only: a compiled function in a closure, or passed as an
-argument from Python, would defeat the disk cache.
+Importing this module imports Numba and compiles nothing; the first call of what `shifts` returns does, and leaves the
+result on disk. Kernels are closures over integers only: a compiled function in a closure, or passed as an argument from
+Python, would defeat the disk cache. The cache looks at this file alone, so names carry a checksum of `formulas`.
 """
 
 from __future__ import annotations
 
+import inspect
+import zlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -24,7 +26,11 @@ LOW = 3
 BLOCK = 512
 
 # the order of sums may change (so they run in vector lanes); NaN and infinity keep their meaning
-FAST = {"reassoc", "contract", "nsz", "arcp"}
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+}
 
 flat = njit(formulas.flat_weight)
 biweight = njit(formulas.biweight_weight)
@@ -171,12 +177,19 @@ class Shifts(NamedTuple):
     all: Callable[..., None]
 
 
+def _cached(function: Callable[..., None]) -> Callable[..., None]:
+    """Compile with a disk cache that a change of the formulas makes anew."""
+    function.__qualname__ += f"_{zlib.crc32(inspect.getsource(formulas).encode()):08x}"
+    return njit(cache=True, **OPTIONS)(function)
+
+
 @cache
 def shifts(code: int, dim: int, weighted: int) -> Shifts:
     """Return the compiled verbs of a built-in profile; dim = LOW + 1 stands for every higher dimension."""
-    options: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": FAST, "error_model": "numpy"}
+    if code not in range(5):
+        raise ValueError(f"profile code {code} has no branch in {__name__}: add one.")
 
-    @njit(**options)
+    @_cached
     def each(X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
         if code == 0:
             _each(flat, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
@@ -186,10 +199,10 @@ def shifts(code: int, dim: int, weighted: int) -> Shifts:
             _each(triweight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
         elif code == 3:
             _each(quadweight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
-        else:
+        elif code == 4:
             _each(gaussian, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
 
-    @njit(**options)
+    @_cached
     def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
         if code == 0:
             _all(flat, dim, weighted, X, w, queries, bandwidths, spherical, moved)
@@ -199,7 +212,7 @@ def shifts(code: int, dim: int, weighted: int) -> Shifts:
             _all(triweight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
         elif code == 3:
             _all(quadweight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
-        else:
+        elif code == 4:
             _all(gaussian, dim, weighted, X, w, queries, bandwidths, spherical, moved)
 
     return Shifts(each, all_)
@@ -213,13 +226,11 @@ def own_shifts(function: Callable[[Any], Any], dim: int, weighted: int) -> Shift
     def weight(t):  # type: ignore[no-untyped-def]
         return inside(min(t, 1.0)) if t <= 1.0 else 0.0
 
-    options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
-
-    @njit(**options)
+    @njit(**OPTIONS)
     def each(X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
         _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
 
-    @njit(**options)
+    @njit(**OPTIONS)
     def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
         _all(weight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
 

@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from modeseek.storage.errors import DataError, nearest
+from modeseek.hints import closest
+from modeseek.storage.errors import DataError
 
 __all__ = ["atomic_path", "check_target", "write_json"]
 
@@ -122,7 +123,7 @@ def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
     if target.suffix.lower() not in suffixes:
         ending = f"unknown ending '{target.suffix}'." if target.suffix else "the name has no ending."
         known = ", ".join(suffixes)
-        raise DataError(f"cannot write '{path}': {ending}{nearest(target.suffix, suffixes)} Known: {known}.")
+        raise DataError(f"cannot write '{path}': {ending}{closest(target.suffix, suffixes)} Known: {known}.")
     if not folder.is_dir():
         raise DataError(f"cannot write '{path}': there is no folder '{target.parent}'; create it first.")
     if target.exists() and not target.is_file():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from modeseek.storage.errors import DataError, nearest
+from modeseek.hints import closest
+from modeseek.storage.errors import DataError
 
 __all__ = ["STANDARD_STREAM", "SUFFIXES", "kind_of"]
 
@@ -37,5 +38,5 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in KINDS:
         ending = f"unknown ending '{suffix}'" if suffix else "the name has no ending"
-        raise DataError(f"'{path}': {ending}.{nearest(suffix, SUFFIXES)} Known: {', '.join(SUFFIXES)}.")
+        raise DataError(f"'{path}': {ending}.{closest(suffix, SUFFIXES)} Known: {', '.join(SUFFIXES)}.")
     return KINDS[suffix]

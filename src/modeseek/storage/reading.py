@@ -6,8 +6,9 @@ import os
 import sys
 from pathlib import Path
 
+from modeseek.hints import closest
 from modeseek.storage import binary
-from modeseek.storage.errors import DataError, nearest
+from modeseek.storage.errors import DataError
 from modeseek.storage.kinds import STANDARD_STREAM, kind_of
 from modeseek.storage.table import Table
 from modeseek.storage.text import read_text
@@ -80,7 +81,7 @@ def _check_source(path: Path, name: str) -> None:
         if not path.parent.is_dir():
             raise DataError(f"there is no file {name}: there is no folder '{path.parent}'.")
         siblings = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
-        raise DataError(f"there is no file {name}.{nearest(path.name, siblings)}")
+        raise DataError(f"there is no file {name}.{closest(path.name, siblings)}")
     if path.stat().st_size == 0 and path.is_file():
         raise DataError(f"{name} is empty: give a file with at least one row of numbers.")
     kind_of(path)

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from modeseek.hints import closest
 from modeseek.storage import binary
 from modeseek.storage.atomic import atomic_path
 from modeseek.storage.cells import is_number, to_numbers
-from modeseek.storage.errors import DataError, nearest
+from modeseek.storage.errors import DataError
 from modeseek.storage.kinds import STANDARD_STREAM, kind_of
 from modeseek.storage.text import WHITESPACE, write_text
 from modeseek.types import Array, IntArray
@@ -173,7 +174,7 @@ class Table:
             raise DataError(f"{self.source} has {len(places)} columns named '{name}': give them different names.")
         listed = ", ".join(self.columns[:12]) + (", ..." if len(self.columns) > 12 else "")
         raise DataError(
-            f"{self.source} has no column '{name}'.{nearest(name, self.columns)} The columns are: {listed}."
+            f"{self.source} has no column '{name}'.{closest(name, self.columns)} The columns are: {listed}."
         )
 
     def _refuse_text(self, bad: list[tuple[int, int]]) -> None:

@@ -1,0 +1,24 @@
+"""The hint of an error that met an unknown name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["closest"]
+
+
+def closest(name: object, names: Iterable[str]) -> str:
+    """Return a hint with the valid name most like `name`, or an empty string.
+
+    Examples
+    --------
+    >>> closest("biwieght", ["biweight", "flat"])
+    " Did you mean 'biweight'?"
+    >>> closest("x", [])
+    ''
+    """
+    # by lower case: SPECIES and species are the likeliest slip, and difflib sees no letter in common
+    spellings = {each.lower(): each for each in names}
+    near = difflib.get_close_matches(str(name).lower(), list(spellings), n=1, cutoff=0.5)
+    return f" Did you mean '{spellings[near[0]]}'?" if near else ""
