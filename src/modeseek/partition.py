@@ -19,6 +19,7 @@ from scipy.spatial.distance import cdist
 
 from modeseek.neighbours import kth_distance, pairs_within
 from modeseek.types import Array, Geometry, IntArray
+from modeseek.validation import distinct_rows
 
 __all__ = [
     "Partition",
@@ -34,6 +35,8 @@ __all__ = [
 
 # largest angle between two points of a group under cosine
 WIDEST_ANGLE = np.pi / 4
+# points that are asked before a certificate is worked out
+WITNESSES = 16
 
 
 @dataclass(frozen=True)
@@ -170,25 +173,18 @@ def certifies(
 
 
 def is_certified(points: Array, tau: float, h_upper: float, geometry: Geometry) -> bool:
-    """Return whether the state's partition is certified; cheap, and may say no a moment too long.
+    """Return whether the partition at tau is certified; quick to say no while points still move.
 
-    Takes a leader at a time and measures all other points from it: r is the largest distance of a member from its
-    leader, the gap is at least the smallest distance of a non-member from a leader, less r. A state that is still
-    moving is turned down after the first leader.
+    In a certified state nobody is between tau and h_upper away from anybody, so a few points are asked first.
     """
-    remaining = points.astype(np.float64)
-    radius, nearest_other = 0.0, np.inf
-    while len(remaining):
-        distance = np.linalg.norm(remaining - remaining[0], axis=1)
-        member = distance < tau / 2
-        radius = max(radius, float(distance[member].max()))
-        remaining = remaining[~member]
-        if len(remaining):
-            nearest_other = min(nearest_other, float(distance[~member].min()))
-            if nearest_other <= h_upper:
-                return False
-    gap = nearest_other - radius
-    return gap > 0 and certifies(2 * radius, gap, tau, h_upper, geometry, rounding_of(points))
+    x = points.astype(np.float64)
+    for witness in x[np.linspace(0, len(x) - 1, WITNESSES).astype(np.intp)]:
+        distance = np.linalg.norm(x - witness, axis=1)
+        if ((distance >= tau) & (distance <= h_upper)).any():
+            return False
+    labels = components(points, tau)
+    diameter, gap = diameter_of(points, labels), gap_of(points, labels)
+    return certifies(diameter, gap, tau, h_upper, geometry, rounding_of(points))
 
 
 def rounding_of(points: Array) -> float:
@@ -208,8 +204,7 @@ def components(points: Array, tau: float) -> IntArray:
     """
     x = points.astype(np.float64)
     side = tau / (2 * np.sqrt(x.shape[1]))
-    _, first, cell = np.unique(np.floor((x - x.min(axis=0)) / side), axis=0, return_index=True, return_inverse=True)
-    cell = cell.reshape(-1)
+    first, cell = distinct_rows(np.floor((x - x.min(axis=0)) / side))
     # cells whose first points are 2 tau apart cannot hold points closer than tau
     pairs, distances = pairs_within(x[first], 2 * tau)
     sure = distances < tau
@@ -238,7 +233,14 @@ def _joined(x: Array, cell: IntArray, group: IntArray, doubtful: IntArray, tau: 
 def diameter_of(points: Array, labels: IntArray) -> float:
     """Return the largest distance between two points of one cluster."""
     x = points.astype(np.float64)
-    return max((_farthest(x[members]) for members in _members(labels) if len(members) > 1), default=0.0)
+    members = _members(labels)
+    _, radii = _balls(x, members)
+    diameter = 0.0
+    for cluster in np.argsort(-radii):
+        if 2 * radii[cluster] <= diameter:
+            break
+        diameter = max(diameter, _farthest(x[members[cluster]]))
+    return diameter
 
 
 def gap_of(points: Array, labels: IntArray) -> float:
@@ -247,8 +249,7 @@ def gap_of(points: Array, labels: IntArray) -> float:
     members = _members(labels)
     if len(members) == 1:
         return np.inf
-    centers = np.array([x[rows].mean(axis=0) for rows in members])
-    radii = np.array([np.linalg.norm(x[rows] - c, axis=1).max() for rows, c in zip(members, centers, strict=True)])
+    centers, radii = _balls(x, members)
     # any pair bounds the gap from above; then only pairs whose balls come closer than that matter
     above = float(kth_distance(centers, 2).min()) + 2 * radii.max()
     pairs, distances = pairs_within(centers, (above + 2 * radii.max()) * (1 + 1e-9))
@@ -298,6 +299,16 @@ def _members(labels: IntArray) -> list[IntArray]:
     return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
 
+def _balls(x: Array, members: list[IntArray]) -> tuple[Array, Array]:
+    """Return a centre of each cluster and the largest distance of a member from it."""
+    sizes = np.array([len(rows) for rows in members])
+    starts = np.cumsum(sizes) - sizes
+    ordered = x[np.concatenate(members)]
+    centers = np.add.reduceat(ordered, starts) / sizes[:, None]
+    distances = np.linalg.norm(ordered - np.repeat(centers, sizes, axis=0), axis=1)
+    return centers, np.maximum.reduceat(distances, starts)
+
+
 def _closest(a: Array, b: Array) -> float:
     """Return the smallest distance between two sets of points."""
     if len(a) * len(b) <= 1 << 20:
@@ -307,7 +318,7 @@ def _closest(a: Array, b: Array) -> float:
 
 def _farthest(x: Array) -> float:
     """Return the largest distance within a set of points, looking at the outer ones only."""
-    x = np.unique(x, axis=0)
+    x = x[distinct_rows(x)[0]]
     if len(x) == 1:
         return 0.0
     radii = np.linalg.norm(x - x.mean(axis=0), axis=1)

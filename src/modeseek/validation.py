@@ -24,6 +24,7 @@ __all__ = [
     "check_state",
     "check_tau",
     "check_weights",
+    "distinct_rows",
     "seed_of",
 ]
 
@@ -87,14 +88,36 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
         # halves first: the sum of two huge numbers of one sign may overflow
         offset = rows.min(axis=0).astype(np.float64) / 2 + rows.max(axis=0).astype(np.float64) / 2
         rows = (rows.astype(np.float64) - offset).astype(X.dtype)
-    values, inverse_present = np.unique(rows + 0.0, axis=0, return_inverse=True)  # + 0.0: -0.0 and 0.0 are one
-    inverse_present = inverse_present.reshape(-1)
+    first, inverse_present = distinct_rows(rows)
+    values = rows[first] + 0.0  # + 0.0: -0.0 and 0.0 are one
     # sorted by weight within each row, so that the rounding of the sum cannot depend on the order of rows
     order = np.lexsort((weights[present], inverse_present))
     merged = np.bincount(inverse_present[order], weights=weights[present][order], minlength=len(values))
     inverse = np.full(len(X), -1, dtype=np.intp)
     inverse[present] = inverse_present
     return Points(np.ascontiguousarray(values), merged, inverse, offset, geometry)
+
+
+def distinct_rows(rows: Array) -> tuple[IntArray, IntArray]:
+    """Return the first occurrence of each distinct row, in lexicographic order, and the number of each row in it.
+
+    Column by column: as fast as sorting numbers, and done at the first column where nothing repeats.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[2, 1], [1, 5], [2, 1], [1, 3]]))
+    (array([3, 1, 0]), array([2, 1, 2, 0]))
+    """
+    code = np.zeros(len(rows), dtype=np.int64)
+    first = np.zeros(1, dtype=np.intp)
+    for column in rows.T:
+        number = np.unique(column, return_inverse=True)[1].reshape(-1)
+        # both are below n, so the product is below 2^63 for every n that fits in memory
+        key = code * (int(number.max()) + 1) + number
+        _, first, code = np.unique(key, return_index=True, return_inverse=True)
+        if len(first) == len(rows):
+            break
+    return first, code
 
 
 def check_state(points: ArrayLike, *, name: str = "points") -> Array:

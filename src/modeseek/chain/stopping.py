@@ -50,7 +50,7 @@ class Stopping:
         the bandwidth has come to rest (they mean something there: Theorem 1) or nobody knows its upper end.
         "shifts" is the paper's rule alone.
     max_updates : int, optional
-        Limit on single-point updates; None means max(10^7, 200 n).
+        Limit on single-point updates, looked at after each sweep; None means max(10^7, 200 n).
     max_sweeps : int, optional
         Limit on sweeps since the first state.
     max_time : float, optional

@@ -152,7 +152,8 @@ Tau = Annotated[
     ),
 ]
 MaxUpdates = Annotated[
-    int | None, typer.Option(metavar="N", help="Stop after so many moves of a point.", rich_help_panel=RUN)
+    int | None,
+    typer.Option(metavar="N", help="Stop at the sweep that makes so many moves.", rich_help_panel=RUN),
 ]
 MaxTime = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Stop after so many seconds.", rich_help_panel=RUN)

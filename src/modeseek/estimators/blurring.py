@@ -29,9 +29,9 @@ class BlurringMeanShift(ShiftClusterer):
     tau : float, optional
         Points closer than this at the end share a cluster; below bandwidth / 2. None: bandwidth / 4.
     max_updates : int, optional
-        Limit on single-point updates, n of them a sweep. None: max(10^7, 200 n).
+        Limit on single-point updates, looked at after each sweep of n. None: max(10^7, 200 n).
     max_time : float, optional
-        Limit on seconds.
+        Limit on seconds, looked at after each sweep.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
     engine : {"auto", "brute", "reference"}, default="auto"

@@ -15,7 +15,7 @@ from modeseek.objective import kernel_mass
 from modeseek.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
 from modeseek.profiles import FLAT, Profile, get_profile
 from modeseek.types import Array, Callback, IntArray
-from modeseek.validation import Points, check_choice, check_integer, check_number, check_state
+from modeseek.validation import Points, check_choice, check_integer, check_number, check_state, distinct_rows
 
 __all__ = ["MeanShift"]
 
@@ -191,9 +191,10 @@ class MeanShift(ShiftClusterer):
         """Return scikit-learn's bin seeds: corners of the grid of width h that enough points round to."""
         frequency = check_integer("min_bin_freq", self.min_bin_freq, low=1)
         rows = points.values.astype(np.float64) + points.offset
-        bins, inverse = np.unique(np.round(rows / h), axis=0, return_inverse=True)
-        enough = np.bincount(inverse.reshape(-1), weights=points.weights) >= frequency
-        corners = bins[enough] * h
+        rounded = np.round(rows / h)
+        first, inverse = distinct_rows(rounded)
+        enough = np.bincount(inverse, weights=points.weights) >= frequency
+        corners = rounded[first[enough]] * h
         if points.geometry.spherical:
             corners = corners[np.linalg.norm(corners, axis=1) > 0]
         return points.place(corners).astype(points.values.dtype)
@@ -204,11 +205,10 @@ class MeanShift(ShiftClusterer):
             part = partition_of(ends, climber_weights, components(ends, h / 4), points.geometry)
             return _Modes(part.labels, part.centers)
         # flat weights have plateaus, so ends within h of a higher one belong to it, as in scikit-learn
-        rounded = np.round(ends.astype(np.float64) / (1e-9 * h))
-        _, first, inverse = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+        first, inverse = distinct_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
         heights = kernel_mass(ends[first], points.values, h, profile=FLAT, weights=points.weights)
         labels, kept = merge_modes(ends[first], heights, h)
-        return _Modes(labels[inverse.reshape(-1)], ends[first][kept])
+        return _Modes(labels[inverse], ends[first][kept])
 
     def _partition(self, points: Points, seeds: Array | None, result: ChainResult, h: float) -> Partition:
         """Hand the modes on from the climbers to the points."""

@@ -36,9 +36,9 @@ class StochasticMeanShift(RandomClusterer):
     tau : float, optional
         Points closer than this at the end share a cluster; below bandwidth / 2. None: bandwidth / 4.
     max_updates : int, optional
-        Limit on single-point updates. None: max(10^7, 200 n).
+        Limit on single-point updates, looked at after each sweep of about n. None: max(10^7, 200 n).
     max_time : float, optional
-        Limit on seconds.
+        Limit on seconds, looked at after each sweep.
     n_chains : "auto" or 1, default="auto"
         One chain.
     min_cluster_size : int, default=1
