@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from modeseek import bandwidth, datasets, diagnostics, metrics, objective, profiles
-from modeseek.estimators import (
-    BlurringMeanShift,
-    DoublyStochasticMeanShift,
-    MeanShift,
-    StochasticMeanShift,
-)
-from modeseek.ranges import estimate_bandwidth
+if TYPE_CHECKING:
+    from modeseek import bandwidth, datasets, diagnostics, metrics, objective, plots, profiles
+    from modeseek.estimators import (
+        BlurringMeanShift,
+        DoublyStochasticMeanShift,
+        MeanShift,
+        StochasticMeanShift,
+    )
+    from modeseek.ranges import estimate_bandwidth
 
 __version__ = "0.1.0"
 
@@ -32,11 +33,25 @@ __all__ = [
     "profiles",
 ]
 
+# scikit-learn, SciPy and matplotlib take longer to import than all that is here: who asks for a name pays for it
+_HOME = {
+    "BlurringMeanShift": "modeseek.estimators",
+    "DoublyStochasticMeanShift": "modeseek.estimators",
+    "MeanShift": "modeseek.estimators",
+    "StochasticMeanShift": "modeseek.estimators",
+    "estimate_bandwidth": "modeseek.ranges",
+}
+_ROOMS = (
+    *("bandwidth", "datasets", "diagnostics", "metrics", "objective", "plots", "profiles"),
+    *("chain", "engines", "estimators", "partition", "ranges", "types"),
+)
 
-def __getattr__(name: str) -> ModuleType:
-    # matplotlib takes longer to import than all the rest: only who plots pays for it
-    if name == "plots":
-        return importlib.import_module("modeseek.plots")
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in _ROOMS:
+        return importlib.import_module(f"modeseek.{name}")
     raise AttributeError(f"module 'modeseek' has no attribute {name!r}")
 
 

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
 from modeseek.hints import closest
 from modeseek.types import Array, Geometry, IntArray
@@ -122,6 +120,8 @@ def distinct_rows(rows: Array) -> tuple[IntArray, IntArray]:
 
 def check_state(points: ArrayLike, *, name: str = "points") -> Array:
     """Check a state of points given by hand; return it as a float64 (or float32) array of shape (n, d)."""
+    from sklearn.utils.validation import check_array  # here: the command's help has no need to wait for scikit-learn
+
     return check_array(points, dtype=[np.float64, np.float32], input_name=name)
 
 
@@ -220,6 +220,8 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    from sklearn.utils import check_random_state
+
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 

@@ -64,10 +64,7 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        points = self._check_data(X, sample_weight)
-        chain, stopping = self._make_chain(points)
-        result = self._run(chain, stopping)
-        self._store(points, result, partition(chain, result, stopping.tau))
+        self._fit(self._check_data(X, sample_weight))
         return self
 
     def predict(self, X: ArrayLike) -> IntArray:
@@ -84,6 +81,11 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self._labels[nearest(self._points.values, self._points.place(rows), n_jobs=self.n_jobs)]
+
+    def _fit(self, points: Points) -> None:
+        chain, stopping = self._make_chain(points)
+        result = self._run(chain, stopping)
+        self._store(points, result, partition(chain, result, stopping.tau))
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         raise NotImplementedError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,24 +124,8 @@ class MeanShift(ShiftClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Cluster the rows of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The data.
-        y : ignored
-            Here for scikit-learn's conventions.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight 3 is three equal rows; a row of weight 0 takes no part and gets its nearest row's label.
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, points: Points) -> None:
         check_choice("assign_labels", self.assign_labels, ("basin", "nearest"))
-        points = self._check_data(X, sample_weight)
         h = self._positive_bandwidth(points)
         seeds = self._seeds(points, h)
         flat = get_profile(self.profile) is FLAT
@@ -154,7 +138,6 @@ class MeanShift(ShiftClusterer):
         self._store(points, result, self._partition(points, seeds, result, h))
         if not self.cluster_all:
             self._mark_orphans(h)
-        return self
 
     def _remedy(self) -> str:
         return "Raise max_iter or tol."

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import modeseek
+
+
+@pytest.mark.parametrize("name", modeseek.__all__)
+def test_public_names(name):
+    assert getattr(modeseek, name) is not None
+    assert name in dir(modeseek)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(AttributeError, match="no attribute 'KMeans'"):
+        modeseek.KMeans  # noqa: B018
+
+
+def test_import_is_light_and_compiles_nothing():
+    """Importing the package, and asking the command for help, waits for none of the heavy libraries."""
+    code = (
+        "import sys, modeseek, modeseek.cli; "
+        "print(sorted({'sklearn', 'scipy', 'numba', 'matplotlib', 'pyarrow', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_estimators_do_not_import_numba_or_matplotlib():
+    code = "import sys; from modeseek import MeanShift; print(sorted({'numba', 'matplotlib'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
