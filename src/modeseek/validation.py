@@ -85,7 +85,7 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
     else:
         # halves first: the sum of two huge numbers of one sign may overflow
         offset = rows.min(axis=0).astype(np.float64) / 2 + rows.max(axis=0).astype(np.float64) / 2
-        rows = (rows.astype(np.float64) - offset).astype(X.dtype)
+        rows = _check_extent(rows.astype(np.float64) - offset).astype(X.dtype)
     first, inverse_present = distinct_rows(rows)
     values = rows[first] + 0.0  # + 0.0: -0.0 and 0.0 are one
     # sorted by weight within each row, so that the rounding of the sum cannot depend on the order of rows
@@ -223,6 +223,17 @@ def seed_of(random_state: Any) -> int:
     from sklearn.utils import check_random_state
 
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _check_extent(rows: Array) -> Array:
+    """Refuse data whose squared distances are too large or too small to be numbers."""
+    extent = float(np.abs(rows).max())
+    if 0 < extent < 1e-140 or extent > 1e140:
+        raise ValueError(
+            f"X extends {extent:.3g} from its middle, and squares of such numbers overflow or vanish: "
+            f"divide X by {extent:.0e} first."
+        )
+    return rows
 
 
 def _unit_rows(rows: Array) -> Array:
