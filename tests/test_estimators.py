@@ -362,6 +362,12 @@ def test_seeds_of_ones_own():
     assert ours.points_.shape == seeds.shape
 
 
+def test_as_many_seeds_as_points():
+    X = DATA["blobs"]
+    model = MeanShift(bandwidth=2.0, seeds=X[::-1]).fit(X)
+    assert_array_equal(model.points_[::-1], MeanShift(bandwidth=2.0).fit(X).points_)
+
+
 def test_labels_go_by_basin():
     # a long arm and a heavy head: the arm's points climb to their own mode though another centre is nearer
     X = DATA["blobs"]

@@ -235,14 +235,16 @@ def doubly_stochastic(
         info = SweepInfo(path, float(lengths.max()))
         return ChainState(held.leave(), float(path[-1]), state.k + plan.updates, last_shift), info
 
-    def policy_upper(state: ChainState) -> float:
-        return policy.upper(state.h, state.k // plan.updates * plan.steps)
+    def draws_done(state: ChainState) -> int:
+        return state.k // plan.updates * plan.steps
+
+    def upper(state: ChainState) -> float:
+        return policy.upper(state.h, draws_done(state)) * widest
 
     def frozen(state: ChainState) -> bool:
-        if np.isinf(policy_upper(state)):
+        if np.isinf(upper(state)):
             return True
-        step = state.k // plan.updates * plan.steps
-        ends = [policy.draw(np.array([u]), state.h, step)[0] for u in (0.0, 1.0 - 2.0**-53)]
+        ends = [policy.draw(np.array([u]), state.h, draws_done(state))[0] for u in (0.0, 1.0 - 2.0**-53)]
         return bool(np.allclose(ends, state.h, rtol=FROZEN, atol=0.0))
 
     return Chain(
@@ -251,6 +253,6 @@ def doubly_stochastic(
         policy.h_min * narrowest,
         lambda: _start(setting.points, policy.h_0),
         sweep,
-        lambda state: policy_upper(state) * widest,
+        upper,
         frozen,
     )

@@ -86,6 +86,7 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         chain, stopping = self._make_chain(points)
         result = self._run(chain, stopping)
         self._store(points, result, partition(chain, result, stopping.tau))
+        self.points_ = points.restore(result.state.points)[points.inverse]
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         raise NotImplementedError
@@ -151,8 +152,6 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         self.cluster_centers_ = points.restore(part.centers[keep])
         self.n_clusters_ = int(keep.sum())
         self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
-        ends = points.restore(result.state.points)
-        self.points_ = ends[points.inverse] if len(ends) == len(points.values) else ends
         self.outcome_, self.trace_ = result.outcome, result.trace
         self.n_updates_ = result.state.k
 

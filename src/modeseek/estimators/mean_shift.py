@@ -136,6 +136,8 @@ class MeanShift(ShiftClusterer):
         result = self._run(chain, Stopping(h / 4, tol * h, max_sweeps=sweeps, max_updates=limit))
         self.n_iter_ = max(result.sweeps, 1)
         self._store(points, result, self._partition(points, seeds, result, h))
+        ends = points.restore(result.state.points)
+        self.points_ = ends[points.inverse] if seeds is None else ends
         if not self.cluster_all:
             self._mark_orphans(h)
 
