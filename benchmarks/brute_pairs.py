@@ -37,12 +37,13 @@ def processor() -> str:
     return f"{fields.get('model name', platform.processor())} ({widest})"
 
 
-def pairs_per_second(n: int, d: int, profile: str, pairs: int, repeats: int) -> float:
+def pairs_per_second(n: int, d: int, profile: str, weighted: bool, pairs: int, repeats: int) -> float:
     """Return the median over repeats."""
     rng = np.random.default_rng(0)
     updates = max(1, pairs // n)
     draws = Draws(rng.integers(0, n, updates), np.full(updates, 0.5 * np.sqrt(d)))
-    points, weights = rng.normal(size=(n, d)), np.ones(n)
+    points = rng.normal(size=(n, d))
+    weights = rng.uniform(1.0, 2.0, n) if weighted else np.ones(n)
     workspace = BruteEngine().open(points, weights, PROFILES[profile], Geometry())
     workspace.shift_each(Draws(draws.indices[:1], draws.bandwidths[:1]))  # compiled before the clock starts
     rates = []
@@ -61,15 +62,17 @@ def main() -> None:
     parser.add_argument("--out", help="write a CSV file")
     arguments = parser.parse_args()
     pairs, repeats = (10_000_000, 3) if arguments.quick else (100_000_000, 7)
-    cases = [(n, 2, name) for n in (1_000, 10_000, 100_000) for name in PROFILES]
-    cases += [(10_000, d, "biweight") for d in (1, 3, 16, 256)]
+    cases = [(n, 2, name, False) for n in (1_000, 10_000, 100_000) for name in PROFILES]
+    cases += [(n, 2, "biweight", True) for n in (1_000, 10_000, 100_000)]
+    cases += [(10_000, d, "biweight", False) for d in (1, 3, 16, 256)]
     rows = []
     print(f"{processor()}; Python {platform.python_version()}, NumPy {np.__version__}, float64, one core")
-    print(f"{'n':>8} {'d':>4}  {'profile':<11} {'billion pairs/s':>15}")
-    for n, d, profile in cases:
-        rate = pairs_per_second(n, d, profile, pairs * 2 // (d + 1), repeats)
-        rows.append({"n": n, "d": d, "profile": profile, "pairs_per_second": round(rate)})
-        print(f"{n:>8} {d:>4}  {profile:<11} {rate / 1e9:>15.3f}", flush=True)
+    print(f"{'n':>8} {'d':>4}  {'profile':<11} {'weights':<8} {'billion pairs/s':>15}")
+    for n, d, profile, weighted in cases:
+        rate = pairs_per_second(n, d, profile, weighted, pairs * 2 // (d + 1), repeats)
+        weights = "unequal" if weighted else "equal"
+        rows.append({"n": n, "d": d, "profile": profile, "weights": weights, "pairs_per_second": round(rate)})
+        print(f"{n:>8} {d:>4}  {profile:<11} {weights:<8} {rate / 1e9:>15.3f}", flush=True)
     if arguments.out:
         with open(arguments.out, "w", newline="") as file:
             writer = csv.DictWriter(file, rows[0])

@@ -1,7 +1,8 @@
 """The kernels, written once: scalar functions k(t) and G(t) = -k'(t) of t = |u|^2.
 
 Every engine compiles these very functions. They are plain arithmetic on purpose, so that one text serves a
-Python float, a NumPy array and a compiler alike. Each is zero for t > 1.
+Python float, a NumPy array and a compiler alike. Each is zero for t > 1. A `shape` is G without its constant
+factor, which cancels in S_h: all that a sum over pairs needs.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ import numpy as np
 __all__ = [
     "GAUSSIAN_RATE",
     "biweight_k",
+    "biweight_shape",
     "biweight_weight",
     "flat_k",
     "flat_weight",
     "gaussian_k",
     "gaussian_weight",
     "quadweight_k",
+    "quadweight_shape",
     "quadweight_weight",
     "triweight_k",
+    "triweight_shape",
     "triweight_weight",
 ]
 
@@ -44,9 +48,14 @@ def biweight_k(t: Any) -> Any:
     return s * s
 
 
+def biweight_shape(t: Any) -> Any:
+    """Weights up to a factor, (1 - t)_+."""
+    return np.maximum(1.0 - t, 0.0)
+
+
 def biweight_weight(t: Any) -> Any:
     """Weights 2 (1 - t)_+."""
-    return 2.0 * np.maximum(1.0 - t, 0.0)
+    return 2.0 * biweight_shape(t)
 
 
 def triweight_k(t: Any) -> Any:
@@ -55,10 +64,15 @@ def triweight_k(t: Any) -> Any:
     return s * s * s
 
 
+def triweight_shape(t: Any) -> Any:
+    """Weights up to a factor, (1 - t)_+^2."""
+    s = np.maximum(1.0 - t, 0.0)
+    return s * s
+
+
 def triweight_weight(t: Any) -> Any:
     """Weights 3 (1 - t)_+^2."""
-    s = np.maximum(1.0 - t, 0.0)
-    return 3.0 * s * s
+    return 3.0 * triweight_shape(t)
 
 
 def quadweight_k(t: Any) -> Any:
@@ -67,10 +81,15 @@ def quadweight_k(t: Any) -> Any:
     return s * s * s * s
 
 
+def quadweight_shape(t: Any) -> Any:
+    """Weights up to a factor, (1 - t)_+^3."""
+    s = np.maximum(1.0 - t, 0.0)
+    return s * s * s
+
+
 def quadweight_weight(t: Any) -> Any:
     """Weights 4 (1 - t)_+^3."""
-    s = np.maximum(1.0 - t, 0.0)
-    return 4.0 * s * s * s
+    return 4.0 * quadweight_shape(t)
 
 
 def gaussian_k(t: Any) -> Any:
@@ -80,4 +99,4 @@ def gaussian_k(t: Any) -> Any:
 
 def gaussian_weight(t: Any) -> Any:
     """Weights 4.5 exp(-4.5 t) for t <= 1."""
-    return GAUSSIAN_RATE * np.exp(-GAUSSIAN_RATE * t) * (t <= 1.0)
+    return GAUSSIAN_RATE * gaussian_k(t)  # its own shape, as of every exponential

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from modeseek.bandwidth import Constant, DrawPlan
 from modeseek.engines import choose
 from modeseek.profiles import BIWEIGHT, Profile, get_profile
-from modeseek.types import Array, BandwidthPolicy, ChainState, Engine, Geometry, SweepInfo, Workspace
+from modeseek.types import Array, BandwidthPolicy, ChainState, Engine, Geometry, IntArray, SweepInfo, Workspace
 from modeseek.validation import METRICS, check_choice, check_number, check_state, check_weights
 
 __all__ = ["Chain", "Setting", "blurring", "doubly_stochastic", "mean_shift", "setting", "stochastic"]
@@ -91,10 +91,11 @@ class Chain(NamedTuple):
         ChainState -> (ChainState, SweepInfo): about n updates.
     upper : callable or None
         ChainState -> largest bandwidth still to come, per-point scale included; None where data never move and
-        so nothing can be certified.
+        so nothing can be certified: then `frozen` tells when the run is over.
     frozen : callable
-        ChainState -> whether the next draw cannot change the bandwidth (by more than 1e-5 of it), or nobody knows
-        how far it can go: then small shifts mean something, or are all there is to go by.
+        ChainState -> whether what is left to happen is settled. Where points move against each other: the next draw
+        cannot change the bandwidth (by more than 1e-5 of it), or nobody knows how far it can go, so that small
+        shifts mean something, or are all there is to go by. Where data never move: every query has arrived.
     """
 
     name: str
@@ -152,8 +153,11 @@ def mean_shift(setting: Setting, h: float, *, tol: float = 1e-6, queries: Array 
     start = setting.points if queries is None else queries
     workspace = setting.open()
 
+    def still_climbing(state: ChainState) -> IntArray:
+        return np.flatnonzero(state.last_shift > tol * h)
+
     def sweep(state: ChainState) -> tuple[ChainState, SweepInfo]:
-        climbing = np.flatnonzero(state.last_shift > tol * h)
+        climbing = still_climbing(state)
         old = state.points[climbing]
         new = workspace.shift_all(old, h)
         points, last_shift = state.points.copy(), state.last_shift.copy()
@@ -162,7 +166,10 @@ def mean_shift(setting: Setting, h: float, *, tol: float = 1e-6, queries: Array 
         info = SweepInfo(np.full(1, h), float(last_shift[climbing].max(initial=0.0)))
         return ChainState(points, h, state.k + len(climbing), last_shift), info
 
-    return Chain("mean shift", setting, h, lambda: _start(start, h), sweep, None, _always)
+    def arrived(state: ChainState) -> bool:
+        return len(still_climbing(state)) == 0
+
+    return Chain("mean shift", setting, h, lambda: _start(start, h), sweep, None, arrived)
 
 
 def blurring(setting: Setting, h: float) -> Chain:

@@ -70,7 +70,7 @@ def run(
     >>> run(chain, Stopping(tau=0.2)).outcome.name
     'CERTIFIED'
     """
-    stopping.for_chain(chain)
+    stopping.check_fit(chain)
     state = chain.init() if start is None else start
     recorder = Recorder(record or Record(), chain, stopping.tau)
     callbacks = tuple(callbacks)

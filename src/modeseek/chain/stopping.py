@@ -42,7 +42,7 @@ class Stopping:
     tau : float
         Distance at which clusters are read off; below half the smallest bandwidth.
     threshold : float
-        A shift up to this length counts as small (absolute; the paper takes 1e-6).
+        A shift up to this length counts as small (absolute; the paper takes 1e-6). Mean shift has its own `tol`.
     fraction : float
         Share of the points whose last shift must be small.
     rule : {"certificate", "shifts"}
@@ -52,7 +52,7 @@ class Stopping:
     max_updates : int, optional
         Limit on single-point updates, looked at after each sweep; None means max(10^7, 200 n).
     max_sweeps : int, optional
-        Limit on sweeps since the first state.
+        Limit on the sweeps of this run.
     max_time : float, optional
         Limit on seconds, looked at after each sweep.
     """
@@ -78,10 +78,9 @@ class Stopping:
         if self.max_time is not None:
             check_number("max_time", self.max_time)
 
-    def for_chain(self, chain: Chain) -> Stopping:
-        """Check tau against the chain's smallest bandwidth; return self."""
+    def check_fit(self, chain: Chain) -> None:
+        """Check tau against the chain's smallest bandwidth."""
         check_tau(self.tau, chain.h_min)
-        return self
 
     def limit(self, chain: Chain) -> int:
         """Return the limit on updates in force."""
@@ -90,16 +89,18 @@ class Stopping:
 
     def check(self, chain: Chain, state: ChainState, sweeps: int, seconds: float) -> Outcome | None:
         """Return the outcome if the run is over, else None."""
-        small = self._small(state)
         if chain.upper is None:
-            if small:
+            if chain.frozen(state):
                 return Outcome.CLIMBED
         elif self.rule == "certificate":
-            if _due(sweeps) and is_certified(state.points, self.tau, chain.upper(state), chain.setting.geometry):
+            # by updates since the very start, so that a run that goes on looks when the whole run would have looked
+            if _due(state.k // len(state.points)) and is_certified(
+                state.points, self.tau, chain.upper(state), chain.setting.geometry
+            ):
                 return Outcome.CERTIFIED
-            if small and chain.frozen(state):
+            if self._small(state) and chain.frozen(state):
                 return Outcome.SMALL_SHIFTS
-        elif small:
+        elif self._small(state):
             return Outcome.SMALL_SHIFTS
         if state.k >= self.limit(chain) or (self.max_sweeps is not None and sweeps >= self.max_sweeps):
             return Outcome.UPDATE_LIMIT

@@ -32,11 +32,12 @@ OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }
 
+# weights up to a factor, which cancels in S_h and would cost a multiplication a pair
 flat = njit(formulas.flat_weight)
-biweight = njit(formulas.biweight_weight)
-triweight = njit(formulas.triweight_weight)
-quadweight = njit(formulas.quadweight_weight)
-gaussian = njit(formulas.gaussian_weight)
+biweight = njit(formulas.biweight_shape)
+triweight = njit(formulas.triweight_shape)
+quadweight = njit(formulas.quadweight_shape)
+gaussian = njit(formulas.gaussian_k)
 
 
 @njit(inline="always")
@@ -113,21 +114,21 @@ def _shift_any(weight, weighted, X, w, q, inv, shift, buffer):  # type: ignore[n
 
 
 @njit(inline="always")
-def _settle(q, shift, spherical):  # type: ignore[no-untyped-def]
+def _settle(d, q, shift, spherical):  # type: ignore[no-untyped-def]
     """Turn the shift into the new place of q, on the unit sphere if asked; the twin of `engines.base.settle`."""
     square = 0.0
-    for c in range(len(q)):
+    for c in range(d):
         shift[c] += q[c]
         square += shift[c] * shift[c]
     if spherical:
         length = np.sqrt(square)
-        for c in range(len(q)):
+        for c in range(d):
             shift[c] = shift[c] / length if length > 1e-12 else q[c]
 
 
 @njit(inline="always")
 def _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
-    d = X.shape[0]
+    d = dim if dim <= LOW else X.shape[0]  # a constant where it can be
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
     for k in range(len(indices)):
         i, inv = indices[k], 1.0 / (bandwidths[k] * bandwidths[k])
@@ -137,7 +138,7 @@ def _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths):
             _shift_low(weight, dim, weighted, X, w, q, inv, new)
         else:
             _shift_any(weight, weighted, X, w, q, inv, new, buffer)
-        _settle(q, new, spherical)
+        _settle(d, q, new, spherical)
         square = 0.0
         for c in range(d):
             X[c, i] = new[c]
@@ -147,7 +148,7 @@ def _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths):
 
 @njit(inline="always")
 def _all(weight, dim, weighted, X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
-    d = X.shape[0]
+    d = dim if dim <= LOW else X.shape[0]  # a constant where it can be
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
     for k in range(len(queries)):
         inv = 1.0 / (bandwidths[k] * bandwidths[k])
@@ -157,7 +158,7 @@ def _all(weight, dim, weighted, X, w, queries, bandwidths, spherical, moved):  #
             _shift_low(weight, dim, weighted, X, w, q, inv, new)
         else:
             _shift_any(weight, weighted, X, w, q, inv, new, buffer)
-        _settle(q, new, spherical)
+        _settle(d, q, new, spherical)
         for c in range(d):
             moved[k, c] = new[c]
 

@@ -133,7 +133,7 @@ class MeanShift(ShiftClusterer):
         chain = mean_shift(self._setting(points), h, tol=tol, queries=seeds)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
         limit = sweeps * len(points.values if seeds is None else seeds) + 1
-        result = self._run(chain, Stopping(h / 4, tol * h, max_sweeps=sweeps, max_updates=limit))
+        result = self._run(chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit))
         self.n_iter_ = max(result.sweeps, 1)
         self._store(points, result, self._partition(points, seeds, result, h))
         ends = points.restore(result.state.points)
