@@ -175,6 +175,9 @@ class Engine(Protocol):
     def name(self) -> str:
         """The engine's name."""
 
+    def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:
+        """Return why it cannot be used with a profile in so many dimensions; None where it can."""
+
     def open(
         self, points: Array, weights: Array, profile: ProfileLike, geometry: Geometry, n_jobs: int | None
     ) -> Workspace:

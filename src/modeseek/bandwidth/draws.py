@@ -23,8 +23,8 @@ __all__ = ["ORDERS", "DrawPlan", "Drawn", "uniforms"]
 ORDERS = ("random", "reshuffled")
 
 
-def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0) -> Array:
-    """Return (count, 4) uniforms on [0, 1): the blocks of counters (first, page), (first + 1, page), ...
+def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
+    """Return (count, width) uniforms on [0, 1), the first of each block: counters (first, page), (first + 1, page), ...
 
     Examples
     --------
@@ -34,7 +34,7 @@ def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0) -> Ar
     # NumPy's Philox counts up before it generates, so it is set one short of the first counter
     counter = ((page << 64) + first - 1) % 2**256
     words = np.random.Philox(key=(chain << 64) + seed, counter=counter).random_raw(4 * count)
-    return (words.reshape(count, 4) >> np.uint64(11)) * 2.0**-53
+    return (words.reshape(count, 4)[:, :width] >> np.uint64(11)) * 2.0**-53
 
 
 class Drawn(NamedTuple):
@@ -102,7 +102,7 @@ class DrawPlan:
     def sweep(self, number: int, h: float) -> Drawn:
         """Return the draws of sweep 0, 1, ..., given the policy's bandwidth h before it."""
         first = number * self.steps
-        words = uniforms(self.seed, self.chain, first + 1, self.steps)
+        words = uniforms(self.seed, self.chain, first + 1, self.steps, width=2)
         path = _checked(self.policy.draw(words[:, 1].copy(), h, first), self.steps, self.policy)
         if self.batch > 1:
             indices = self._batches(first)
@@ -116,12 +116,14 @@ class DrawPlan:
         return Drawn(Draws(indices, bandwidths), path)
 
     @cached_property
-    def _ladder(self) -> Array:
-        return np.cumsum(self.weights)
+    def _ladder(self) -> Array | None:
+        return None if (self.weights == 1.0).all() else np.cumsum(self.weights)
 
     def _weighted(self, u: Array) -> IntArray:
-        ladder = self._ladder
-        return np.minimum(np.searchsorted(ladder, u * ladder[-1], side="right"), len(ladder) - 1)
+        n, ladder = len(self.weights), self._ladder
+        # rungs 1, 2, ..., n need no search
+        rungs = u * n if ladder is None else np.searchsorted(ladder, u * ladder[-1], side="right")
+        return np.minimum(rungs.astype(np.intp), n - 1)
 
     def _batches(self, first: int) -> IntArray:
         n, b = len(self.weights), self.batch

@@ -40,7 +40,8 @@ class Setting:
     weights : (n,) array
     profile : Profile
     geometry : Geometry
-    engine : Engine
+    engine : Engine, optional
+        Default: what `engines.choose` makes of "auto".
     n_jobs : int, optional
         Threads for simultaneous updates.
     """
@@ -49,12 +50,17 @@ class Setting:
     weights: Array
     profile: Profile = BIWEIGHT
     geometry: Geometry = field(default_factory=Geometry)
-    engine: Engine = field(default_factory=lambda: choose("auto", BIWEIGHT))
+    engine: Engine | None = None
     n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.engine is None:
+            object.__setattr__(self, "engine", choose("auto", self.profile, self.points))
 
     def open(self, points: Array | None = None) -> Workspace:
         """Open the engine's workspace on the points, or on others."""
         points = self.points if points is None else points
+        assert self.engine is not None
         return self.engine.open(points, self.weights, self.profile, self.geometry, self.n_jobs)
 
 
@@ -73,7 +79,7 @@ def setting(
     if geometry.spherical and not np.allclose(np.linalg.norm(state, axis=1), 1.0, atol=1e-5):
         raise ValueError('points must be unit vectors under metric="cosine": divide each row by its length.')
     kernel = get_profile(profile)
-    return Setting(state, check_weights(weights, len(state)), kernel, geometry, choose(engine, kernel), n_jobs)
+    return Setting(state, check_weights(weights, len(state)), kernel, geometry, choose(engine, kernel, state), n_jobs)
 
 
 class Chain(NamedTuple):

@@ -89,8 +89,21 @@ class _Track:
     def add(self, count: int, k: int, value: Array | float) -> None:
         self._entries.append((count, k, value))
         while len(self._entries) > self._limit:
-            self.every *= 2
-            self._entries = [entry for entry in self._entries if self.wants(entry[0])]
+            self._thin()
+
+    def extend(self, first: int, values: Array) -> None:
+        """Add values number first, first + 1, ..., looking at those only that are kept."""
+        last = first + len(values) - 1
+        while last // self.every > self._limit:
+            self._thin()
+        counts = np.arange(-(-first // self.every) * self.every, last + 1, self.every)
+        self._entries += [
+            (c, c, value) for c, value in zip(counts.tolist(), values[counts - first].tolist(), strict=True)
+        ]
+
+    def _thin(self) -> None:
+        self.every *= 2
+        self._entries = [entry for entry in self._entries if self.wants(entry[0])]
 
     def series(self) -> Series:
         return Series(
@@ -128,11 +141,7 @@ class Recorder:
     def _note_bandwidths(self, bandwidths: Array) -> None:
         track = self._tracks.get("h")
         if track is not None:
-            # strides, not a walk over all: a sweep may hold a million draws
-            for j in range((-self._draws - 1) % track.every, len(bandwidths), track.every):
-                count = self._draws + 1 + j
-                if track.wants(count):
-                    track.add(count, count, float(bandwidths[j]))
+            track.extend(self._draws + 1, bandwidths)
         self._draws += len(bandwidths)
 
     def _measure(self, name: str, state: ChainState, info: SweepInfo | None) -> Array | float | None:

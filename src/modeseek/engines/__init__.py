@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 from modeseek.engines.brute import BruteEngine
+from modeseek.engines.moments import MomentsEngine
 from modeseek.engines.reference import ReferenceEngine
-from modeseek.types import Engine, ProfileLike
+from modeseek.types import Array, Engine, ProfileLike
 from modeseek.validation import check_choice
 
-__all__ = ["ENGINES", "BruteEngine", "ReferenceEngine", "choose"]
+__all__ = ["ENGINES", "BruteEngine", "MomentsEngine", "ReferenceEngine", "choose"]
 
-ENGINES: dict[str, Engine] = {"reference": ReferenceEngine(), "brute": BruteEngine()}
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), MomentsEngine())}
+
+# fewer points than this are summed sooner one by one than by cells
+MOMENTS_FROM = 1000
 
 
-def choose(engine: str, profile: ProfileLike) -> Engine:
-    """Return the engine of a name; "auto" takes `brute`, or `reference` for a user's own profile.
+def choose(engine: str, profile: ProfileLike, points: Array) -> Engine:
+    """Return the engine of a name, if it can do the work; "auto" takes the one that should be the fastest.
 
-    A user's own functions need not compile, so nobody has to know about compilers to try one.
+    Parameters
+    ----------
+    engine : str
+        A name in `ENGINES`, or "auto".
+    profile : Profile
+        A user's own functions need not compile, so "auto" takes `reference` for them: nobody has to know about
+        compilers to try one.
+    points : (n, d) array
+        The state at the start.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from modeseek.profiles import BIWEIGHT
-    >>> choose("auto", BIWEIGHT).name
-    'brute'
+    >>> choose("auto", BIWEIGHT, np.zeros((50, 2))).name, choose("auto", BIWEIGHT, np.zeros((5000, 2))).name
+    ('brute', 'moments')
     """
     check_choice("engine", engine, ["auto", *ENGINES])
+    n, d = points.shape
     if engine == "auto":
-        engine = "brute" if profile.code is not None else "reference"
+        if profile.code is None:
+            engine = "reference"
+        elif n >= MOMENTS_FROM and ENGINES["moments"].refusal(profile, d) is None:
+            engine = "moments"
+        else:
+            engine = "brute"
+    reason = ENGINES[engine].refusal(profile, d)
+    if reason is not None:
+        raise ValueError(f"engine={engine!r} cannot be used here: {reason}. Use engine='auto'.")
     return ENGINES[engine]

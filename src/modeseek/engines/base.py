@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from modeseek.types import Array, Draws, Geometry, IntArray
 
-__all__ = ["BaseWorkspace", "settle"]
+__all__ = ["BaseWorkspace", "in_blocks", "settle"]
 
 
 def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
@@ -21,6 +23,15 @@ def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
         return new
     length = np.linalg.norm(new, axis=-1, keepdims=True)
     return np.where(length > 1e-12, new / np.maximum(length, 1e-12), old)
+
+
+def in_blocks(function: Callable[[slice], int], n: int, step: int, n_jobs: int) -> list[int]:
+    """Apply a function to blocks of 0 .. n, at most `step` long, in threads; return what it gave, in order."""
+    step = max(1, min(step, -(-n // n_jobs)))
+    blocks = [slice(start, start + step) for start in range(0, n, step)]
+    if n_jobs == 1 or len(blocks) == 1:
+        return [function(block) for block in blocks]
+    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(block) for block in blocks)
 
 
 class BaseWorkspace(ABC):

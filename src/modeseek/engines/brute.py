@@ -101,6 +101,10 @@ class BruteEngine:
 
     name = "brute"
 
+    def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:
+        """Return None: it takes everything that compiles."""
+        return None
+
     def open(
         self,
         points: Array,

@@ -57,6 +57,10 @@ class ReferenceEngine:
 
     name = "reference"
 
+    def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:
+        """Return None: it takes everything."""
+        return None
+
     def open(
         self,
         points: Array,

@@ -112,7 +112,7 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
 
     def _setting(self, points: Points) -> Setting:
         profile = get_profile(self.profile)
-        engine = choose(self.engine, profile)
+        engine = choose(self.engine, profile, points.values)
         self.engine_ = engine.name
         return Setting(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
 
