@@ -148,7 +148,7 @@ class MomentsWorkspace(BaseWorkspace):
 
 def _scratch(order: IntArray, limit: int, tree: Tree) -> tuple[Array | IntArray, ...]:
     """Return what `plant` needs beside the tree: the order of points, and room."""
-    sizes = len(order), len(order), limit, limit, len(tree.count) // limit + 1
+    sizes = len(order), len(order), limit, limit, len(tree.counts) // limit + 1
     return order, *(np.empty(size, dtype=np.int64) for size in sizes), np.empty_like(tree.moments[0])
 
 

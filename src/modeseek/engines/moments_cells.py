@@ -78,7 +78,7 @@ class Tree(NamedTuple):
         Centre of a node, half its side and one over that.
     above : (N,) integer array
         The cell that a node fills, as node * L + cell; -1 for the root.
-    count, link : (N L,) integer array
+    counts, link : (N L,) integer array
         Points in a cell. What is in it: node `link` if >= 0, else chunk -2 - link and those behind it, -1 for nothing.
     moments, fullest : (N L, K), (N L,) array
         The sums of w_j u^alpha over a cell's points; the largest weight that the cell has had. Kept where a node is no
@@ -97,7 +97,7 @@ class Tree(NamedTuple):
 
     boxes: Array
     above: IntArray
-    count: IntArray
+    counts: IntArray
     link: IntArray
     moments: Array
     fullest: Array
@@ -132,7 +132,7 @@ def sprout(dims: tuple[int, ...], power: tuple[int, ...], n: int, limit: int, ro
     return Tree(
         boxes=boxes,
         above=np.full(limit, -1),
-        count=np.zeros(limit * lanes, dtype=np.int32),
+        counts=np.zeros(limit * lanes, dtype=np.int32),
         link=np.full(limit * lanes, -1, dtype=np.int32),
         moments=np.zeros((limit * lanes, size(dims, power))),
         fullest=np.zeros(limit * lanes),
@@ -289,7 +289,7 @@ def _cell_in(dims, boxes, node, x):  # type: ignore[no-untyped-def]
 def move(dims, power, terms, tree, top, i, old, new, w, mono):  # type: ignore[no-untyped-def]
     """Move a point, with the moments of all cells above both places."""
     d, lanes = len(dims), FAN[len(dims)] ** len(dims)
-    boxes, count, link, moments, fullest = tree.boxes, tree.count, tree.link, tree.moments, tree.fullest
+    boxes, counts, link, moments, fullest = tree.boxes, tree.counts, tree.link, tree.moments, tree.fullest
     at = tree.cell[i]
     if at == _cell_in(dims, boxes, at // lanes, new):
         # most moves end where they began: no way down, no other chunk
@@ -304,9 +304,9 @@ def move(dims, power, terms, tree, top, i, old, new, w, mono):  # type: ignore[n
         return
     while at >= 0:
         node = at // lanes
-        count[at] -= 1
+        counts[at] -= 1
         if boxes[node, d] <= top:
-            if count[at] > 0:
+            if counts[at] > 0:
                 _add(dims, power, terms, boxes, node, old[0], old[1], old[2], -w, moments, at, mono)
             else:
                 for k in range(_size(dims, power)):
@@ -316,7 +316,7 @@ def move(dims, power, terms, tree, top, i, old, new, w, mono):  # type: ignore[n
     node = 0
     while True:
         at = node * lanes + _lane(dims, boxes, node, new[0], new[1], new[2])
-        count[at] += 1
+        counts[at] += 1
         if boxes[node, d] <= top:
             _add(dims, power, terms, boxes, node, new[0], new[1], new[2], w, moments, at, mono)
             fullest[at] = max(fullest[at], moments[at, 0])
@@ -336,7 +336,7 @@ def plant(dims, power, terms, tree, points, w, bounds, scratch):  # type: ignore
     room.
     """
     d, fan, lanes = len(dims), FAN[len(dims)], FAN[len(dims)] ** len(dims)
-    boxes, above, count, link, moments = tree.boxes, tree.above, tree.count, tree.link, tree.moments
+    boxes, above, counts, link, moments = tree.boxes, tree.above, tree.counts, tree.link, tree.moments
     order, spare, which, first, last, ends, mono = scratch
     crowd, smallest, top = bounds
     first[0], last[0] = 0, len(points)
@@ -349,15 +349,15 @@ def plant(dims, power, terms, tree, points, w, bounds, scratch):  # type: ignore
             at = node * lanes + _lane(dims, boxes, node, x0, x1, x2)
             which[k] = at
             tree.cell[i] = at
-            count[at] += 1
+            counts[at] += 1
             if half <= top:
                 _add(dims, power, terms, boxes, node, x0, x1, x2, w[i], moments, at, mono)
         ends[0] = a
         for lane in range(lanes):
             at = node * lanes + lane
             tree.fullest[at] = moments[at, 0]
-            ends[lane + 1] = ends[lane] + count[at]
-            if count[at] > crowd and half / fan > smallest:
+            ends[lane + 1] = ends[lane] + counts[at]
+            if counts[at] > crowd and half / fan > smallest:
                 if n_nodes == len(above):
                     return -1
                 rest = lane

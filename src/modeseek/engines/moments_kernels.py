@@ -166,7 +166,7 @@ def _distances(dims, half, v0, v1, v2, near, far):  # type: ignore[no-untyped-de
 def _shift(dims, power, terms, tree, q, h, sizes, rooms):  # type: ignore[no-untyped-def]
     """Return the mean shift of q and how many nodes and points were looked at."""
     d, lanes, size = len(dims), FAN[len(dims)] ** len(dims), _size(dims, power)
-    boxes, count, link, moments, fullest = tree.boxes, tree.count, tree.link, tree.moments, tree.fullest
+    boxes, counts, link, moments, fullest = tree.boxes, tree.counts, tree.link, tree.moments, tree.fullest
     chunks, behind = tree.chunks, tree.behind
     inside, near, far, room, stack, cut, whole = rooms
     slack, top = sizes
@@ -190,7 +190,7 @@ def _shift(dims, power, terms, tree, q, h, sizes, rooms):  # type: ignore[no-unt
         within = inner if s <= largest else -1.0
         for lane in range(lanes):
             at = node * lanes + lane
-            seen = (count[at] > 0) & (near[lane] <= outer)
+            seen = (counts[at] > 0) & (near[lane] <= outer)
             full = far[lane] <= within
             cut[n_cut] = at
             whole[n_whole] = at
@@ -221,7 +221,7 @@ def _shift(dims, power, terms, tree, q, h, sizes, rooms):  # type: ignore[no-unt
                 stack[waiting] = link[at]
                 waiting += 1
             else:
-                looked += count[at]
+                looked += counts[at]
                 here = -2 - link[at]
                 while here >= 0:
                     a, b, c, e = _open(dims, power, chunks, here, q0, q1, q2, inv)
