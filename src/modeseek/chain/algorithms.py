@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from modeseek.bandwidth import Constant, DrawPlan
 from modeseek.chain.together import Together
 from modeseek.engines import choose
+from modeseek.engines.compiling import announce
 from modeseek.profiles import BIWEIGHT, Profile, get_profile
 from modeseek.types import Array, BandwidthPolicy, ChainState, Engine, Geometry, SweepInfo, Workspace
 from modeseek.validation import METRICS, check_choice, check_number, check_state, check_weights
@@ -60,7 +61,9 @@ class Setting:
     def open(self, points: Array | None = None) -> Workspace:
         """Open the engine's workspace on the points, or on others."""
         points = self.points if points is None else points
-        return self.engine.open(points, self.weights, self.profile, self.geometry, self.n_jobs)
+        workspace = self.engine.open(points, self.weights, self.profile, self.geometry, self.n_jobs)
+        announce()  # before the first sum, which is when kernels compile
+        return workspace
 
 
 def setting(
