@@ -139,14 +139,14 @@ def sorted_mass(queries: Array, points: Array, h: float, *, profile: ProfileLike
     >>> sorted_mass(np.array([[0.0]]), np.array([[0.0], [1.0], [2.0]]), 1.0, profile=FLAT, weights=np.ones(3))
     array([2.])
     """
-    points, queries = points.astype(np.float64), queries.astype(np.float64)
+    coordinates, queries = np.ascontiguousarray(points.T, dtype=np.float64), queries.astype(np.float64)
     reach = h * (1 + 1e-6)  # a point at the rim must not fall out by rounding
-    starts = np.searchsorted(points[:, 0], queries[:, 0] - reach)
-    stops = np.searchsorted(points[:, 0], queries[:, 0] + reach, side="right")
+    starts = np.searchsorted(coordinates[0], queries[:, 0] - reach)
+    stops = np.searchsorted(coordinates[0], queries[:, 0] + reach, side="right")
     mass = np.empty(len(queries))
     for i, (x, start, stop) in enumerate(zip(queries, starts, stops, strict=True)):
         t = np.zeros(stop - start)
-        for column, x_c in zip(points[start:stop].T, x, strict=True):
+        for column, x_c in zip(coordinates[:, start:stop], x, strict=True):
             t += np.square(column - x_c)
         # no product of BLAS: its threads cost more than such short sums where the cores are busy
         mass[i] = (profile.weight(t / h**2) * weights[start:stop]).sum()

@@ -174,15 +174,18 @@ def mean_shift(setting: Setting, h: float, *, tol: float = 1e-6, queries: Array 
         if not climbing.any():
             return state, SweepInfo(np.full(1, h), 0.0)
         steps, leader = together.leaders(state.points, climbing)
-        old = state.points[steps]
+        old = np.take(state.points, steps, axis=0)
         new = workspace.shift_all(old, h)
+        shift = new.astype(np.float64) - old
         points, last_shift = state.points.copy(), state.last_shift.copy()
         points[steps] = new
-        last_shift[steps] = np.linalg.norm(new.astype(np.float64) - old, axis=1)
-        points, last_shift = points[leader], last_shift[leader]
+        last_shift[steps] = np.sqrt(np.einsum("ij,ij->i", shift, shift))
+        rows = np.flatnonzero(climbing)
+        points[rows] = np.take(points, leader[rows], axis=0)
+        last_shift[rows] = last_shift[leader[rows]]
         together.remember(points, leader)
         info = SweepInfo(np.full(1, h), float(last_shift[steps].max()))
-        return ChainState(points, h, state.k + int(climbing.sum()), last_shift), info
+        return ChainState(points, h, state.k + len(rows), last_shift), info
 
     def arrived(state: ChainState) -> bool:
         return not still_climbing(state).any()

@@ -52,7 +52,7 @@ class Together:
         everyone = np.arange(len(points))
         leader = self._leader if points is self._points else everyone
         alone = self._order[(climbing & (leader == everyone))[self._order]]
-        first, number = same_rows(np.round(points[alone].astype(np.float64) / self._side))
+        first, number = same_rows(np.round(np.take(points, alone, axis=0).astype(np.float64) / self._side))
         steps, joined = alone[first], everyone
         joined[alone] = steps[number]
         return steps, joined[leader]
