@@ -114,3 +114,11 @@ def test_a_point_belongs_to_its_nearest_bin_seed(d, frequency):
     assert_allclose(np.sort(model.points_, axis=0), np.sort(ends.points_, axis=0), atol=1e-9)
     expected = ends.points_[nearest(seeds, X)]
     assert_allclose(model.cluster_centers_[model.labels_], expected, atol=h / 4)
+
+
+@pytest.mark.parametrize("h", [3e-13, 1e-14, 1e-140])
+def test_bins_finer_than_rounding_start_at_the_points(h):
+    """A corner that rounding moves out of reach of its own points would never climb."""
+    X = BLOBS[:50] + 1e3
+    model = MeanShift(h, bin_seeding=True).fit(X)
+    assert_array_equal(model.cluster_centers_[model.labels_], X)

@@ -72,7 +72,7 @@ class MeanShift(ShiftClusterer):
         "nearest" by the nearest centre, as scikit-learn does.
     tol : float, optional
         A climber has arrived when a step is at most tol * bandwidth. None: 1e-3 for "flat", as in scikit-learn, and
-        1e-4 otherwise.
+        1e-4 otherwise. Climbers within about ten times that of each other climb as one ("flat": only at one place).
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
     engine : {"auto", "brute", "reference"}, default="auto"
@@ -197,8 +197,10 @@ class MeanShift(ShiftClusterer):
         if points.geometry.spherical:
             corners = corners[np.linalg.norm(corners, axis=1) > 0]
         places = np.ascontiguousarray(points.place(corners).astype(points.values.dtype))
-        # half a diagonal is the farthest that a point can be from its corner: within reach up to three dimensions
-        near = not points.geometry.spherical and rows.shape[1] <= 3
+        # half a diagonal is the farthest that a point can be from its corner: within reach up to three dimensions,
+        # if the corner is where it should be
+        sharp = np.finfo(places.dtype).eps * np.abs(rows).max() < 1e-3 * h
+        near = not points.geometry.spherical and rows.shape[1] <= 3 and sharp
         return _Seeds(places, np.where(enough, np.cumsum(enough) - 1, -1)[inverse] if near else None)
 
     def _modes(self, points: Points, climber_weights: Array, ends: Array, h: float) -> _Modes:
