@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from modeseek.types import Geometry
-from modeseek.validation import canonical_points, check_tau, distinct_rows, seed_of
+from modeseek.validation import canonical_points, check_tau, distinct_rows, same_rows, seed_of
 
 ROWS = arrays(
     np.float64,
@@ -23,6 +23,21 @@ def test_distinct_rows_are_those_of_numpy(rows):
     first, code = distinct_rows(rows)
     assert_array_equal(rows[first], values)
     assert_array_equal(code, inverse.reshape(-1))
+
+
+@given(ROWS)
+def test_same_rows_are_the_distinct_rows_in_any_order(rows):
+    expected, code = distinct_rows(rows)
+    first, number = same_rows(rows)
+    assert_array_equal(np.sort(first), np.sort(expected))
+    assert_array_equal(first[number], expected[code])
+
+
+def test_rows_with_one_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr("modeseek.validation.MIXER", np.uint64(0))  # every row hashes to 0
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
+    first, number = same_rows(rows)
+    assert_array_equal(first[number], [0, 1, 0])
 
 
 @given(ROWS, st.integers(0, 10**6))

@@ -43,7 +43,7 @@ _HOME = {
 }
 _ROOMS = (
     *("bandwidth", "datasets", "diagnostics", "metrics", "objective", "plots", "profiles"),
-    *("chain", "engines", "estimators", "partition", "ranges", "types"),
+    *("chain", "engines", "ensemble", "estimators", "partition", "ranges", "types"),
 )
 
 

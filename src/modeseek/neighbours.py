@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from modeseek.types import Array, IntArray
 
@@ -16,6 +17,8 @@ __all__ = ["distance_blocks", "kth_distance", "nearest", "pairs_within"]
 TREE_DIMENSIONS = 12
 # numbers in one block of distances: 32 MB
 BLOCK = 1 << 22
+# up to so many points, looking at all of them is quicker than any tree
+FEW = 24
 
 
 def nearest(points: Array, queries: Array, *, n_jobs: int | None = None) -> IntArray:
@@ -34,6 +37,8 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None) -> IntA
     array([0, 1])
     """
     points, queries = points.astype(np.float64), queries.astype(np.float64)
+    if len(points) <= FEW:
+        return _nearest_of_few(points, queries)
     if points.shape[1] <= TREE_DIMENSIONS:
         _, index = cKDTree(points).query(queries, workers=effective_n_jobs(n_jobs))
         return index
@@ -50,6 +55,14 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None) -> IntA
         order = np.lexsort((columns, exact, rows))
         first = np.unique(rows[order], return_index=True)[1]
         index[start : start + len(squares)] = columns[order][first]
+    return index
+
+
+def _nearest_of_few(points: Array, queries: Array) -> IntArray:
+    index = np.empty(len(queries), dtype=np.intp)
+    step = (1 << 18) // len(points)  # a block of distances stays in the cache
+    for start in range(0, len(queries), step):
+        cdist(queries[start : start + step], points, "sqeuclidean").argmin(axis=1, out=index[start : start + step])
     return index
 
 

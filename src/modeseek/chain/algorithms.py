@@ -18,15 +18,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek.bandwidth import Constant, DrawPlan
+from modeseek.chain.together import Together
 from modeseek.engines import choose
+from modeseek.engines.compiling import announce
 from modeseek.profiles import BIWEIGHT, Profile, get_profile
-from modeseek.types import Array, BandwidthPolicy, ChainState, Engine, Geometry, IntArray, SweepInfo, Workspace
+from modeseek.types import Array, BandwidthPolicy, ChainState, Engine, Geometry, SweepInfo, Workspace
 from modeseek.validation import METRICS, check_choice, check_number, check_state, check_weights
 
 __all__ = ["Chain", "Setting", "blurring", "doubly_stochastic", "mean_shift", "setting", "stochastic"]
 
 # a bandwidth that a draw changes by less than this share of it counts as fixed
 FROZEN = 1e-5
+# climbers join in cells of this many times tol * h, where weights are continuous
+TOGETHER = 10.0
+# in shares of h: what rounding alone can put between two climbers at one place
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +67,9 @@ class Setting:
         """Open the engine's workspace on the points, or on others."""
         points = self.points if points is None else points
         assert self.engine is not None
-        return self.engine.open(points, self.weights, self.profile, self.geometry, self.n_jobs)
+        workspace = self.engine.open(points, self.weights, self.profile, self.geometry, self.n_jobs)
+        announce()  # before the first sum, which is when kernels compile
+        return workspace
 
 
 def setting(
@@ -146,6 +154,10 @@ class _Held:
 def mean_shift(setting: Setting, h: float, *, tol: float = 1e-6, queries: Array | None = None) -> Chain:
     """Return plain mean shift: every query climbs the density of the data, which never move.
 
+    Climbers that have come together climb as one. Where weights fall continuously to 0 at the rim, that is in cells of
+    side 10 * tol * h: about as far from each other as from the mode when they stop. Other weights, like flat ones, have
+    plateaus on which neighbours part, so there climbers join when only rounding (1e-9 h) is between them.
+
     Parameters
     ----------
     setting : Setting
@@ -158,22 +170,31 @@ def mean_shift(setting: Setting, h: float, *, tol: float = 1e-6, queries: Array 
     check_number("bandwidth", h)
     start = setting.points if queries is None else queries
     workspace = setting.open()
+    together = Together(start, h * max(TOGETHER * tol if setting.profile.proven else 0.0, ROUNDING))
 
-    def still_climbing(state: ChainState) -> IntArray:
-        return np.flatnonzero(state.last_shift > tol * h)
+    def still_climbing(state: ChainState) -> Array:
+        return state.last_shift > tol * h
 
     def sweep(state: ChainState) -> tuple[ChainState, SweepInfo]:
         climbing = still_climbing(state)
-        old = state.points[climbing]
+        if not climbing.any():
+            return state, SweepInfo(np.full(1, h), 0.0)
+        steps, leader = together.leaders(state.points, climbing)
+        old = np.take(state.points, steps, axis=0)
         new = workspace.shift_all(old, h)
+        shift = new.astype(np.float64) - old
         points, last_shift = state.points.copy(), state.last_shift.copy()
-        points[climbing] = new
-        last_shift[climbing] = np.linalg.norm(new.astype(np.float64) - old, axis=1)
-        info = SweepInfo(np.full(1, h), float(last_shift[climbing].max(initial=0.0)))
-        return ChainState(points, h, state.k + len(climbing), last_shift), info
+        points[steps] = new
+        last_shift[steps] = np.sqrt(np.einsum("ij,ij->i", shift, shift))
+        rows = np.flatnonzero(climbing)
+        points[rows] = np.take(points, leader[rows], axis=0)
+        last_shift[rows] = last_shift[leader[rows]]
+        together.remember(points, leader)
+        info = SweepInfo(np.full(1, h), float(last_shift[steps].max()))
+        return ChainState(points, h, state.k + len(rows), last_shift), info
 
     def arrived(state: ChainState) -> bool:
-        return len(still_climbing(state)) == 0
+        return not still_climbing(state).any()
 
     return Chain("mean shift", setting, h, lambda: _start(start, h), sweep, None, arrived)
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from modeseek.chain import ChainResult, Stopping, mean_shift
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.neighbours import kth_distance, nearest
-from modeseek.objective import kernel_mass
+from modeseek.objective import sorted_mass
 from modeseek.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
 from modeseek.profiles import FLAT, Profile, get_profile
 from modeseek.types import Array, Callback, IntArray
@@ -25,6 +25,17 @@ class _Modes(NamedTuple):
 
     labels: IntArray
     centers: Array
+
+
+class _Seeds(NamedTuple):
+    """Where climbers start, in the points' coordinates.
+
+    `own` is the nearest seed of each point, as far as the making of seeds tells it (-1 where not): a point rounds to
+    the nearest corner of a grid, so where that corner is a seed nobody has to look for a nearer one.
+    """
+
+    places: Array
+    own: IntArray | None = None
 
 
 class MeanShift(ShiftClusterer):
@@ -61,7 +72,7 @@ class MeanShift(ShiftClusterer):
         "nearest" by the nearest centre, as scikit-learn does.
     tol : float, optional
         A climber has arrived when a step is at most tol * bandwidth. None: 1e-3 for "flat", as in scikit-learn, and
-        1e-4 otherwise.
+        1e-4 otherwise. Climbers within about ten times that of each other climb as one ("flat": only at one place).
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
     engine : {"auto", "brute", "reference"}, default="auto"
@@ -130,9 +141,9 @@ class MeanShift(ShiftClusterer):
         seeds = self._seeds(points, h)
         flat = get_profile(self.profile) is FLAT
         tol = (1e-3 if flat else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
-        chain = mean_shift(self._setting(points), h, tol=tol, queries=seeds)
+        chain = mean_shift(self._setting(points), h, tol=tol, queries=seeds.places if seeds else None)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
-        limit = sweeps * len(points.values if seeds is None else seeds) + 1
+        limit = sweeps * len(seeds.places if seeds else points.values) + 1
         result = self._run(chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit))
         self.n_iter_ = max(result.sweeps, 1)
         self._store(points, result, self._partition(points, seeds, result, h))
@@ -154,25 +165,28 @@ class MeanShift(ShiftClusterer):
         # nothing is within 0 of another point: neither is anything within half the smallest distance
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 
-    def _seeds(self, points: Points, h: float) -> Array | None:
-        """Return where climbers start, in the points' coordinates; None means at the points."""
+    def _seeds(self, points: Points, h: float) -> _Seeds | None:
+        """Return where climbers start; None means at the points."""
         if self.seeds is not None:
             given = check_state(self.seeds, name="seeds").astype(points.values.dtype)
             if given.shape[1] != self.n_features_in_:
                 raise ValueError(f"seeds has {given.shape[1]} features where X has {self.n_features_in_}.")
-            seeds = points.place(given)
+            seeds = _Seeds(points.place(given))
         elif self.bin_seeding:
             seeds = self._bin_seeds(points, h)
         else:
             return None
-        if len(seeds) == 0:
+        if len(seeds.places) == 0:
             return None
-        # a climber with nobody in reach would never move
-        lonely = kth_distance(points.values, 1, seeds, n_jobs=self.n_jobs) > h
-        seeds[lonely] = points.values[nearest(points.values, seeds[lonely], n_jobs=self.n_jobs)]
-        return np.ascontiguousarray(seeds)
+        if seeds.own is None:
+            # a climber with nobody in reach would never move
+            lonely = kth_distance(points.values, 1, seeds.places, n_jobs=self.n_jobs) > h
+            if lonely.any():
+                home = nearest(points.values, seeds.places[lonely], n_jobs=self.n_jobs)
+                seeds.places[lonely] = points.values[home]
+        return seeds
 
-    def _bin_seeds(self, points: Points, h: float) -> Array:
+    def _bin_seeds(self, points: Points, h: float) -> _Seeds:
         """Return scikit-learn's bin seeds: corners of the grid of width h that enough points round to."""
         frequency = check_integer("min_bin_freq", self.min_bin_freq, low=1)
         rows = points.values.astype(np.float64) + points.offset
@@ -182,7 +196,12 @@ class MeanShift(ShiftClusterer):
         corners = rounded[first[enough]] * h
         if points.geometry.spherical:
             corners = corners[np.linalg.norm(corners, axis=1) > 0]
-        return points.place(corners).astype(points.values.dtype)
+        places = np.ascontiguousarray(points.place(corners).astype(points.values.dtype))
+        # half a diagonal is the farthest that a point can be from its corner: within reach up to three dimensions,
+        # if the corner is where it should be
+        sharp = np.finfo(places.dtype).eps * np.abs(rows).max() < 1e-3 * h
+        near = not points.geometry.spherical and rows.shape[1] <= 3 and sharp
+        return _Seeds(places, np.where(enough, np.cumsum(enough) - 1, -1)[inverse] if near else None)
 
     def _modes(self, points: Points, climber_weights: Array, ends: Array, h: float) -> _Modes:
         """Tell which climbers ended at one mode."""
@@ -191,24 +210,32 @@ class MeanShift(ShiftClusterer):
             return _Modes(part.labels, part.centers)
         # flat weights have plateaus, so ends within h of a higher one belong to it, as in scikit-learn
         first, inverse = distinct_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
-        heights = kernel_mass(ends[first], points.values, h, profile=FLAT, weights=points.weights)
+        heights = sorted_mass(ends[first], points.values, h, profile=FLAT, weights=points.weights)
         labels, kept = merge_modes(ends[first], heights, h)
         return _Modes(labels[inverse], ends[first][kept])
 
-    def _partition(self, points: Points, seeds: Array | None, result: ChainResult, h: float) -> Partition:
+    def _partition(self, points: Points, seeds: _Seeds | None, result: ChainResult, h: float) -> Partition:
         """Hand the modes on from the climbers to the points."""
-        ends = result.state.points
-        climber_weights = points.weights if seeds is None else np.ones(len(ends))
-        modes = self._modes(points, climber_weights, ends, h)
-        if self.assign_labels == "nearest":
-            labels = nearest(modes.centers, points.values, n_jobs=self.n_jobs)
-        elif seeds is None:
-            labels = modes.labels
-        else:
-            labels = modes.labels[nearest(seeds, points.values, n_jobs=self.n_jobs)]
+        # climbers that came together ended at one place: one of them stands for all
+        first, climbers = distinct_rows(result.state.points)
+        ends = result.state.points[first]
+        modes = self._modes(points, np.bincount(climbers, weights=None if seeds else points.weights), ends, h)
+        labels = self._labels_of(points, seeds, _Modes(modes.labels[climbers], modes.centers))
         sizes = np.bincount(labels, weights=points.weights, minlength=len(modes.centers))
         diameter, gap = diameter_of(ends, modes.labels), gap_of(ends, modes.labels)
         return Partition(labels, modes.centers, sizes, diameter, gap)
+
+    def _labels_of(self, points: Points, seeds: _Seeds | None, modes: _Modes) -> IntArray:
+        if self.assign_labels == "nearest":
+            return nearest(modes.centers, points.values, n_jobs=self.n_jobs)
+        if seeds is None:
+            return modes.labels
+        if seeds.own is None:
+            return modes.labels[nearest(seeds.places, points.values, n_jobs=self.n_jobs)]
+        own = seeds.own.copy()
+        astray = np.flatnonzero(own < 0)
+        own[astray] = nearest(seeds.places, points.values[astray], n_jobs=self.n_jobs)
+        return modes.labels[own]
 
     def _mark_orphans(self, h: float) -> None:
         """Turn points farther than h from every centre into noise."""

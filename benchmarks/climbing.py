@@ -1,0 +1,122 @@
+"""Count the sums that mean shift saves where climbers that have come together climb as one.
+
+Run it as
+
+    python benchmarks/climbing.py [--quick] [--out FILE.csv] [FILE.npz=BANDWIDTH ...]
+
+Every climber by itself is compared with the chain as it is, on ten blobs and on the data of each file given (`X`, its
+columns standardised). A sum is one evaluation of S_h. Labels that differ are counted after matching the clusters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.datasets import make_blobs
+
+from modeseek.chain import Setting, Stopping, mean_shift, run
+from modeseek.engines import choose
+from modeseek.partition import components
+from modeseek.profiles import PROFILES
+from modeseek.types import Array, Geometry, IntArray
+from modeseek.validation import canonical_points
+
+TOL = {"flat": 1e-3, "biweight": 1e-4, "quadweight": 1e-4}
+
+
+class Counted:
+    """An engine that counts the queries it is asked for."""
+
+    def __init__(self, profile):
+        self._engine, self.sums = choose("auto", profile), 0
+        self.name = self._engine.name
+
+    def open(self, *arguments):
+        """Open the engine's workspace and count what it shifts."""
+        workspace = self._engine.open(*arguments)
+        shift_all = workspace.shift_all
+
+        def counting(queries: Array, h: Array | float) -> Array:
+            self.sums += len(queries)
+            return shift_all(queries, h)
+
+        workspace.shift_all = counting
+        return workspace
+
+
+def alone(space: Setting, h: float, tol: float, most: int) -> Array:
+    workspace, points = space.open(), space.points.copy()
+    climbing = np.arange(len(points))
+    for _ in range(most):
+        new = workspace.shift_all(points[climbing], h)
+        far = np.linalg.norm(new - points[climbing], axis=1) > tol * h
+        points[climbing], climbing = new, climbing[far]
+        if not len(climbing):
+            break
+    return points
+
+
+def differing(a: IntArray, b: IntArray) -> int:
+    table = np.zeros((a.max() + 1, b.max() + 1))
+    np.add.at(table, (a, b), 1)
+    return int(len(a) - table[linear_sum_assignment(-table)].sum())
+
+
+def measure(name: str, X: Array, h: float, profile: str) -> dict[str, object]:
+    kernel, tol, most = PROFILES[profile], TOL[profile], 300
+    points = canonical_points(X, np.ones(len(X)), Geometry())
+    row: dict[str, object] = {"data": name, "n": len(X), "d": X.shape[1], "h": h, "profile": profile}
+    ends = []
+    for kind in ("alone", "together"):
+        engine = Counted(kernel)
+        space = Setting(points.values, points.weights, kernel, points.geometry, engine)
+        space.open().shift_all(points.values[:1], h)  # compiled before the clock starts
+        engine.sums = 0
+        start = time.perf_counter()
+        if kind == "alone":
+            ends.append(alone(space, h, tol, most))
+        else:
+            ends.append(run(mean_shift(space, h, tol=tol), Stopping(h / 4, max_sweeps=most)).state.points)
+        row[f"{kind}_sums_per_point"] = round(engine.sums / len(points.values), 2)
+        row[f"{kind}_seconds"] = round(time.perf_counter() - start, 3)
+    labels = [components(end, h / 4) for end in ends]
+    row["clusters"] = int(labels[0].max()) + 1
+    row["labels_that_differ"] = differing(*labels)
+    row["farthest_end_over_h"] = float(f"{np.linalg.norm(ends[0] - ends[1], axis=1).max() / h:.2g}")
+    return row
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", help="FILE.npz=BANDWIDTH")
+    parser.add_argument("--quick", action="store_true", help="2,000 blob points in place of 10,000")
+    parser.add_argument("--out", help="write a CSV file")
+    arguments = parser.parse_args()
+    n = 2_000 if arguments.quick else 10_000
+    blobs = make_blobs(n, n_features=2, centers=10, cluster_std=1.0, center_box=(-20, 20), random_state=0)[0]
+    data = [("10 blobs", blobs, 2.0)]
+    for item in arguments.files:
+        path, _, h = item.rpartition("=")
+        X = np.load(path)["X"].astype(np.float64)
+        data.append((Path(path).stem, (X - X.mean(axis=0)) / X.std(axis=0), float(h)))
+    rows = []
+    for name, X, h in data:
+        for profile in TOL:
+            rows.append(measure(name, X, h, profile))
+            print(", ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
+    if arguments.out:
+        with open(arguments.out, "w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

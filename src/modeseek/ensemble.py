@@ -1,0 +1,126 @@
+"""Several chains at once: independent runs on threads, with the results of one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Event, Lock
+
+from joblib import effective_n_jobs
+
+from modeseek.chain import Chain, ChainResult, Outcome, Stopping, Trace, run
+from modeseek.types import Callback, ChainState, SweepInfo
+from modeseek.validation import check_integer
+
+__all__ = ["chains_of", "run_chains"]
+
+
+def chains_of(make: Callable[..., Chain], n: int) -> list[Chain]:
+    """Return n independent chains of one seed: `make(chain=0)`, `make(chain=1)`, ...
+
+    Parameters
+    ----------
+    make : callable
+        Takes `chain`, the second half of the key of the draws, and returns a `Chain`; usually `functools.partial` of
+        `stochastic` or `doubly_stochastic` with everything else given.
+    n : int
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from modeseek.bandwidth import Uniform
+    >>> from modeseek.chain import doubly_stochastic, setting
+    >>> make = partial(doubly_stochastic, setting([[0.0], [0.1], [5.0]]), Uniform(0.5, 1.0), seed=0)
+    >>> len(chains_of(make, 3))
+    3
+    """
+    return [make(chain=number) for number in range(check_integer("n", n, low=1))]
+
+
+def run_chains(
+    chains: Sequence[Chain],
+    stopping: Stopping,
+    *,
+    n_jobs: int | None = None,
+    callbacks: Iterable[Callback] = (),
+) -> list[ChainResult]:
+    """Run independent chains, several at a time; the results are those of running one after the other.
+
+    Ctrl-C ends all of them: each keeps its last whole sweep, with `Outcome.INTERRUPTED`. A chain that had ended keeps
+    its outcome, and one that had not begun is at its start.
+
+    Parameters
+    ----------
+    chains : sequence of Chain
+        Each made by a call of its own: a chain holds a workspace, which two runs cannot share.
+    stopping : Stopping
+        When each of them ends; limits hold for each chain by itself.
+    n_jobs : int, optional
+        How many run at a time, on threads: compiled sums run side by side. None means 1, -1 all cores.
+    callbacks : iterable of callables
+        Each is called as f(state, info) after every sweep of every chain, one call at a time.
+
+    Returns
+    -------
+    results : list of ChainResult
+        In the order of the chains.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from modeseek.bandwidth import Uniform
+    >>> from modeseek.chain import doubly_stochastic, partition, setting
+    >>> make = partial(doubly_stochastic, setting([[0.0], [0.1], [5.0]]), Uniform(0.5, 1.0), seed=0)
+    >>> chains = chains_of(make, 3)
+    >>> results = run_chains(chains, Stopping(tau=0.1), n_jobs=2)
+    >>> [partition(chain, result, 0.1).n_clusters for chain, result in zip(chains, results)]
+    [2, 2, 2]
+    """
+    if len({id(chain.sweep) for chain in chains}) < len(chains):
+        raise ValueError("the same chain twice: make each chain by a call of its own.")
+    watch = _Watch(tuple(callbacks))
+
+    def one(chain: Chain) -> ChainResult:
+        return watch.run(chain, stopping)
+
+    workers = min(effective_n_jobs(n_jobs), len(chains))
+    if workers <= 1:
+        return [one(chain) for chain in chains]
+    # an executor rather than joblib's loop, which drops what was done when Ctrl-C comes
+    futures: list[Future[ChainResult]] = []
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for chain in chains:
+                futures.append(pool.submit(one, chain))
+            wait(futures)
+        except KeyboardInterrupt:
+            watch.stop.set()  # heard by each chain at the end of its sweep
+    # those that the interruption kept from being handed over come last, at their start
+    return [future.result() for future in futures] + [one(chain) for chain in chains[len(futures) :]]
+
+
+class _Watch:
+    """What the runs share: the callbacks, one at a time, and the word to stop."""
+
+    def __init__(self, callbacks: tuple[Callback, ...]):
+        self.stop = Event()
+        self._callbacks, self._lock = callbacks, Lock()
+
+    def run(self, chain: Chain, stopping: Stopping) -> ChainResult:
+        if self.stop.is_set():
+            return ChainResult(chain.init(), Outcome.INTERRUPTED, Trace(), 0, 0.0)
+        try:
+            result = run(chain, stopping, callbacks=[self._after_sweep])
+        except BaseException:
+            self.stop.set()  # nobody will see what the others would still find
+            raise
+        if result.outcome is Outcome.INTERRUPTED:
+            self.stop.set()
+        return result
+
+    def _after_sweep(self, state: ChainState, info: SweepInfo) -> None:
+        with self._lock:
+            for callback in self._callbacks:
+                callback(state, info)
+        if self.stop.is_set():
+            raise KeyboardInterrupt
