@@ -183,7 +183,8 @@ def is_certified(points: Array, tau: float, h_upper: float, geometry: Geometry) 
     witnesses = x[np.linspace(0, len(x) - 1, WITNESSES).astype(np.intp)]
     for some in (x[::STRIDE], x):
         for witness in witnesses:
-            distance = np.sqrt(np.square(some - witness).sum(axis=1))
+            away = some - witness
+            distance = np.sqrt(np.einsum("ij,ij->i", away, away))
             if ((distance >= tau) & (distance <= h_upper)).any():
                 return False
     labels = components(points, tau)

@@ -10,10 +10,8 @@ from modeseek.validation import check_choice
 
 __all__ = ["ENGINES", "BruteEngine", "MomentsEngine", "ReferenceEngine", "choose"]
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), MomentsEngine())}
-
-# fewer points than this are summed sooner one by one than by cells
-MOMENTS_FROM = 1000
+MOMENTS = MomentsEngine()
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), MOMENTS)}
 
 
 def choose(engine: str, profile: ProfileLike, points: Array) -> Engine:
@@ -41,7 +39,7 @@ def choose(engine: str, profile: ProfileLike, points: Array) -> Engine:
     if engine == "auto":
         if profile.code is None:
             engine = "reference"
-        elif n >= MOMENTS_FROM and ENGINES["moments"].refusal(profile, d) is None:
+        elif MOMENTS.refusal(profile, d) is None and n >= MOMENTS.pays_from(profile, d):
             engine = "moments"
         else:
             engine = "brute"

@@ -17,9 +17,10 @@ from numba import njit
 from numba.core.options import DefaultOptions
 
 from modeseek.engines.brute_kernels import OPTIONS
+from modeseek.engines.moments import size
 from modeseek.types import Array, IntArray
 
-__all__ = ["CHUNK", "FAN", "UNCOUNTED", "Table", "Tree", "fill", "move", "plant", "relocate", "size", "sprout", "table"]
+__all__ = ["CHUNK", "FAN", "UNCOUNTED", "Table", "Tree", "at_", "fill", "move", "plant", "relocate", "sprout", "table"]
 
 # points in one piece of a cell: whole vector registers, no remainder
 CHUNK = 16
@@ -110,20 +111,6 @@ class Tree(NamedTuple):
     spot: IntArray
 
 
-def size(dims: tuple[int, ...], power: tuple[int, ...]) -> int:
-    """Return how many moments a cell has."""
-    d, degree = len(dims), 2 * len(power) + 1
-    if len(power) == 0:
-        return 1 + d
-    if len(power) == 1:
-        return 1 + 2 * d + d * (d + 1) // 2
-    if d == 1:
-        return degree + 1
-    if d == 2:
-        return (degree + 1) * (degree + 2) // 2
-    return (degree + 1) * (degree + 2) * (degree + 3) // 6
-
-
 def sprout(dims: tuple[int, ...], power: tuple[int, ...], n: int, limit: int, root: Array) -> Tree:
     """Return a tree with room for so many nodes, of which the root is there; it has no chunks yet."""
     d, lanes = len(dims), FAN[len(dims)] ** len(dims)
@@ -164,6 +151,7 @@ _size = njit(**UNCOUNTED)(size)
 
 @njit(**UNCOUNTED)
 def at_(dims, points, i):  # type: ignore[no-untyped-def]
+    """Return the place of a point, in three numbers whatever the dimension."""
     x0 = np.float64(points[i, 0])
     x1 = np.float64(points[i, 1]) if len(dims) > 1 else 0.0
     x2 = np.float64(points[i, 2]) if len(dims) > 2 else 0.0

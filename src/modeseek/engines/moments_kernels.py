@@ -16,7 +16,8 @@ import numpy as np
 from numba import njit
 
 from modeseek.engines.brute_kernels import OPTIONS, biweight, flat, quadweight, triweight
-from modeseek.engines.moments_cells import CHUNK, FAN, UNCOUNTED, at_, move, size, table
+from modeseek.engines.moments import size
+from modeseek.engines.moments_cells import CHUNK, FAN, UNCOUNTED, at_, move, table
 from modeseek.types import Array, IntArray
 
 __all__ = ["rooms", "shift_each", "shift_queries"]
