@@ -1,14 +1,16 @@
-"""What every engine shares: simultaneous updates from `shift_all`, and lengths on the sphere."""
+"""What every engine shares: simultaneous updates from `shift_all`, work in threads, lengths on the sphere."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from modeseek.types import Array, Draws, Geometry, IntArray
 
-__all__ = ["BaseWorkspace", "settle"]
+__all__ = ["BaseWorkspace", "in_blocks", "settle"]
 
 
 def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
@@ -21,6 +23,17 @@ def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
         return new
     length = np.linalg.norm(new, axis=-1, keepdims=True)
     return np.where(length > 1e-12, new / np.maximum(length, 1e-12), old)
+
+
+def in_blocks(work: Callable[[slice], None], length: int, step: int, n_jobs: int) -> None:
+    """Do the work block by block; in threads, smaller blocks so that each has one."""
+    step = max(1, min(step, -(-length // n_jobs)))
+    blocks = [slice(start, start + step) for start in range(0, length, step)]
+    if n_jobs == 1 or len(blocks) <= 1:
+        for block in blocks:
+            work(block)
+    else:
+        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(block) for block in blocks)
 
 
 class BaseWorkspace(ABC):
