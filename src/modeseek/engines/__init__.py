@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from modeseek.engines.brute import BruteEngine
+from modeseek.engines.candidates import CandidatesEngine
 from modeseek.engines.reference import ReferenceEngine
 from modeseek.types import Engine, ProfileLike
 from modeseek.validation import check_choice
 
-__all__ = ["ENGINES", "BruteEngine", "ReferenceEngine", "choose"]
+__all__ = ["ENGINES", "BruteEngine", "CandidatesEngine", "ReferenceEngine", "choose"]
 
-ENGINES: dict[str, Engine] = {"reference": ReferenceEngine(), "brute": BruteEngine()}
+ENGINES: dict[str, Engine] = {"reference": ReferenceEngine(), "brute": BruteEngine(), "candidates": CandidatesEngine()}
 
 
 def choose(engine: str, profile: ProfileLike) -> Engine:
