@@ -92,7 +92,7 @@ class CandidatesWorkspace(BaseWorkspace):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
-        from modeseek.engines.candidates_lists import PRODUCT, lists_of
+        from modeseek.engines.candidates_lists import PRODUCT, lists_of, one_thread
 
         if self._collapsed is None:
             groups = coincident(self._rows) if len(queries) >= FEW else None
@@ -114,7 +114,8 @@ class CandidatesWorkspace(BaseWorkspace):
                     looked_at.append(int(starts[-1]))
 
             looked_at = [int(PRODUCT * len(queries) * len(rows))]
-            in_blocks(move, len(queries), len(queries), self._n_jobs)
+            with one_thread():
+                in_blocks(move, len(queries), len(queries), self._n_jobs)
             self.evaluations += sum(looked_at)
             return moved
 

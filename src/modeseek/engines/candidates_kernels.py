@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from modeseek.engines.compiled import cached, check_code, leave, settle_in_place, weigh, within_rounding
+from modeseek.engines.compiled import OPTIONS, cached, check_code, leave, settle_in_place, weigh, within_rounding
 from modeseek.types import Array, IntArray
 
 __all__ = ["EXTRA", "LOOSE", "SITES", "WORK", "Lists", "Rules", "Shifts", "Sites", "collect", "mark", "shifts"]
@@ -86,7 +86,7 @@ class Rules(NamedTuple):
     patience: int
 
 
-@njit(inline="always")
+@njit(**OPTIONS)
 def _reached(kind, positions, weights, q, h, source, low, high, is_loose, skip, ids, g, m):  # type: ignore[no-untyped-def]
     """Append the sites of source[low:high] in reach of q, and their weights, from place m on; return how many there are."""
     blocks, width = q.shape
@@ -124,7 +124,7 @@ def _merge(ids, g, first, both, ids_out, g_out):  # type: ignore[no-untyped-def]
             b += 1
 
 
-@njit(inline="always")
+@njit(**OPTIONS)
 def _mean(positions, q, ids, g, m, shift):  # type: ignore[no-untyped-def]
     """Weighted mean of x_j - q, four rows at a time so that the sum itself is read and written less often."""
     d = len(q)
@@ -167,7 +167,7 @@ def _let_loose(s, lists):  # type: ignore[no-untyped-def]
 @njit(inline="always")
 def _move(s, sites, lists, old, new, slip):  # type: ignore[no-untyped-def]
     """Put site s elsewhere; note if it is too far from its reference now; return how far it went."""
-    positions, tally = sites.positions, lists.tally
+    positions = sites.positions
     blocks, width = positions.shape[1:]
     square = drift = 0.0
     known = len(lists.starts) > 0 and lists.is_loose[s] == 0

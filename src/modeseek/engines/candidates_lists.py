@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from modeseek.engines.candidates_kernels import EXTRA, LOOSE, SITES, WORK, Lists, collect, mark
 from modeseek.types import Array, IntArray
 
-__all__ = ["PRODUCT", "Keeper", "Plan", "build", "lists_of", "plan"]
+__all__ = ["PRODUCT", "Keeper", "Plan", "build", "lists_of", "one_thread", "plan"]
 
 # price of a pair in a product, in evaluations of a pair by rows
 PRODUCT = 0.25
@@ -43,6 +46,16 @@ class Plan(NamedTuple):
 
     radius: float
     share: float
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Hold matrix products to one thread: others, once woken, spin for a while and take the cores from the sums."""
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 def plan(rows: Array, h: float) -> Plan | None:
@@ -136,6 +149,10 @@ class Keeper:
         h : float
         draws : int
         """
+        with one_thread():
+            return self._prepare(positions, m, h, draws)
+
+    def _prepare(self, positions: Array, m: int, h: float, draws: int) -> tuple[Lists, float]:
         wanted = plan(_rows(positions, m), h) if m > SMALL else None
         if wanted is None:
             return self._look_at_all(positions, m), 0.0
