@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CandidatesEngine"]
 
-# coordinates read per compiled call: a fraction of a second, so that Ctrl-C is heard
-READ_PER_CALL = 200_000_000
 # coordinates between two looks at whether a point is out of reach already
 WIDTH = 64
 LANES = 8
@@ -46,7 +44,7 @@ class CandidatesWorkspace(BaseWorkspace):
         self._shifts, self._spherical, self._n_jobs = shifts, geometry.spherical, effective_n_jobs(n_jobs)
         self._ulps = ULPS * float(np.finfo(points.dtype).eps)
         self._d = points.shape[1]
-        self._keeper = Keeper(len(points))
+        self._keeper = Keeper(len(points), self._ulps)
         self.load(points)
 
     @property
@@ -92,7 +90,7 @@ class CandidatesWorkspace(BaseWorkspace):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
-        from modeseek.engines.candidates_lists import PRODUCT, lists_of, one_thread
+        from modeseek.engines.candidates_lists import lists_of, one_thread, price
 
         if self._collapsed is None:
             groups = coincident(self._rows) if len(queries) >= FEW else None
@@ -113,7 +111,7 @@ class CandidatesWorkspace(BaseWorkspace):
                     self._shifts.all(positions, weights, x[part], h[part], starts, members, self._spherical, new[part])
                     looked_at.append(int(starts[-1]))
 
-            looked_at = [int(PRODUCT * len(queries) * len(rows))]
+            looked_at = [int(price(rows.shape[1]) * len(queries) * len(rows))]
             with one_thread():
                 in_blocks(move, len(queries), len(queries), self._n_jobs)
             self.evaluations += sum(looked_at)
@@ -140,18 +138,16 @@ class CandidatesWorkspace(BaseWorkspace):
         positions[:m] = self._positions[groups.leaders]
         weights[:m], counts[:m] = groups.weights(self._weights), groups.counts()
         sites = Sites(positions, weights, counts, groups.site)
-        done = self._advance(sites, m, Keeper(capacity), draws, done, lengths)
+        done = self._advance(sites, m, Keeper(capacity, self._ulps), draws, done, lengths)
         self._positions = positions[sites.site]
         return done
 
     def _advance(self, sites: Sites, m: int, keeper: Keeper, draws: Draws, done: int, lengths: Array) -> int:
-        from modeseek.engines.candidates_kernels import EXTRA, SITES, Rules
+        from modeseek.engines.candidates_kernels import EXTRA, SITES
 
-        budget = READ_PER_CALL // sites.positions[0].size
         while done < len(lengths):
             h = float(draws.bandwidths[done:].max())
-            lists, slip = keeper.prepare(sites.positions, m, h, len(lengths) - done)
-            rules = Rules(self._ulps, slip, budget, keeper.patience(m))
+            lists, rules = keeper.prepare(sites, m, h, len(lengths) - done)
             while done < len(lengths) and lists.tally[EXTRA] <= rules.patience:
                 step = self._shifts.each(
                     sites,

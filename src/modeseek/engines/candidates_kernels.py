@@ -16,10 +16,29 @@ from numba import njit
 from modeseek.engines.compiled import OPTIONS, cached, check_code, leave, settle_in_place, weigh, within_rounding
 from modeseek.types import Array, IntArray
 
-__all__ = ["EXTRA", "LOOSE", "SITES", "WORK", "Lists", "Rules", "Shifts", "Sites", "collect", "mark", "shifts"]
+__all__ = [
+    "ANCHORS",
+    "EXTRA",
+    "GLANCE",
+    "LOOSE",
+    "SITES",
+    "WILD",
+    "WORK",
+    "Lists",
+    "Rules",
+    "Shifts",
+    "Sites",
+    "collect",
+    "mark",
+    "shifts",
+]
 
 # places in `Lists.tally`
-SITES, LOOSE, WORK, EXTRA = 0, 1, 2, 3
+SITES, LOOSE, WORK, EXTRA, ANCHORS, WILD = range(6)
+# evaluations that passing over a site costs
+GLANCE = 1 / 8
+# room for the rounding of a distance where it only decides who is looked at
+ROOMY = 1.0001
 
 
 class Sites(NamedTuple):
@@ -54,8 +73,17 @@ class Lists(NamedTuple):
         The sites that have moved too far for the lists, ascending, and a flag for each.
     everyone : (room,) array
         0, 1, 2, ...
-    tally : (4,) array
-        Sites in use, loose ones, evaluations so far, and those among them that loose sites caused.
+    anchors : (a, blocks, width) array
+        Places near which loose sites are: they tell at once which of these may be in reach.
+    anchored : (a, m) array
+        For each anchor a list of the sites that are not loose, for the loose ones near it.
+    lengths, near : (a,) arrays
+        Length of each such list; whether an anchor is near the query at hand.
+    anchor : (room,) array
+        The anchor of each loose site; -1 if all are taken and none is near.
+    tally : (6,) array
+        Sites in use, loose ones, evaluations so far, those among them that loose sites caused, anchors in use, loose
+        sites without an anchor.
     """
 
     reference: Array
@@ -64,6 +92,11 @@ class Lists(NamedTuple):
     loose: IntArray
     is_loose: IntArray
     everyone: IntArray
+    anchors: Array
+    anchored: IntArray
+    lengths: IntArray
+    near: IntArray
+    anchor: IntArray
     tally: IntArray
 
 
@@ -76,24 +109,31 @@ class Rules(NamedTuple):
         Coordinates that differ by less than this share of the largest are one.
     slip : float
         Squared distance from its reference at which a site is loose.
+    span, reach : float
+        How far a loose site may be from its anchor, and how far the list of an anchor reaches.
     budget, patience : int
         Evaluations, and extra ones, after which to return.
     """
 
     ulps: float
     slip: float
+    span: float
+    reach: float
     budget: int
     patience: int
 
 
 @njit(**OPTIONS)
-def _reached(kind, positions, weights, q, h, source, low, high, is_loose, skip, ids, g, m):  # type: ignore[no-untyped-def]
-    """Append the sites of source[low:high] in reach of q, and their weights, from place m on; return how many there are."""
+def _reached(kind, positions, weights, q, h, source, low, high, flag, ids, g, m):  # type: ignore[no-untyped-def]
+    """Append the sites of source[low:high] in reach of q, and their weights, from place m on; return where they end.
+
+    A site whose flag is set is passed over; an empty flag passes none.
+    """
     blocks, width = q.shape
     inv, limit = 1.0 / (h * h), h * h * (1.0 + 1e-6)  # a little beyond h: the weight itself decides at the rim
     for k in range(low, high):
         j = np.uint64(source[k])
-        if skip and is_loose[j]:
+        if len(flag) > 0 and flag[j]:
             continue
         r = q[0, 0] - q[0, 0]  # zero of the points' own type, so that float32 runs in its own lanes
         for b in range(blocks):
@@ -153,8 +193,47 @@ def _mean(positions, q, ids, g, m, shift):  # type: ignore[no-untyped-def]
         shift[c] *= scale
 
 
-@njit(inline="always")
-def _let_loose(s, lists):  # type: ignore[no-untyped-def]
+@njit(**OPTIONS)
+def _square(x, y):  # type: ignore[no-untyped-def]
+    """Squared distance of two places."""
+    r = 0.0
+    for b in range(x.shape[0]):
+        for e in range(x.shape[1]):
+            a = np.float64(x[b, e]) - np.float64(y[b, e])
+            r += a * a
+    return r
+
+
+@njit(**OPTIONS)
+def _tie(s, sites, lists, rules):  # type: ignore[no-untyped-def]
+    """Give loose site s an anchor: one that is near, a new one at its place, or none where all are taken."""
+    tally, x = lists.tally, sites.positions[s]
+    m, taken = len(lists.reference), tally[ANCHORS]
+    tally[EXTRA] += taken
+    tally[WORK] += taken
+    for a in range(taken):
+        if _square(lists.anchors[a], x) * ROOMY <= rules.span**2:
+            lists.anchor[s] = a
+            return
+    if taken == len(lists.anchors):
+        lists.anchor[s] = -1
+        tally[WILD] += 1
+        return
+    lists.anchors[taken] = x
+    lists.anchor[s] = taken
+    tally[ANCHORS] += 1
+    tally[EXTRA] += m
+    tally[WORK] += m
+    count = 0
+    for j in range(m):
+        if not lists.is_loose[j] and _square(lists.reference[j], x) <= rules.reach**2 * ROOMY:
+            lists.anchored[taken, count] = j
+            count += 1
+    lists.lengths[taken] = count
+
+
+@njit(**OPTIONS)
+def _let_loose(s, sites, lists, rules):  # type: ignore[no-untyped-def]
     """Note that s is loose, keeping the order."""
     k = lists.tally[LOOSE]
     while k > 0 and lists.loose[k - 1] > s:
@@ -162,24 +241,65 @@ def _let_loose(s, lists):  # type: ignore[no-untyped-def]
         k -= 1
     lists.loose[k], lists.is_loose[s] = s, 1
     lists.tally[LOOSE] += 1
+    _tie(s, sites, lists, rules)
+
+
+@njit(**OPTIONS)
+def _follow(s, sites, lists, rules):  # type: ignore[no-untyped-def]
+    """Note where a site is after it has moved: loose if far from its reference, elsewhere if far from its anchor."""
+    if not lists.is_loose[s]:
+        if _square(sites.positions[s], lists.reference[s]) > rules.slip:
+            _let_loose(s, sites, lists, rules)
+    elif lists.anchor[s] >= 0 and _square(sites.positions[s], lists.anchors[lists.anchor[s]]) * ROOMY > rules.span**2:
+        _tie(s, sites, lists, rules)
+
+
+@njit(**OPTIONS)
+def _loose_near(lists, q, h, span, out):  # type: ignore[no-untyped-def]
+    """Write the loose sites whose anchor is near q, ascending; return how many."""
+    tally = lists.tally
+    for a in range(tally[ANCHORS]):
+        lists.near[a] = _square(lists.anchors[a], q) <= (h + span) ** 2 * ROOMY
+    count = 0
+    for k in range(tally[LOOSE]):
+        j = np.uint64(lists.loose[k])
+        a = lists.anchor[j]
+        out[count] = j
+        count += 1 if a < 0 or lists.near[a] else 0
+    extra = tally[ANCHORS] + tally[WILD]
+    tally[EXTRA] += extra + int(GLANCE * tally[LOOSE])
+    tally[WORK] += tally[ANCHORS]
+    return count
 
 
 @njit(inline="always")
-def _move(s, sites, lists, old, new, slip):  # type: ignore[no-untyped-def]
-    """Put site s elsewhere; note if it is too far from its reference now; return how far it went."""
-    positions = sites.positions
-    blocks, width = positions.shape[1:]
-    square = drift = 0.0
-    known = len(lists.starts) > 0 and lists.is_loose[s] == 0
-    for b in range(blocks):
-        for e in range(width):
-            positions[s, b, e] = new[b * width + e]
-            square += (np.float64(positions[s, b, e]) - old[b * width + e]) ** 2
-            if known:
-                drift += (np.float64(positions[s, b, e]) - lists.reference[s, b, e]) ** 2
-    if known and drift > slip:
-        _let_loose(s, lists)
-    return np.sqrt(square)
+def _find(kind, sites, lists, s, q, h, span, buffers):  # type: ignore[no-untyped-def]
+    """Find the sites in reach of site s at q, and their weights, ascending: the first m of two buffers; return m."""
+    ids, g, ids_two, g_two, picked = buffers
+    positions, weights, tally = sites.positions, sites.weights, lists.tally
+    source, low, high = lists.everyone, 0, tally[SITES]
+    flag = lists.is_loose[:0]
+    known = len(lists.starts) > 0
+    if known and not lists.is_loose[s]:
+        source, low, high, flag = lists.members, lists.starts[s], lists.starts[s + 1], lists.is_loose
+    elif known and lists.anchor[s] >= 0:
+        a = lists.anchor[s]
+        source, high, flag = lists.anchored[a], lists.lengths[a], lists.is_loose
+    elif known:
+        known = False
+        tally[EXTRA] += tally[SITES]
+    tally[WORK] += high - low
+    m = _reached(kind, positions, weights, q, h, source, low, high, flag, ids, g, 0)
+    if not known or tally[LOOSE] == 0:
+        return m
+    count = _loose_near(lists, q, h, span, picked)
+    tally[WORK] += count
+    both = _reached(kind, positions, weights, q, h, picked, 0, count, lists.is_loose[:0], ids, g, m)
+    if m < both:
+        _merge(ids, g, m, both, ids_two, g_two)
+        for k in range(both):
+            ids[k], g[k] = ids_two[k], g_two[k]
+    return both
 
 
 @njit(inline="always")
@@ -190,12 +310,8 @@ def _each(kind, sites, lists, weights, equal, rules, indices, bandwidths, spheri
     rows = positions.reshape(capacity, d)
     q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
     q_blocks = q.reshape(blocks, width)
-    ids, g, ids_merged, g_merged = (
-        np.empty(capacity, np.uint64),
-        np.empty(capacity),
-        np.empty(capacity, np.uint64),
-        np.empty(capacity),
-    )
+    ids, g = np.empty(capacity, np.uint64), np.empty(capacity)
+    buffers = ids, g, np.empty(capacity, np.uint64), np.empty(capacity), np.empty(capacity + 1, np.int32)
     crowded = len(sites.site) > tally[SITES] or capacity > len(sites.site)  # some site may hold more than one
     stop_work, done = tally[WORK] + rules.budget, 0
     while done < len(indices) and tally[WORK] < stop_work and tally[EXTRA] <= rules.patience:
@@ -205,40 +321,24 @@ def _each(kind, sites, lists, weights, equal, rules, indices, bandwidths, spheri
         s = sites.site[i]
         for c in range(d):
             q[c] = rows[s, c]
-        listed = len(lists.starts) > 0 and lists.is_loose[s] == 0
-        source, low, high = lists.everyone, 0, tally[SITES]
-        if listed:
-            source, low, high = lists.members, lists.starts[s], lists.starts[s + 1]
-        m = first = 0
-        for part in range(2):
-            m = _reached(
-                kind, positions, sites.weights, q_blocks, h, source, low, high, lists.is_loose, listed and part == 0,
-                ids, g, m,
-            )  # fmt: skip
-            tally[WORK] += high - low
-            if not listed:
-                break
-            if part == 0:
-                first = m
-                source, low, high = lists.loose, 0, tally[LOOSE]
-        if len(lists.starts) > 0:
-            tally[EXTRA] += tally[LOOSE] if listed else tally[SITES]
-        if listed and first < m:
-            _merge(ids, g, first, m, ids_merged, g_merged)
-            _mean(rows, q, ids_merged, g_merged, m, new)
-        else:
-            _mean(rows, q, ids, g, m, new)
+        m = _find(kind, sites, lists, s, q_blocks, h, rules.span, buffers)
+        _mean(rows, q, ids, g, m, new)
         settle_in_place(d, q, new, spherical)
-        lengths[done] = 0.0
+        square = 0.0
         if sites.counts[s] == 1 or not within_rounding(d, q, new, rules.ulps):
-            if sites.counts[s] > 1:
-                fresh = tally[SITES]
+            fresh = sites.counts[s] > 1
+            if fresh:
+                leave(s, i, tally[SITES], equal, sites.weights, sites.counts, sites.site, weights)
+                s = tally[SITES]
                 tally[SITES] += 1
-                leave(s, i, fresh, equal, sites.weights, sites.counts, sites.site, weights)
-                s = fresh
-                if len(lists.starts) > 0:
-                    _let_loose(s, lists)
-            lengths[done] = _move(s, sites, lists, q, new, rules.slip)
+            for c in range(d):
+                rows[s, c] = new[c]
+                square += (np.float64(rows[s, c]) - q[c]) ** 2
+            if len(lists.starts) > 0 and fresh:
+                _let_loose(s, sites, lists, rules)
+            elif len(lists.starts) > 0:
+                _follow(s, sites, lists, rules)
+        lengths[done] = np.sqrt(square)
         done += 1
     return done
 
@@ -250,7 +350,7 @@ def _all(kind, positions, weights, queries, bandwidths, starts, members, spheric
     rows = positions.reshape(n, d)
     q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
     q_blocks = q.reshape(blocks, width)
-    ids, g, nobody = np.empty(n, np.uint64), np.empty(n), np.zeros(1, np.uint8)
+    ids, g, nobody = np.empty(n, np.uint64), np.empty(n), np.empty(0, np.uint8)
     q[:] = 0.0
     for k in range(len(queries)):
         for c in range(queries.shape[1]):
@@ -294,20 +394,20 @@ def collect(products, halves, query_halves, found, starts):  # type: ignore[no-u
 
 
 @cached
-def mark(positions, reference, slip, loose, is_loose):  # type: ignore[no-untyped-def]
-    """Find the sites that are too far from their reference; return how many."""
-    m, blocks, width = reference.shape
-    count = 0
+def mark(sites, lists, rules):  # type: ignore[no-untyped-def]
+    """Find afresh the sites that are too far from their reference, and give them anchors; return how many."""
+    tally = lists.tally
+    tally[LOOSE] = tally[ANCHORS] = tally[WILD] = 0
+    lists.is_loose[:] = 0
+    m = len(lists.reference)
     for s in range(m):
-        drift = 0.0
-        for b in range(blocks):
-            for e in range(width):
-                drift += (np.float64(positions[s, b, e]) - reference[s, b, e]) ** 2
-        is_loose[s] = drift > slip
-        if drift > slip:
-            loose[count] = s
-            count += 1
-    return count
+        if _square(sites.positions[s], lists.reference[s]) > rules.slip:
+            lists.loose[tally[LOOSE]] = s
+            lists.is_loose[s] = 1
+            tally[LOOSE] += 1
+    for k in range(tally[LOOSE]):
+        _tie(lists.loose[k], sites, lists, rules)
+    return tally[LOOSE]
 
 
 class Shifts(NamedTuple):
@@ -316,8 +416,8 @@ class Shifts(NamedTuple):
     Attributes
     ----------
     each : callable
-        (sites, lists, weights, equal, rules, indices, bandwidths, spherical, lengths): apply draws in order; returns how
-        many were done when the budget, the patience or the room for new sites ran out.
+        (sites, lists, weights, equal, rules, indices, bandwidths, spherical, lengths): apply draws in order; returns
+        how many were done when the budget, the patience or the room for new sites ran out.
     all : callable
         (positions, weights, queries, bandwidths, starts, members, spherical, moved): shift queries, each against its
         list.

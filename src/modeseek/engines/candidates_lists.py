@@ -10,13 +10,30 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from modeseek.engines.candidates_kernels import EXTRA, LOOSE, SITES, WORK, Lists, collect, mark
+from modeseek.engines.candidates_kernels import (
+    ANCHORS,
+    EXTRA,
+    GLANCE,
+    LOOSE,
+    SITES,
+    WILD,
+    WORK,
+    Lists,
+    Rules,
+    Sites,
+    collect,
+    mark,
+)
 from modeseek.types import Array, IntArray
 
-__all__ = ["PRODUCT", "Keeper", "Plan", "build", "lists_of", "one_thread", "plan"]
+__all__ = ["Keeper", "Plan", "build", "lists_of", "one_thread", "plan", "price"]
 
-# price of a pair in a product, in evaluations of a pair by rows
-PRODUCT = 0.25
+# coordinates read per compiled call: a fraction of a second, so that Ctrl-C is heard
+READ_PER_CALL = 200_000_000
+# loose sites are tied to an anchor within this share of h, or half the skin if that is more
+SPAN = 0.2
+# at most this many anchors
+MANY = 64
 # up to this many sites all are looked at
 SMALL = 256
 
@@ -120,6 +137,11 @@ def _squares(rows: Array) -> Array:
     return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
 
 
+def price(d: int) -> float:
+    """Return what a pair in a product costs, in evaluations of a pair by rows: as measured for d = 4 to 512."""
+    return 0.1 + 2.0 / (d + 4)
+
+
 class Keeper:
     """Keeps lists of the sites while they hold, and knows when to make them anew.
 
@@ -129,47 +151,38 @@ class Keeper:
         How often lists were made.
     """
 
-    def __init__(self, capacity: int):
+    def __init__(self, capacity: int, ulps: float):
         self.builds = 0
+        self._ulps = ulps
         self._radius = 0.0
         self._everyone = np.arange(capacity, dtype=np.int32)
-        self._tally = np.zeros(4, dtype=np.int64)
+        self._tally = np.zeros(6, dtype=np.int64)
         self._lists: Lists | None = None
 
-    def prepare(self, positions: Array, m: int, h: float, draws: int) -> tuple[Lists, float]:
-        """Return lists that hold for bandwidths up to h, and the squared drift at which a site is loose.
+    def prepare(self, sites: Sites, m: int, h: float, draws: int) -> tuple[Lists, Rules]:
+        """Return lists that hold for bandwidths up to h, and rules to go with them.
 
         Lists are made anew where they do not reach, or where `draws` updates with the old ones would cost more.
 
         Parameters
         ----------
-        positions : (room, blocks, width) array
+        sites : Sites
         m : int
-            Sites in use.
+            How many are in use.
         h : float
         draws : int
         """
         with one_thread():
-            return self._prepare(positions, m, h, draws)
-
-    def _prepare(self, positions: Array, m: int, h: float, draws: int) -> tuple[Lists, float]:
-        wanted = plan(_rows(positions, m), h) if m > SMALL else None
-        if wanted is None:
-            return self._look_at_all(positions, m), 0.0
-        old = self._lists
-        if old is None or len(old.starts) != m + 1 or self._radius < h:
-            return self._build(positions, m, h, wanted)
-        slip = ((self._radius - h) / 2) ** 2
-        loose = mark(positions, old.reference, slip, old.loose, old.is_loose)
-        extra = draws * (2 * loose + len(old.members) / m - wanted.share * m)
-        if extra > PRODUCT * m * m:
-            return self._build(positions, m, h, wanted)
-        self._count(m, loose)
-        return old, slip
-
-    def patience(self, m: int) -> int:
-        """Return after how many evaluations for the sake of loose sites new lists are due."""
-        return int(PRODUCT * m * m)
+            wanted = plan(_rows(sites, m), h) if m > SMALL else None
+            if wanted is None:
+                self._lists = None
+            elif not self._good(sites, m, h, draws, wanted):
+                self._build(sites, m, wanted.radius)
+        self._tally[SITES], self._tally[EXTRA] = m, 0
+        if self._lists is None:
+            self._tally[[LOOSE, ANCHORS, WILD]] = 0
+            return self._empty(sites), self._rules(sites, h)
+        return self._lists, self._rules(sites, h)
 
     def spent(self) -> int:
         """Return the evaluations since this was last asked."""
@@ -177,30 +190,60 @@ class Keeper:
         self._tally[WORK] = 0
         return work
 
-    def _build(self, positions: Array, m: int, h: float, wanted: Plan) -> tuple[Lists, float]:
-        self._tally[WORK] += int(PRODUCT * m * m)
-        found = build(_rows(positions, m), wanted.radius)
+    def _good(self, sites: Sites, m: int, h: float, draws: int, wanted: Plan) -> bool:
+        """Whether to go on with the lists there are; finds out who is loose."""
+        lists = self._lists
+        if lists is None or len(lists.reference) != m or self._radius < h:
+            return False
+        mark(sites, lists, self._rules(sites, h))
+        tally = self._tally
+        extra = tally[ANCHORS] + 2 * tally[WILD] + GLANCE * tally[LOOSE] + len(lists.members) / m - wanted.share * m
+        return bool(draws * extra <= self._patience(sites, m))
+
+    def _patience(self, sites: Sites, m: int) -> int:
+        return int(price(sites.positions[0].size) * m * m)
+
+    def _rules(self, sites: Sites, h: float) -> Rules:
+        skin = max(self._radius - h, 0.0)
+        span = max(skin / 2, SPAN * h)
+        m = int(self._tally[SITES])
+        budget = READ_PER_CALL // sites.positions[0].size
+        return Rules(self._ulps, (skin / 2) ** 2, span, h + skin / 2 + span, budget, self._patience(sites, m))
+
+    def _build(self, sites: Sites, m: int, radius: float) -> None:
+        self._tally[WORK] += self._patience(sites, m)
+        found = build(_rows(sites, m), radius)
         if found is None:
-            return self._look_at_all(positions, m), 0.0
+            self._lists = None
+            return
         capacity = len(self._everyone)
         self.builds += 1
-        self._radius = wanted.radius
-        loose, is_loose = np.zeros(capacity, dtype=np.int32), np.zeros(capacity, dtype=np.uint8)
-        self._lists = Lists(positions[:m].copy(), *found, loose, is_loose, self._everyone, self._tally)
-        self._count(m, 0)
-        return self._lists, ((wanted.radius - h) / 2) ** 2
+        self._radius = radius
+        self._tally[[LOOSE, ANCHORS, WILD]] = 0
+        self._lists = Lists(
+            reference=sites.positions[:m].copy(),
+            starts=found[0],
+            members=found[1],
+            loose=np.zeros(capacity, dtype=np.int32),
+            is_loose=np.zeros(capacity, dtype=np.uint8),
+            everyone=self._everyone,
+            anchors=np.zeros((MANY, *sites.positions.shape[1:]), dtype=sites.positions.dtype),
+            anchored=np.empty((MANY, m), dtype=np.int32),
+            lengths=np.zeros(MANY, dtype=np.int64),
+            near=np.zeros(MANY, dtype=np.uint8),
+            anchor=np.zeros(capacity, dtype=np.int32),
+            tally=self._tally,
+        )
 
-    def _look_at_all(self, positions: Array, m: int) -> Lists:
-        self._lists = None
-        self._count(m, 0)
-        none = np.zeros(0, dtype=np.int32)
-        flags = np.zeros(0, dtype=np.uint8)
-        starts = np.zeros(0, dtype=np.int64)
-        return Lists(positions[:0], starts, none, none, flags, self._everyone, self._tally)
-
-    def _count(self, m: int, loose: int) -> None:
-        self._tally[SITES], self._tally[LOOSE], self._tally[EXTRA] = m, loose, 0
+    def _empty(self, sites: Sites) -> Lists:
+        """Return lists that say nothing: every site is looked at."""
+        small, long, flags = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint8)
+        nowhere = sites.positions[:0].copy()
+        return Lists(
+            nowhere, long, small, small, flags, self._everyone,
+            nowhere, np.zeros((0, 0), np.int32), long, flags, small, self._tally,
+        )  # fmt: skip
 
 
-def _rows(positions: Array, m: int) -> Array:
-    return positions[:m].reshape(m, -1)
+def _rows(sites: Sites, m: int) -> Array:
+    return sites.positions[:m].reshape(m, -1)
