@@ -124,17 +124,20 @@ class Rules(NamedTuple):
 
 
 @njit(**OPTIONS)
-def _reached(kind, positions, weights, q, h, source, low, high, flag, ids, g, m):  # type: ignore[no-untyped-def]
-    """Append the sites of source[low:high] in reach of q, and their weights, from place m on; return where they end.
+def _sum(kind, positions, weights, q, h, source, low, high, shift):  # type: ignore[no-untyped-def]
+    """Mean shift of q over the sites source[low:high].
 
-    A site whose flag is set is passed over; an empty flag passes none.
+    A row in reach is used while it is in the cache, four at a time so that the sum is read and written less often.
     """
-    blocks, width = q.shape
+    n, blocks, width = positions.shape
+    d = blocks * width
+    rows, x = positions.reshape(n, d), q.reshape(d)
     inv, limit = 1.0 / (h * h), h * h * (1.0 + 1e-6)  # a little beyond h: the weight itself decides at the rim
+    ids, g = np.empty(4, np.uint64), np.empty(4)
+    shift[:] = 0.0
+    total, m = 0.0, 0
     for k in range(low, high):
         j = np.uint64(source[k])
-        if len(flag) > 0 and flag[j]:
-            continue
         r = q[0, 0] - q[0, 0]  # zero of the points' own type, so that float32 runs in its own lanes
         for b in range(blocks):
             s = q[0, 0] - q[0, 0]
@@ -145,52 +148,29 @@ def _reached(kind, positions, weights, q, h, source, low, high, flag, ids, g, m)
             if r > limit:
                 break
         if r <= limit:
-            ids[m] = j
-            g[m] = weigh(kind, r * inv) * weights[j]
+            ids[m], g[m] = j, weigh(kind, r * inv) * weights[j]
             m += 1
-    return m
-
-
-@njit(inline="always")
-def _merge(ids, g, first, both, ids_out, g_out):  # type: ignore[no-untyped-def]
-    """Merge two ascending runs, [0, first) and [first, both), into one."""
-    a, b = 0, first
-    for k in range(both):
-        if b == both or (a < first and ids[a] < ids[b]):
-            ids_out[k], g_out[k] = ids[a], g[a]
-            a += 1
-        else:
-            ids_out[k], g_out[k] = ids[b], g[b]
-            b += 1
-
-
-@njit(**OPTIONS)
-def _mean(positions, q, ids, g, m, shift):  # type: ignore[no-untyped-def]
-    """Weighted mean of x_j - q, four rows at a time so that the sum itself is read and written less often."""
-    d = len(q)
-    shift[:] = 0.0
-    total = 0.0
+        if m == 4:
+            _add_four(rows, x, ids, g, shift)
+            total += g[0] + g[1] + g[2] + g[3]
+            m = 0
     for k in range(m):
-        total += g[k]
-    fours = m - m % 4
-    for k in range(0, fours, 4):
-        i0, i1, i2, i3 = ids[k], ids[k + 1], ids[k + 2], ids[k + 3]
-        g0, g1, g2, g3 = g[k], g[k + 1], g[k + 2], g[k + 3]
+        j, w = ids[k], g[k]
+        total += w
         for c in range(d):
-            x = q[c]
-            shift[c] += (
-                g0 * (positions[i0, c] - x)
-                + g1 * (positions[i1, c] - x)
-                + g2 * (positions[i2, c] - x)
-                + g3 * (positions[i3, c] - x)
-            )
-    for k in range(fours, m):
-        i0, g0 = ids[k], g[k]
-        for c in range(d):
-            shift[c] += g0 * (positions[i0, c] - q[c])
+            shift[c] += w * (rows[j, c] - x[c])
     scale = 1.0 / total if total > 0.0 else 0.0  # no point in reach: stay
     for c in range(d):
         shift[c] *= scale
+
+
+@njit(**OPTIONS)
+def _add_four(rows, x, ids, g, shift):  # type: ignore[no-untyped-def]
+    i0, i1, i2, i3 = ids[0], ids[1], ids[2], ids[3]
+    g0, g1, g2, g3 = g[0], g[1], g[2], g[3]
+    for c in range(len(shift)):
+        y = x[c]
+        shift[c] += g0 * (rows[i0, c] - y) + g1 * (rows[i1, c] - y) + g2 * (rows[i2, c] - y) + g3 * (rows[i3, c] - y)
 
 
 @njit(**OPTIONS)
@@ -255,51 +235,50 @@ def _follow(s, sites, lists, rules):  # type: ignore[no-untyped-def]
 
 
 @njit(**OPTIONS)
-def _loose_near(lists, q, h, span, out):  # type: ignore[no-untyped-def]
-    """Write the loose sites whose anchor is near q, ascending; return how many."""
+def _with_loose(lists, q, h, span, source, low, high, out):  # type: ignore[no-untyped-def]
+    """Write, ascending, the sites of source[low:high] that are not loose and the loose ones near q; return how many."""
     tally = lists.tally
     for a in range(tally[ANCHORS]):
         lists.near[a] = _square(lists.anchors[a], q) <= (h + span) ** 2 * ROOMY
-    count = 0
-    for k in range(tally[LOOSE]):
-        j = np.uint64(lists.loose[k])
-        a = lists.anchor[j]
-        out[count] = j
-        count += 1 if a < 0 or lists.near[a] else 0
-    extra = tally[ANCHORS] + tally[WILD]
-    tally[EXTRA] += extra + int(GLANCE * tally[LOOSE])
     tally[WORK] += tally[ANCHORS]
+    tally[EXTRA] += tally[ANCHORS] + tally[WILD] + int(GLANCE * tally[LOOSE])
+    count, k = 0, low
+    for t in range(tally[LOOSE]):
+        s = lists.loose[t]
+        a = lists.anchor[s]
+        if a >= 0 and not lists.near[a]:
+            continue
+        while k < high and source[k] <= s:
+            out[count] = source[k]
+            count += not lists.is_loose[source[k]]
+            k += 1
+        out[count] = s
+        count += 1
+    while k < high:
+        out[count] = source[k]
+        count += not lists.is_loose[source[k]]
+        k += 1
     return count
 
 
-@njit(inline="always")
-def _find(kind, sites, lists, s, q, h, span, buffers):  # type: ignore[no-untyped-def]
-    """Find the sites in reach of site s at q, and their weights, ascending: the first m of two buffers; return m."""
-    ids, g, ids_two, g_two, picked = buffers
-    positions, weights, tally = sites.positions, sites.weights, lists.tally
+@njit(**OPTIONS)
+def _shift_site(kind, sites, lists, s, q, h, span, picked, shift):  # type: ignore[no-untyped-def]
+    """Mean shift of site s at q: over its list, or its anchor's, and the loose sites; over all where it has neither."""
+    tally = lists.tally
     source, low, high = lists.everyone, 0, tally[SITES]
-    flag = lists.is_loose[:0]
     known = len(lists.starts) > 0
     if known and not lists.is_loose[s]:
-        source, low, high, flag = lists.members, lists.starts[s], lists.starts[s + 1], lists.is_loose
+        source, low, high = lists.members, lists.starts[s], lists.starts[s + 1]
     elif known and lists.anchor[s] >= 0:
-        a = lists.anchor[s]
-        source, high, flag = lists.anchored[a], lists.lengths[a], lists.is_loose
+        source, high = lists.anchored[lists.anchor[s]], lists.lengths[lists.anchor[s]]
     elif known:
         known = False
         tally[EXTRA] += tally[SITES]
+    if known and tally[LOOSE] > 0:
+        high = _with_loose(lists, q, h, span, source, low, high, picked)
+        source, low = picked, 0
     tally[WORK] += high - low
-    m = _reached(kind, positions, weights, q, h, source, low, high, flag, ids, g, 0)
-    if not known or tally[LOOSE] == 0:
-        return m
-    count = _loose_near(lists, q, h, span, picked)
-    tally[WORK] += count
-    both = _reached(kind, positions, weights, q, h, picked, 0, count, lists.is_loose[:0], ids, g, m)
-    if m < both:
-        _merge(ids, g, m, both, ids_two, g_two)
-        for k in range(both):
-            ids[k], g[k] = ids_two[k], g_two[k]
-    return both
+    _sum(kind, sites.positions, sites.weights, q, h, source, low, high, shift)
 
 
 @njit(inline="always")
@@ -310,8 +289,7 @@ def _each(kind, sites, lists, weights, equal, rules, indices, bandwidths, spheri
     rows = positions.reshape(capacity, d)
     q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
     q_blocks = q.reshape(blocks, width)
-    ids, g = np.empty(capacity, np.uint64), np.empty(capacity)
-    buffers = ids, g, np.empty(capacity, np.uint64), np.empty(capacity), np.empty(capacity + 1, np.int32)
+    picked = np.empty(capacity + 1, np.int32)
     crowded = len(sites.site) > tally[SITES] or capacity > len(sites.site)  # some site may hold more than one
     stop_work, done = tally[WORK] + rules.budget, 0
     while done < len(indices) and tally[WORK] < stop_work and tally[EXTRA] <= rules.patience:
@@ -321,8 +299,7 @@ def _each(kind, sites, lists, weights, equal, rules, indices, bandwidths, spheri
         s = sites.site[i]
         for c in range(d):
             q[c] = rows[s, c]
-        m = _find(kind, sites, lists, s, q_blocks, h, rules.span, buffers)
-        _mean(rows, q, ids, g, m, new)
+        _shift_site(kind, sites, lists, s, q_blocks, h, rules.span, picked, new)
         settle_in_place(d, q, new, spherical)
         square = 0.0
         if sites.counts[s] == 1 or not within_rounding(d, q, new, rules.ulps):
@@ -345,32 +322,14 @@ def _each(kind, sites, lists, weights, equal, rules, indices, bandwidths, spheri
 
 @njit(inline="always")
 def _all(kind, positions, weights, queries, bandwidths, starts, members, spherical, moved):  # type: ignore[no-untyped-def]
-    n, blocks, width = positions.shape
+    blocks, width = positions.shape[1:]
     d = blocks * width
-    rows = positions.reshape(n, d)
-    q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
+    q, new = np.zeros(d, dtype=positions.dtype), np.empty(d)
     q_blocks = q.reshape(blocks, width)
-    ids, g, nobody = np.empty(n, np.uint64), np.empty(n), np.empty(0, np.uint8)
-    q[:] = 0.0
     for k in range(len(queries)):
         for c in range(queries.shape[1]):
             q[c] = queries[k, c]
-        m = _reached(
-            kind,
-            positions,
-            weights,
-            q_blocks,
-            bandwidths[k],
-            members,
-            starts[k],
-            starts[k + 1],
-            nobody,
-            False,
-            ids,
-            g,
-            0,
-        )
-        _mean(rows, q, ids, g, m, new)
+        _sum(kind, positions, weights, q_blocks, bandwidths[k], members, starts[k], starts[k + 1], new)
         settle_in_place(d, q, new, spherical)
         for c in range(queries.shape[1]):
             moved[k, c] = new[c]

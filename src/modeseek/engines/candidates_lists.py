@@ -162,7 +162,8 @@ class Keeper:
     def prepare(self, sites: Sites, m: int, h: float, draws: int) -> tuple[Lists, Rules]:
         """Return lists that hold for bandwidths up to h, and rules to go with them.
 
-        Lists are made anew where they do not reach, or where `draws` updates with the old ones would cost more.
+        Lists are made anew where they do not reach, where `draws` updates with the old ones would cost more, or where
+        loose sites have cost as much since they were made: so the sum of both is never far from the least.
 
         Parameters
         ----------
@@ -178,9 +179,9 @@ class Keeper:
                 self._lists = None
             elif not self._good(sites, m, h, draws, wanted):
                 self._build(sites, m, wanted.radius)
-        self._tally[SITES], self._tally[EXTRA] = m, 0
+        self._tally[SITES] = m
         if self._lists is None:
-            self._tally[[LOOSE, ANCHORS, WILD]] = 0
+            self._tally[[EXTRA, LOOSE, ANCHORS, WILD]] = 0
             return self._empty(sites), self._rules(sites, h)
         return self._lists, self._rules(sites, h)
 
@@ -198,7 +199,7 @@ class Keeper:
         mark(sites, lists, self._rules(sites, h))
         tally = self._tally
         extra = tally[ANCHORS] + 2 * tally[WILD] + GLANCE * tally[LOOSE] + len(lists.members) / m - wanted.share * m
-        return bool(draws * extra <= self._patience(sites, m))
+        return bool(max(tally[EXTRA], draws * extra) <= self._patience(sites, m))
 
     def _patience(self, sites: Sites, m: int) -> int:
         return int(price(sites.positions[0].size) * m * m)
@@ -219,7 +220,7 @@ class Keeper:
         capacity = len(self._everyone)
         self.builds += 1
         self._radius = radius
-        self._tally[[LOOSE, ANCHORS, WILD]] = 0
+        self._tally[[EXTRA, LOOSE, ANCHORS, WILD]] = 0
         self._lists = Lists(
             reference=sites.positions[:m].copy(),
             starts=found[0],
