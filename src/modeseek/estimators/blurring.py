@@ -34,7 +34,7 @@ class BlurringMeanShift(ShiftClusterer):
         Limit on seconds, looked at after each sweep.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    engine : {"auto", "brute", "reference"}, default="auto"
+    engine : {"auto", "brute", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed.
     n_jobs : int, optional
         Threads. Labels do not depend on it.

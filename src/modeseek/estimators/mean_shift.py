@@ -64,7 +64,7 @@ class MeanShift(ShiftClusterer):
         1e-4 otherwise.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    engine : {"auto", "brute", "reference"}, default="auto"
+    engine : {"auto", "brute", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed.
     verbose : int, default=0
         1 shows progress on a terminal.
