@@ -199,7 +199,9 @@ def _tie(s, sites, lists, rules):  # type: ignore[no-untyped-def]
         lists.anchor[s] = -1
         tally[WILD] += 1
         return
-    lists.anchors[taken] = x
+    for b in range(x.shape[0]):  # by hand: assigning a row would compile the text of an error, for seconds
+        for e in range(x.shape[1]):
+            lists.anchors[taken, b, e] = x[b, e]
     lists.anchor[s] = taken
     tally[ANCHORS] += 1
     tally[EXTRA] += m
