@@ -4,9 +4,9 @@ Run it as
 
     python benchmarks/candidates_crossover.py [--quick] [--out FILE.csv]
 
-Points are k blobs far apart, and the bandwidth covers a blob, so that one pair in k is in reach. Each engine does the same
-eight sweeps of doubly stochastic mean shift from the same points. Times are processor times of the one thread that works;
-evaluations are the engines' own counts.
+Points are k blobs far apart, and the bandwidth covers a blob, so that one pair in k is in reach. Each engine does the
+same eight sweeps of doubly stochastic mean shift from the same points. Times are processor times of the one thread that
+works; evaluations are the engine's own count, as a share of all pairs.
 """
 
 from __future__ import annotations
