@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from modeseek.engines.base import BaseWorkspace, in_blocks
-from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct
+from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ class BruteWorkspace(BaseWorkspace):
         """Move one point after the other; return the lengths of the shifts."""
         self._collapsed = None
         lengths = np.empty(len(draws.indices))
+        look = worth_a_look(len(lengths), len(self._weights))
         done = 0
         while done < len(lengths):
-            left = len(lengths) - done
-            groups = coincident(self._coordinates.T) if left >= FEW else None
+            groups = coincident(self._coordinates.T) if look and len(lengths) - done >= FEW else None
             if groups is None:
                 self._shift_plain(draws, done, lengths)
                 break

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from modeseek.engines.base import BaseWorkspace, in_blocks
-from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct
+from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
@@ -79,9 +79,10 @@ class CandidatesWorkspace(BaseWorkspace):
         """Move one point after the other; return the lengths of the shifts."""
         self._collapsed = None
         lengths = np.empty(len(draws.indices))
+        look = worth_a_look(len(lengths), len(self._weights))
         done = 0
         while done < len(lengths):
-            groups = coincident(self._rows, share=SHARE) if len(lengths) - done >= FEW else None
+            groups = coincident(self._rows, share=SHARE) if look and len(lengths) - done >= FEW else None
             if groups is None:
                 done = self._shift_points(draws, done, lengths)
             else:

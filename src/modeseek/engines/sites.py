@@ -13,12 +13,14 @@ import numpy as np
 
 from modeseek.types import Array, IntArray
 
-__all__ = ["FEW", "ULPS", "Groups", "coincident", "room", "shift_distinct"]
+__all__ = ["FEW", "ULPS", "Groups", "coincident", "room", "shift_distinct", "worth_a_look"]
 
 # coordinates within this many eps of the largest of them count as equal: a mean is not rounded better than that
 ULPS = 4.0
 # fewer points, or fewer updates, than this are not worth the search
 FEW = 32
+# a search costs as much as some fifty updates in the plane: blocks shorter than this, and than a sweep, do without
+SHORT = 512
 # a group is looked for among this many of the last ones along the line; more are as near only by accident
 LOOK_BACK = 4
 
@@ -49,6 +51,11 @@ class Groups(NamedTuple):
 def room(groups: Groups) -> int:
     """Return how many sites to make room for: points that leave others behind need new ones."""
     return len(groups.leaders) + max(FEW, len(groups.site) // 8)
+
+
+def worth_a_look(updates: int, n: int) -> bool:
+    """Whether a block of one-by-one updates of n points is long enough to look for coincident ones."""
+    return updates >= max(FEW, min(n, SHORT))
 
 
 def shift_distinct(shift: Callable[[Array, Array], Array], queries: Array, h: Array | float) -> Array:
