@@ -183,15 +183,14 @@ def test_unknown_engine():
         choose("brut", PROFILES["biweight"], np.zeros((5, 2)))
 
 
-def test_kernels_on_disk_carry_a_checksum_of_the_formulas():
-    """Numba's cache looks at the kernels' file alone: a changed formula went unnoticed."""
-    import inspect
-    import zlib
-
+def test_kernels_on_disk_carry_a_checksum_of_all_that_goes_into_them():
+    """Numba's cache looks at the kernels' file alone: a changed formula went unnoticed, a changed layout crashed."""
     from modeseek import formulas
-    from modeseek.engines.brute_kernels import shifts
+    from modeseek.engines import brute_kernels, compiled, moments_cells, moments_kernels, moments_tree
 
-    checksum = f"{zlib.crc32(inspect.getsource(formulas).encode()):08x}"
-    for kernel in shifts(1, 2, 0):
+    checksum = compiled.checksum(formulas, compiled, brute_kernels)
+    assert checksum != compiled.checksum(compiled, brute_kernels)
+    for kernel in brute_kernels.shifts(1, 2, 0):
         assert kernel.py_func.__qualname__.endswith(checksum)
-        assert checksum in kernel._cache.cache_path or checksum in kernel._cache._name
+    parts = formulas, compiled, moments_kernels, moments_cells, moments_tree
+    assert moments_kernels.shift_each.py_func.__qualname__.endswith(compiled.checksum(*parts))

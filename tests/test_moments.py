@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from modeseek.bandwidth import DrawPlan, Uniform
 from modeseek.engines import ENGINES, choose, moments
-from modeseek.engines.moments_cells import CHUNK, table
 from modeseek.engines.moments_kernels import TRUSTED
+from modeseek.engines.moments_tree import CHUNK, table
 from modeseek.profiles import GAUSSIAN, PROFILES
 from modeseek.types import Draws, Geometry
 

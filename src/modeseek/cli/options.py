@@ -160,7 +160,9 @@ MaxTime = Annotated[
 ]
 EngineName = Annotated[
     str | None,
-    typer.Option(metavar="NAME", show_default="auto", help="auto, brute or reference.", rich_help_panel=RUN),
+    typer.Option(
+        metavar="NAME", show_default="auto", help="auto, brute, candidates or reference.", rich_help_panel=RUN
+    ),
 ]
 Jobs = Annotated[
     int | None, typer.Option(metavar="N", help="Processor cores to use; -1 takes all.", rich_help_panel=RUN)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from modeseek.engines.brute import BruteEngine
+from modeseek.engines.candidates import CandidatesEngine
 from modeseek.engines.moments import MomentsEngine
 from modeseek.engines.reference import ReferenceEngine
 from modeseek.types import Array, Engine, ProfileLike
 from modeseek.validation import check_choice
 
-__all__ = ["ENGINES", "BruteEngine", "MomentsEngine", "ReferenceEngine", "choose"]
+__all__ = ["ENGINES", "BruteEngine", "CandidatesEngine", "MomentsEngine", "ReferenceEngine", "choose"]
 
-MOMENTS = MomentsEngine()
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), MOMENTS)}
+ENGINES: dict[str, Engine] = {
+    engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), MomentsEngine(), CandidatesEngine())
+}
+# what "auto" tries, from the most special on; `brute` takes what is left
+SPECIAL: tuple[MomentsEngine | CandidatesEngine, ...] = (MomentsEngine(), CandidatesEngine())
 
 
-def choose(engine: str, profile: ProfileLike, points: Array) -> Engine:
+def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = None) -> Engine:
     """Return the engine of a name, if it can do the work; "auto" takes the one that should be the fastest.
 
     Parameters
@@ -26,23 +30,23 @@ def choose(engine: str, profile: ProfileLike, points: Array) -> Engine:
         compilers to try one.
     points : (n, d) array
         The state at the start.
+    h : float, optional
+        The largest bandwidth to come. How many points it reaches decides in high dimension.
 
     Examples
     --------
     >>> import numpy as np
     >>> from modeseek.profiles import BIWEIGHT
-    >>> choose("auto", BIWEIGHT, np.zeros((50, 2))).name, choose("auto", BIWEIGHT, np.zeros((5000, 2))).name
-    ('brute', 'moments')
+    >>> [choose("auto", BIWEIGHT, np.zeros(shape), 1.0).name for shape in ((50, 2), (5000, 2), (5000, 200))]
+    ['brute', 'moments', 'candidates']
     """
     check_choice("engine", engine, ["auto", *ENGINES])
-    n, d = points.shape
+    d = points.shape[1]
     if engine == "auto":
         if profile.code is None:
-            engine = "reference"
-        elif MOMENTS.refusal(profile, d) is None and n >= MOMENTS.pays_from(profile, d):
-            engine = "moments"
-        else:
-            engine = "brute"
+            return ENGINES["reference"]
+        able = (special for special in SPECIAL if special.refusal(profile, d) is None)
+        return next((special for special in able if special.pays(profile, points, h)), ENGINES["brute"])
     reason = ENGINES[engine].refusal(profile, d)
     if reason is not None:
         raise ValueError(f"engine={engine!r} cannot be used here: {reason}. Use engine='auto'.")

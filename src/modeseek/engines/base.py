@@ -1,9 +1,10 @@
-"""What every engine shares: simultaneous updates from `shift_all`, and lengths on the sphere."""
+"""What every engine shares: simultaneous updates from `shift_all`, work in threads, lengths on the sphere."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -11,6 +12,8 @@ from joblib import Parallel, delayed
 from modeseek.types import Array, Draws, Geometry, IntArray
 
 __all__ = ["BaseWorkspace", "in_blocks", "settle"]
+
+T = TypeVar("T")
 
 
 def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
@@ -25,8 +28,11 @@ def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
     return np.where(length > 1e-12, new / np.maximum(length, 1e-12), old)
 
 
-def in_blocks(function: Callable[[slice], int], n: int, step: int, n_jobs: int) -> list[int]:
-    """Apply a function to blocks of 0 .. n, at most `step` long, in threads; return what it gave, in order."""
+def in_blocks(function: Callable[[slice], T], n: int, step: int, n_jobs: int) -> list[T]:
+    """Apply a function to blocks of 0 .. n, at most `step` long, in threads; return what it gave, in order.
+
+    With several threads blocks are short enough that each has one.
+    """
     step = max(1, min(step, -(-n // n_jobs)))
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     if n_jobs == 1 or len(blocks) == 1:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
-from modeseek.engines.base import BaseWorkspace
+from modeseek.engines.base import BaseWorkspace, in_blocks
+from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
@@ -19,19 +22,36 @@ __all__ = ["BruteEngine"]
 PAIRS_PER_CALL = 200_000_000
 
 
+class _Collapsed(NamedTuple):
+    """A state with coincident points merged, for sums against it."""
+
+    coordinates: Array
+    weights: Array
+
+
 class BruteWorkspace(BaseWorkspace):
-    """A state held by coordinates (d rows of n), so that sums over points run in vector lanes."""
+    """A state held by coordinates (d rows of n), so that sums over points run in vector lanes.
+
+    Attributes
+    ----------
+    evaluations : int
+        Distances measured so far.
+    """
 
     def __init__(
         self,
         points: Array,
         weights: Array,
-        shifts: Shifts,
+        shifts: Callable[[int], Shifts],
         geometry: Geometry,
         n_jobs: int | None,
     ):
-        self._weights, self._shifts = weights.astype(np.float64), shifts
+        self.evaluations = 0
+        self._weights, self._equal = weights.astype(np.float64), bool(np.ptp(weights) == 0)
+        self._plain = shifts(int(not self._equal))
+        self._weighted = shifts(1)
         self._spherical, self._n_jobs = geometry.spherical, effective_n_jobs(n_jobs)
+        self._ulps = ULPS * float(np.finfo(points.dtype).eps)
         self.load(points)
 
     @property
@@ -42,6 +62,7 @@ class BruteWorkspace(BaseWorkspace):
     def load(self, points: Array) -> None:
         """Replace the state."""
         self._coordinates = np.array(points.T, order="C")
+        self._collapsed: _Collapsed | None = None
 
     def take(self, members: IntArray) -> Array:
         """Return some points."""
@@ -50,14 +71,52 @@ class BruteWorkspace(BaseWorkspace):
     def place(self, members: IntArray, values: Array) -> None:
         """Put some points elsewhere."""
         self._coordinates[:, members] = values.T
+        self._collapsed = None
 
     def shift_one_by_one(self, draws: Draws) -> Array:
         """Move one point after the other; return the lengths of the shifts."""
+        self._collapsed = None
         lengths = np.empty(len(draws.indices))
-        step = self._updates_per_call()
-        for start in range(0, len(lengths), step):
+        look = worth_a_look(len(lengths), len(self._weights))
+        done = 0
+        while done < len(lengths):
+            groups = coincident(self._coordinates.T) if look and len(lengths) - done >= FEW else None
+            if groups is None:
+                self._shift_plain(draws, done, lengths)
+                break
+            done = self._shift_sites(groups, draws, done, lengths)
+        return lengths
+
+    def shift_all(self, queries: Array, h: Array | float) -> Array:
+        """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
+        if self._collapsed is None:
+            self._collapsed = self._collapse() if len(queries) >= FEW else _Collapsed(self._coordinates, self._weights)
+        coordinates, weights = self._collapsed
+        shifts = self._plain if weights is self._weights else self._weighted
+
+        def shift(queries: Array, bandwidths: Array) -> Array:
+            moved = np.empty_like(queries)
+
+            def move(block: slice) -> None:
+                shifts.all(coordinates, weights, queries[block], bandwidths[block], self._spherical, moved[block])
+
+            in_blocks(move, len(queries), self._updates_per_call(coordinates.size), self._n_jobs)
+            self.evaluations += len(queries) * len(weights)
+            return moved
+
+        return shift_distinct(shift, queries, h)
+
+    def _collapse(self) -> _Collapsed:
+        groups = coincident(self._coordinates.T)
+        if groups is None:
+            return _Collapsed(self._coordinates, self._weights)
+        return _Collapsed(np.ascontiguousarray(self._coordinates[:, groups.leaders]), groups.weights(self._weights))
+
+    def _shift_plain(self, draws: Draws, done: int, lengths: Array) -> None:
+        step = self._updates_per_call(self._coordinates.size)
+        for start in range(done, len(lengths), step):
             block = slice(start, start + step)
-            self._shifts.each(
+            self._plain.each(
                 self._coordinates,
                 self._weights,
                 draws.indices[block],
@@ -65,35 +124,39 @@ class BruteWorkspace(BaseWorkspace):
                 self._spherical,
                 lengths[block],
             )
-        return lengths
+        self.evaluations += (len(lengths) - done) * len(self._weights)
 
-    def shift_all(self, queries: Array, h: Array | float) -> Array:
-        """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
-        queries = np.ascontiguousarray(queries)
-        bandwidths = np.ascontiguousarray(np.broadcast_to(np.asarray(h, dtype=np.float64), len(queries)))
-        moved = np.empty_like(queries)
-        step = max(1, min(self._updates_per_call(), -(-len(queries) // self._n_jobs)))
-        blocks = [slice(start, start + step) for start in range(0, len(queries), step)]
+    def _shift_sites(self, groups: Groups, draws: Draws, done: int, lengths: Array) -> int:
+        """Apply draws to sites until there is no room for new ones; return how many are done."""
+        from modeseek.engines.brute_kernels import Sites
 
-        def move(block: slice) -> None:
-            self._shifts.all(
-                self._coordinates,
+        coordinates = np.zeros((len(self._coordinates), room(groups)), dtype=self._coordinates.dtype)
+        m = len(groups.leaders)
+        coordinates[:, :m] = self._coordinates[:, groups.leaders]
+        weights, counts = np.zeros(coordinates.shape[1]), np.zeros(coordinates.shape[1], dtype=np.int64)
+        weights[:m], counts[:m] = groups.weights(self._weights), groups.counts()
+        sites = Sites(weights, counts, groups.site, np.array([m, 0]))
+        step = self._updates_per_call(coordinates.size)
+        while done < len(lengths) and sites.tally[0] < len(weights):
+            block = slice(done, done + step)
+            done += self._weighted.each_site(
+                coordinates,
+                sites,
                 self._weights,
-                queries[block],
-                bandwidths[block],
+                self._equal,
+                self._ulps,
+                draws.indices[block],
+                draws.bandwidths[block],
                 self._spherical,
-                moved[block],
+                lengths[block],
             )
+        self._coordinates = np.ascontiguousarray(coordinates[:, sites.site])
+        self.evaluations += int(sites.tally[1])
+        return done
 
-        if self._n_jobs == 1 or len(blocks) == 1:
-            for block in blocks:
-                move(block)
-        else:
-            Parallel(n_jobs=self._n_jobs, prefer="threads")(delayed(move)(block) for block in blocks)
-        return moved
-
-    def _updates_per_call(self) -> int:
-        return max(1, PAIRS_PER_CALL // max(1, self._coordinates.size))
+    @staticmethod
+    def _updates_per_call(size: int) -> int:
+        return max(1, PAIRS_PER_CALL // max(1, size))
 
 
 class BruteEngine:
@@ -118,11 +181,11 @@ class BruteEngine:
 
         from modeseek.engines.brute_kernels import LOW, own_shifts, shifts
 
-        kind = min(points.shape[1], LOW + 1), int(np.ptp(weights) > 0)
+        dim = min(points.shape[1], LOW + 1)
         if profile.code is not None:
-            return BruteWorkspace(points, weights, shifts(profile.code, *kind), geometry, n_jobs)
+            return BruteWorkspace(points, weights, partial(shifts, profile.code, dim), geometry, n_jobs)
         function = getattr(profile.weight, "function", profile.weight)
-        workspace = BruteWorkspace(points, weights, own_shifts(function, *kind), geometry, n_jobs)
+        workspace = BruteWorkspace(points, weights, partial(own_shifts, function, dim), geometry, n_jobs)
         try:
             workspace.shift_all(points[:1], 1.0)
         except NumbaError as error:

@@ -1,14 +1,10 @@
 """Compiled sums for `brute`: coordinates contiguous, no branch in the inner loop, one branch per profile.
 
-Importing this module imports Numba and compiles nothing; the first call of what `shifts` returns does, and leaves the
-result on disk. Kernels are closures over integers only: a compiled function in a closure, or passed as an argument from
-Python, would defeat the disk cache. The cache looks at this file alone, so names carry a checksum of `formulas`.
+Importing this module compiles nothing; the first call of what `shifts` returns does, and leaves the result on disk.
 """
 
 from __future__ import annotations
 
-import inspect
-import zlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,33 +12,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from modeseek import formulas
+from modeseek.engines.compiled import (
+    OPTIONS,
+    cached,
+    check_code,
+    leave,
+    settle_in_place,
+    weigh,
+    within_rounding,
+)
+from modeseek.types import Array, IntArray
 
-__all__ = ["LOW", "Shifts", "own_shifts", "shifts"]
+__all__ = ["LOW", "Shifts", "Sites", "own_shifts", "shifts"]
 
 # up to this dimension all coordinates stay in registers
 LOW = 3
 # points per block in higher dimension: distances, weights and a coordinate of a block fit the first-level cache
 BLOCK = 512
 
-# the order of sums may change (so they run in vector lanes); NaN and infinity keep their meaning
-OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
-}
-
-# weights up to a factor, which cancels in S_h and would cost a multiplication a pair
-flat = njit(formulas.flat_weight)
-biweight = njit(formulas.biweight_shape)
-triweight = njit(formulas.triweight_shape)
-quadweight = njit(formulas.quadweight_shape)
-gaussian = njit(formulas.gaussian_k)
-
 
 @njit(inline="always")
-def _shift_low(weight, dim, weighted, X, w, q, inv, shift):  # type: ignore[no-untyped-def]
-    """Mean shift of q in one pass over all points, for dim <= LOW.
+def _shift_low(kind, dim, weighted, X, n, w, q, inv, shift):  # type: ignore[no-untyped-def]
+    """Mean shift of q in one pass over the first n columns of X, for dim <= LOW.
 
     `dim` and `weighted` are constants by the time this compiles, so their branches are gone. Equal weights are not
     even loaded: they cancel, and reading them would cost a third of the traffic.
@@ -50,7 +41,7 @@ def _shift_low(weight, dim, weighted, X, w, q, inv, shift):  # type: ignore[no-u
     x0, x1, x2 = X[0], X[min(1, dim - 1)], X[min(2, dim - 1)]
     q0, q1, q2 = q[0], q[min(1, dim - 1)], q[min(2, dim - 1)]
     total = s0 = s1 = s2 = 0.0
-    for j in range(X.shape[1]):
+    for j in range(n):
         a = x0[j] - q0
         r = a * a
         b = c = 0.0
@@ -60,7 +51,7 @@ def _shift_low(weight, dim, weighted, X, w, q, inv, shift):  # type: ignore[no-u
         if dim > 2:
             c = x2[j] - q2
             r += c * c
-        g = weight(r * inv)
+        g = weigh(kind, r * inv)
         if weighted:
             g *= w[j]
         total += g
@@ -78,9 +69,9 @@ def _shift_low(weight, dim, weighted, X, w, q, inv, shift):  # type: ignore[no-u
 
 
 @njit(inline="always")
-def _shift_any(weight, weighted, X, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
+def _shift_any(kind, weighted, X, n, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
     """Mean shift of q block by block of points, one coordinate after the other."""
-    d, n = X.shape
+    d = X.shape[0]
     total = 0.0
     for c in range(d):
         shift[c] = 0.0
@@ -95,7 +86,7 @@ def _shift_any(weight, weighted, X, w, q, inv, shift, buffer):  # type: ignore[n
                 r[j] += a * a
         inside = 0.0
         for j in range(m):
-            g = weight(r[j] * inv)
+            g = weigh(kind, r[j] * inv)
             if weighted:
                 g *= w[start + j]
             r[j] = g
@@ -114,20 +105,7 @@ def _shift_any(weight, weighted, X, w, q, inv, shift, buffer):  # type: ignore[n
 
 
 @njit(inline="always")
-def _settle(d, q, shift, spherical):  # type: ignore[no-untyped-def]
-    """Turn the shift into the new place of q, on the unit sphere if asked; the twin of `engines.base.settle`."""
-    square = 0.0
-    for c in range(d):
-        shift[c] += q[c]
-        square += shift[c] * shift[c]
-    if spherical:
-        length = np.sqrt(square)
-        for c in range(d):
-            shift[c] = shift[c] / length if length > 1e-12 else q[c]
-
-
-@njit(inline="always")
-def _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
+def _each(kind, dim, weighted, X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
     d = dim if dim <= LOW else X.shape[0]  # a constant where it can be
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
     for k in range(len(indices)):
@@ -135,10 +113,10 @@ def _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths):
         for c in range(d):
             q[c] = X[c, i]
         if dim <= LOW:
-            _shift_low(weight, dim, weighted, X, w, q, inv, new)
+            _shift_low(kind, dim, weighted, X, X.shape[1], w, q, inv, new)
         else:
-            _shift_any(weight, weighted, X, w, q, inv, new, buffer)
-        _settle(d, q, new, spherical)
+            _shift_any(kind, weighted, X, X.shape[1], w, q, inv, new, buffer)
+        settle_in_place(d, q, new, spherical)
         square = 0.0
         for c in range(d):
             X[c, i] = new[c]
@@ -147,7 +125,43 @@ def _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths):
 
 
 @njit(inline="always")
-def _all(weight, dim, weighted, X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
+def _each_site(kind, dim, X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
+    """Apply draws to points held as sites, the columns of X; return how many were done when the room ran out.
+
+    A point that leaves others behind takes a new column, one that is alone takes its column along.
+    """
+    d = dim if dim <= LOW else X.shape[0]
+    w, counts, site, tally = sites
+    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    n, work, done = tally[0], 0, 0
+    while done < len(indices) and n < X.shape[1]:
+        i, inv = indices[done], 1.0 / (bandwidths[done] * bandwidths[done])
+        s = site[i]
+        for c in range(d):
+            q[c] = X[c, s]
+        if dim <= LOW:
+            _shift_low(kind, dim, 1, X, n, w, q, inv, new)
+        else:
+            _shift_any(kind, 1, X, n, w, q, inv, new, buffer)
+        work += n
+        settle_in_place(d, q, new, spherical)
+        square = 0.0
+        if counts[s] == 1 or not within_rounding(d, q, new, ulps):
+            if counts[s] > 1:
+                leave(s, i, n, equal, w, counts, site, weights)
+                s = n
+                n += 1
+            for c in range(d):
+                X[c, s] = new[c]
+                square += (X[c, s] - q[c]) ** 2
+        lengths[done] = np.sqrt(square)
+        done += 1
+    tally[0], tally[1] = n, tally[1] + work
+    return done
+
+
+@njit(inline="always")
+def _all(kind, dim, weighted, X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
     d = dim if dim <= LOW else X.shape[0]  # a constant where it can be
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
     for k in range(len(queries)):
@@ -155,68 +169,70 @@ def _all(weight, dim, weighted, X, w, queries, bandwidths, spherical, moved):  #
         for c in range(d):
             q[c] = queries[k, c]
         if dim <= LOW:
-            _shift_low(weight, dim, weighted, X, w, q, inv, new)
+            _shift_low(kind, dim, weighted, X, X.shape[1], w, q, inv, new)
         else:
-            _shift_any(weight, weighted, X, w, q, inv, new, buffer)
-        _settle(d, q, new, spherical)
+            _shift_any(kind, weighted, X, X.shape[1], w, q, inv, new, buffer)
+        settle_in_place(d, q, new, spherical)
         for c in range(d):
             moved[k, c] = new[c]
 
 
+class Sites(NamedTuple):
+    """Coincident points as one; their places are columns of an array beside.
+
+    Attributes
+    ----------
+    weights, counts : (room,) arrays
+        Weight and number of the points at each site.
+    site : (n,) array
+        The site of each point.
+    tally : (2,) integer array
+        Sites in use, and evaluations so far.
+    """
+
+    weights: Array
+    counts: IntArray
+    site: IntArray
+    tally: IntArray
+
+
 class Shifts(NamedTuple):
-    """The two compiled verbs for one profile and one class of dimensions.
+    """The compiled verbs for one profile and one class of dimensions.
 
     Attributes
     ----------
     each : callable
         (X, w, indices, bandwidths, spherical, lengths): apply draws in order to X, coordinates by rows.
+    each_site : callable
+        (X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths): the same where columns are sites;
+        returns how many draws were done before the room for new sites ran out.
     all : callable
         (X, w, queries, bandwidths, spherical, moved): shift queries against X.
     """
 
     each: Callable[..., None]
+    each_site: Callable[..., int]
     all: Callable[..., None]
-
-
-def _cached(function: Callable[..., None]) -> Callable[..., None]:
-    """Compile with a disk cache that a change of the formulas makes anew."""
-    function.__qualname__ += f"_{zlib.crc32(inspect.getsource(formulas).encode()):08x}"
-    return njit(cache=True, **OPTIONS)(function)
 
 
 @cache
 def shifts(code: int, dim: int, weighted: int) -> Shifts:
     """Return the compiled verbs of a built-in profile; dim = LOW + 1 stands for every higher dimension."""
-    if code not in range(5):
-        raise ValueError(f"profile code {code} has no branch in {__name__}: add one.")
+    check_code(code, __name__)
 
-    @_cached
+    @cached
     def each(X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
-        if code == 0:
-            _each(flat, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
-        elif code == 1:
-            _each(biweight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
-        elif code == 2:
-            _each(triweight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
-        elif code == 3:
-            _each(quadweight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
-        elif code == 4:
-            _each(gaussian, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
+        _each(code, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
 
-    @_cached
+    @cached
+    def each_site(X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
+        return _each_site(code, dim, X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths)
+
+    @cached
     def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
-        if code == 0:
-            _all(flat, dim, weighted, X, w, queries, bandwidths, spherical, moved)
-        elif code == 1:
-            _all(biweight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
-        elif code == 2:
-            _all(triweight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
-        elif code == 3:
-            _all(quadweight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
-        elif code == 4:
-            _all(gaussian, dim, weighted, X, w, queries, bandwidths, spherical, moved)
+        _all(code, dim, weighted, X, w, queries, bandwidths, spherical, moved)
 
-    return Shifts(each, all_)
+    return Shifts(each, each_site, all_)
 
 
 def own_shifts(function: Callable[[Any], Any], dim: int, weighted: int) -> Shifts:
@@ -232,7 +248,11 @@ def own_shifts(function: Callable[[Any], Any], dim: int, weighted: int) -> Shift
         _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
 
     @njit(**OPTIONS)
+    def each_site(X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
+        return _each_site(weight, dim, X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths)
+
+    @njit(**OPTIONS)
     def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
         _all(weight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
 
-    return Shifts(each, all_)
+    return Shifts(each, each_site, all_)

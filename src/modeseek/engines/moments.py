@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from joblib import effective_n_jobs
 
 from modeseek.engines.base import BaseWorkspace, in_blocks
+from modeseek.engines.moments_tree import Tree, rooms, scratch_of, size, sprout, table, with_chunks
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
-if TYPE_CHECKING:
-    from modeseek.engines.moments_cells import Tree
-
-__all__ = ["MomentsEngine", "size"]
+__all__ = ["MomentsEngine"]
 
 # up to this dimension few cells are cut by a sphere
 DIMENSIONS = 3
@@ -31,29 +27,10 @@ POINTS_PER_MOMENT = 250
 UPDATES_PER_CALL = 50_000
 
 
-def size(dims: tuple[int, ...], power: tuple[int, ...]) -> int:
-    """Return how many moments a cell has, given tuples as long as the dimension and the power m of (1 - t)^m.
-
-    Up to the biweight only those that matter are kept: w, w u, w u_a u_b, w |u|^2 u. Beyond, all up to degree 2 m + 1.
-    """
-    d, degree = len(dims), 2 * len(power) + 1
-    if len(power) == 0:
-        return 1 + d
-    if len(power) == 1:
-        return 1 + 2 * d + d * (d + 1) // 2
-    if d == 1:
-        return degree + 1
-    if d == 2:
-        return (degree + 1) * (degree + 2) // 2
-    return (degree + 1) * (degree + 2) * (degree + 3) // 6
-
-
 class MomentsWorkspace(BaseWorkspace):
     """A state and the tree over it, which follows every move."""
 
     def __init__(self, points: Array, weights: Array, power: int, geometry: Geometry, n_jobs: int | None):
-        from modeseek.engines.moments_cells import table
-
         d = points.shape[1]
         self._weights, self._geometry, self._n_jobs = weights.astype(np.float64), geometry, effective_n_jobs(n_jobs)
         # the compiler learns the dimension and the power from the lengths of these
@@ -92,7 +69,7 @@ class MomentsWorkspace(BaseWorkspace):
 
     def shift_one_by_one(self, draws: Draws) -> Array:
         """Move one point after the other; return the lengths of the shifts."""
-        from modeseek.engines.moments_kernels import rooms, shift_each
+        from modeseek.engines.moments_kernels import shift_each
 
         lengths, scratch, spherical = np.empty(len(draws.indices)), rooms(*self._shape), self._geometry.spherical
         for start in range(0, len(lengths), UPDATES_PER_CALL):
@@ -107,7 +84,7 @@ class MomentsWorkspace(BaseWorkspace):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
-        from modeseek.engines.moments_kernels import rooms, shift_queries
+        from modeseek.engines.moments_kernels import shift_queries
 
         queries = np.ascontiguousarray(queries)
         bandwidths = np.ascontiguousarray(np.broadcast_to(np.asarray(h, dtype=np.float64), len(queries)))
@@ -132,7 +109,7 @@ class MomentsWorkspace(BaseWorkspace):
         return self._tree
 
     def _build(self, smallest: float, largest: float) -> Tree:
-        from modeseek.engines.moments_cells import fill, plant, sprout, with_chunks
+        from modeseek.engines.moments_cells import fill, plant
 
         low, high = -np.ones(self._points.shape[1]), np.ones(self._points.shape[1])
         if not self._geometry.spherical:
@@ -155,7 +132,7 @@ class MomentsWorkspace(BaseWorkspace):
                 self._points,
                 self._weights,
                 (CROWD, FINEST * smallest, largest),
-                _scratch(order, self._limit, tree),
+                scratch_of(order, tree),
             )
             if n_nodes > 0:
                 break
@@ -164,12 +141,6 @@ class MomentsWorkspace(BaseWorkspace):
         tree = with_chunks(dims, tree, n_nodes)
         fill(dims, tree, self._points, self._weights, order)
         return tree
-
-
-def _scratch(order: IntArray, limit: int, tree: Tree) -> tuple[Array | IntArray, ...]:
-    """Return what `plant` needs beside the tree: the order of points, and room."""
-    sizes = len(order), len(order), limit, limit, len(tree.counts) // limit + 1
-    return order, *(np.empty(size, dtype=np.int64) for size in sizes), np.empty_like(tree.moments[0])
 
 
 class MomentsEngine:
@@ -185,10 +156,11 @@ class MomentsEngine:
             return f"it needs flat weights, the bi-, tri- or quadweight, and profile {profile.name!r} is no polynomial"
         return None
 
-    def pays_from(self, profile: ProfileLike, dimensions: int) -> int:
-        """Return the number of points from which it is faster than `brute`."""
+    def pays(self, profile: ProfileLike, points: Array, h: float | None) -> bool:
+        """Return whether it should be faster than `brute`."""
+        n, d = points.shape
         assert profile.code is not None
-        return POINTS_PER_MOMENT * size((0,) * dimensions, (0,) * profile.code)
+        return n >= POINTS_PER_MOMENT * size((0,) * d, (0,) * profile.code)
 
     def open(
         self,

@@ -1,155 +1,34 @@
-"""The tree of `moments`: nodes cut into cells, which keep the moments of their points and follow every move.
+"""Compiled bookkeeping of the tree of `moments`: points move between cells, moments follow.
 
-A node is a box cut into FAN[d]^d cells. It keeps the moments sum_j w_j u^alpha of each cell about its own centre, u
-being the offset in units of half its side, so that those of several cells can be added up. Points lie in chunks of 16
-of each coordinate. The dimension and the power m of the kernel (1 - t)^m are lengths of tuples, `dims` and `power`: a
-compiler knows those beforehand. No compiled function makes an array, so none needs to count references.
+No compiled function makes an array, so none needs to count references.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from itertools import product
-from typing import NamedTuple
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.core.options import DefaultOptions
 
-from modeseek.engines.brute_kernels import OPTIONS
-from modeseek.engines.moments import size
-from modeseek.types import Array, IntArray
+from modeseek.engines.compiled import UNCOUNTED, cached
+from modeseek.engines.moments_tree import CHUNK, FAN, size
 
-__all__ = ["CHUNK", "FAN", "UNCOUNTED", "Table", "Tree", "at_", "fill", "move", "plant", "relocate", "sprout", "table"]
+__all__ = ["at_", "fill", "helper", "kernel", "move", "plant", "relocate"]
 
-# points in one piece of a cell: whole vector registers, no remainder
-CHUNK = 16
-# slices of a node along each axis, by dimension
-FAN = (0, 16, 4, 2)
-# counting references to arrays, which Numba does for every call, would cost more than the sums do
-UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+# the compiler's stubs know no such option
+helper: Any = partial(njit, **UNCOUNTED)
+_size = helper(size)
 
 
-class Table(NamedTuple):
-    """Monomials u^alpha up to degree 2 m + 1, in graded order, and how they multiply.
-
-    Attributes
-    ----------
-    parent, axis : (K,) integer array
-        Monomial k is monomial parent[k] times u[axis[k]].
-    raised : (K2, d) integer array
-        Monomial k times u_c, for all k of degree <= 2 m.
-    factors : (2 d + 1, K2) integer array
-        Monomial k times term t of the quadratic (1, u_c, u_c^2); -1 where the degree leaves 2 m.
-    """
-
-    parent: IntArray
-    axis: IntArray
-    raised: IntArray
-    factors: IntArray
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile what Python calls; a change of this file or of the workspace's makes it anew."""
+    return cached(function, sys.modules[__name__], sys.modules[size.__module__], **UNCOUNTED)
 
 
-@cache
-def table(m: int, d: int) -> Table:
-    """Return the monomials that (1 - t)^m needs in d dimensions."""
-    top = 2 * m + 1
-    exponents = sorted(
-        (alpha for alpha in product(range(top + 1), repeat=d) if sum(alpha) <= top), key=lambda a: (sum(a), a)
-    )
-    number = {alpha: k for k, alpha in enumerate(exponents)}
-
-    def up(alpha: tuple[int, ...], c: int, by: int) -> tuple[int, ...]:
-        return tuple(e + by * (axis == c) for axis, e in enumerate(alpha))
-
-    axis = [next((c for c in range(d) if alpha[c]), 0) for alpha in exponents]
-    parent = [number[up(alpha, c, -1)] if any(alpha) else 0 for alpha, c in zip(exponents, axis, strict=True)]
-    low = [alpha for alpha in exponents if sum(alpha) <= 2 * m]
-    raised = [[number[up(alpha, c, 1)] for c in range(d)] for alpha in low]
-    terms = [(0, 0), *((c, 1) for c in range(d)), *((c, 2) for c in range(d))]
-    factors = [[number[up(alpha, *t)] if sum(alpha) + t[1] <= 2 * m else -1 for alpha in low] for t in terms]
-    return Table(*(np.array(column, dtype=np.int64).ravel() for column in (parent, axis, raised, factors)))
-
-
-class Tree(NamedTuple):
-    """Nodes, each a box cut into L cells; a cell leads to a node or holds points. All arrays are flat.
-
-    Attributes
-    ----------
-    boxes : (N, d + 2) array
-        Centre of a node, half its side and one over that.
-    above : (N,) integer array
-        The cell that a node fills, as node * L + cell; -1 for the root.
-    counts, link : (N L,) integer array
-        Points in a cell. What is in it: node `link` if >= 0, else chunk -2 - link and those behind it, -1 for nothing.
-    moments, fullest : (N L, K), (N L,) array
-        The sums of w_j u^alpha over a cell's points; the largest weight that the cell has had. Kept where a node is no
-        larger than the largest bandwidth.
-    chunks : (M, d + 1, CHUNK) array
-        Coordinates and weights (0 where there is room) of the points of a chunk.
-    ids : (M CHUNK,) integer array
-        The points of a chunk.
-    used, behind : (M,) integer array
-        Points in a chunk; the next chunk, of its cell or of the free ones. Only the first of a cell has room.
-    free : (1,) integer array
-        First free chunk.
-    cell, spot : (n,) integer array
-        Where a point is: node * L + cell, chunk * CHUNK + place.
-    """
-
-    boxes: Array
-    above: IntArray
-    counts: IntArray
-    link: IntArray
-    moments: Array
-    fullest: Array
-    chunks: Array
-    ids: IntArray
-    used: IntArray
-    behind: IntArray
-    free: IntArray
-    cell: IntArray
-    spot: IntArray
-
-
-def sprout(dims: tuple[int, ...], power: tuple[int, ...], n: int, limit: int, root: Array) -> Tree:
-    """Return a tree with room for so many nodes, of which the root is there; it has no chunks yet."""
-    d, lanes = len(dims), FAN[len(dims)] ** len(dims)
-    boxes = np.empty((limit, d + 2))
-    boxes[0] = [*root, 1.0 / root[d]]
-    return Tree(
-        boxes=boxes,
-        above=np.full(limit, -1),
-        counts=np.zeros(limit * lanes, dtype=np.int32),
-        link=np.full(limit * lanes, -1, dtype=np.int32),
-        moments=np.zeros((limit * lanes, size(dims, power))),
-        fullest=np.zeros(limit * lanes),
-        cell=np.empty(n, dtype=np.int64),
-        **_chunks(d, 0, n),
-    )
-
-
-def with_chunks(dims: tuple[int, ...], tree: Tree, n_nodes: int) -> Tree:
-    """Return the tree with as many chunks as its points can ever need."""
-    d, n = len(dims), len(tree.cell)
-    # a cell has at most one chunk with room
-    return tree._replace(**_chunks(d, n // CHUNK + min(n, n_nodes * FAN[d] ** d) + 1, n))
-
-
-def _chunks(d: int, count: int, n: int) -> dict[str, Array]:
-    return {
-        "chunks": np.zeros((count, d + 1, CHUNK)),  # zeros: a weight of 0 does not undo a NaN
-        "ids": np.empty(count * CHUNK, dtype=np.int32),
-        "used": np.zeros(count, dtype=np.int32),
-        "behind": np.arange(1, count + 1),
-        "free": np.zeros(1, dtype=np.int64),
-        "spot": np.empty(n, dtype=np.int64),
-    }
-
-
-_size = njit(**UNCOUNTED)(size)
-
-
-@njit(**UNCOUNTED)
+@helper
 def at_(dims, points, i):  # type: ignore[no-untyped-def]
     """Return the place of a point, in three numbers whatever the dimension."""
     x0 = np.float64(points[i, 0])
@@ -158,13 +37,13 @@ def at_(dims, points, i):  # type: ignore[no-untyped-def]
     return x0, x1, x2
 
 
-@njit(**UNCOUNTED)
+@helper
 def _slice(fan, u):  # type: ignore[no-untyped-def]
     """Return which of the slices of [-1, 1] holds u."""
     return min(max(int((u + 1.0) * (0.5 * fan)), 0), fan - 1)
 
 
-@njit(**UNCOUNTED)
+@helper
 def _lane(dims, boxes, node, x0, x1, x2):  # type: ignore[no-untyped-def]
     """Return which cell of a node holds x."""
     d = len(dims)
@@ -177,7 +56,7 @@ def _lane(dims, boxes, node, x0, x1, x2):  # type: ignore[no-untyped-def]
     return lane
 
 
-@njit(**UNCOUNTED)
+@helper
 def _add(dims, power, terms, boxes, node, x0, x1, x2, w, moments, at, mono):  # type: ignore[no-untyped-def]
     """Add a point to the moments of a cell of a node.
 
@@ -217,7 +96,7 @@ def _add(dims, power, terms, boxes, node, x0, x1, x2, w, moments, at, mono):  # 
             moments[at, k] += mono[k]
 
 
-@njit(**UNCOUNTED)
+@helper
 def _put(dims, tree, cell, i, x0, x1, x2, w):  # type: ignore[no-untyped-def]
     """Store a point in a cell without nodes below."""
     d, link, chunks, used = len(dims), tree.link, tree.chunks, tree.used
@@ -243,7 +122,7 @@ def _put(dims, tree, cell, i, x0, x1, x2, w):  # type: ignore[no-untyped-def]
     tree.cell[i], tree.spot[i] = cell, here * CHUNK + place
 
 
-@njit(**UNCOUNTED)
+@helper
 def _drop(dims, tree, i):  # type: ignore[no-untyped-def]
     """Take a point out of its cell: the last of the cell's first chunk takes its place."""
     d, link, chunks, used = len(dims), tree.link, tree.chunks, tree.used
@@ -263,7 +142,7 @@ def _drop(dims, tree, i):  # type: ignore[no-untyped-def]
         tree.free[0] = first
 
 
-@njit(**UNCOUNTED)
+@helper
 def _cell_in(dims, boxes, node, x):  # type: ignore[no-untyped-def]
     """Return the cell of a node that holds x; -1 if the box does not."""
     d, scale = len(dims), boxes[node, len(dims) + 1]
@@ -273,7 +152,7 @@ def _cell_in(dims, boxes, node, x):  # type: ignore[no-untyped-def]
     return node * FAN[d] ** d + _lane(dims, boxes, node, x[0], x[1], x[2])
 
 
-@njit(**UNCOUNTED)
+@helper
 def move(dims, power, terms, tree, top, i, old, new, w, mono):  # type: ignore[no-untyped-def]
     """Move a point, with the moments of all cells above both places."""
     d, lanes = len(dims), FAN[len(dims)] ** len(dims)
@@ -315,7 +194,7 @@ def move(dims, power, terms, tree, top, i, old, new, w, mono):  # type: ignore[n
     _put(dims, tree, at, i, new[0], new[1], new[2], w)
 
 
-@njit(cache=True, **UNCOUNTED, **OPTIONS)
+@kernel
 def plant(dims, power, terms, tree, points, w, bounds, scratch):  # type: ignore[no-untyped-def]
     """Cut the root's box into nodes, sum their moments; return how many nodes there are.
 
@@ -368,7 +247,7 @@ def plant(dims, power, terms, tree, points, w, bounds, scratch):  # type: ignore
     return n_nodes
 
 
-@njit(cache=True, **UNCOUNTED, **OPTIONS)
+@kernel
 def fill(dims, tree, points, w, order):  # type: ignore[no-untyped-def]
     """Put the points into chunks, those of a cell side by side."""
     for k in range(len(order)):
@@ -377,7 +256,7 @@ def fill(dims, tree, points, w, order):  # type: ignore[no-untyped-def]
         _put(dims, tree, tree.cell[i], i, x0, x1, x2, w[i])
 
 
-@njit(cache=True, **UNCOUNTED, **OPTIONS)
+@kernel
 def relocate(dims, power, terms, tree, points, w, members, values, top, mono):  # type: ignore[no-untyped-def]
     """Put some points elsewhere, within the root's box."""
     for k in range(len(members)):

@@ -13,44 +13,21 @@ nothing. Only cells that the sphere cuts are opened: into a node, or into points
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from modeseek.engines.brute_kernels import OPTIONS, biweight, flat, quadweight, triweight
-from modeseek.engines.moments import size
-from modeseek.engines.moments_cells import CHUNK, FAN, UNCOUNTED, at_, move, table
-from modeseek.types import Array, IntArray
+from modeseek.engines.compiled import OPTIONS, weigh
+from modeseek.engines.moments_cells import at_, helper, kernel, move
+from modeseek.engines.moments_tree import CHUNK, FAN, size
 
-__all__ = ["rooms", "shift_each", "shift_queries"]
+__all__ = ["shift_each", "shift_queries"]
 
 # moments of a cell that has lost all but this share of its weight may have drowned in rounding
 TRUSTED = 0.125
 
-_size = njit(**UNCOUNTED)(size)
+
+_size = helper(size)
 
 
-def rooms(dims: tuple[int, ...], power: tuple[int, ...]) -> tuple[Array | IntArray, ...]:
-    """Return scratch for queries, one at a time."""
-    lanes, d = FAN[len(dims)] ** len(dims), len(dims)
-    n_low = max(len(table(len(power), d).raised) // d, 2 * d + 1)
-    inside, near, far, room = np.empty(size(dims, power)), np.empty(lanes), np.empty(lanes), np.empty((3, n_low))
-    # a node leaves at most all its cells to wait, and 1100 halvings lead from the largest number to the smallest
-    stack = np.empty(lanes * 1100, dtype=np.int64)
-    cut, whole = np.empty(lanes + 1, dtype=np.int64), np.empty(lanes + 1, dtype=np.int64)
-    return inside, near, far, room, stack, cut, whole
-
-
-@njit(**UNCOUNTED)
-def _weight(power, t):  # type: ignore[no-untyped-def]
-    if len(power) == 0:
-        return flat(t)
-    if len(power) == 1:
-        return biweight(t)
-    if len(power) == 2:
-        return triweight(t)
-    return quadweight(t)
-
-
-@njit(fastmath=OPTIONS["fastmath"], **UNCOUNTED)
+@helper(**OPTIONS)
 def _open(dims, power, chunks, here, q0, q1, q2, inv):  # type: ignore[no-untyped-def]
     """Return the sums over the points of a chunk, one by one."""
     d = len(dims)
@@ -65,7 +42,7 @@ def _open(dims, power, chunks, here, q0, q1, q2, inv):  # type: ignore[no-untype
         if d > 2:
             c = chunks[here, 2, j] - q2
             r += c * c
-        g = chunks[here, d, j] * _weight(power, r * inv)
+        g = chunks[here, d, j] * weigh(len(power), r * inv)
         total += g
         s0 += g * a
         if d > 1:
@@ -75,7 +52,7 @@ def _open(dims, power, chunks, here, q0, q1, q2, inv):  # type: ignore[no-untype
     return total, s0, s1, s2
 
 
-@njit(fastmath=OPTIONS["fastmath"], **UNCOUNTED)
+@helper(**OPTIONS)
 def _low(dims, power, mu, s, v0, v1, v2, inv):  # type: ignore[no-untyped-def]
     """Return the sums of moments `mu` about a node's centre, seen from the query, for flat weights and the biweight."""
     d = len(dims)
@@ -99,7 +76,7 @@ def _low(dims, power, mu, s, v0, v1, v2, inv):  # type: ignore[no-untyped-def]
     return total, v0 * total + s * s0, v1 * total + s * s1, v2 * total + s * s2
 
 
-@njit(fastmath=OPTIONS["fastmath"], **UNCOUNTED)
+@helper(**OPTIONS)
 def _high(dims, power, terms, mu, s, v0, v1, v2, inv, room):  # type: ignore[no-untyped-def]
     """Return the same for any power: its coefficients by multiplying the quadratic with itself."""
     d, n_low = len(dims), len(terms.raised) // len(dims)
@@ -137,7 +114,7 @@ def _high(dims, power, terms, mu, s, v0, v1, v2, inv, room):  # type: ignore[no-
     return total, v0 * total + s * s0, v1 * total + s * s1, v2 * total + s * s2
 
 
-@njit(fastmath=OPTIONS["fastmath"], **UNCOUNTED)
+@helper(**OPTIONS)
 def _distances(dims, half, v0, v1, v2, near, far):  # type: ignore[no-untyped-def]
     """Put the squares of the smallest and largest distance to each cell of a node into `near` and `far`."""
     d = len(dims)
@@ -163,7 +140,7 @@ def _distances(dims, half, v0, v1, v2, near, far):  # type: ignore[no-untyped-de
         near[lane], far[lane] = close, away
 
 
-@njit(fastmath=OPTIONS["fastmath"], **UNCOUNTED)
+@helper(**OPTIONS)
 def _shift(dims, power, terms, tree, q, h, sizes, rooms):  # type: ignore[no-untyped-def]
     """Return the mean shift of q and how many nodes and points were looked at."""
     d, lanes, size = len(dims), FAN[len(dims)] ** len(dims), _size(dims, power)
@@ -232,7 +209,7 @@ def _shift(dims, power, terms, tree, q, h, sizes, rooms):  # type: ignore[no-unt
     return s0 * scale, s1 * scale, s2 * scale, looked
 
 
-@njit(**UNCOUNTED)
+@helper
 def _settled(q, shift, spherical):  # type: ignore[no-untyped-def]
     """Return the new place of q, on the unit sphere if asked; the twin of `engines.base.settle`."""
     x0, x1, x2 = q[0] + shift[0], q[1] + shift[1], q[2] + shift[2]
@@ -244,7 +221,7 @@ def _settled(q, shift, spherical):  # type: ignore[no-untyped-def]
     return x0, x1, x2
 
 
-@njit(cache=True, **UNCOUNTED, **OPTIONS)
+@kernel
 def shift_each(dims, power, terms, tree, points, w, draws, sizes, spherical, lengths, rooms):  # type: ignore[no-untyped-def]
     """Apply draws in order; return how many nodes and points were looked at."""
     indices, bandwidths = draws
@@ -265,7 +242,7 @@ def shift_each(dims, power, terms, tree, points, w, draws, sizes, spherical, len
     return looked
 
 
-@njit(cache=True, **UNCOUNTED, **OPTIONS)
+@kernel
 def shift_queries(dims, power, terms, tree, queries, bandwidths, sizes, spherical, moved, rooms):  # type: ignore[no-untyped-def]
     """Shift queries against the state; return how many nodes and points were looked at."""
     looked = 0

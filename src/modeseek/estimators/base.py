@@ -110,9 +110,9 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         inverse[absent] = nearest(points.values, points.place(rows[absent]), n_jobs=self.n_jobs)
         return points._replace(inverse=inverse)
 
-    def _setting(self, points: Points) -> Setting:
+    def _setting(self, points: Points, h: float) -> Setting:
         profile = get_profile(self.profile)
-        engine = choose(self.engine, profile, points.values)
+        engine = choose(self.engine, profile, points.values, h)
         self.engine_ = engine.name
         return Setting(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
 

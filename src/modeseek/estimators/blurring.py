@@ -34,7 +34,7 @@ class BlurringMeanShift(ShiftClusterer):
         Limit on seconds, looked at after each sweep.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    engine : {"auto", "brute", "reference"}, default="auto"
+    engine : {"auto", "brute", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed.
     n_jobs : int, optional
         Threads. Labels do not depend on it.
@@ -88,5 +88,5 @@ class BlurringMeanShift(ShiftClusterer):
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)
-        chain = blurring(self._setting(points), self.bandwidth_)
+        chain = blurring(self._setting(points, self.bandwidth_), self.bandwidth_)
         return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)

@@ -58,7 +58,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         One chain.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    engine : {"auto", "brute", "reference"}, default="auto"
+    engine : {"auto", "brute", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed.
     n_jobs : int, optional
         Threads for batches, neighbour searches and `predict`. One chain is sequential. Labels do not depend on it.
@@ -157,9 +157,10 @@ class DoublyStochasticMeanShift(RandomClusterer):
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         self._check_chains()
+        policy = self._make_policy(points)
         chain = doubly_stochastic(
-            self._setting(points),
-            self._make_policy(points),
+            self._setting(points, self.h_max_),
+            policy,
             seed=seed_of(self.random_state),
             order=self.order,
             batch_size=self.batch_size,

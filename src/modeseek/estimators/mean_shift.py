@@ -75,7 +75,7 @@ class MeanShift(ShiftClusterer):
         1e-4 otherwise. Climbers within about ten times that of each other climb as one ("flat": only at one place).
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    engine : {"auto", "brute", "reference"}, default="auto"
+    engine : {"auto", "brute", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed.
     verbose : int, default=0
         1 shows progress on a terminal.
@@ -141,7 +141,7 @@ class MeanShift(ShiftClusterer):
         seeds = self._seeds(points, h)
         flat = get_profile(self.profile) is FLAT
         tol = (1e-3 if flat else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
-        chain = mean_shift(self._setting(points), h, tol=tol, queries=seeds.places if seeds else None)
+        chain = mean_shift(self._setting(points, h), h, tol=tol, queries=seeds.places if seeds else None)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
         limit = sweeps * len(seeds.places if seeds else points.values) + 1
         result = self._run(chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit))

@@ -43,7 +43,7 @@ class StochasticMeanShift(RandomClusterer):
         One chain.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    engine : {"auto", "brute", "reference"}, default="auto"
+    engine : {"auto", "brute", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed.
     n_jobs : int, optional
         Threads for batches, neighbour searches and `predict`. Labels do not depend on it.
@@ -111,7 +111,7 @@ class StochasticMeanShift(RandomClusterer):
         self._check_chains()
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)
         chain = stochastic(
-            self._setting(points),
+            self._setting(points, self.bandwidth_),
             self.bandwidth_,
             seed=seed_of(self.random_state),
             order=self.order,
