@@ -40,6 +40,8 @@ class Data(NamedTuple):
 # With box 18 and random_state 0, two of the ten blobs in the plane touch: scikit-learn's MeanShift at h = 2 has an ARI
 # of .998, .993 and .994 at n = 10^3, 10^4 and 10^5. In 16-D blobs of the default box are far apart.
 DATA = {"2-D": Data(2, 18.0, 2.0, 3.0, 1.0, 2.0, 4.0), "16-D": Data(16, 10.0, 5.0, 7.5, 4.0, 5.0, 8.0)}
+# two unit vectors of one cluster are about 0.8 apart (a chord), two of different ones about 1.4
+UNIT_RANGE = (0.6, 1.1, 0.9)
 SEED = 0
 CLUSTERS = 10
 
@@ -51,11 +53,22 @@ def blobs(data: Data, n: int) -> tuple[Any, Any]:
     return make_blobs(n, n_features=data.d, centers=CLUSTERS, center_box=(-data.box, data.box), random_state=SEED)
 
 
+def unit_vectors(n: int, d: int, clusters: int, seed: int = SEED) -> tuple[Any, Any]:
+    """Return unit vectors around random directions, at chords of about 0.6 from them, and their labels."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(clusters, d))
+    labels = rng.integers(0, clusters, n)
+    rows = centres[labels] / np.linalg.norm(centres[labels], axis=1, keepdims=True)
+    rows = rows + rng.normal(size=(n, d)) * 0.7 / np.sqrt(d)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True), labels
+
+
 class Fitted(NamedTuple):
-    """Labels (-1 for noise), and what else is worth a note."""
+    """Labels (-1 for noise), what else is worth a note, and the estimator where there is one."""
 
     labels: Any
     note: str = ""
+    model: Any = None
 
 
 class Contestant(NamedTuple):
@@ -82,7 +95,8 @@ def _sklearn_mean_shift(bins: bool) -> Callable[[Any, Data], Fitted]:
     def fit(X: Any, data: Data) -> Fitted:
         from sklearn.cluster import MeanShift
 
-        return Fitted(MeanShift(bandwidth=data.flat, bin_seeding=bins).fit(X).labels_)
+        model = MeanShift(bandwidth=data.flat, bin_seeding=bins).fit(X)
+        return Fitted(model.labels_, model=model)
 
     return fit
 
@@ -122,7 +136,7 @@ def _ours(make: Callable[[Any, Data], Any]) -> Callable[[Any, Data], Fitted]:
         import modeseek
 
         model = make(modeseek, data).fit(X)
-        return Fitted(model.labels_, f"{model.engine_}, {model.outcome_.name.lower().replace('_', ' ')}")
+        return Fitted(model.labels_, f"{model.engine_}, {model.outcome_.name.lower().replace('_', ' ')}", model)
 
     return fit
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from contestants import DATA, SEED, blobs
+from contestants import DATA, SEED, UNIT_RANGE, blobs, unit_vectors
 from counting import Counted, count
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import Setting, Stopping, doubly_stochastic
@@ -33,16 +33,6 @@ BOUNDS = Path(__file__).with_name("operations.json")
 MARGIN = 0.10
 # sweeps counted: the first ones, while points are spread out, and those when most have collapsed
 SWEEPS = 24
-
-
-def unit_vectors(n: int, d: int, clusters: int, seed: int = SEED) -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors around random directions, at chords of about 0.6 from them, and their labels."""
-    rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(clusters, d))
-    labels = rng.integers(0, clusters, n)
-    rows = centres[labels] / np.linalg.norm(centres[labels], axis=1, keepdims=True)
-    rows = rows + rng.normal(size=(n, d)) * 0.7 / np.sqrt(d)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True), labels
 
 
 def _case(rows, h_min, h_max, h_inf, profile=BIWEIGHT, metric="euclidean"):  # type: ignore[no-untyped-def]
@@ -67,7 +57,7 @@ def cases() -> dict[str, tuple[int, Callable[[Counted], float | None]]]:
         ),
         "paper's mixture, n = 3000": (2, _case(paper_mixture(1000, random_state=SEED)[0], 0.2, 1.6, 0.6)),
         "blobs, 16-D, n = 1000": (16, _case(blobs(sixteen, 1000)[0], sixteen.h_min, sixteen.h_max, sixteen.h_inf)),
-        "unit vectors, 64-D, n = 500": (64, _case(unit_vectors(500, 64, 10)[0], 0.6, 1.1, 0.9, metric="cosine")),
+        "unit vectors, 64-D, n = 500": (64, _case(unit_vectors(500, 64, 10)[0], *UNIT_RANGE, metric="cosine")),
     }
 
 
