@@ -7,8 +7,8 @@ Run it as
 
 Every measurement has a process of its own, which first fits a few rows: imports and compilation are not counted. Times
 are medians of three runs, or of fewer where these would take longer than a third of the time-out; the column `repeats`
-says how many. A method that runs into the time-out is not tried on more rows of that data. `--report` writes tables and
-a picture from the rows just measured, or from those of `--from`.
+says how many. A method that runs into the time-out, or would if its time grew in proportion, gets no more rows of that
+data. `--report` writes tables and a picture from the rows just measured, or from those of `--from`.
 """
 
 from __future__ import annotations
@@ -46,33 +46,39 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
 def measure_all(quick: bool, large: bool, limit: float, only: str | None) -> list[dict[str, Any]]:
     """Measure every method on every data set, smallest first, and print as it goes."""
     sizes = SIZES[:1] if quick else (*SIZES, LARGE) if large else SIZES
-    rows = []
+    rows: list[dict[str, Any]] = []
     for contestant in CONTESTANTS:
         if only and only not in contestant.name:
             continue
         if not contestant.there:
             print(f"skipped {contestant.name}: pip install {contestant.install}", flush=True)
             continue
+        about = {"method": contestant.name, "ours": contestant.ours, "threads": contestant.threads}
         for data in list(DATA)[: 1 if quick else None]:
+            before: dict[str, Any] = {"n": sizes[0], "wall_s": 0.0}
             for n in sizes:
                 patience = limit if n < LARGE else 5 * limit
-                job = {"method": contestant.name, "data": data, "n": n, "repeats": 1 if quick else 3, "limit": patience}
-                # the limit is on one run; imports, data and the other runs come on top
-                answer = in_fresh_process(__file__, job, patience * 4 / 3 + 30)
-                if answer["status"] == "ok" and answer["wall_s"] > patience:
-                    answer = {"status": "time-out", "limit_s": patience}
-                row = {
-                    "method": contestant.name,
-                    "ours": contestant.ours,
-                    "threads": contestant.threads,
-                    "data": data,
-                    "n": n,
-                }
-                rows.append({**row, **answer})
+                if before["wall_s"] * n / before["n"] > patience:
+                    answer = {"status": "not tried"}  # its time grows with n at least in proportion
+                else:
+                    repeats = 1 if quick or n == LARGE else 3
+                    job = {"method": contestant.name, "data": data, "n": n, "repeats": repeats, "limit": patience}
+                    answer = attempt(job)
+                rows.append({**about, "data": data, "n": n, **answer})
                 print(line_of(rows[-1]), flush=True)
                 if answer["status"] != "ok":
                     break
+                before = rows[-1]
     return rows
+
+
+def attempt(job: dict[str, Any]) -> dict[str, Any]:
+    """Measure in a fresh process; a run beyond the limit counts as a time-out even if it came to its end."""
+    # imports, data and the warm-up come on top of the limit
+    answer = in_fresh_process(__file__, job, job["limit"] + 20)
+    if answer["status"] == "time-out" or answer.get("wall_s", 0.0) > job["limit"]:
+        return {"status": "time-out", "limit_s": job["limit"]}
+    return answer
 
 
 def line_of(row: dict[str, Any]) -> str:
@@ -98,7 +104,7 @@ def cell(row: dict[str, str] | None) -> str:
     if row["status"] == "time-out":
         return f"> {float(row['limit_s']):.0f} s"
     if row["status"] != "ok":
-        return "failed"
+        return row["status"]
     figures = f"{number(float(row['wall_s']))} s ({number(float(row['cpu_s']))})"
     return f"{figures} · {float(row['ari']):.3f} · {float(row['added_mb']):.0f} MB"
 
