@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -77,7 +78,24 @@ def _forget_peak() -> None:
         return
 
 
-def measured(fit: Callable[[], Any], repeats: int, patience: float) -> tuple[dict[str, Any], Any]:
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and, where the system tells, of the workers it started."""
+    own, total = os.getpid(), time.process_time()
+    parents, spent = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:  # it has just ended
+            continue
+        pid = int(path.parent.name)
+        parents[pid], spent[pid] = int(fields[1]), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    family = {own}
+    while more := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= more
+    return total + sum(spent[pid] for pid in family - {own})
+
+
+def measured(fit: Callable[[], Any], repeats: int, patience: float, limit: float) -> tuple[dict[str, Any], Any]:
     """Time a call several times in this process.
 
     Parameters
@@ -89,12 +107,14 @@ def measured(fit: Callable[[], Any], repeats: int, patience: float) -> tuple[dic
     patience : float
         Seconds for all of them. If a first run takes less than a tenth of it, that run is not counted: it may still
         compile, or touch memory for the first time.
+    limit : float
+        Seconds for one run; beyond them the process ends, compiled code or not, and `in_fresh_process` says "time-out".
 
     Returns
     -------
     figures : dict
-        Median wall and CPU seconds (all threads of the process), the number of runs behind them, the memory that
-        the work added at its peak and the peak of the whole process, in MB.
+        Median wall and CPU seconds (all threads and worker processes), the number of runs behind them, the memory that
+        the work added to this process at its peak and the peak of the whole process, in MB.
     result
         What the last call returned.
     """
@@ -107,10 +127,12 @@ def measured(fit: Callable[[], Any], repeats: int, patience: float) -> tuple[dic
     dropped = False
     while len(walls) < repeats:
         result = None  # freed before the next run, so that peaks do not add up
-        wall, cpu = time.perf_counter(), time.process_time()
+        signal.setitimer(signal.ITIMER_REAL, limit)
+        cpu, wall = _cpu_seconds(), time.perf_counter()
         result = fit()
         walls.append(time.perf_counter() - wall)
-        cpus.append(time.process_time() - cpu)
+        cpus.append(_cpu_seconds() - cpu)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         if not dropped and repeats > 1 and walls[0] < patience / 10:
             walls.clear(), cpus.clear()
             dropped = True
@@ -130,14 +152,17 @@ def measured(fit: Callable[[], Any], repeats: int, patience: float) -> tuple[dic
 def in_fresh_process(script: str, job: dict[str, Any], limit: float) -> dict[str, Any]:
     """Run `script --job JSON` in a process of its own and return the JSON object that it prints last.
 
-    Its "status" is "ok", "time-out" or "failed". Libraries get `THREADS` threads at most.
+    Its "status" is "ok", "time-out" or "failed". Libraries get `THREADS` threads at most. The limit is for everything,
+    imports and compilation too: generous, since `measured` has a limit of its own.
     """
     threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(THREADS))
     command = [sys.executable, "-W", "ignore", script, "--job", json.dumps(job)]
     try:
         done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
-        return {"status": "time-out", "limit_s": limit}
+        return {"status": "time-out"}
+    if done.returncode == -signal.SIGALRM:
+        return {"status": "time-out"}
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         return {"status": "failed", "message": lines[-1]}

@@ -159,7 +159,7 @@ def flat_mean_shift(modeseek: Any, data: Data, bins: bool = False) -> Any:
 CONTESTANTS = [
     Contestant("scikit-learn MeanShift", "sklearn", "scikit-learn", 1, _sklearn_mean_shift(False)),
     Contestant("scikit-learn MeanShift, bins", "sklearn", "scikit-learn", 1, _sklearn_mean_shift(True)),
-    Contestant("mlpack mean shift", "mlpack", "mlpack", THREADS, _mlpack),
+    Contestant("mlpack mean shift", "mlpack", "mlpack", 1, _mlpack),
     Contestant("scikit-learn HDBSCAN", "sklearn", "scikit-learn", THREADS, _sklearn_hdbscan),
     Contestant("hdbscan", "hdbscan", "hdbscan", THREADS, _hdbscan),
     Contestant("fast_hdbscan", "fast_hdbscan", "fast_hdbscan", THREADS, _fast_hdbscan),

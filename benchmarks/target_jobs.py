@@ -12,8 +12,9 @@ import numpy as np
 from common import measured
 from contestants import BY_NAME, DATA, SEED, UNIT_RANGE, blobs, unit_vectors
 
-# seconds for all runs of a job
+# seconds for all runs of a job, and for one run
 PATIENCE = 150.0
+LIMIT = 240.0
 WARM_UP = 300
 
 
@@ -24,7 +25,7 @@ def job_fit(method: str, data: str, n: int, repeats: int) -> dict[str, Any]:
     contestant, facts = BY_NAME[method], DATA[data]
     contestant.fit(blobs(facts, WARM_UP)[0], facts)
     X, y = blobs(facts, n)
-    figures, fitted = measured(lambda: contestant.fit(X, facts), repeats, PATIENCE)
+    figures, fitted = measured(lambda: contestant.fit(X, facts), repeats, PATIENCE, LIMIT)
     figures["ari"] = float(adjusted_rand_score(y, fitted.labels))
     figures["note"] = fitted.note
     if fitted.model is not None:
@@ -68,7 +69,7 @@ def job_unit_vectors(engine: str, n: int, d: int, repeats: int) -> dict[str, Any
     X, y = unit_vectors(n, d, 20)
     model = DoublyStochasticMeanShift(*UNIT_RANGE, metric="cosine", engine=engine, random_state=SEED)
     model.fit(X[:WARM_UP])
-    figures, fitted = measured(lambda: model.fit(X).labels_, repeats, PATIENCE)
+    figures, fitted = measured(lambda: model.fit(X).labels_, repeats, PATIENCE, LIMIT)
     return {**figures, "ari": float(adjusted_rand_score(y, fitted)), "note": model.engine_}
 
 
@@ -78,7 +79,7 @@ def job_equal_rows(estimator: str, n: int, distinct: int, repeats: int) -> dict[
     contestant.fit(blobs(data, WARM_UP)[0], data)
     contestant.fit(np.ones((10, 2)), data)
     X = np.repeat(blobs(data, distinct)[0], n // distinct, axis=0)
-    figures, fitted = measured(lambda: contestant.fit(X, data), repeats, PATIENCE)
+    figures, fitted = measured(lambda: contestant.fit(X, data), repeats, PATIENCE, LIMIT)
     return {**figures, "note": fitted.note}
 
 
