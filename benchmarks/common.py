@@ -78,9 +78,9 @@ def _forget_peak() -> None:
         return
 
 
-def _cpu_seconds() -> float:
-    """Return the CPU time of this process and, where the system tells, of the workers it started."""
-    own, total = os.getpid(), time.process_time()
+def _worker_seconds() -> float:
+    """Return the CPU time of the processes that this one started, where the system tells."""
+    own = os.getpid()
     parents, spent = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -92,7 +92,7 @@ def _cpu_seconds() -> float:
     family = {own}
     while more := {pid for pid, parent in parents.items() if parent in family} - family:
         family |= more
-    return total + sum(spent[pid] for pid in family - {own})
+    return sum(spent[pid] for pid in family - {own})
 
 
 def measured(fit: Callable[[], Any], repeats: int, patience: float, limit: float) -> tuple[dict[str, Any], Any]:
@@ -128,10 +128,11 @@ def measured(fit: Callable[[], Any], repeats: int, patience: float, limit: float
     while len(walls) < repeats:
         result = None  # freed before the next run, so that peaks do not add up
         signal.setitimer(signal.ITIMER_REAL, limit)
-        cpu, wall = _cpu_seconds(), time.perf_counter()
+        workers = _worker_seconds()
+        cpu, wall = time.process_time(), time.perf_counter()
         result = fit()
         walls.append(time.perf_counter() - wall)
-        cpus.append(_cpu_seconds() - cpu)
+        cpus.append(time.process_time() - cpu + _worker_seconds() - workers)
         signal.setitimer(signal.ITIMER_REAL, 0)
         if not dropped and repeats > 1 and walls[0] < patience / 10:
             walls.clear(), cpus.clear()
