@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import datetime
 import gc
@@ -15,6 +16,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -158,16 +160,26 @@ def in_fresh_process(script: str, job: dict[str, Any], limit: float) -> dict[str
     """
     threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(THREADS))
     command = [sys.executable, "-W", "ignore", script, "--job", json.dumps(job)]
-    try:
-        done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
+    # files, not pipes, and a group of its own: workers of a library may outlive the process and hold a pipe open
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        child = subprocess.Popen(
+            command, env={**os.environ, **threads}, stdout=out, stderr=errors, start_new_session=True
+        )
+        try:
+            code = child.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = -signal.SIGALRM
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        out.seek(0), errors.seek(0)
+        printed, complaints = out.read().strip().splitlines(), errors.read().strip().splitlines()
+    if code == -signal.SIGALRM:
         return {"status": "time-out"}
-    if done.returncode == -signal.SIGALRM:
-        return {"status": "time-out"}
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        return {"status": "failed", "message": lines[-1]}
-    return {"status": "ok", **json.loads(done.stdout.strip().splitlines()[-1])}
+    if code:
+        return {"status": "failed", "message": complaints[-1] if complaints else f"exit status {code}"}
+    return {"status": "ok", **json.loads(printed[-1])}
 
 
 def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
