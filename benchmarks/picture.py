@@ -40,8 +40,10 @@ def draw(rows: list[dict[str, str]], path: Path) -> None:
     panels = list(dict.fromkeys(row["data"] for row in done))
     own = list(dict.fromkeys(row["method"] for row in rows if row["ours"] == "True"))
     figure, axes = plt.subplots(1, len(panels), figsize=(6.4 * len(panels), 5.2), sharey=True, squeeze=False)
+    seconds = [float(row["wall_s"]) for row in done]
+    limits = min(seconds) / 2, max(seconds) * 2
     for axis, data in zip(axes[0], panels, strict=True):
-        _panel(axis, [row for row in done if row["data"] == data], own)
+        _panel(axis, [row for row in done if row["data"] == data], own, limits)
         axis.set_title(f"{data}, ten Gaussian blobs", loc="left")
     axes[0][0].set_ylabel("seconds (wall)")
     figure.tight_layout()
@@ -52,13 +54,13 @@ def draw(rows: list[dict[str, str]], path: Path) -> None:
         path.write_text(re.sub(r"[ \t]+$", "", path.read_text(), flags=re.M))
 
 
-def _panel(axis, rows: list[dict[str, str]], own: list[str]) -> None:  # type: ignore[no-untyped-def]
+def _panel(axis, rows: list[dict[str, str]], own: list[str], limits: tuple[float, float]) -> None:  # type: ignore[no-untyped-def]
     names = list(dict.fromkeys(row["method"] for row in rows))
     lines = {
         name: np.array([(float(r["n"]), float(r["wall_s"])) for r in rows if r["method"] == name]) for name in names
     }
     everything = np.concatenate(list(lines.values()))
-    low, high = everything[:, 1].min() / 2, everything[:, 1].max() * 2
+    low, high = limits
     right = everything[:, 0].max()
     ends = spread([np.log10(lines[name][-1, 1]) for name in names], np.log10(high / low) / 22, np.log10(high) - 0.1)
     for name, height in zip(names, ends, strict=True):
