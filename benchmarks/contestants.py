@@ -37,8 +37,8 @@ class Data(NamedTuple):
     h_max: float
 
 
-# With box 18 and random_state 0, two of the ten blobs in the plane touch: scikit-learn's MeanShift at h = 2 has an ARI
-# of .998, .993 and .994 at n = 10^3, 10^4 and 10^5. In 16-D blobs of the default box are far apart.
+# With box 18 and random_state 0, some blobs in the plane overlap a little: scikit-learn's MeanShift at h = 2 has an ARI
+# of .998, .993 and .994 at n = 10^3, 10^4 and 10^5 (bin seeds). In 16-D blobs of the default box are far apart.
 DATA = {"2-D": Data(2, 18.0, 2.0, 3.0, 1.0, 2.0, 4.0), "16-D": Data(16, 10.0, 5.0, 7.5, 4.0, 5.0, 8.0)}
 # two unit vectors of one cluster are about 0.8 apart (a chord), two of different ones about 1.4
 UNIT_RANGE = (0.6, 1.1, 0.9)
