@@ -10,31 +10,17 @@ median of several repeats is printed, for one-by-one updates, the work of SMS an
 
 from __future__ import annotations
 
-import argparse
-import csv
 import platform
 import statistics
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
+from common import parser_of, processor, write_csv
 from modeseek.engines import BruteEngine
 from modeseek.profiles import PROFILES
 from modeseek.types import Draws, Geometry
-
-
-def processor() -> str:
-    """Return the processor's name, with its widest vector instructions where the system tells."""
-    info = Path("/proc/cpuinfo")
-    if not info.exists():
-        return platform.processor()
-    lines = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
-    fields = {name.strip(): value.strip() for name, value in lines.items()}
-    flags = fields.get("flags", "").split()
-    widest = next((name for name in ("avx512f", "avx2", "avx") if name in flags), "no AVX")
-    return f"{fields.get('model name', platform.processor())} ({widest})"
 
 
 def pairs_per_second(n: int, d: int, profile: str, weighted: bool, pairs: int, repeats: int) -> float:
@@ -57,10 +43,7 @@ def pairs_per_second(n: int, d: int, profile: str, weighted: bool, pairs: int, r
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the work")
-    parser.add_argument("--out", help="write a CSV file")
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__).parse_args()
     pairs, repeats = (10_000_000, 3) if arguments.quick else (100_000_000, 7)
     cases = [(n, 2, name, False) for n in (1_000, 10_000, 100_000) for name in PROFILES]
     cases += [(n, 2, "biweight", True) for n in (1_000, 10_000, 100_000)]
@@ -74,10 +57,7 @@ def main() -> None:
         rows.append({"n": n, "d": d, "profile": profile, "weights": weights, "pairs_per_second": round(rate)})
         print(f"{n:>8} {d:>4}  {profile:<11} {weights:<8} {rate / 1e9:>15.3f}", flush=True)
     if arguments.out:
-        with open(arguments.out, "w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
+        write_csv(arguments.out, rows)
 
 
 if __name__ == "__main__":

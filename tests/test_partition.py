@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from inputs import states
 from modeseek.neighbours import kth_distance, nearest, pairs_within
-from modeseek.partition import (
+from modeseek.partition import _cells, (
     certifies,
     components,
     diameter_of,
@@ -117,3 +118,20 @@ def test_far_neighbours_by_blocks(n, rng):
     points = rng.normal(size=(n, 2))
     k = max(1, int(0.3 * n))
     assert_allclose(kth_distance(points, k), np.sort(cdist(points, points), axis=1)[:, k - 1], atol=1e-12)
+
+
+def test_clumps_in_high_dimension_are_few_cells(rng):
+    """A grid would cut a clump that lies on its corners into thousands of cells, and compare all of them."""
+    centers = rng.normal(size=(5, 16)) * 10
+    x = centers[rng.integers(0, 5, 3000)] + 0.02 * rng.normal(size=(3000, 16))
+    first, cell = _cells(x, 1.0)
+    assert len(first) == 5
+    assert all(np.linalg.norm(x[cell == c] - x[first[c]], axis=1).max() <= 0.25 for c in range(5))
+
+
+def test_components_in_high_dimension(rng):
+    x = np.concatenate([rng.normal(size=(40, 6)), 0.1 * rng.normal(size=(600, 6))])
+    labels = components(x, 0.8)
+    close = np.linalg.norm(x[:, None] - x[None], axis=2) < 0.8
+    _, expected = connected_components(close)
+    assert len(set(zip(labels, expected, strict=True))) == labels.max() + 1 == expected.max() + 1

@@ -39,6 +39,10 @@ WIDEST_ANGLE = np.pi / 4
 WITNESSES = 16
 # ... and a sample of the others first
 STRIDE = 64
+# above this a grid has so many cells at every corner that clumps fall to pieces
+GRID_DIMENSIONS = 4
+# balls tried before the points that are left become cells of their own: more than clusters, mostly
+BALLS = 256
 
 
 @dataclass(frozen=True)
@@ -200,7 +204,7 @@ def rounding_of(points: Array) -> float:
 def components(points: Array, tau: float) -> IntArray:
     """Return labels of the connected components of "closer than tau"; a chain of close points is one component.
 
-    Clumps of any size cost little: points in one cell of diagonal tau / 2 are joined unseen.
+    Clumps of any size cost little: points in one cell of diameter tau / 2 are joined unseen.
 
     Examples
     --------
@@ -208,8 +212,7 @@ def components(points: Array, tau: float) -> IntArray:
     array([0, 0, 0, 1])
     """
     x = points.astype(np.float64)
-    side = tau / (2 * np.sqrt(x.shape[1]))
-    first, cell = distinct_rows(np.floor((x - x.min(axis=0)) / side))
+    first, cell = _cells(x, tau)
     # cells whose first points are 2 tau apart cannot hold points closer than tau
     pairs, distances = pairs_within(x[first], 2 * tau)
     sure = distances < tau
@@ -222,6 +225,27 @@ def components(points: Array, tau: float) -> IntArray:
     if len(doubtful):
         group = _joined(x, cell, group, doubtful, tau)
     return group[cell].astype(np.intp)
+
+
+def _cells(x: Array, tau: float) -> tuple[IntArray, IntArray]:
+    """Return cells of diameter tau / 2 at most: the first point of each, and the cell of each point.
+
+    A grid while it cuts clumps into few pieces; in higher dimension balls around points, one after the other.
+    """
+    n, d = x.shape
+    if d <= GRID_DIMENSIONS:
+        return distinct_rows(np.floor((x - x.min(axis=0)) / (tau / (2 * np.sqrt(d)))))
+    first, cell, left = [], np.empty(n, dtype=np.intp), np.arange(n)
+    for _ in range(BALLS):
+        if not len(left):
+            break
+        away = x[left] - x[left[0]]
+        near = np.einsum("ij,ij->i", away, away) <= (tau / 4) ** 2
+        cell[left[near]] = len(first)
+        first.append(left[0])
+        left = left[~near]
+    cell[left] = len(first) + np.arange(len(left))
+    return np.concatenate([np.array(first, dtype=np.intp), left]), cell
 
 
 def _joined(x: Array, cell: IntArray, group: IntArray, doubtful: IntArray, tau: float) -> IntArray:

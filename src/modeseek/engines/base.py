@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from modeseek.types import Array, Draws, Geometry, IntArray
 
@@ -28,16 +28,26 @@ def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
     return np.where(length > 1e-12, new / np.maximum(length, 1e-12), old)
 
 
-def in_blocks(function: Callable[[slice], T], n: int, step: int, n_jobs: int) -> list[T]:
-    """Apply a function to blocks of 0 .. n, at most `step` long, in threads; return what it gave, in order.
+def in_blocks(function: Callable[[slice], T], n: int, step: int, n_jobs: int, *, least: int = 1) -> list[T]:
+    """Apply a function to blocks of 0 .. n, in threads; return what it gave, in order.
 
-    With several threads blocks are short enough that each has one.
+    Parameters
+    ----------
+    function : callable
+        Of a slice; it should let other threads run.
+    n, step : int
+        Length of it all, and the most in a block. With several threads blocks are short enough that each has one.
+    n_jobs : int
+        Threads.
+    least : int
+        Fewer than this are not worth a thread.
     """
-    step = max(1, min(step, -(-n // n_jobs)))
+    step = max(1, min(step, max(least, -(-n // n_jobs))))
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     if n_jobs == 1 or len(blocks) == 1:
         return [function(block) for block in blocks]
-    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(block) for block in blocks)
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return list(pool.map(function, blocks))
 
 
 class BaseWorkspace(ABC):

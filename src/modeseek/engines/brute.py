@@ -20,6 +20,8 @@ __all__ = ["BruteEngine"]
 
 # pairs summed per compiled call: a fraction of a second, so that Ctrl-C is heard
 PAIRS_PER_CALL = 200_000_000
+# ... and fewer are not worth a thread
+PAIRS_PER_THREAD = 1_000_000
 
 
 class _Collapsed(NamedTuple):
@@ -100,7 +102,13 @@ class BruteWorkspace(BaseWorkspace):
             def move(block: slice) -> None:
                 shifts.all(coordinates, weights, queries[block], bandwidths[block], self._spherical, moved[block])
 
-            in_blocks(move, len(queries), self._updates_per_call(coordinates.size), self._n_jobs)
+            in_blocks(
+                move,
+                len(queries),
+                self._updates_per_call(coordinates.size),
+                self._n_jobs,
+                least=PAIRS_PER_THREAD // coordinates.size,
+            )
             self.evaluations += len(queries) * len(weights)
             return moved
 

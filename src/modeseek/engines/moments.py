@@ -25,6 +25,8 @@ GROWTH = 1.25
 POINTS_PER_MOMENT = 250
 # updates per compiled call: a fraction of a second, so that Ctrl-C is heard
 UPDATES_PER_CALL = 50_000
+# ... and fewer are not worth a thread
+UPDATES_PER_THREAD = 500
 
 
 class MomentsWorkspace(BaseWorkspace):
@@ -98,7 +100,8 @@ class MomentsWorkspace(BaseWorkspace):
             scratch = rooms(*self._shape)
             return shift_queries(*self._shape, self._terms, tree, *some, self._sizes, spherical, moved[block], scratch)
 
-        self.evaluations += sum(in_blocks(move, len(queries), UPDATES_PER_CALL, self._n_jobs))
+        counts = in_blocks(move, len(queries), UPDATES_PER_CALL, self._n_jobs, least=UPDATES_PER_THREAD)
+        self.evaluations += sum(counts)
         return moved
 
     def _ready(self, bandwidths: Array) -> Tree:

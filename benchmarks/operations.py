@@ -1,0 +1,127 @@
+"""Check that no engine needs more kernel evaluations per update than it did: an alarm for speed that times nothing.
+
+Run it as
+
+    python benchmarks/operations.py [--update]
+
+Seeds and sizes are fixed, so counts differ between machines by rounding at most. They may be up to 10 % above those
+committed in `operations.json`; beyond that the check fails and says what grew. `--update` writes new figures: do it
+when an engine is new or has become better, and say why in the commit when one has become worse.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from contestants import DATA, SEED, UNIT_RANGE, blobs, unit_vectors
+from counting import Counted, count
+from modeseek.bandwidth import Shrinking
+from modeseek.chain import Setting, Stopping, doubly_stochastic
+from modeseek.datasets import paper_mixture
+from modeseek.engines import ENGINES
+from modeseek.profiles import BIWEIGHT, QUADWEIGHT
+from modeseek.types import Engine, Geometry
+from modeseek.validation import canonical_points
+
+BOUNDS = Path(__file__).with_name("operations.json")
+MARGIN = 0.10
+# sweeps counted: the first ones, while points are spread out, and those when most have collapsed
+SWEEPS = 24
+
+
+def _case(rows, h_min, h_max, h_inf, profile=BIWEIGHT, metric="euclidean"):  # type: ignore[no-untyped-def]
+    points = canonical_points(rows, np.ones(len(rows)), Geometry(metric))
+
+    def run(engine: Counted) -> float | None:
+        setting = Setting(points.values, points.weights, profile, points.geometry, engine)
+        chain = doubly_stochastic(setting, Shrinking(h_min, h_max, h_inf), seed=SEED)
+        return count(chain, engine, Stopping(h_min / 4, rule="shifts", max_sweeps=SWEEPS)).per_update
+
+    return run
+
+
+def cases() -> dict[str, tuple[int, Callable[[Counted], float | None]]]:
+    """Return the cases by name: their dimension, and a run that gives evaluations per update."""
+    plane, sixteen = DATA["2-D"], DATA["16-D"]
+    return {
+        "blobs, 2-D, n = 4000": (2, _case(blobs(plane, 4000)[0], plane.h_min, plane.h_max, plane.h_inf)),
+        "blobs, 2-D, n = 4000, quadweight": (
+            2,
+            _case(blobs(plane, 4000)[0], plane.h_min, plane.h_max, plane.h_inf, QUADWEIGHT),
+        ),
+        "paper's mixture, n = 3000": (2, _case(paper_mixture(1000, random_state=SEED)[0], 0.2, 1.6, 0.6)),
+        "blobs, 16-D, n = 1000": (16, _case(blobs(sixteen, 1000)[0], sixteen.h_min, sixteen.h_max, sixteen.h_inf)),
+        "unit vectors, 64-D, n = 500": (64, _case(unit_vectors(500, 64, 10)[0], *UNIT_RANGE, metric="cosine")),
+    }
+
+
+def counting_engines() -> list[Engine]:
+    """Return the engines whose workspaces count."""
+    two = np.array([[0.0, 0.0], [1.0, 0.0]])
+    return [e for e in ENGINES.values() if hasattr(e.open(two, np.ones(2), BIWEIGHT, Geometry(), None), "evaluations")]
+
+
+def counts() -> dict[str, dict[str, float]]:
+    """Return evaluations per update by case and engine; an engine that is not for a dimension is left out."""
+    found: dict[str, dict[str, float]] = {}
+    engines = counting_engines()
+    for name, (d, run) in cases().items():
+        found[name] = {}
+        for engine in engines:
+            try:
+                per_update = run(Counted(engine))
+            except ValueError as error:
+                print(f"left out: {engine.name} in {d}-D ({error})")
+                continue
+            if per_update is not None:
+                found[name][engine.name] = round(per_update, 2)
+    return found
+
+
+def grown(found: dict[str, dict[str, float]], bounds: dict[str, dict[str, float]]) -> list[str]:
+    """Return a line for each count above its bound, and for each count without a bound or bound without a count."""
+    lines = []
+    for case in dict.fromkeys([*found, *bounds]):
+        now, then = found.get(case, {}), bounds.get(case, {})
+        for engine in dict.fromkeys([*now, *then]):
+            what = f"{engine}, {case}"
+            if engine not in then:
+                lines.append(f"{what}: counted {now[engine]:g}, but operations.json has no figure: run with --update")
+            elif engine not in now:
+                lines.append(f"{what}: operations.json has {then[engine]:g}, but nothing was counted")
+            elif now[engine] > then[engine] * (1 + MARGIN):
+                more = now[engine] / then[engine] - 1
+                lines.append(
+                    f"{what}: {now[engine]:g} evaluations per update, {more:.0%} more than the {then[engine]:g} "
+                    f"committed ({MARGIN:.0%} are allowed)"
+                )
+    return lines
+
+
+def main() -> int:
+    """Count, print and compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--update", action="store_true", help="write operations.json instead of comparing")
+    arguments = parser.parse_args()
+    found = counts()
+    for case, engines in found.items():
+        for engine, per_update in engines.items():
+            print(f"{case:<34} {engine:<12} {per_update:>10.2f} evaluations per update")
+    if not any(found.values()):
+        print("no engine here counts its evaluations")
+    if arguments.update:
+        BOUNDS.write_text(json.dumps(found, indent=2) + "\n")
+        return 0
+    lines = grown(found, json.loads(BOUNDS.read_text()))
+    print("\n".join(lines) or "nothing grew")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
