@@ -16,6 +16,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from modeseek.bandwidth import Shrinking
 from modeseek.chain import Setting, Stopping, doubly_stochastic
 from modeseek.datasets import paper_mixture
 from modeseek.engines import ENGINES
-from modeseek.profiles import BIWEIGHT, QUADWEIGHT
+from modeseek.profiles import BIWEIGHT, QUADWEIGHT, Profile
 from modeseek.types import Engine, Geometry
 from modeseek.validation import canonical_points
 
@@ -33,6 +34,14 @@ BOUNDS = Path(__file__).with_name("operations.json")
 MARGIN = 0.10
 # sweeps counted: the first ones, while points are spread out, and those when most have collapsed
 SWEEPS = 24
+
+
+class Case(NamedTuple):
+    """A run that gives evaluations per update, and what an engine must be able to do for it."""
+
+    run: Callable[[Counted], float | None]
+    profile: Profile
+    dimensions: int
 
 
 def _case(rows, h_min, h_max, h_inf, profile=BIWEIGHT, metric="euclidean"):  # type: ignore[no-untyped-def]
@@ -43,21 +52,20 @@ def _case(rows, h_min, h_max, h_inf, profile=BIWEIGHT, metric="euclidean"):  # t
         chain = doubly_stochastic(setting, Shrinking(h_min, h_max, h_inf), seed=SEED)
         return count(chain, engine, Stopping(h_min / 4, rule="shifts", max_sweeps=SWEEPS)).per_update
 
-    return run
+    return Case(run, profile, points.values.shape[1])
 
 
-def cases() -> dict[str, tuple[int, Callable[[Counted], float | None]]]:
-    """Return the cases by name: their dimension, and a run that gives evaluations per update."""
+def cases() -> dict[str, Case]:
+    """Return the cases by name."""
     plane, sixteen = DATA["2-D"], DATA["16-D"]
     return {
-        "blobs, 2-D, n = 4000": (2, _case(blobs(plane, 4000)[0], plane.h_min, plane.h_max, plane.h_inf)),
-        "blobs, 2-D, n = 4000, quadweight": (
-            2,
-            _case(blobs(plane, 4000)[0], plane.h_min, plane.h_max, plane.h_inf, QUADWEIGHT),
+        "blobs, 2-D, n = 4000": _case(blobs(plane, 4000)[0], plane.h_min, plane.h_max, plane.h_inf),
+        "blobs, 2-D, n = 4000, quadweight": _case(
+            blobs(plane, 4000)[0], plane.h_min, plane.h_max, plane.h_inf, QUADWEIGHT
         ),
-        "paper's mixture, n = 3000": (2, _case(paper_mixture(1000, random_state=SEED)[0], 0.2, 1.6, 0.6)),
-        "blobs, 16-D, n = 1000": (16, _case(blobs(sixteen, 1000)[0], sixteen.h_min, sixteen.h_max, sixteen.h_inf)),
-        "unit vectors, 64-D, n = 500": (64, _case(unit_vectors(500, 64, 10)[0], *UNIT_RANGE, metric="cosine")),
+        "paper's mixture, n = 3000": _case(paper_mixture(1000, random_state=SEED)[0], 0.2, 1.6, 0.6),
+        "blobs, 16-D, n = 1000": _case(blobs(sixteen, 1000)[0], sixteen.h_min, sixteen.h_max, sixteen.h_inf),
+        "unit vectors, 64-D, n = 500": _case(unit_vectors(500, 64, 10)[0], *UNIT_RANGE, metric="cosine"),
     }
 
 
@@ -71,16 +79,13 @@ def counts() -> dict[str, dict[str, float]]:
     """Return evaluations per update by case and engine; an engine that is not for a dimension is left out."""
     found: dict[str, dict[str, float]] = {}
     engines = counting_engines()
-    for name, (d, run) in cases().items():
+    for name, case in cases().items():
         found[name] = {}
         for engine in engines:
-            try:
-                per_update = run(Counted(engine))
-            except ValueError as error:
-                print(f"left out: {engine.name} in {d}-D ({error})")
-                continue
-            if per_update is not None:
-                found[name][engine.name] = round(per_update, 2)
+            if engine.refusal(case.profile, case.dimensions) is None:
+                per_update = case.run(Counted(engine))
+                if per_update is not None:
+                    found[name][engine.name] = round(per_update, 2)
     return found
 
 

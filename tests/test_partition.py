@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse.csgraph import connected_components
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from inputs import states
 from modeseek.neighbours import kth_distance, nearest, pairs_within
-from modeseek.partition import _cells, (
+from modeseek.partition import (
+    _cells,
     certifies,
     components,
     diameter_of,
