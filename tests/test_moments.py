@@ -124,23 +124,34 @@ def test_bandwidths_may_grow_and_shrink(rng):
         assert_allclose(workspaces[1].points, workspaces[0].points, atol=1e-11)
 
 
-def test_rounding_does_not_add_up_over_ten_million_updates(rng):
-    """Points wander on and on; the tree's sums stay those of a new one, far below 1e-9 of the bandwidth."""
+def test_rounding_does_not_add_up_over_ten_million_updates(rng, monkeypatch):
+    """Even a tree that is never built anew keeps its sums, and it is built anew long before."""
     n, h = 1000, 0.7
     points = rng.normal(size=(n, 2))
     slow, fast = pair(points)
-    fast.shift_all(points[:1], h)
-    done = 0
-    while done < 10**7:
-        # a drift and a jump for everyone, each within the box of the root: all cells change all the time
+    fast.shift_all(points, h)
+    tree = fast._tree
+    for _ in range(40):
+        # everyone jumps again and again within the box of the root: all cells change all the time
         fast.place(rng.integers(0, n, 250_000), rng.uniform(-1.5, 1.5, size=(250_000, 2)))
-        done += 250_000
-        if fast._moves < 10 * moments.UPDATES_PER_BUILD * n:
-            fast.shift_all(points[:1], h)
-    draws = Draws(rng.integers(0, n, n // 2), np.full(n // 2, h))
+    with monkeypatch.context() as patch:
+        patch.setattr(moments, "MOVES_PER_BUILD", (10**9, 10**9))
+        drifted = fast.shift_all(fast.points, h)
+        assert fast._tree is tree
     slow.load(fast.points)
-    assert_allclose(fast.shift_each(draws), slow.shift_each(draws), atol=1e-10 * h)
-    assert_allclose(fast.points, slow.points, atol=1e-10 * h)
+    assert_allclose(drifted, slow.shift_all(slow.points, h), rtol=0, atol=1e-9 * h)
+    fast.shift_all(points[:1], h)
+    assert fast._tree is not tree
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_tree_is_built_anew_after_a_few_moves_per_point(d, rng):
+    points = rng.normal(size=(500, d))
+    workspace = pair(points)[1]
+    plan = DrawPlan(np.ones(500), Uniform(0.3, 0.9), seed=0)
+    for number in range(12):
+        workspace.shift_each(plan.sweep(number, 0.5).draws)
+        assert workspace._moves <= max(moments.MOVES_PER_BUILD) * 500
 
 
 def test_a_state_once_returned_never_changes(rng):

@@ -13,12 +13,15 @@ __all__ = ["MomentsEngine"]
 
 # up to this dimension few cells are cut by a sphere
 DIMENSIONS = 3
-# a cell with more points is cut into smaller ones; a chunk of 16 costs a sixth of what a node costs
-CROWD = 128
-# cells whose half-side is below this share of the smallest bandwidth are not cut: a sphere seldom meets them
-FINEST = 1.0 / 16.0
-# the tree is built anew when this many updates per point have changed its moments, so that rounding cannot add up
-UPDATES_PER_BUILD = 1.0
+# a cell with more points is cut into smaller ones; 16 points cost a sixth of what a node costs
+CROWD = 256
+# cells whose half-side is below this share of the smallest bandwidth are not cut, by dimension: spheres seldom meet them
+FINEST = (0.0, 1.0 / 256.0, 1.0 / 16.0, 1.0 / 16.0)
+# the tree is built anew when this many moves per point have changed its moments: the first while it is being looked into,
+# the second while nearly all is summed by moments; by then rounding has not added up to anything
+MOVES_PER_BUILD = (1, 4)
+# evaluations per update up to which that is the case
+FEW = 50
 # ... or when bandwidths have grown by this factor, since larger nodes then need moments
 GROWTH = 1.25
 # a tree pays from so many points for each moment of a cell; measured on blobs, 2000 for the biweight in two dimensions
@@ -106,10 +109,14 @@ class MomentsWorkspace(BaseWorkspace):
 
     def _ready(self, bandwidths: Array) -> Tree:
         """Return a tree that suits the bandwidths and has not drifted."""
-        n, largest = len(self._points), float(bandwidths.max())
-        if self._tree is None or self._moves >= UPDATES_PER_BUILD * n or largest > GROWTH * self._sizes[1]:
+        largest = float(bandwidths.max())
+        if self._tree is None or self._worn() or largest > GROWTH * self._sizes[1]:
             self._tree = self._build(float(bandwidths.min()), largest)
         return self._tree
+
+    def _worn(self) -> bool:
+        quiet = self.evaluations - self._evaluations_at_build <= FEW * self._moves
+        return self._moves >= MOVES_PER_BUILD[quiet] * len(self._points)
 
     def _build(self, smallest: float, largest: float) -> Tree:
         from modeseek.engines.moments_cells import fill, plant
@@ -123,7 +130,7 @@ class MomentsWorkspace(BaseWorkspace):
         self._root = np.append(low / 2 + high / 2, half)
         # what rounding of coordinates can do to a distance: cells that near the sphere are opened
         slack = 16 * np.finfo(np.float64).eps * float(np.abs(self._root).max()) + 1e-12 * smallest
-        self._sizes, self._moves = (slack, largest), 0
+        self._sizes, self._moves, self._evaluations_at_build = (slack, largest), 0, self.evaluations
         dims, n = self._shape[0], len(self._points)
         while True:
             tree = sprout(*self._shape, n, self._limit, self._root)
@@ -134,7 +141,7 @@ class MomentsWorkspace(BaseWorkspace):
                 tree,
                 self._points,
                 self._weights,
-                (CROWD, FINEST * smallest, largest),
+                (CROWD, FINEST[len(dims)] * smallest, largest),
                 scratch_of(order, tree),
             )
             if n_nodes > 0:
