@@ -235,7 +235,8 @@ def _cells(x: Array, tau: float) -> tuple[IntArray, IntArray]:
     n, d = x.shape
     if d <= GRID_DIMENSIONS:
         return distinct_rows(np.floor((x - x.min(axis=0)) / (tau / (2 * np.sqrt(d)))))
-    first, cell, left = [], np.empty(n, dtype=np.intp), np.arange(n)
+    first: list[int] = []
+    cell, left = np.empty(n, dtype=np.intp), np.arange(n)
     for _ in range(BALLS):
         if not len(left):
             break

@@ -15,10 +15,10 @@ __all__ = ["MomentsEngine"]
 DIMENSIONS = 3
 # a cell with more points is cut into smaller ones; 16 points cost a sixth of what a node costs
 CROWD = 256
-# cells whose half-side is below this share of the smallest bandwidth are not cut, by dimension: spheres seldom meet them
+# cells with half-sides below this share of the smallest bandwidth are not cut: spheres seldom meet them; by dimension
 FINEST = (0.0, 1.0 / 256.0, 1.0 / 16.0, 1.0 / 16.0)
-# the tree is built anew when this many moves per point have changed its moments: the first while it is being looked into,
-# the second while nearly all is summed by moments; by then rounding has not added up to anything
+# the tree is built anew when this many moves per point have changed its moments: the first while much is opened, the
+# second while nearly all is summed by moments; by then rounding has not added up to anything
 MOVES_PER_BUILD = (1, 4)
 # evaluations per update up to which that is the case
 FEW = 50
@@ -115,6 +115,7 @@ class MomentsWorkspace(BaseWorkspace):
         return self._tree
 
     def _worn(self) -> bool:
+        """Return whether the tree no longer fits, or might have drifted."""
         quiet = self.evaluations - self._evaluations_at_build <= FEW * self._moves
         return self._moves >= MOVES_PER_BUILD[quiet] * len(self._points)
 
