@@ -161,7 +161,7 @@ MaxTime = Annotated[
 EngineName = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", show_default="auto", help="auto, brute, candidates or reference.", rich_help_panel=RUN
+        metavar="NAME", show_default="auto", help="auto, brute, moments, candidates or reference.", rich_help_panel=RUN
     ),
 ]
 Jobs = Annotated[

@@ -34,8 +34,8 @@ class BlurringMeanShift(ShiftClusterer):
         Limit on seconds, looked at after each sweep.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    engine : {"auto", "brute", "candidates", "reference"}, default="auto"
-        All are exact; they differ in speed.
+    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+        All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
     n_jobs : int, optional
         Threads. Labels do not depend on it.
     verbose : int, default=0

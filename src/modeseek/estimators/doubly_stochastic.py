@@ -58,8 +58,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
         One chain.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    engine : {"auto", "brute", "candidates", "reference"}, default="auto"
-        All are exact; they differ in speed.
+    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+        All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
     n_jobs : int, optional
         Threads for batches, neighbour searches and `predict`. One chain is sequential. Labels do not depend on it.
     random_state : int, RandomState, Generator or None

@@ -75,8 +75,8 @@ class MeanShift(ShiftClusterer):
         1e-4 otherwise. Climbers within about ten times that of each other climb as one ("flat": only at one place).
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    engine : {"auto", "brute", "candidates", "reference"}, default="auto"
-        All are exact; they differ in speed.
+    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+        All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
     verbose : int, default=0
         1 shows progress on a terminal.
     callbacks : sequence of callables, optional
