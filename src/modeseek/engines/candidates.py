@@ -8,12 +8,13 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from modeseek.engines.base import BaseWorkspace, in_blocks
+from modeseek.engines.candidates_shapes import EXTRA, SITES, Sites
 from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
 from modeseek.neighbours import distance_blocks
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
-    from modeseek.engines.candidates_kernels import Shifts, Sites
+    from modeseek.engines.candidates_kernels import Shifts
     from modeseek.engines.candidates_lists import Keeper
 
 __all__ = ["CandidatesEngine"]
@@ -127,15 +128,12 @@ class CandidatesWorkspace(BaseWorkspace):
 
     def _shift_points(self, draws: Draws, done: int, lengths: Array) -> int:
         """Apply the draws that are left, each point a site of its own."""
-        from modeseek.engines.candidates_kernels import Sites
-
         n = len(self._weights)
         sites = Sites(self._positions, self._weights.copy(), np.ones(n, dtype=np.int64), np.arange(n))
         return self._advance(sites, n, self._keeper, draws, done, lengths)
 
     def _shift_sites(self, groups: Groups, draws: Draws, done: int, lengths: Array) -> int:
         """Apply draws to sites of coincident points until there is no room for new ones; return how many are done."""
-        from modeseek.engines.candidates_kernels import Sites
         from modeseek.engines.candidates_lists import Keeper
 
         m, capacity = len(groups.leaders), room(groups)
@@ -149,8 +147,6 @@ class CandidatesWorkspace(BaseWorkspace):
         return done
 
     def _advance(self, sites: Sites, m: int, keeper: Keeper, draws: Draws, done: int, lengths: Array) -> int:
-        from modeseek.engines.candidates_kernels import EXTRA, SITES
-
         while done < len(lengths):
             h = float(draws.bandwidths[done:].max())
             lists, rules = keeper.prepare(sites, m, h, len(lengths) - done)

@@ -8,119 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from modeseek.engines import candidates_shapes
+from modeseek.engines.candidates_shapes import ANCHORS, EXTRA, LOOSE, SITES, WILD, WORK
 from modeseek.engines.compiled import OPTIONS, cached, check_code, leave, settle_in_place, weigh, within_rounding
-from modeseek.types import Array, IntArray
 
-__all__ = [
-    "ANCHORS",
-    "EXTRA",
-    "GLANCE",
-    "LOOSE",
-    "SITES",
-    "WILD",
-    "WORK",
-    "Lists",
-    "Rules",
-    "Shifts",
-    "Sites",
-    "collect",
-    "mark",
-    "shifts",
-]
+__all__ = ["GLANCE", "Shifts", "collect", "mark", "shifts"]
 
-# places in `Lists.tally`
-SITES, LOOSE, WORK, EXTRA, ANCHORS, WILD = range(6)
 # evaluations that passing over a site costs
 GLANCE = 1 / 8
 # room for the rounding of a distance where it only decides who is looked at
 ROOMY = 1.0001
 
 
-class Sites(NamedTuple):
-    """Points as sites: coincident ones are one.
-
-    Attributes
-    ----------
-    positions : (room, blocks, width) array
-        Places, coordinates cut into blocks and padded with zeros.
-    weights, counts : (room,) arrays
-        Weight and number of the points at each site.
-    site : (n,) array
-        The site of each point.
-    """
-
-    positions: Array
-    weights: Array
-    counts: IntArray
-    site: IntArray
-
-
-class Lists(NamedTuple):
-    """Who may be in reach of whom.
-
-    Attributes
-    ----------
-    reference : (m, blocks, width) array
-        Where the sites were when the lists were made.
-    starts, members : (m + 1,) and (pairs,) arrays
-        The list of site s is members[starts[s] : starts[s + 1]], ascending. No starts: every site is looked at.
-    loose, is_loose : (room,) arrays
-        The sites that have moved too far for the lists, ascending, and a flag for each.
-    everyone : (room,) array
-        0, 1, 2, ...
-    anchors : (a, blocks, width) array
-        Places near which loose sites are: they tell at once which of these may be in reach.
-    anchored : (a, m) array
-        For each anchor a list of the sites that are not loose, for the loose ones near it.
-    lengths, near : (a,) arrays
-        Length of each such list; whether an anchor is near the query at hand.
-    anchor : (room,) array
-        The anchor of each loose site; -1 if all are taken and none is near.
-    tally : (6,) array
-        Sites in use, loose ones, evaluations so far, those among them that loose sites caused, anchors in use, loose
-        sites without an anchor.
-    """
-
-    reference: Array
-    starts: IntArray
-    members: IntArray
-    loose: IntArray
-    is_loose: IntArray
-    everyone: IntArray
-    anchors: Array
-    anchored: IntArray
-    lengths: IntArray
-    near: IntArray
-    anchor: IntArray
-    tally: IntArray
-
-
-class Rules(NamedTuple):
-    """When to do what.
-
-    Attributes
-    ----------
-    ulps : float
-        Coordinates that differ by less than this share of the largest are one.
-    slip : float
-        Squared distance from its reference at which a site is loose.
-    span, reach : float
-        How far a loose site may be from its anchor, and how far the list of an anchor reaches.
-    budget, patience : int
-        Evaluations, and extra ones, after which to return.
-    """
-
-    ulps: float
-    slip: float
-    span: float
-    reach: float
-    budget: int
-    patience: int
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile what Python calls; a change of the shapes makes it anew, too."""
+    return cached(function, candidates_shapes)
 
 
 @njit(**OPTIONS)
@@ -337,7 +244,7 @@ def _all(kind, positions, weights, queries, bandwidths, starts, members, spheric
             moved[k, c] = new[c]
 
 
-@cached
+@kernel
 def collect(products, halves, query_halves, found, starts):  # type: ignore[no-untyped-def]
     """Write, row by row, the columns where products >= halves + query_halves; return how many.
 
@@ -354,7 +261,7 @@ def collect(products, halves, query_halves, found, starts):  # type: ignore[no-u
     return m
 
 
-@cached
+@kernel
 def mark(sites, lists, rules):  # type: ignore[no-untyped-def]
     """Find afresh the sites that are too far from their reference, and give them anchors; return how many."""
     tally = lists.tally
@@ -393,11 +300,11 @@ def shifts(code: int) -> Shifts:
     """Return the compiled verbs of a built-in profile."""
     check_code(code, __name__)
 
-    @cached
+    @kernel
     def each(sites, lists, weights, equal, rules, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
         return _each(code, sites, lists, weights, equal, rules, indices, bandwidths, spherical, lengths)
 
-    @cached
+    @kernel
     def all_(positions, weights, queries, bandwidths, starts, members, spherical, moved):  # type: ignore[no-untyped-def]
         _all(code, positions, weights, queries, bandwidths, starts, members, spherical, moved)
 
