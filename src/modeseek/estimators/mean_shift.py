@@ -141,9 +141,10 @@ class MeanShift(ShiftClusterer):
         seeds = self._seeds(points, h)
         flat = get_profile(self.profile) is FLAT
         tol = (1e-3 if flat else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
-        chain = mean_shift(self._setting(points), h, tol=tol, queries=seeds.places if seeds else None)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
-        limit = sweeps * len(seeds.places if seeds else points.values) + 1
+        queries = seeds.places if seeds else points.values
+        chain = mean_shift(self._setting(points), h, tol=tol, queries=queries, most_steps=sweeps)
+        limit = 2 * sweeps * len(queries) + 1  # never reached: those who go ahead in vain climb twice
         result = self._run(chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit))
         self.n_iter_ = max(result.sweeps, 1)
         self._store(points, result, self._partition(points, seeds, result, h))
