@@ -182,13 +182,6 @@ def test_ctrl_c_while_some_go_ahead(few_are_many, monkeypatch):
     assert_array_equal(run(chain, Stopping(0.5), start=result.state).state.points, whole.points)
 
 
-def test_cells_that_share_a_hash_are_told_apart(few_are_many, monkeypatch):
-    monkeypatch.setattr(paths, "row_keys", lambda rows: np.zeros(len(rows), dtype=np.uint64))
-    space = setting(BLOBS)
-    ends = run(mean_shift(space, 2.0, tol=1e-4), Stopping(0.5)).state.points
-    assert_array_equal(components(ends, 0.5), components(climb_alone(space, 2.0, 1e-4)[0], 0.5))
-
-
 def two_ways(ends):
     """Paths of two pioneers that meet at 5 and go on to different places; the second goes by 3, the first by 7."""
     stops = iter(np.array([[[7.0], [3.0]], [[5.0], [5.0]], ends]))
@@ -208,6 +201,13 @@ def test_a_cell_on_ways_to_different_modes_stops_nobody(ends, entered):
     assert_array_equal(who, entered)
     assert_array_equal(found.ends[owner[[0, -1]]], ends)
     assert found.updates == 6
+
+
+def test_cells_that_share_a_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(paths, "row_keys", lambda rows: np.zeros(len(rows), dtype=np.uint64))
+    who, owner = two_ways([[5.5], [5.5]]).find(np.array([[7.0], [9.0], [3.0]]))
+    assert_array_equal(who, [1])  # of all cells with one hash the first is known
+    assert_array_equal(owner, [0])
 
 
 def test_pioneers_are_spread_over_all_climbers():

@@ -33,8 +33,8 @@ FROZEN = 1e-5
 TOGETHER = 10.0
 # in shares of h: what rounding alone can put between two climbers at one place
 ROUNDING = 1e-9
-# fewer climbers times dimensions than this save no time by paths (measured)
-PATHS_FROM = 16_000
+# with fewer climbers times dimensions, what goes on around the sums costs what paths save (benchmarks/climbing.py)
+PATHS_FROM = 30_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,7 +72,8 @@ class MeanShift(ShiftClusterer):
         "nearest" by the nearest centre, as scikit-learn does.
     tol : float, optional
         A climber has arrived when a step is at most tol * bandwidth. None: 1e-3 for "flat", as in scikit-learn, and
-        1e-4 otherwise. Climbers within about ten times that of each other climb as one ("flat": only at one place).
+        1e-4 otherwise. Climbers within about ten times that of each other climb as one ("flat": only at one place),
+        and of many, some go ahead and the others stop that close to their paths ("flat": they do not).
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
     engine : {"auto", "brute", "reference"}, default="auto"
@@ -91,7 +92,7 @@ class MeanShift(ShiftClusterer):
     bandwidth_ : float
         The bandwidth in force.
     n_iter_ : int
-        Most steps that a climber took.
+        Sweeps: most steps that a climber took, but for those that go ahead.
 
     Examples
     --------
