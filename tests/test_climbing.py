@@ -1,4 +1,4 @@
-"""Climbers that come together climb as one: what plain climbing gives, for fewer sums."""
+"""Climbers that come together climb as one, and stop on paths: what plain climbing gives, for fewer sums."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 
 from inputs import states
 from modeseek import MeanShift
-from modeseek.chain import Stopping, mean_shift, run, setting
+from modeseek.chain import Outcome, Stopping, algorithms, mean_shift, paths, run, setting
 from modeseek.engines.brute import BruteWorkspace
 from modeseek.neighbours import nearest
 from modeseek.partition import components
+from modeseek.types import ChainState, SweepInfo
 
 BLOBS = make_blobs(600, centers=6, cluster_std=1.2, random_state=0)[0]
 TOL = {"flat": 1e-3, "biweight": 1e-4, "gaussian": 1e-4}
@@ -66,9 +68,11 @@ def test_together_is_alone_on_ugly_data(state):
     assert_array_equal(components(together.points, state.h / 4), components(alone, state.h / 4))
 
 
+@pytest.mark.parametrize("many", [0, 10**9])
 @pytest.mark.parametrize("profile", TOL)
-def test_a_chain_that_knows_nothing_goes_on_alike(profile):
+def test_a_chain_that_knows_nothing_goes_on_alike(profile, many, monkeypatch):
     """What is remembered from sweep to sweep saves comparisons and must change nothing."""
+    monkeypatch.setattr(algorithms, "PATHS_FROM", many)
     space = setting(BLOBS, profile=profile)
 
     def make():
@@ -86,13 +90,132 @@ def test_a_chain_that_knows_nothing_goes_on_alike(profile):
     assert chain.frozen(state)
 
 
-def test_the_order_of_climbers_changes_nothing(rng):
+@pytest.mark.parametrize("many", [0, 10**9])
+def test_the_order_of_climbers_changes_nothing(rng, many, monkeypatch):
+    monkeypatch.setattr(algorithms, "PATHS_FROM", many)
     space, order = setting(BLOBS), rng.permutation(len(BLOBS))
     ends = [
         run(mean_shift(space, 2.0, tol=1e-4, queries=queries), Stopping(0.5)).state.points
         for queries in (BLOBS, BLOBS[order])
     ]
     assert_array_equal(ends[0][order], ends[1])
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Let some go ahead however few the climbers are."""
+    monkeypatch.setattr(algorithms, "PATHS_FROM", 0)
+
+
+# a long ridge and a bent one, where ways run together early
+RIDGES = np.concatenate(
+    [
+        np.random.default_rng(1).normal(size=(400, 2)) * [3.0, 0.4],
+        [10.0, 0.0] + np.random.default_rng(2).normal(size=(400, 2)) * [0.4, 3.0],
+    ]
+)
+
+
+@pytest.mark.parametrize("profile", ["biweight", "quadweight"])
+@pytest.mark.parametrize(("data", "at_most"), [(BLOBS, 0.9), (RIDGES, 0.7)])
+def test_paths_give_what_climbing_alone_gives(data, at_most, profile, few_are_many, monkeypatch):
+    h, tol, space = 2.0, 1e-4, setting(data, profile=profile, engine="brute")
+    alone, _ = climb_alone(space, h, tol)
+    rows = counted(monkeypatch)
+    together = run(mean_shift(space, h, tol=tol, most_steps=0), Stopping(h / 4)).state
+    without, rows[:] = sum(rows), []
+    behind = run(mean_shift(space, h, tol=tol), Stopping(h / 4)).state
+    assert_allclose(behind.points, alone, atol=20 * tol * h)
+    assert_array_equal(components(behind.points, h / 4), components(alone, h / 4))
+    assert sum(rows) <= at_most * without
+    assert (behind.last_shift <= tol * h).all()
+    assert sum(rows) <= behind.k < together.k  # followers count, as do those who went ahead
+
+
+@given(state=states(dimensions=(1, 2, 3, 5)))
+@settings(max_examples=30)
+def test_paths_on_ugly_data(state):
+    space, tol = setting(state.points, state.weights), 1e-6
+    alone, _ = climb_alone(space, state.h, tol)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(algorithms, "PATHS_FROM", 0)
+        patch.setattr(paths, "PIONEERS", 1.0)
+        chain = mean_shift(space, state.h, tol=tol, most_steps=10**5)
+        behind = run(chain, Stopping(state.h / 4, max_sweeps=10**5)).state
+    assert (behind.last_shift <= tol * state.h).all()
+    assert_array_equal(components(behind.points, state.h / 4), components(alone, state.h / 4))
+
+
+@pytest.mark.parametrize("profile", ["flat", "gaussian"])
+def test_weights_that_jump_know_no_paths(profile, few_are_many):
+    space = setting(BLOBS, profile=profile)
+    ends = [run(mean_shift(space, 2.0, tol=1e-3, most_steps=most), Stopping(0.5)).state for most in (0, 300)]
+    assert_array_equal(ends[0].points, ends[1].points)
+    assert ends[0].k == ends[1].k
+
+
+def test_who_goes_ahead_and_does_not_arrive_leaves_no_path(few_are_many):
+    space = setting(BLOBS)
+    states_ = [run(mean_shift(space, 2.0, tol=1e-4, most_steps=most), Stopping(0.5)).state for most in (0, 3)]
+    assert_array_equal(states_[0].points, states_[1].points)
+    with pytest.warns(ConvergenceWarning):
+        model = MeanShift(2.0, max_iter=3).fit(BLOBS)
+    assert model.n_iter_ == 3
+
+
+def test_ctrl_c_while_some_go_ahead(few_are_many, monkeypatch):
+    space = setting(BLOBS, engine="brute")
+    whole = run(mean_shift(space, 2.0, tol=1e-4), Stopping(0.5)).state
+    chain, original, calls = mean_shift(space, 2.0, tol=1e-4), BruteWorkspace.shift_all, []
+
+    def interrupted(self, queries, h):
+        calls.append(len(queries))
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return original(self, queries, h)
+
+    monkeypatch.setattr(BruteWorkspace, "shift_all", interrupted)
+    result = run(chain, Stopping(0.5))
+    assert (result.outcome, result.state.k) == (Outcome.INTERRUPTED, 0)
+    assert max(calls) < len(BLOBS) / 2  # it was they who were interrupted
+    assert_array_equal(result.state.points, BLOBS)
+    assert_array_equal(run(chain, Stopping(0.5), start=result.state).state.points, whole.points)
+
+
+def two_ways(ends):
+    """Paths of two pioneers that meet at 5 and go on to different places; the second goes by 3, the first by 7."""
+    stops = iter(np.array([[[7.0], [3.0]], [[5.0], [5.0]], ends]))
+
+    def sweep(state):
+        points = next(stops)
+        return ChainState(points, 4.0, state.k + 2, np.ones(2)), SweepInfo(np.ones(1), 0.0)
+
+    start = ChainState(np.array([[9.0], [1.0]]), 4.0, 0, np.full(2, np.inf))
+    return paths.walk(sweep, lambda state: np.full(2, state.k < 6), start, 1e-3, 10)
+
+
+@pytest.mark.parametrize(("ends", "entered"), [([[5.5], [5.5]], [0, 1, 2]), ([[2.0], [8.0]], [0, 2])])
+def test_a_cell_on_ways_to_different_modes_stops_nobody(ends, entered):
+    found = two_ways(ends)
+    who, owner = found.find(np.array([[7.0], [5.0], [3.0], [6.0], [8.9]]))
+    assert_array_equal(who, entered)
+    assert_array_equal(found.ends[owner[[0, -1]]], ends)
+    assert found.updates == 6
+
+
+def test_cells_that_share_a_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(paths, "row_keys", lambda rows: np.zeros(len(rows), dtype=np.uint64))
+    who, owner = two_ways([[5.5], [5.5]]).find(np.array([[7.0], [9.0], [3.0]]))
+    assert_array_equal(who, [1])  # of all cells with one hash the first is known
+    assert_array_equal(owner, [0])
+
+
+def test_pioneers_are_spread_over_all_climbers():
+    chosen = paths.pioneers(np.arange(10_000)[::-1])
+    assert len(chosen) == 400
+    assert (chosen[0], chosen[-1]) == (9999, 0)
+    assert np.ptp(np.diff(chosen)) <= 1
+    assert_array_equal(paths.pioneers(np.arange(5)), np.arange(5))
 
 
 def test_equal_seeds_cost_one(monkeypatch):

@@ -23,6 +23,7 @@ __all__ = [
     "check_tau",
     "check_weights",
     "distinct_rows",
+    "row_keys",
     "same_rows",
     "seed_of",
 ]
@@ -151,12 +152,8 @@ def same_rows(rows: Array) -> tuple[IntArray, IntArray]:
     >>> sorted(first.tolist()), bool(number[0] == number[2] != number[1])
     ([0, 1], True)
     """
-    rows = rows.astype(np.float64) + 0.0  # + 0.0: -0.0 and 0.0 are one
-    key = np.zeros(len(rows), dtype=np.uint64)
-    for column in rows.T:
-        key ^= np.ascontiguousarray(column).view(np.uint64)
-        key *= MIXER
-        key ^= key >> np.uint64(32)
+    rows = rows.astype(np.float64)
+    key = row_keys(rows)
     order = np.argsort(key)
     opens = _steps(key[order])
     if opens.all():
@@ -168,6 +165,16 @@ def same_rows(rows: Array) -> tuple[IntArray, IntArray]:
     if not np.array_equal(rows, np.take(rows, first[number], axis=0)):
         return _sorted_rows(rows)  # two rows with one hash: next to never
     return first, number
+
+
+def row_keys(rows: Array) -> Array:
+    """Return a 64-bit hash of each row of a float64 array; equal rows have equal ones."""
+    key = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
+        key ^= (column + 0.0).view(np.uint64)  # + 0.0: -0.0 and 0.0 are one
+        key *= MIXER
+        key ^= key >> np.uint64(32)
+    return key
 
 
 def _steps(values: Array) -> Array:

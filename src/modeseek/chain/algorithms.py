@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek.bandwidth import Constant, DrawPlan
-from modeseek.chain.together import Together
+from modeseek.chain.climb import Climb
 from modeseek.engines import choose
 from modeseek.engines.compiling import announce
 from modeseek.profiles import BIWEIGHT, Profile, get_profile
@@ -31,8 +31,12 @@ __all__ = ["Chain", "Setting", "blurring", "doubly_stochastic", "mean_shift", "s
 FROZEN = 1e-5
 # climbers join in cells of this many times tol * h, where weights are continuous
 TOGETHER = 10.0
+# ... but not in wider ones than this share of h, however loose tol is: there labels begin to change
+WIDEST = 5e-3
 # in shares of h: what rounding alone can put between two climbers at one place
 ROUNDING = 1e-9
+# with fewer climbers times dimensions, what goes on around the sums costs what paths save (benchmarks/climbing.py)
+PATHS_FROM = 30_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +155,18 @@ class _Held:
         return self._points
 
 
-def mean_shift(setting: Setting, h: float, *, tol: float = 1e-6, queries: Array | None = None) -> Chain:
+def mean_shift(
+    setting: Setting, h: float, *, tol: float = 1e-6, queries: Array | None = None, most_steps: int = 300
+) -> Chain:
     """Return plain mean shift: every query climbs the density of the data, which never move.
 
     Climbers that have come together climb as one. Where weights fall continuously to 0 at the rim, that is in cells of
-    side 10 * tol * h: about as far from each other as from the mode when they stop. Other weights, like flat ones, have
-    plateaus on which neighbours part, so there climbers join when only rounding (1e-9 h) is between them.
+    side 10 * tol * h, at most 0.005 h: about as far from each other as from the mode when they stop. Other weights,
+    like flat ones, have plateaus on which neighbours part, so there climbers join when only rounding (1e-9 h) is
+    between them.
+
+    Where weights are continuous and climbers are many, some go ahead, in the first sweep. The others stop where they
+    enter a cell (the same ones) on the path of one that arrived, and take its end.
 
     Parameters
     ----------
@@ -166,37 +176,20 @@ def mean_shift(setting: Setting, h: float, *, tol: float = 1e-6, queries: Array 
         A query has arrived when a shift is at most tol * h; from then on it rests.
     queries : (m, d) array, optional
         Where climbers start. Default: at the data.
+    most_steps : int
+        One that goes ahead and has not arrived after so many steps leaves no path; 0: nobody goes ahead.
     """
     check_number("bandwidth", h)
     start = setting.points if queries is None else queries
-    workspace = setting.open()
-    together = Together(start, h * max(TOGETHER * tol if setting.profile.proven else 0.0, ROUNDING))
-
-    def still_climbing(state: ChainState) -> Array:
-        return state.last_shift > tol * h
-
-    def sweep(state: ChainState) -> tuple[ChainState, SweepInfo]:
-        climbing = still_climbing(state)
-        if not climbing.any():
-            return state, SweepInfo(np.full(1, h), 0.0)
-        steps, leader = together.leaders(state.points, climbing)
-        old = np.take(state.points, steps, axis=0)
-        new = workspace.shift_all(old, h)
-        shift = new.astype(np.float64) - old
-        points, last_shift = state.points.copy(), state.last_shift.copy()
-        points[steps] = new
-        last_shift[steps] = np.sqrt(np.einsum("ij,ij->i", shift, shift))
-        rows = np.flatnonzero(climbing)
-        points[rows] = np.take(points, leader[rows], axis=0)
-        last_shift[rows] = last_shift[leader[rows]]
-        together.remember(points, leader)
-        info = SweepInfo(np.full(1, h), float(last_shift[steps].max()))
-        return ChainState(points, h, state.k + len(rows), last_shift), info
+    side = h * max(min(TOGETHER * tol, WIDEST) if setting.profile.proven else 0.0, ROUNDING)
+    # other weights let climbers stop only where their places agree to rounding, which saves next to nothing
+    pays = setting.profile.proven and start.size >= PATHS_FROM
+    climb = Climb(setting.open(), start, h, tol, side, most_steps if pays else 0)
 
     def arrived(state: ChainState) -> bool:
-        return not still_climbing(state).any()
+        return not climb.climbing(state).any()
 
-    return Chain("mean shift", setting, h, lambda: _start(start, h), sweep, None, arrived)
+    return Chain("mean shift", setting, h, climb.begin, climb.sweep, None, arrived)
 
 
 def blurring(setting: Setting, h: float) -> Chain:

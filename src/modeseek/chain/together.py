@@ -22,13 +22,18 @@ class Together:
         Where climbers start.
     side : float
         Side of a cell.
+
+    Attributes
+    ----------
+    order : (m,) integer array
+        Climbers from the lexicographically first start to the last.
     """
 
     def __init__(self, start: Array, side: float):
         self._side = side
         # who leads must not depend on the order in which climbers are given
         in_order = bool((np.diff(start[:, 0]) > 0).all())
-        self._order = np.arange(len(start)) if in_order else np.lexsort(start.T[::-1])
+        self.order = np.arange(len(start)) if in_order else np.lexsort(start.T[::-1])
         self._points: Array | None = None
         self._leader = np.arange(len(start))
 
@@ -51,7 +56,7 @@ class Together:
         """
         everyone = np.arange(len(points))
         leader = self._leader if points is self._points else everyone
-        alone = self._order[(climbing & (leader == everyone))[self._order]]
+        alone = self.order[(climbing & (leader == everyone))[self.order]]
         first, number = same_rows(np.round(np.take(points, alone, axis=0).astype(np.float64) / self._side))
         steps, joined = alone[first], everyone
         joined[alone] = steps[number]

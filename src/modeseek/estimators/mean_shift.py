@@ -72,7 +72,8 @@ class MeanShift(ShiftClusterer):
         "nearest" by the nearest centre, as scikit-learn does.
     tol : float, optional
         A climber has arrived when a step is at most tol * bandwidth. None: 1e-3 for "flat", as in scikit-learn, and
-        1e-4 otherwise. Climbers within about ten times that of each other climb as one ("flat": only at one place).
+        1e-4 otherwise. Climbers within about ten times that of each other climb as one ("flat": only at one place),
+        and of many, some go ahead and the others stop that close to their paths ("flat": they do not).
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
@@ -91,7 +92,7 @@ class MeanShift(ShiftClusterer):
     bandwidth_ : float
         The bandwidth in force.
     n_iter_ : int
-        Most steps that a climber took.
+        Sweeps: most steps that a climber took, but for those that go ahead.
 
     Examples
     --------
@@ -141,9 +142,10 @@ class MeanShift(ShiftClusterer):
         seeds = self._seeds(points, h)
         flat = get_profile(self.profile) is FLAT
         tol = (1e-3 if flat else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
-        chain = mean_shift(self._setting(points, h), h, tol=tol, queries=seeds.places if seeds else None)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
-        limit = sweeps * len(seeds.places if seeds else points.values) + 1
+        queries = seeds.places if seeds else points.values
+        chain = mean_shift(self._setting(points, h), h, tol=tol, queries=queries, most_steps=sweeps)
+        limit = 2 * sweeps * len(queries) + 1  # never reached: those who go ahead in vain climb twice
         result = self._run(chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit))
         self.n_iter_ = max(result.sweeps, 1)
         self._store(points, result, self._partition(points, seeds, result, h))
