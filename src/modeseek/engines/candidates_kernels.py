@@ -31,10 +31,64 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @njit(**OPTIONS)
-def _sum(kind, positions, weights, q, h, source, low, high, shift):  # type: ignore[no-untyped-def]
-    """Mean shift of q over the sites source[low:high].
+def _sum(kind, positions, weights, q, h, source, low, high, shift, near, ids):  # type: ignore[no-untyped-def]
+    """Mean shift of q over the sites source[low:high]; `near` and `ids` are room for as many."""
+    if positions.shape[1] == 1:
+        _sum_narrow(kind, positions, weights, q, h, source, low, high, shift, near, ids)
+    else:
+        _sum_wide(kind, positions, weights, q, h, source, low, high, shift)
 
-    A row in reach is used while it is in the cache, four at a time so that the sum is read and written less often.
+
+@njit(**OPTIONS)
+def _sum_narrow(kind, positions, weights, q, h, source, low, high, shift, near, ids):  # type: ignore[no-untyped-def]
+    """Mean shift over rows so short that four of them are measured side by side, and all before any is added."""
+    n, blocks, width = positions.shape
+    d = blocks * width
+    rows, x = positions.reshape(n, d), q.reshape(d)
+    inv, limit = 1.0 / (h * h), h * h * (1.0 + 1e-6)  # a little beyond h: the weight itself decides at the rim
+    zero = q[0, 0] - q[0, 0]  # of the points' own type, so that float32 runs in its own lanes
+    m, last = 0, high - 1
+    for k in range(low, high, 4):
+        # the last four may name a row twice: then it is measured twice, by the same operations, and noted once
+        j0, j1 = np.uint64(source[k]), np.uint64(source[min(k + 1, last)])
+        j2, j3 = np.uint64(source[min(k + 2, last)]), np.uint64(source[min(k + 3, last)])
+        r0 = r1 = r2 = r3 = zero
+        for c in range(d):
+            y = x[c]
+            a0, a1, a2, a3 = rows[j0, c] - y, rows[j1, c] - y, rows[j2, c] - y, rows[j3, c] - y
+            r0 += a0 * a0
+            r1 += a1 * a1
+            r2 += a2 * a2
+            r3 += a3 * a3
+        ids[m], near[m] = j0, r0
+        m += r0 <= limit
+        ids[m], near[m] = j1, r1
+        m += (r1 <= limit) & (k + 1 <= last)
+        ids[m], near[m] = j2, r2
+        m += (r2 <= limit) & (k + 2 <= last)
+        ids[m], near[m] = j3, r3
+        m += (r3 <= limit) & (k + 3 <= last)
+    total = 0.0
+    for k in range(m):
+        near[k] = weigh(kind, near[k] * inv) * weights[ids[k]]
+        total += near[k]
+    shift[:] = 0.0
+    whole = m - m % 4
+    for k in range(0, whole, 4):
+        _add_four(rows, x, ids[k : k + 4], near[k : k + 4], shift)
+    for k in range(whole, m):
+        for c in range(d):
+            shift[c] += near[k] * (rows[ids[k], c] - x[c])
+    scale = 1.0 / total if total > 0.0 else 0.0  # no point in reach: stay
+    for c in range(d):
+        shift[c] *= scale
+
+
+@njit(**OPTIONS)
+def _sum_wide(kind, positions, weights, q, h, source, low, high, shift):  # type: ignore[no-untyped-def]
+    """Mean shift over long rows: given up once out of reach, and used while in the cache.
+
+    Four are added at a time, so that the sum is read and written less often.
     """
     n, blocks, width = positions.shape
     d = blocks * width
@@ -171,7 +225,7 @@ def _with_loose(lists, q, h, span, source, low, high, out):  # type: ignore[no-u
 
 
 @njit(**OPTIONS)
-def _shift_site(kind, sites, lists, s, q, h, span, picked, shift):  # type: ignore[no-untyped-def]
+def _shift_site(kind, sites, lists, s, q, h, span, picked, shift, near, ids):  # type: ignore[no-untyped-def]
     """Mean shift of site s at q: over its list, or its anchor's, and the loose sites; over all where it has neither."""
     tally = lists.tally
     source, low, high = lists.everyone, 0, tally[SITES]
@@ -187,7 +241,7 @@ def _shift_site(kind, sites, lists, s, q, h, span, picked, shift):  # type: igno
         high = _with_loose(lists, q, h, span, source, low, high, picked)
         source, low = picked, 0
     tally[WORK] += high - low
-    _sum(kind, sites.positions, sites.weights, q, h, source, low, high, shift)
+    _sum(kind, sites.positions, sites.weights, q, h, source, low, high, shift, near, ids)
 
 
 @njit(inline="always")
@@ -198,7 +252,7 @@ def _each(kind, sites, lists, weights, equal, rules, indices, bandwidths, spheri
     rows = positions.reshape(capacity, d)
     q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
     q_blocks = q.reshape(blocks, width)
-    picked = np.empty(capacity + 1, np.int32)
+    picked, near, ids = np.empty(capacity + 1, np.int32), np.empty(capacity + 1), np.empty(capacity + 1, np.uint64)
     crowded = len(sites.site) > tally[SITES] or capacity > len(sites.site)  # some site may hold more than one
     stop_work, done = tally[WORK] + rules.budget, 0
     while done < len(indices) and tally[WORK] < stop_work and tally[EXTRA] <= rules.patience:
@@ -208,7 +262,7 @@ def _each(kind, sites, lists, weights, equal, rules, indices, bandwidths, spheri
         s = sites.site[i]
         for c in range(d):
             q[c] = rows[s, c]
-        _shift_site(kind, sites, lists, s, q_blocks, h, rules.span, picked, new)
+        _shift_site(kind, sites, lists, s, q_blocks, h, rules.span, picked, new, near, ids)
         settle_in_place(d, q, new, spherical)
         square = 0.0
         if sites.counts[s] == 1 or not within_rounding(d, q, new, rules.ulps):
@@ -235,10 +289,11 @@ def _all(kind, positions, weights, queries, bandwidths, starts, members, spheric
     d = blocks * width
     q, new = np.zeros(d, dtype=positions.dtype), np.empty(d)
     q_blocks = q.reshape(blocks, width)
+    near, ids = np.empty(len(positions) + 1), np.empty(len(positions) + 1, np.uint64)
     for k in range(len(queries)):
         for c in range(queries.shape[1]):
             q[c] = queries[k, c]
-        _sum(kind, positions, weights, q_blocks, bandwidths[k], members, starts[k], starts[k + 1], new)
+        _sum(kind, positions, weights, q_blocks, bandwidths[k], members, starts[k], starts[k + 1], new, near, ids)
         settle_in_place(d, q, new, spherical)
         for c in range(queries.shape[1]):
             moved[k, c] = new[c]
