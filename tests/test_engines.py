@@ -138,6 +138,13 @@ def test_a_query_out_of_reach_stays(engine, rng):
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_no_queries(engine, rng):
+    """Mean shift in 16-D failed where everyone stood on a path: nobody was left to step."""
+    workspace = engine.open(rng.normal(size=(400, 3)), np.ones(400), PROFILES["biweight"], Geometry(), 2)
+    assert workspace.shift_all(np.empty((0, 3)), 1.0).shape == (0, 3)
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 def test_coincident_points_stay_exactly(engine):
     points = np.full((50, 3), 0.1)
     workspace = engine.open(points, np.ones(50), PROFILES["biweight"], Geometry(), None)

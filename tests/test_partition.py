@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from inputs import states
+from modeseek import partition
 from modeseek.neighbours import kth_distance, nearest, pairs_within
 from modeseek.partition import (
     _cells,
@@ -129,8 +130,11 @@ def test_clumps_in_high_dimension_are_few_cells(rng):
     assert all(np.linalg.norm(x[cell == c] - x[first[c]], axis=1).max() <= 0.25 for c in range(5))
 
 
-def test_components_in_high_dimension(rng):
-    x = np.concatenate([rng.normal(size=(40, 6)), 0.1 * rng.normal(size=(600, 6))])
+@pytest.mark.parametrize("pairs", [0, 1 << 20])
+def test_components_in_high_dimension(pairs, rng, monkeypatch):
+    """In cells, and grown from their first points where close pairs are many."""
+    monkeypatch.setattr(partition, "CLOSE_PAIRS", pairs)
+    x = np.concatenate([rng.normal(size=(40, 6)), 0.1 * rng.normal(size=(300, 6)), rng.uniform(2, 4, size=(60, 6))])
     labels = components(x, 0.8)
     close = np.linalg.norm(x[:, None] - x[None], axis=2) < 0.8
     _, expected = connected_components(close)

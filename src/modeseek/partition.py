@@ -43,6 +43,8 @@ STRIDE = 64
 GRID_DIMENSIONS = 4
 # balls tried before the points that are left become cells of their own: more than clusters, mostly
 BALLS = 256
+# more close pairs than this are not written down
+CLOSE_PAIRS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -212,6 +214,8 @@ def components(points: Array, tau: float) -> IntArray:
     array([0, 0, 0, 1])
     """
     x = points.astype(np.float64)
+    if x.shape[1] > GRID_DIMENSIONS and _crowded(x, tau):
+        return _grown(x, tau)
     first, cell = _cells(x, tau)
     # cells whose first points are 2 tau apart cannot hold points closer than tau
     pairs, distances = pairs_within(x[first], 2 * tau)
@@ -225,6 +229,32 @@ def components(points: Array, tau: float) -> IntArray:
     if len(doubtful):
         group = _joined(x, cell, group, doubtful, tau)
     return group[cell].astype(np.intp)
+
+
+def _crowded(x: Array, tau: float) -> bool:
+    """Return whether there are too many close pairs to write them down, from a sample."""
+    some = x[np.linspace(0, len(x) - 1, min(len(x), WITNESSES)).astype(np.intp)]
+    return float(np.mean(cdist(some, x) < 2 * tau)) * len(x) ** 2 > CLOSE_PAIRS
+
+
+def _grown(x: Array, tau: float) -> IntArray:
+    """Return the components, each grown from its first point: quick where they are few and apart, in little memory."""
+    labels, left, number = np.empty(len(x), dtype=np.intp), np.arange(len(x)), 0
+    while len(left):
+        away = cdist(x[left[:1]], x[left])[0]
+        joins = away < tau
+        while joins.any():
+            edge, reach = x[left[joins]], float(away[joins].max())
+            labels[left[joins]] = number
+            left, away = left[~joins], away[~joins]
+            # only those may be closer than tau to the edge that are not much farther from the first point
+            joins, maybe = np.zeros(len(left), dtype=bool), np.flatnonzero(away < tau + reach)
+            for start in range(0, len(edge), STRIDE):
+                near = (cdist(x[left[maybe]], edge[start : start + STRIDE]) < tau).any(axis=1)
+                joins[maybe[near]] = True
+                maybe = maybe[~near]
+        number += 1
+    return labels
 
 
 def _cells(x: Array, tau: float) -> tuple[IntArray, IntArray]:

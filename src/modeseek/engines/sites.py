@@ -69,8 +69,10 @@ def shift_distinct(shift: Callable[[Array, Array], Array], queries: Array, h: Ar
     h : float or (m,) array
     """
     queries = np.ascontiguousarray(queries)
+    if not len(queries):
+        return queries.copy()
     bandwidths = np.ascontiguousarray(np.broadcast_to(np.asarray(h, dtype=np.float64), len(queries)))
-    groups = coincident(queries) if len(queries) and np.ptp(bandwidths) == 0 else None
+    groups = coincident(queries) if np.ptp(bandwidths) == 0 else None
     if groups is None:
         return shift(queries, bandwidths)
     return shift(queries[groups.leaders], bandwidths[groups.leaders])[groups.site]
