@@ -127,7 +127,7 @@ def _sum_wide(kind, positions, weights, q, h, source, low, high, shift):  # type
 
 @njit(**OPTIONS)
 def _add_four(rows, x, ids, g, k, shift):  # type: ignore[no-untyped-def]
-    """Add four rows from place k on; not by slices, which would cost three times as much as the sum."""
+    """Add four rows from place k on; not by slices, which would cost more than the sum."""
     i0, i1, i2, i3 = ids[k], ids[k + 1], ids[k + 2], ids[k + 3]
     g0, g1, g2, g3 = g[k], g[k + 1], g[k + 2], g[k + 3]
     for c in range(len(shift)):

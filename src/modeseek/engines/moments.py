@@ -13,7 +13,7 @@ __all__ = ["MomentsEngine"]
 
 # up to this dimension few cells are cut by a sphere
 DIMENSIONS = 3
-# a cell with more points is cut into smaller ones; 16 points cost a sixth of what a node costs
+# a cell with more points is cut into smaller ones; 16 points cost much less than a node
 CROWD = 256
 # cells with half-sides below this share of the smallest bandwidth are not cut: spheres seldom meet them; by dimension
 FINEST = (0.0, 1.0 / 256.0, 1.0 / 16.0, 1.0 / 16.0)
@@ -24,8 +24,9 @@ MOVES_PER_BUILD = (1, 4)
 FEW = 50
 # ... or when bandwidths have grown by this factor, since larger nodes then need moments
 GROWTH = 1.25
-# a tree pays from so many points for each moment of a cell; measured on blobs, 2000 for the biweight in two dimensions
-POINTS_PER_MOMENT = 250
+# a tree pays from so many points by dimension, and so many for each moment of a cell: benchmarks/moments_crossover.py
+POINTS = (0, 4000, 2000, 2000)
+POINTS_PER_MOMENT = 100
 # updates per compiled call: a fraction of a second, so that Ctrl-C is heard
 UPDATES_PER_CALL = 50_000
 # ... and fewer are not worth a thread
@@ -124,7 +125,7 @@ class MomentsWorkspace(BaseWorkspace):
 
         low, high = -np.ones(self._points.shape[1]), np.ones(self._points.shape[1])
         if not self._geometry.spherical:
-            # column by column: NumPy is ten times slower along the other axis
+            # column by column: NumPy is slower along the other axis
             low[:], high[:] = [x.min() for x in self._points.T], [x.max() for x in self._points.T]
         # points stay within their hull, up to rounding
         half = max(float((high - low).max()) / 2 * (1 + 1e-6), largest * 1e-3)
@@ -169,9 +170,12 @@ class MomentsEngine:
 
     def pays(self, profile: ProfileLike, points: Array, h: float | None) -> bool:
         """Return whether it should be faster than `brute`."""
-        n, d = points.shape
+        return len(points) >= self.pays_from(profile, points.shape[1])
+
+    def pays_from(self, profile: ProfileLike, dimensions: int) -> int:
+        """Return the number of points from which it should be faster than `brute`."""
         assert profile.code is not None
-        return n >= POINTS_PER_MOMENT * size((0,) * d, (0,) * profile.code)
+        return max(POINTS[dimensions], POINTS_PER_MOMENT * size((0,) * dimensions, (0,) * profile.code))
 
     def open(
         self,
