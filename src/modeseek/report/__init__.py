@@ -1,0 +1,1 @@
+"""Pages: blocks of text, tables and pictures, written as HTML that needs no network and as Markdown."""
