@@ -67,6 +67,14 @@ def test_ratio_by_hand():
     assert_array_equal(np.bincount(imbalanced_mixture(4, 50, random_state=0)[1]), [86, 43, 21])
 
 
+def test_one_small_component_by_hand():
+    # 4 : 4 : 1 of 90 points
+    X, y = imbalanced_mixture(4, 30, sizes="one small", random_state=0)
+    assert_array_equal(np.bincount(y), [40, 40, 10])
+    with pytest.raises(ValueError, match="sizes must be"):
+        imbalanced_mixture(4, 30, sizes="small", random_state=0)
+
+
 @given(st.floats(1, 50), st.integers(60, 400))
 def test_sizes_add_up_and_fall(ratio, n):
     sizes = np.bincount(imbalanced_mixture(ratio, n, random_state=0)[1])

@@ -16,6 +16,7 @@ PAPER_CENTRES = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
 PAPER_SPREAD = 0.65
 PAPER_SPACING = 2.0
 SPREADS = ("std", "variance")
+SIZES = ("graded", "one small")
 
 
 def paper_mixture(n_per_cluster: int = 50, *, spread: str = "std", random_state: Any = None) -> tuple[Array, IntArray]:
@@ -52,13 +53,19 @@ def paper_mixture(n_per_cluster: int = 50, *, spread: str = "std", random_state:
 
 
 def imbalanced_mixture(
-    ratio: float, n_per_cluster: int = 50, *, spread: str = "std", random_state: Any = None
+    ratio: float,
+    n_per_cluster: int = 50,
+    *,
+    sizes: str = "graded",
+    spread: str = "std",
+    random_state: Any = None,
 ) -> tuple[Array, IntArray]:
     """Draw the paper's mixture with unequal sizes, the largest `ratio` times the smallest.
 
-    The three sizes are in the proportion ratio : sqrt(ratio) : 1 and add up to 3 * n_per_cluster, so that the
-    number of points does not change with the ratio. They are rounded to whole points (largest remainder), so
-    the ratio is met as closely as whole points allow. `ratio=1` is `paper_mixture`, to the last digit.
+    The three sizes are in the proportion ratio : sqrt(ratio) : 1 or ratio : ratio : 1 and add up to
+    3 * n_per_cluster, so that the number of points does not change with the ratio. They are rounded to whole points
+    (largest remainder), so the ratio is met as closely as whole points allow. `ratio=1` is `paper_mixture`, to the
+    last digit.
 
     Parameters
     ----------
@@ -66,6 +73,8 @@ def imbalanced_mixture(
         Largest size over smallest size, >= 1.
     n_per_cluster : int, default=50
         Average points of a component.
+    sizes : {"graded", "one small"}, default="graded"
+        Whether the middle component lies between the others in size, or is as large as the largest.
     spread : {"std", "variance"}, default="std"
         What the paper's 0.65 is; see `paper_mixture`.
     random_state : int, Generator, RandomState or None, default=None
@@ -86,13 +95,14 @@ def imbalanced_mixture(
     """
     n = check_integer("n_per_cluster", n_per_cluster, low=1)
     ratio = check_number("ratio", ratio, low=1.0, strict=False)
-    sizes = _split(3 * n, np.array([ratio, np.sqrt(ratio), 1.0]))
-    if sizes.min() < 1:
+    middle = np.sqrt(ratio) if check_choice("sizes", sizes, SIZES) == "graded" else ratio
+    counts = _split(3 * n, np.array([ratio, middle, 1.0]))
+    if counts.min() < 1:
         raise ValueError(
             f"ratio={ratio:g} leaves no point for the smallest component of {3 * n} points in all: "
             "take a smaller ratio or a larger n_per_cluster."
         )
-    return _gaussians(PAPER_CENTRES, sizes, spread, random_state)
+    return _gaussians(PAPER_CENTRES, counts, spread, random_state)
 
 
 def many_clusters(

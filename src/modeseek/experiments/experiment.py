@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Job(NamedTuple):
         How long it takes, in about milliseconds: progress bars go by it.
     """
 
-    cell: Mapping[str, Value]
+    cell: Mapping[str, Any]
     run: int
     cost: float = 1.0
 

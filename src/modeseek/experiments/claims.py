@@ -1,0 +1,135 @@
+"""The claims of the paper's section on experiments, each with a test that the rows decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from modeseek.experiments.lines import POLICIES
+from modeseek.experiments.rows import Rows, Value
+from modeseek.experiments.scores import LEVEL, Mean, mean_of
+from modeseek.types import Array
+
+__all__ = ["Claim", "Finding", "Findings", "Measured", "Reading", "paired", "readings", "settle", "values_at"]
+
+Measured: TypeAlias = Mapping[str, Rows]
+Reading: TypeAlias = Mapping[str, Value]
+SPREADS = ("std", "variance")
+
+
+class Finding(NamedTuple):
+    """What the rows say of a claim under one reading: whether it holds, and the figures."""
+
+    holds: bool
+    figures: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper.
+
+    Attributes
+    ----------
+    text : str
+        The claim, in our words.
+    where : str
+        Where the paper makes it.
+    test : str
+        What must be true of the rows for it to hold.
+    needs : tuple of str
+        The experiments that decide it.
+    readings : tuple of mappings
+        What the paper leaves open: the claim is tested under each.
+    check : callable
+        (rows of the experiments, reading) -> Finding.
+    """
+
+    text: str
+    where: str
+    test: str
+    needs: tuple[str, ...]
+    readings: tuple[Reading, ...]
+    check: Callable[[Measured, Reading], Finding]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A claim and what was found under each reading."""
+
+    claim: Claim
+    found: tuple[tuple[Reading, Finding], ...]
+
+    @property
+    def verdict(self) -> str:
+        """Return "holds", "does not hold" or "holds only under" and the readings."""
+        good = [reading for reading, finding in self.found if finding.holds]
+        if len(good) == len(self.found):
+            return "holds"
+        return f"holds only under {_shortest(good, self.claim.readings)}" if good else "does not hold"
+
+    @property
+    def kind(self) -> str:
+        """Return "good", "bad" or "partly"."""
+        return {"holds": "good", "does not hold": "bad"}.get(self.verdict, "partly")
+
+
+def readings(**open_points: Sequence[Value]) -> tuple[Reading, ...]:
+    """Return every combination of what the paper leaves open.
+
+    Examples
+    --------
+    >>> readings(policy=["shrinking", "walk"], spread=["std"])
+    ({'policy': 'shrinking', 'spread': 'std'}, {'policy': 'walk', 'spread': 'std'})
+    """
+    return tuple(dict(zip(open_points, each, strict=True)) for each in product(*open_points.values()))
+
+
+def settle(claim: Claim, measured: Measured) -> Findings | None:
+    """Test a claim under each reading; None where an experiment that it needs was not run."""
+    if any(name not in measured for name in claim.needs):
+        return None
+    return Findings(claim, tuple((reading, claim.check(measured, reading)) for reading in claim.readings))
+
+
+def name_of(reading: Reading) -> str:
+    """Return a reading in words.
+
+    Examples
+    --------
+    >>> name_of({"policy": "walk", "spread": "variance"})
+    'walk, 0.65 as variance'
+    """
+    words = {
+        "std": "0.65 as standard deviation",
+        "variance": "0.65 as variance",
+        "middle": "h_inf in the middle",
+        "paper": "h_inf 2/7 up",
+    }
+    return ", ".join(words.get(str(value), str(value)) for value in reading.values())
+
+
+def values_at(rows: Rows, measure: str, **conditions: Value) -> Array:
+    """Return a measure of the runs that meet the conditions, in the order of the runs."""
+    chosen = rows.where(**conditions)
+    return chosen[measure][np.argsort(chosen["run"], kind="stable")]
+
+
+def paired(first: Array, second: Array, level: float = LEVEL) -> Mean:
+    """Return the mean of the differences of paired runs, with its interval."""
+    return mean_of(first - second, level)
+
+
+def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:
+    """Name the readings by one part alone where that says it all: "shrinking" for all readings with shrinking."""
+    for part in every[0]:
+        for value in dict.fromkeys(reading[part] for reading in every):
+            if [reading for reading in every if reading[part] == value] == list(good):
+                return name_of({part: value})
+    return "; ".join(name_of(reading) for reading in good)
+
+
+BOTH = readings(policy=POLICIES, spread=SPREADS)

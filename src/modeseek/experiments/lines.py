@@ -1,0 +1,146 @@
+"""The lines of a figure: a clusterer each, at one bandwidth."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
+from modeseek.experiments.rows import Row
+from modeseek.experiments.scores import MEASURES, score
+from modeseek.types import Array, BandwidthPolicy, IntArray
+
+__all__ = [
+    "LINE_COLUMNS",
+    "POLICIES",
+    "Hyperparameters",
+    "Line",
+    "doubly_stochastic_line",
+    "fixed_lines",
+    "measure",
+    "own_lines",
+]
+
+FIXED = ("MS", "BMS", "SMS")
+# the two readings of the paper's bandwidth
+POLICIES = ("shrinking", "walk")
+LINE_COLUMNS = ("line", "h", *MEASURES, "sweeps", "outcome")
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """The paper's table of hyperparameters, and what it does not say: the profile.
+
+    Attributes
+    ----------
+    h : float
+        Bandwidth of MS, BMS and SMS.
+    h_min, h_max, h_inf : float
+        Range of DSMS and its limiting bandwidth.
+    nu : str
+        1 / log10(10 + log10 k).
+    max_updates : int
+        The paper's limit on iterations.
+    threshold : float
+        The paper's convergence threshold, absolute. It ends a climb of MS. The others stop when no later update can
+        change the partition, and on this threshold only where their bandwidth has come to rest.
+    profile : str
+        The paper does not say which kernel its experiments use.
+    """
+
+    h: float = 0.6
+    h_min: float = 0.2
+    h_max: float = 1.6
+    h_inf: float = 0.6
+    nu: str = "log-log"
+    max_updates: int = 10**7
+    threshold: float = 1e-6
+    profile: str = "biweight"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A clusterer in a figure.
+
+    Attributes
+    ----------
+    name : str
+    h : float or None
+        Its bandwidth, or whichever number the figure turns; None where it has none.
+    model : scikit-learn clusterer
+        Never fitted itself: each run fits a clone, with a seed of its own if it takes `random_state`.
+    """
+
+    name: str
+    h: float | None
+    model: Any
+
+
+def fixed_lines(settings: Hyperparameters, bandwidths: Iterable[float], names: Iterable[str] = FIXED) -> list[Line]:
+    """Return MS, BMS and SMS, or those named, at each bandwidth."""
+    lines = []
+    for h in bandwidths:
+        common = {"profile": settings.profile, "tol": settings.threshold / h}
+        limit = {"max_updates": settings.max_updates}
+        models = {
+            "MS": MeanShift(h, max_iter=settings.max_updates, **common),
+            "BMS": BlurringMeanShift(h, **common, **limit),
+            "SMS": StochasticMeanShift(h, **common, **limit),
+        }
+        lines += [Line(name, h, models[name]) for name in names]
+    return lines
+
+
+def doubly_stochastic_line(settings: Hyperparameters, policy: str, *, name: str = "", h: float | None = None) -> Line:
+    """Return DSMS under a policy, as "DSMS shrinking" at h_inf unless the figure turns something else."""
+    model = DoublyStochasticMeanShift(
+        settings.h_min,
+        settings.h_max,
+        settings.h_inf,
+        policy=policy,
+        nu=settings.nu,
+        profile=settings.profile,
+        tol=settings.threshold / settings.h_min,
+        max_updates=settings.max_updates,
+    )
+    return Line(name or f"DSMS {policy}", settings.h_inf if h is None else h, model)
+
+
+def own_lines(models: Mapping[str, Any]) -> tuple[Line, ...]:
+    """Return a user's clusterers as lines; a bandwidth policy becomes DSMS under it."""
+    lines = []
+    for name, model in models.items():
+        if not hasattr(model, "fit_predict") and isinstance(model, BandwidthPolicy):
+            model = DoublyStochasticMeanShift(policy=model)
+        if not hasattr(model, "fit_predict") or not hasattr(model, "get_params"):
+            raise TypeError(
+                f"line {name!r} must be a scikit-learn clusterer (with fit_predict and get_params) or a bandwidth "
+                f"policy (with h_0, h_min, draw and upper); got {model!r}."
+            )
+        lines.append(Line(str(name), None, model))
+    return tuple(lines)
+
+
+def measure(line: Line, X: Array, truth: IntArray, seed: int) -> Row:
+    """Cluster X with a clone of the line's model; return scores, sweeps done and how it ended."""
+    model = clone(line.model)
+    if "random_state" in model.get_params(deep=False):
+        model.set_params(random_state=seed)
+    with warnings.catch_warnings():
+        # a run that met its limit is told by its outcome, which the row has
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels = np.asarray(model.fit_predict(X))
+    updates, outcome = getattr(model, "n_updates_", None), getattr(model, "outcome_", None)
+    return {
+        "line": line.name,
+        "h": line.h,
+        **score(truth, labels),
+        "sweeps": None if updates is None else updates / len(X),
+        "outcome": None if outcome is None else outcome.name.lower(),
+    }

@@ -1,0 +1,196 @@
+"""Figures and tables of comparisons: means with intervals, a panel for each measure and set-up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from modeseek.experiments.lines import POLICIES, Line
+from modeseek.experiments.rows import Rows, Value
+from modeseek.experiments.scores import LEVEL, MEASURES, Mean, mean_of
+from modeseek.plots import Band, Style, legend_below, palette, plot_lines
+from modeseek.report import Table
+
+__all__ = [
+    "SPREADS",
+    "Panel",
+    "Shown",
+    "Summary",
+    "band_of",
+    "draw_panels",
+    "endings",
+    "fixed_shown",
+    "mean_table",
+    "own_shown",
+    "random_shown",
+    "sweep_shown",
+]
+
+# both readings of the paper's 0.65, as titles
+SPREADS = {"std": "0.65 as standard deviation", "variance": "0.65 as variance"}
+_COLOURS = dict(zip(("DSMS shrinking", "SMS", "BMS", "MS", "other", "DSMS walk"), palette(6), strict=True))
+_MARKS = {"DSMS shrinking": "o", "SMS": "s", "BMS": "^", "MS": "v", "DSMS walk": "D"}
+
+
+class Shown(NamedTuple):
+    """A line of a figure: its label, the rows that make it, and its look."""
+
+    label: str
+    where: Mapping[str, Value]
+    style: Style
+
+
+class Panel(NamedTuple):
+    """A column of panels: its title, the rows it shows, and its lines where they are not those of all panels."""
+
+    title: str
+    where: Mapping[str, Value]
+    lines: tuple[Shown, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a figure of panels shows.
+
+    Attributes
+    ----------
+    x, x_label : str
+        Column on the horizontal axis, and its name.
+    measures : tuple of str
+        A row of panels each.
+    panels : tuple of Panel
+        A column of panels each.
+    lines : tuple of Shown
+    reference : mapping
+        Measure -> value of a thin line, such as the true number of clusters.
+    log_x : bool
+    log_y : tuple of str
+        Measures on a logarithmic axis.
+    """
+
+    x: str
+    x_label: str
+    measures: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    lines: tuple[Shown, ...]
+    reference: Mapping[str, float] = field(default_factory=dict)
+    log_x: bool = False
+    log_y: tuple[str, ...] = ()
+
+
+def fixed_shown(h: float, names: Sequence[str] = ("SMS", "BMS", "MS")) -> tuple[Shown, ...]:
+    """Return MS, BMS and SMS at one bandwidth."""
+    return tuple(
+        Shown(f"{name}, h = {h:g}", {"line": name, "h": h}, Style(colour=_COLOURS[name], marker=_MARKS[name]))
+        for name in names
+    )
+
+
+def random_shown() -> tuple[Shown, ...]:
+    """Return DSMS under both readings of the bandwidth."""
+    dashes = {"shrinking": "-", "walk": "--"}
+    return tuple(
+        Shown(
+            f"DSMS, {policy}",
+            {"line": f"DSMS {policy}"},
+            Style(
+                colour=_COLOURS[f"DSMS {policy}"], dash=dashes[policy], marker=_MARKS[f"DSMS {policy}"], width=2.0
+            ),
+        )
+        for policy in POLICIES
+    )
+
+
+def sweep_shown(bandwidths: Sequence[float], name: str = "SMS", *, named: bool = True) -> tuple[Shown, ...]:
+    """Return one of MS, BMS and SMS at several bandwidths, from light to dark."""
+    shades = colormaps["YlOrBr"](np.linspace(0.35, 0.95, len(bandwidths)))
+    dashes = (":", "-.", "--", (0, (5, 1)), "-")
+    return tuple(
+        Shown(
+            f"{name}, h = {h:g}" if named else f"h = {h:g}",
+            {"line": name, "h": h},
+            Style(colour=to_hex(shade), dash=dashes[number % len(dashes)], marker=_MARKS[name], width=1.3),
+        )
+        for number, (h, shade) in enumerate(zip(bandwidths, shades, strict=True))
+    )
+
+
+def own_shown(lines: Sequence[Line]) -> tuple[Shown, ...]:
+    """Return the user's own lines."""
+    shades = palette(8 + len(lines))[8:]
+    return tuple(
+        Shown(line.name, {"line": line.name}, Style(colour=shade, marker="P", width=2.0))
+        for line, shade in zip(lines, shades, strict=True)
+    )
+
+
+def band_of(rows: Rows, x: str, measure: str) -> Band:
+    """Return mean and interval of a measure at each value of x, in rising order."""
+    places = sorted(float(value) for value in rows.distinct(x))  # type: ignore[arg-type]
+    means = [mean_of(rows.where(**{x: place})[measure]) for place in places]
+    mean, low, high = (np.array(each) for each in zip(*means, strict=True)) if means else (np.empty(0),) * 3
+    return Band(np.array(places), mean, low, high)
+
+
+def draw_panels(rows: Rows, summary: Summary) -> Figure:
+    """Draw a grid of panels: measures down, set-ups across; one legend for all."""
+    n_down, n_across = len(summary.measures), len(summary.panels)
+    figure = Figure(figsize=(max(4.3 * n_across, 6.0), 3.1 * n_down + 0.9), layout="constrained")
+    grid = figure.subplots(n_down, n_across, squeeze=False, sharex=True, sharey="row")
+    for across, panel in enumerate(summary.panels):
+        inside = rows.where(**panel.where)
+        lines = summary.lines if panel.lines is None else panel.lines
+        kept = {shown.label: (inside.where(**shown.where), shown.style) for shown in lines}
+        kept = {label: each for label, each in kept.items() if len(each[0])}
+        for down, measure in enumerate(summary.measures):
+            plot_lines(
+                {label: band_of(own, summary.x, measure) for label, (own, _) in kept.items()},
+                ax=grid[down, across],
+                styles={label: style for label, (_, style) in kept.items()},
+                x_label=summary.x_label if down == n_down - 1 else "",
+                y_label=MEASURES[measure] if across == 0 else "",
+                title=panel.title if down == 0 else None,
+                reference=summary.reference.get(measure),
+                log_x=summary.log_x,
+                log_y=measure in summary.log_y,
+                legend=False,
+            )
+    legend_below(figure, grid)
+    return figure
+
+
+def mean_table(rows: Rows, summary: Summary, measure: str, panel: Panel, digits: int | None = None) -> Table:
+    """Return a table of one panel: a row for each line, a column for each x, the mean and its interval."""
+    digits = (1 if measure.startswith("n_") else 2) if digits is None else digits
+    inside = rows.where(**panel.where)
+    places = sorted(float(value) for value in inside.distinct(summary.x))  # type: ignore[arg-type]
+    body = []
+    for shown in summary.lines:
+        own = inside.where(**shown.where)
+        if not len(own):
+            continue
+        means: list[Mean] = [mean_of(own.where(**{summary.x: place})[measure]) for place in places]
+        body.append([shown.label, *(mean.text(digits) for mean in means)])
+    title = f"{MEASURES[measure]}, {panel.title}" if panel.title else MEASURES[measure]
+    caption = f"{title[:1].upper()}{title[1:]}: mean over the runs [its {LEVEL:.0%} interval]."
+    return Table([summary.x_label, *(f"{place:g}" for place in places)], body, caption)
+
+
+def endings(rows: Rows) -> Table:
+    """Return how the runs of each line ended, and how many sweeps they took."""
+    outcomes = [str(outcome) for outcome in rows.distinct("outcome") if outcome is not None]
+    body = []
+    for line in rows.distinct("line"):
+        own = rows.where(line=line)
+        counts = [f"{len(own.where(outcome=outcome)):,}" for outcome in outcomes]
+        sweeps = own["sweeps"]
+        low, middle, high = np.nanquantile(sweeps, [0.05, 0.5, 0.95]) if np.isfinite(sweeps).any() else [np.nan] * 3
+        body.append([str(line), f"{len(own):,}", *counts, f"{middle:.0f} ({low:.0f} to {high:.0f})"])
+    header = ["line", "runs", *(outcome.replace("_", " ") for outcome in outcomes), "sweeps: median (5 % to 95 %)"]
+    return Table(header, body, "How the runs ended; a sweep is as many updates as there are points.")
