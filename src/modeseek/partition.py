@@ -39,6 +39,8 @@ WIDEST_ANGLE = np.pi / 4
 WITNESSES = 16
 # ... and a sample of the others first
 STRIDE = 64
+# ... so many distances at a time
+DISTANCES = 100_000
 # above this a grid has so many cells at every corner that clumps fall to pieces
 GRID_DIMENSIONS = 4
 # balls tried before the points that are left become cells of their own: more than clusters, mostly
@@ -188,10 +190,11 @@ def is_certified(points: Array, tau: float, h_upper: float, geometry: Geometry) 
     x = points.astype(np.float64)
     witnesses = x[np.linspace(0, len(x) - 1, WITNESSES).astype(np.intp)]
     for some in (x[::STRIDE], x):
-        for witness in witnesses:
-            away = some - witness
-            distance = np.sqrt(np.einsum("ij,ij->i", away, away))
-            if ((distance >= tau) & (distance <= h_upper)).any():
+        # all at once where that is little memory, so that small data do not wait for Python
+        at_once = max(1, DISTANCES // len(some))
+        for start in range(0, len(witnesses), at_once):
+            distances = cdist(witnesses[start : start + at_once], some)
+            if ((distances >= tau) & (distances <= h_upper)).any():
                 return False
     labels = components(points, tau)
     diameter, gap = diameter_of(points, labels), gap_of(points, labels)

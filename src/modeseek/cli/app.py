@@ -121,6 +121,26 @@ def cluster(
     cluster_file(Settings(**context.params))
 
 
+@app.command()
+def paper(
+    figures: o.Figures = None,
+    runs: o.Runs = None,
+    seed: o.PaperSeed = 0,
+    jobs: o.PaperJobs = -1,
+    out: o.Out = "modeseek-paper",
+    quick: o.Quick = False,
+    quiet: o.PaperQuiet = False,
+) -> None:
+    """Run the experiments of the paper: rows, figures and a report that says what holds.
+
+    Without FIGURE, all of them: sparse, imbalance, clusters, range, sweep, absorption, one-run, submartingale, gradient
+    and certificate. Ctrl-C keeps what is done; the same command goes on from there.
+    """
+    from modeseek.cli.paper import run_command
+
+    run_command(figures or [], runs, seed, jobs, out, quick=quick, quiet=quiet)
+
+
 def main() -> None:
     """Run the command line; the entry point of `modeseek`."""
     app()

@@ -198,3 +198,19 @@ Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="No table and no progress bar; notes and errors stay.", rich_help_panel=OUTPUT),
 ]
+
+Figures = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[FIGURE]...", help="Which experiments; all where none is named.", show_default=False),
+]
+Runs = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, show_default="100, with --quick 5", help="Repetitions of each set-up."),
+]
+PaperSeed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same rows, byte for byte.")]
+PaperJobs = Annotated[
+    int, typer.Option(metavar="N", help="Processes; -1 takes all cores. Results do not depend on it.")
+]
+Out = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for everything that is written.")]
+Quick = Annotated[bool, typer.Option("--quick", help="A small grid: all figures in a minute or two, less certain.")]
+PaperQuiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no closing lines.")]

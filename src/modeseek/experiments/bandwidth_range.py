@@ -1,9 +1,9 @@
-"""The width of the bandwidth range: what does h_max - h_min do to K, ACP and ALP?"""
+"""The width of the bandwidth range: what h_max - h_min does to K, ACP and ALP."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ class BandwidthRange(Experiment):
         h_min never falls below this; the range then moves up, its width stays.
     """
 
-    settings: Hyperparameters = Hyperparameters()
+    settings: Hyperparameters = field(default_factory=Hyperparameters)
     spreads: tuple[str, ...] = ("std", "variance")
     n_per_cluster: int = 100
     sweep: tuple[float, ...] = (0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0)
@@ -57,14 +57,17 @@ class BandwidthRange(Experiment):
     name: ClassVar[str] = "range"
     title: ClassVar[str] = "The width of the bandwidth range"
     text: ClassVar[str] = (
-        "Three Gaussians of 100 points each. On each data set SMS is run over a grid of bandwidths, and the one with the "
-        "best K against the true labels becomes h_inf: an oracle, as in the paper. Then DSMS runs on the same data with "
+        "Three Gaussians of 100 points each. On each data set SMS is run over a grid of bandwidths, "
+        "and the one with the "
+        "best K against the true labels becomes h_inf: an oracle, as in the paper. Then DSMS runs on "
+        "the same data with "
         "ever wider ranges [h_min, h_max] around that h_inf. A width of 0 is SMS at its best bandwidth.\n\n"
-        "The paper does not say where in the range h_inf lies. We show two places: in the middle, and 2/7 of the way up, "
+        "The paper does not say where in the range h_inf lies. We show two places: in the middle, "
+        "and 2/7 of the way up, "
         "as in the paper's table. h_min never falls below 0.1; the range then moves up."
     )
     captions: ClassVar[Mapping[str, str]] = {
-        "range": "K in both weightings and ARI against the width of the range; the left end of each line is SMS at its best.",
+        "range": "K in both weightings and ARI against the width of the range; at the left end, SMS at its best.",
         "range-purities": "ACP and ALP, in the paper's weighting, and the number of clusters against the width.",
     }
     columns: ClassVar[tuple[str, ...]] = ("spread", "run", "place", "width", "h_min", "h_max", *LINE_COLUMNS)
@@ -84,7 +87,7 @@ class BandwidthRange(Experiment):
         tried = [measure(line, X, truth, chance) for line in fixed_lines(self.settings, self.sweep, ["SMS"])]
         best: Row = max(tried, key=lambda row: row["k"])  # type: ignore[arg-type, return-value]
         h_inf = float(best["h"])  # type: ignore[arg-type]
-        head = {**job.cell, "run": job.run}
+        head: Row = {**job.cell, "run": job.run}
         # the paper's h beside the best one
         rows: list[Row] = [
             {**head, "place": None, "width": 0.0, "h_min": row["h"], "h_max": row["h"], **row, "line": f"SMS {kind}"}
@@ -94,7 +97,7 @@ class BandwidthRange(Experiment):
             for width in self.widths:
                 h_min = h_inf if width == 0 else max(h_inf - share * width, self.lowest)
                 settings = replace(self.settings, h_min=h_min, h_max=h_min + width, h_inf=h_inf)
-                ends = {"place": place, "width": width, "h_min": h_min, "h_max": h_min + width}
+                ends: Row = {"place": place, "width": width, "h_min": h_min, "h_max": h_min + width}
                 for policy in POLICIES:
                     line = doubly_stochastic_line(settings, policy)
                     # a range of one point is SMS, which has been run with the same draws
@@ -129,5 +132,3 @@ class BandwidthRange(Experiment):
         )
         lines: tuple[Shown, ...] = random_shown()
         return Summary("width", "width of the range, h_max - h_min", measures, panels, lines, {"n_clusters": 3.0})
-
-

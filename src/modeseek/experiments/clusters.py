@@ -1,4 +1,4 @@
-"""More clusters: does DSMS lose anything against SMS?"""
+"""More clusters: whether DSMS loses anything against SMS."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ class Clusters(AgainstSMS):
     name: ClassVar[str] = "clusters"
     title: ClassVar[str] = "More clusters"
     text: ClassVar[str] = (
-        "This set-up too is only in the predecessor's paper, which is not available to us. Ours: round Gaussians of the "
-        "paper's width on a square grid, filled row by row, 50 points each. The distance between neighbouring centres "
+        "This set-up too is only in the predecessor's paper, which is not available to us. Ours: "
+        "round Gaussians of the "
+        "paper's width on a square grid, filled row by row, 50 points each. The distance between "
+        "neighbouring centres "
         "is 2, as in the paper's mixture, where neighbours overlap, and 4, where they hardly do.\n\n"
         "SMS runs at the paper's h = 0.6 and over a sweep of h, DSMS at the paper's range."
     )

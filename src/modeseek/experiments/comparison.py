@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, ClassVar
 
@@ -32,7 +32,7 @@ class Comparison(Experiment):
         Lines of the user's own.
     """
 
-    settings: Hyperparameters = Hyperparameters()
+    settings: Hyperparameters = field(default_factory=Hyperparameters)
     spreads: tuple[str, ...] = ("std", "variance")
     own: tuple[Line, ...] = ()
 
@@ -74,6 +74,4 @@ class Comparison(Experiment):
         """Run every line on one data set; all with the same seed, so that they are paired."""
         X, truth = self.data(job.cell, seed_for(seed, job.run, 0))
         chance = seed_for(seed, job.run, 1)
-        return [
-            {**job.cell, "run": job.run, **measure(line, X, truth, chance)} for line in (*self.lines(), *self.own)
-        ]
+        return [{**job.cell, "run": job.run, **measure(line, X, truth, chance)} for line in (*self.lines(), *self.own)]

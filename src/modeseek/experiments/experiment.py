@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from modeseek.experiments.rows import Row, Rows, Value
+from modeseek.experiments.rows import Row, Rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Clusters of unequal size: does DSMS lose anything against SMS?"""
+"""Clusters of unequal size: whether DSMS loses anything against SMS."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Imbalance(AgainstSMS):
     text: ClassVar[str] = (
         "The paper refers to its predecessor for this set-up, which is not available to us. Ours: the paper's three "
         "Gaussians, 150 points in all, the largest cluster *ratio* times the smallest. *Graded* sizes are in the "
-        "proportion ratio : sqrt(ratio) : 1; *one small* is ratio : ratio : 1, the small cluster being the one between "
+        "proportion ratio : sqrt(ratio) : 1; *one small* is ratio : ratio : 1, the small cluster "
+        "being the one between "
         "the others, at (1, -1). The total stays the same, so that only the imbalance changes.\n\n"
         "SMS runs at the paper's h = 0.6 and over a sweep of h, DSMS at the paper's range."
     )

@@ -86,12 +86,11 @@ def fixed_lines(settings: Hyperparameters, bandwidths: Iterable[float], names: I
     """Return MS, BMS and SMS, or those named, at each bandwidth."""
     lines = []
     for h in bandwidths:
-        common = {"profile": settings.profile, "tol": settings.threshold / h}
-        limit = {"max_updates": settings.max_updates}
+        tol, profile, limit = settings.threshold / h, settings.profile, settings.max_updates
         models = {
-            "MS": MeanShift(h, max_iter=settings.max_updates, **common),
-            "BMS": BlurringMeanShift(h, **common, **limit),
-            "SMS": StochasticMeanShift(h, **common, **limit),
+            "MS": MeanShift(h, max_iter=limit, tol=tol, profile=profile),
+            "BMS": BlurringMeanShift(h, max_updates=limit, tol=tol, profile=profile),
+            "SMS": StochasticMeanShift(h, max_updates=limit, tol=tol, profile=profile),
         }
         lines += [Line(name, h, models[name]) for name in names]
     return lines

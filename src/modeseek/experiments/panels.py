@@ -99,9 +99,7 @@ def random_shown() -> tuple[Shown, ...]:
         Shown(
             f"DSMS, {policy}",
             {"line": f"DSMS {policy}"},
-            Style(
-                colour=_COLOURS[f"DSMS {policy}"], dash=dashes[policy], marker=_MARKS[f"DSMS {policy}"], width=2.0
-            ),
+            Style(colour=_COLOURS[f"DSMS {policy}"], dash=dashes[policy], marker=_MARKS[f"DSMS {policy}"], width=2.0),
         )
         for policy in POLICIES
     )
@@ -177,7 +175,7 @@ def mean_table(rows: Rows, summary: Summary, measure: str, panel: Panel, digits:
             continue
         means: list[Mean] = [mean_of(own.where(**{summary.x: place})[measure]) for place in places]
         body.append([shown.label, *(mean.text(digits) for mean in means)])
-    title = f"{MEASURES[measure]}, {panel.title}" if panel.title else MEASURES[measure]
+    title = ", ".join([MEASURES[measure], *panel.title.splitlines()])
     caption = f"{title[:1].upper()}{title[1:]}: mean over the runs [its {LEVEL:.0%} interval]."
     return Table([summary.x_label, *(f"{place:g}" for place in places)], body, caption)
 

@@ -1,4 +1,4 @@
-"""Few points in each cluster: how many clusters does each algorithm find?"""
+"""Few points in each cluster: how many clusters each algorithm finds."""
 
 from __future__ import annotations
 
@@ -40,15 +40,18 @@ class Sparse(Comparison):
     name: ClassVar[str] = "sparse"
     title: ClassVar[str] = "Few points in each cluster"
     text: ClassVar[str] = (
-        "The paper's mixture of three round Gaussians in the plane, with the same number N of points in each. MS, BMS "
-        "and SMS run at the paper's h = 0.6, DSMS on [0.2, 1.6] with h_inf = 0.6. The true number of clusters is three.\n\n"
-        "Beside that, each fixed-bandwidth algorithm over a sweep of h: the paper compares at one h only, and h = 0.6 "
+        "The paper's mixture of three round Gaussians in the plane, with the same number N of points "
+        "in each. MS, BMS "
+        "and SMS run at the paper's h = 0.6, DSMS on [0.2, 1.6] with h_inf = 0.6. The true number of "
+        "clusters is three.\n\n"
+        "Beside that, each fixed-bandwidth algorithm over a sweep of h: the paper compares at one h "
+        "only, and h = 0.6 "
         "need not be the one that suits them."
     )
     captions: ClassVar[Mapping[str, str]] = {
-        "sparse": "Mean number of clusters against the points of each, at the paper's settings; the dotted line is the truth.",
+        "sparse": "Mean number of clusters against the points of each, at the paper's settings; dotted: the truth.",
         "sparse-scores": "The same runs by K in the paper's weighting, K weighted by size, and ARI.",
-        "sparse-sweep-std": "Each fixed-bandwidth algorithm over a sweep of h, beside DSMS; 0.65 as standard deviation.",
+        "sparse-sweep-std": "MS, BMS and SMS over a sweep of h, beside DSMS; 0.65 as standard deviation.",
         "sparse-sweep-variance": "The same with 0.65 as variance.",
     }
     cell_columns: ClassVar[tuple[str, ...]] = ("spread", "n_per_cluster")

@@ -1,4 +1,4 @@
-"""What must be right: h_inf, h_max, or the bandwidth of SMS?"""
+"""What must be right: h_inf, h_max, or the bandwidth of SMS."""
 
 from __future__ import annotations
 
@@ -33,8 +33,10 @@ class Sweep(Comparison):
     title: ClassVar[str] = "What must be right: the bandwidth, h_inf or h_max"
     text: ClassVar[str] = (
         "The paper gives DSMS one range and the others one bandwidth. Here each is turned by itself on the paper's "
-        "mixture: the bandwidth h of SMS; h_inf of DSMS on [0.2, 1.6]; h_max of DSMS with h_min = 0.2 and h_inf = 0.6. A "
-        "flat line means that the number does not matter. A line like that of SMS means that one choice has taken the "
+        "mixture: the bandwidth h of SMS; h_inf of DSMS on [0.2, 1.6]; h_max of DSMS with h_min = "
+        "0.2 and h_inf = 0.6. A "
+        "flat line means that the number does not matter. A line like that of SMS means that one "
+        "choice has taken the "
         "place of another."
     )
     captions: ClassVar[Mapping[str, str]] = {
@@ -75,7 +77,9 @@ class Sweep(Comparison):
     def tables(self, rows: Rows) -> list[Table]:
         pairs = [(summary, panel) for summary in map(self._summary, self.spreads) for panel in summary.panels]
         means = [
-            mean_table(rows, summary, measure, panel._replace(title=f"{panel.title}, {SPREADS[panel.where['spread']]}"))
+            mean_table(
+                rows, summary, measure, panel._replace(title=f"{panel.title}, {SPREADS[str(panel.where['spread'])]}")
+            )
             for measure in ("n_clusters", "ari")
             for summary, panel in pairs
         ]
@@ -91,7 +95,13 @@ class Sweep(Comparison):
             "DSMS walk, h_max": ("DSMS walk, h_max", Style(colour=pink, marker="v", dash="--")),
         }
         lines = tuple(Shown(label, {"line": name}, style) for label, (name, style) in looks.items())
-        panels = tuple(Panel(f"N = {n}", {"spread": spread, "n_per_cluster": n}) for n in self.sizes)
+        panels = tuple(Panel(f"N = {n}\n{SPREADS[spread]}", {"spread": spread, "n_per_cluster": n}) for n in self.sizes)
         return Summary(
-            "h", "the number that is turned", ("n_clusters", "ari"), panels, lines, {"n_clusters": 3.0}, log_y=("n_clusters",)
+            "h",
+            "the number that is turned",
+            ("n_clusters", "ari"),
+            panels,
+            lines,
+            {"n_clusters": 3.0},
+            log_y=("n_clusters",),
         )

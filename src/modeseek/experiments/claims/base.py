@@ -1,4 +1,4 @@
-"""The claims of the paper's section on experiments, each with a test that the rows decide."""
+"""What a claim is, and how rows decide it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,31 @@ from modeseek.experiments.rows import Rows, Value
 from modeseek.experiments.scores import LEVEL, Mean, mean_of
 from modeseek.types import Array
 
-__all__ = ["Claim", "Finding", "Findings", "Measured", "Reading", "paired", "readings", "settle", "values_at"]
+__all__ = [
+    "BOTH",
+    "EACH_SPREAD",
+    "SPREADS",
+    "Claim",
+    "Finding",
+    "Findings",
+    "H",
+    "Measured",
+    "Reading",
+    "dsms",
+    "inside",
+    "name_of",
+    "paired",
+    "readings",
+    "settle",
+    "sizes_of",
+    "span",
+    "values_at",
+]
 
 Measured: TypeAlias = Mapping[str, Rows]
 Reading: TypeAlias = Mapping[str, Value]
 SPREADS = ("std", "variance")
+H = 0.6  # the paper's bandwidth of MS, BMS and SMS
 
 
 class Finding(NamedTuple):
@@ -133,3 +153,30 @@ def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:
 
 
 BOTH = readings(policy=POLICIES, spread=SPREADS)
+EACH_SPREAD = readings(spread=SPREADS)
+
+
+def inside(measured: Measured, experiment: str, reading: Reading, *parts: str) -> Rows:
+    """Return the rows of an experiment that belong to some parts of a reading."""
+    return measured[experiment].where(**{part: reading[part] for part in parts})
+
+
+def dsms(reading: Reading) -> str:
+    """Return the line of DSMS under a reading."""
+    return f"DSMS {reading['policy']}"
+
+
+def sizes_of(rows: Rows) -> list[int]:
+    """Return the numbers of points in each cluster, rising."""
+    return sorted(int(n) for n in rows.distinct("n_per_cluster"))  # type: ignore[arg-type]
+
+
+def span(values: Sequence[float], digits: int = 1) -> str:
+    """Return the smallest and the largest of some values.
+
+    Examples
+    --------
+    >>> span([3.0, 1.25, 2.0])
+    '1.2 to 3.0'
+    """
+    return f"{min(values):.{digits}f} to {max(values):.{digits}f}"

@@ -1,0 +1,33 @@
+"""The job of `modeseek paper`: run, show progress, say where the report is."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+from modeseek.cli.settings import Problem
+
+__all__ = ["run_command"]
+
+
+def run_command(
+    figures: list[str], runs: int | None, seed: int, jobs: int, out: str, *, quick: bool, quiet: bool
+) -> None:
+    """Run experiments of the paper into a folder."""
+    from modeseek.experiments import run_paper
+    from modeseek.experiments.runner import JobFailed
+    from modeseek.progress import job_bar
+
+    bar = None if quiet else partial(job_bar, "modeseek paper")
+    try:
+        report = run_paper(Path(out), figures, runs=runs, seed=seed, n_jobs=jobs, quick=quick, bar=bar)
+    except (ValueError, TypeError) as error:
+        raise Problem(str(error)) from error
+    except JobFailed as error:
+        raise Problem(f"a job failed, the finished ones are kept in '{out}': {error}") from error
+    except KeyboardInterrupt:
+        print(f"interrupted: what was done is kept in '{out}'; the same command goes on from there.", file=sys.stderr)
+        raise
+    if not quiet:
+        print(f"report: {report}\nrows:   {report.parent / 'data'}\nfigures: {report.parent / 'figures'}")
