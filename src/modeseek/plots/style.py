@@ -64,8 +64,9 @@ def dress(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, not
 def save_figure(path: str | os.PathLike[str], figure: Figure) -> None:
     """Write a figure to a file, whole or not at all.
 
-    The ending of the name chooses the format (PNG, SVG, PDF, ...). The same figure gives the same bytes, and
-    nothing of pyplot is touched.
+    The ending of the name chooses the format (PNG, SVG, PDF, ...). A figure that is made and saved in the same way
+    gives the same bytes, and nothing of pyplot is touched. But each time a figure is drawn, the constrained layout
+    starts from where it ended before, and places may differ in their last digits: write its files in a fixed order.
 
     Parameters
     ----------
