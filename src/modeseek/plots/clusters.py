@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, colours_of, palette
 from modeseek.plots.projection import View, project
-from modeseek.storage import atomic_path, check_target
+from modeseek.plots.style import FIGURE_SIZE, PICTURE_SUFFIXES, dress, new_axes, save_figure
+from modeseek.storage import check_target
 from modeseek.types import Array, IntArray
 from modeseek.validation import check_state
 
-__all__ = ["PICTURE_SUFFIXES", "plot_clusters", "save_clusters"]
+__all__ = ["plot_clusters", "save_clusters"]
 
-PICTURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
 MOST_POINTS, MOST_IN_LEGEND = 50_000, 12
 
 
@@ -78,10 +77,7 @@ def plot_clusters(
         raise ValueError(f"centers has {centres.shape[1]} features, but X has {X.shape[1]}: give both alike.")
     alpha = np.ones(len(X)) if confidence is None else _opacity(_column("confidence", confidence, len(X)))
     view = project(X, centres.astype(np.float64), feature_names)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(7.2, 5.0), layout="constrained")[1]
+    ax = new_axes() if ax is None else ax
     clusters, sizes = np.unique(labels[labels != -1], return_counts=True)
     # a random order, so that no cluster lies on top of the others; always the same, so that a picture repeats
     shown = np.random.default_rng(0).permutation(len(X))[:MOST_POINTS]
@@ -91,7 +87,9 @@ def plot_clusters(
     else:
         _draw_plane(ax, view, shown, colours)
     n_noise = int((labels == -1).sum())
-    _dress(ax, view, title, _note(clusters, n_noise, len(X), faint=confidence is not None))
+    note = _note(clusters, n_noise, len(X), faint=confidence is not None)
+    y_label = view.axes[1] if len(view.axes) > 1 else "points"
+    dress(ax, x_label=view.axes[0], y_label=y_label, title=title, note=note)
     _legend(ax, clusters, sizes, n_noise)
     return ax
 
@@ -126,8 +124,8 @@ def save_clusters(
     >>> path.read_bytes()[1:4]
     b'PNG'
     """
-    suffix = check_target(path, PICTURE_SUFFIXES).suffix.lower()
-    figure = Figure(figsize=(7.2, 5.0), layout="constrained")
+    check_target(path, PICTURE_SUFFIXES)  # before the work of drawing
+    figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
     plot_clusters(
         X,
         labels,
@@ -137,10 +135,7 @@ def save_clusters(
         ax=figure.subplots(),
         title=title,
     )
-    # neither the time of day nor random names, so that the file repeats
-    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
-    with mpl.rc_context({"svg.hashsalt": "modeseek"}), atomic_path(path) as part:
-        figure.savefig(part, dpi=160, metadata=metadata)
+    save_figure(path, figure)
 
 
 def _column(name: str, values: ArrayLike, n: int) -> NDArray[np.generic]:
@@ -199,20 +194,6 @@ def _draw_line(
     ax.axhline(0, color=FAINT, linewidth=0.8)
     ax.set_ylim(-0.2 * top, 1.05 * top)
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.05 * top])
-
-
-def _dress(ax: Axes, view: View, title: str | None, note: str) -> None:
-    ax.set_xlabel(view.axes[0], color=INK)
-    ax.set_ylabel(view.axes[1] if len(view.axes) > 1 else "points", color=INK)
-    if title:
-        pad = 22 if note else 10  # the note stands between the title and the picture
-        ax.set_title(title, loc="left", color=INK, fontsize="large", fontweight="bold", pad=pad)
-    ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=FAINT)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(FAINT)
-    ax.tick_params(colors=FAINT, labelcolor=INK)
-    ax.grid(visible=True, color="#EBEBEB", linewidth=0.8)
-    ax.set_axisbelow(True)
 
 
 def _legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_noise: int) -> None:

@@ -3,7 +3,7 @@
 from modeseek.storage.atomic import atomic_path, check_target, write_json
 from modeseek.storage.errors import DataError
 from modeseek.storage.kinds import SUFFIXES
-from modeseek.storage.reading import read_table
+from modeseek.storage.reading import read_bytes, read_table
 from modeseek.storage.table import Features, Table
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Table",
     "atomic_path",
     "check_target",
+    "read_bytes",
     "read_table",
     "write_json",
 ]

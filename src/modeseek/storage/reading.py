@@ -13,7 +13,7 @@ from modeseek.storage.kinds import STANDARD_STREAM, kind_of
 from modeseek.storage.table import Table
 from modeseek.storage.text import read_text
 
-__all__ = ["read_table"]
+__all__ = ["read_bytes", "read_table"]
 
 BINARY_STARTS = (b"PAR1", b"\x93NUMPY", b"PK\x03\x04")
 
@@ -67,6 +67,26 @@ def read_table(source: str | os.PathLike[str], *, header: bool | None = None) ->
     except OSError as error:
         raise DataError(f"cannot read {name}: {error.strerror or error}.") from None
     return Table(name, typed.names, typed.columns, typed.row_names, arrow=typed.arrow)
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Read a whole file, whatever is in it.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read; the message names the file.
+
+    Examples
+    --------
+    >>> read_bytes("missing.png")
+    Traceback (most recent call last):
+    modeseek.storage.errors.DataError: cannot read 'missing.png': No such file or directory.
+    """
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read '{os.fspath(path)}': {error.strerror or error}.") from None
 
 
 def _text_table(data: bytes, name: str, suffix: str, header: bool | None) -> Table:

@@ -1,0 +1,269 @@
+"""Lines with intervals: a quantity against another, one line for each thing compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from numpy.typing import ArrayLike
+
+from modeseek.plots.colours import FAINT, INK, palette
+from modeseek.plots.style import LETTER_INCHES, dress, new_axes
+from modeseek.plots.ticks import log_ticks, x_ticks
+from modeseek.types import Array
+
+__all__ = ["Band", "Style", "legend_below", "plot_lines", "style_cycle"]
+
+Dash: TypeAlias = str | tuple[float, Sequence[float]]
+
+# the numbers of markers and of dashes are coprime, so that all pairs come up before one comes back
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Dash, ...] = ("-", (0, (5, 1.6)), (0, (1.4, 1.2)), (0, (6, 1.6, 1.4, 1.6)), (0, (9, 2.2)))
+# from below to above
+REFERENCE_ORDER, BAND_ORDER, LINE_ORDER = 1.5, 2, 3
+
+
+class Band(NamedTuple):
+    """A line and the interval around it; NaN where nothing was measured.
+
+    Attributes
+    ----------
+    x : array-like of shape (n,)
+        Where it was measured.
+    mean : array-like of shape (n,)
+        The line.
+    low, high : array-like of shape (n,)
+        The interval.
+    """
+
+    x: ArrayLike
+    mean: ArrayLike
+    low: ArrayLike
+    high: ArrayLike
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a line looks.
+
+    Attributes
+    ----------
+    colour : str
+        Colour of the line, its markers and its interval.
+    dash : str or tuple
+        Dashes, as matplotlib writes them: "-" or (offset, (on, off, ...)).
+    marker : str
+        Marker, as matplotlib writes it; "" for none.
+    width : float
+        Width of the line in points.
+    alpha : float
+        Opacity of the interval.
+    """
+
+    colour: str = INK
+    dash: Dash = "-"
+    marker: str = "o"
+    width: float = 1.8
+    alpha: float = 0.15
+
+
+def style_cycle(n: int) -> list[Style]:
+    """Return n styles that differ in colour, and in marker and dash, so that they can be told apart in grey.
+
+    Examples
+    --------
+    >>> first, second = style_cycle(2)
+    >>> first.colour, first.marker, second.colour, second.marker
+    ('#0072B2', 'o', '#E69F00', 's')
+    """
+    return [Style(colour, DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)]) for i, colour in enumerate(palette(n))]
+
+
+def plot_lines(
+    lines: Mapping[str, Band],
+    *,
+    ax: Axes | None = None,
+    styles: Mapping[str, Style] | None = None,
+    x_label: str = "",
+    y_label: str = "",
+    title: str | None = None,
+    reference: float | None = None,
+    reference_label: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    legend: bool = True,
+) -> Axes:
+    """Draw lines with shaded intervals.
+
+    Where all lines together were measured at ten values of x or fewer, the ticks stand at these values. NaN
+    leaves a gap. A point between two gaps has its interval as a bar.
+
+    Parameters
+    ----------
+    lines : mapping of str to Band
+        Name -> line; drawn and listed in this order.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new pyplot figure.
+    styles : mapping of str to Style, default=None
+        Name -> how it looks; a line that has no style here takes its own from `style_cycle`. Names that are not
+        among the lines are ignored, so that several panels can share one mapping.
+    x_label, y_label : str, default=""
+        Labels of the axes.
+    title : str, default=None
+        A title.
+    reference : float, default=None
+        Height of a thin dotted line, such as the true value.
+    reference_label : str, default=""
+        What the legend calls it.
+    log_x, log_y : bool, default=False
+        Whether the axis is logarithmic. Its ticks are plain numbers.
+    legend : bool, default=True
+        Whether to list the names on the right. For several panels with one list see `legend_below`.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> line = Band([10, 100], [0.5, 0.9], [0.4, 0.8], [0.6, 1.0])
+    >>> ax = plot_lines({"DSMS": line}, ax=ax, x_label="points", log_x=True, reference=1, reference_label="best")
+    >>> [tick.get_text() for tick in ax.get_xticklabels()], [text.get_text() for text in ax.get_legend().texts]
+    (['10', '100'], ['DSMS', 'best'])
+    """
+    bands = {name: _checked(name, band) for name, band in lines.items()}
+    ax = new_axes() if ax is None else ax
+    if log_x:
+        ax.set_xscale("log")
+    if log_y:
+        ax.set_yscale("log")
+    given = styles or {}
+    if reference is not None:
+        ax.axhline(
+            reference, color=FAINT, linewidth=1.0, linestyle=":", zorder=REFERENCE_ORDER, label=reference_label or None
+        )
+    for (name, band), own in zip(bands.items(), style_cycle(len(bands)), strict=True):
+        _draw(ax, name, band, given.get(name, own))
+    dress(ax, x_label=x_label, y_label=y_label, title=title)
+    x_ticks(ax, np.concatenate([band[0] for band in bands.values()] or [np.empty(0)]), log=log_x)
+    if log_y:
+        log_ticks(ax.yaxis, *ax.get_ylim())
+    if legend:
+        _legend_beside(ax)
+    return ax
+
+
+def legend_below(figure: Figure, axes: Axes | Iterable[Axes]) -> Legend:
+    """Put one legend below a figure of several panels; a name that several panels have is listed once.
+
+    The legends of the panels are removed. A figure without a layout engine gets the constrained one, which makes
+    room for the legend.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+        The figure.
+    axes : matplotlib Axes, or array or other iterable of them
+        The panels.
+
+    Returns
+    -------
+    matplotlib Legend
+        The legend.
+
+    Examples
+    --------
+    >>> figure = Figure()
+    >>> panels = figure.subplots(1, 2)
+    >>> for ax in panels:
+    ...     _ = plot_lines({"SMS": Band([1, 2], [3, 4], [2, 3], [4, 5])}, ax=ax, legend=False)
+    >>> [text.get_text() for text in legend_below(figure, panels).texts]
+    ['SMS']
+    """
+    panels: list[Axes] = np.asarray(axes, dtype=object).ravel().tolist()
+    entries = _entries(panels)
+    for ax in panels:
+        own = ax.get_legend()
+        if own is not None:
+            own.remove()
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+    # as many columns as fit, then as few as need no more rows
+    column = LETTER_INCHES * max(map(len, entries), default=1) + 0.75
+    fitting = max(1, int(figure.get_figwidth() / column))
+    n_columns = ceil(len(entries) / max(1, ceil(len(entries) / fitting)))
+    return figure.legend(
+        list(entries.values()),
+        list(entries),
+        loc="outside lower center",
+        ncols=max(1, n_columns),
+        frameon=False,
+        labelcolor=INK,
+        handlelength=2.8,
+        columnspacing=2.0,
+    )
+
+
+def _checked(name: str, band: Band) -> tuple[Array, Array, Array, Array]:
+    x, mean, low, high = (np.asarray(values, dtype=np.float64) for values in band)
+    if x.ndim != 1 or not x.shape == mean.shape == low.shape == high.shape:
+        shapes = ", ".join(str(values.shape) for values in (x, mean, low, high))
+        raise ValueError(f"x, mean, low and high of line {name!r} must be of one length; got shapes {shapes}.")
+    return x, mean, low, high
+
+
+def _draw(ax: Axes, name: str, band: tuple[Array, Array, Array, Array], style: Style) -> None:
+    x, mean, low, high = band
+    ax.plot(
+        x,
+        mean,
+        color=style.colour,
+        linestyle=style.dash,
+        linewidth=style.width,
+        marker=style.marker,
+        markersize=5 + 2 * (style.marker in ("*", "P", "X")),  # these fill less of their square
+        markeredgecolor="white",
+        markeredgewidth=0.6,
+        label=name,
+        zorder=LINE_ORDER,
+    )
+    ax.fill_between(x, low, high, color=style.colour, alpha=style.alpha, linewidth=0, zorder=BAND_ORDER)
+    known = np.isfinite(mean) & np.isfinite(low) & np.isfinite(high)
+    padded = np.r_[False, known, False]
+    alone = known & ~padded[:-2] & ~padded[2:]
+    ax.vlines(
+        x[alone], low[alone], high[alone], color=style.colour, alpha=0.5, linewidth=style.width, zorder=BAND_ORDER
+    )
+
+
+def _entries(panels: Sequence[Axes]) -> dict[str, Artist]:
+    """Return label -> what is drawn, each label once: first what is compared, then what it is compared with."""
+    entries: dict[str, Artist] = {}
+    for ax in panels:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    return dict(sorted(entries.items(), key=lambda entry: entry[1].get_zorder() < LINE_ORDER))
+
+
+def _legend_beside(ax: Axes) -> None:
+    entries = _entries([ax])
+    if entries:
+        ax.legend(
+            list(entries.values()),
+            list(entries),
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            frameon=False,
+            labelcolor=INK,
+            handlelength=2.8,
+        )

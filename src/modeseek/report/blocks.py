@@ -1,0 +1,146 @@
+"""What a page is made of. Blocks say what is on the page; how it looks is up to the writers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+__all__ = ["Block", "Bullets", "Cell", "Details", "Heading", "Mark", "Page", "Paragraph", "Picture", "Table"]
+
+MARK_KINDS = ("good", "partly", "bad")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading; those of levels 2 and 3 are in the contents of the page.
+
+    A link to `#` and its text in lower case, with "-" for blanks and without punctuation, leads to it, as on GitHub.
+
+    Attributes
+    ----------
+    text : str
+        The heading.
+    level : int
+        2 to 6; the title of the page is 1.
+    """
+
+    text: str
+    level: int = 2
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.level <= 6:
+            raise ValueError(f"level of heading {self.text!r} must be 2 to 6 (1 is the title); got {self.level}.")
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph; blank lines divide it into several."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list."""
+
+    items: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A verdict in a table.
+
+    Attributes
+    ----------
+    text : str
+        What it says; it must be clear without the colour.
+    kind : str
+        "good", "partly" or "bad".
+    """
+
+    text: str
+    kind: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in MARK_KINDS:
+            raise ValueError(f"kind of mark {self.text!r} must be one of {', '.join(MARK_KINDS)}; got {self.kind!r}.")
+
+
+Cell: TypeAlias = str | Mark
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; its first column names the rows.
+
+    Attributes
+    ----------
+    header : sequence of str
+        Names of the columns.
+    rows : sequence of sequences of str or Mark
+        The cells.
+    caption : str
+        What it shows; stands above it.
+    numeric : bool
+        Whether columns of numbers, after the first, are aligned on the right.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+    numeric: bool = True
+
+    def __post_init__(self) -> None:
+        for i, row in enumerate(self.rows):
+            if len(row) != len(self.header):
+                raise ValueError(f"row {i} of the table has {len(row)} cells, but its header {len(self.header)}.")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture, in two files beside the page: a PNG, and an SVG if there is one.
+
+    Attributes
+    ----------
+    stem : str
+        The files without their endings, from the folder of the page and with "/": "figures/sparse".
+    alt : str
+        What is to be seen, for who cannot see it.
+    caption : str
+        What it shows; stands below it.
+    """
+
+    stem: str
+    alt: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Details:
+    """Preformatted text, folded until its summary is clicked."""
+
+    summary: str
+    text: str
+
+
+Block: TypeAlias = Heading | Paragraph | Bullets | Table | Picture | Details
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page.
+
+    Attributes
+    ----------
+    title : str
+        The title.
+    lead : str
+        What it says in short, below the title.
+    blocks : sequence of blocks
+        All else, from top to bottom.
+    """
+
+    title: str
+    lead: str
+    blocks: Sequence[Block]

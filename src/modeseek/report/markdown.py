@@ -1,0 +1,95 @@
+"""A page as Markdown, as GitHub reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from modeseek.report import inline
+from modeseek.report.blocks import Block, Bullets, Cell, Details, Heading, Mark, Page, Paragraph, Picture, Table
+from modeseek.report.tables import right_aligned
+
+__all__ = ["to_markdown"]
+
+
+def to_markdown(page: Page) -> str:
+    """Return a page as Markdown; its pictures are links to the PNG files.
+
+    Parameters
+    ----------
+    page : Page
+        The page.
+
+    Returns
+    -------
+    str
+        The text of the file.
+
+    Examples
+    --------
+    >>> from modeseek.report import Mark, Page, Table
+    >>> table = Table(["claim", "K", "here"], [["more is better", "0.91", Mark("holds", "good")]], "What holds.")
+    >>> print(to_markdown(Page("Results", "All of them.", [table])))
+    # Results
+    <BLANKLINE>
+    All of them.
+    <BLANKLINE>
+    *What holds.*
+    <BLANKLINE>
+    | claim | K | here |
+    |:--|--:|:--|
+    | more is better | 0.91 | **holds** |
+    <BLANKLINE>
+    """
+    parts = [
+        f"# {inline.to_markdown(page.title, starts_line=False)}",
+        _paragraphs(page.lead),
+        *map(_block, page.blocks),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading(text, level):
+            return f"{'#' * level} {inline.to_markdown(text, starts_line=False)}"
+        case Paragraph(text):
+            return _paragraphs(text)
+        case Bullets(items):
+            return "\n".join(f"- {inline.to_markdown(item)}" for item in items)
+        case Table():
+            return _table(block)
+        case Picture(stem, alt, caption):
+            return f"![{inline.escaped(alt)}]({quote(stem)}.png)" + _caption("\n\n", caption, "")
+        case Details(summary, text):
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+            folded = f"{fence}text\n{text.rstrip()}\n{fence}"
+            return f"<details>\n<summary>{inline.to_html(summary)}</summary>\n\n{folded}\n\n</details>"
+
+
+def _paragraphs(text: str) -> str:
+    return "\n\n".join(map(inline.to_markdown, inline.paragraphs(text)))
+
+
+def _caption(before: str, caption: str, after: str) -> str:
+    return f"{before}*{inline.to_markdown(caption, starts_line=False)}*{after}" if caption.strip() else ""
+
+
+def _table(table: Table) -> str:
+    rules = ["--:" if right else ":--" for right in right_aligned(table)]
+    lines = [_row(table.header), f"|{'|'.join(rules)}|", *map(_row, table.rows)]
+    return _caption("", table.caption, "\n\n") + "\n".join(lines)
+
+
+def _row(cells: Sequence[Cell]) -> str:
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _cell(cell: Cell) -> str:
+    text = inline.to_markdown(cell, starts_line=False) if isinstance(cell, str) else _mark(cell)
+    return text.replace("|", "\\|")
+
+
+def _mark(mark: Mark) -> str:
+    return f"**{inline.escaped(mark.text)}**"

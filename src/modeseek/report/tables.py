@@ -1,0 +1,37 @@
+"""Which columns of a table are numbers."""
+
+from __future__ import annotations
+
+import re
+
+from modeseek.report.blocks import Cell, Table
+from modeseek.report.inline import plain
+
+__all__ = ["right_aligned"]
+
+NOT_MEASURED = {"", "-", "\N{EN DASH}", "\N{EM DASH}", "nan", "n/a", "inf", "-inf", "∞"}
+WORDS = re.compile(r"[^\W\d_]+")
+
+
+def right_aligned(table: Table) -> tuple[bool, ...]:
+    """Tell for each column whether it is aligned on the right.
+
+    Examples
+    --------
+    >>> rows = [["SMS", "0.91 ± 0.02", "1,200 ms", "holds"], ["DSMS", "**0.95** [0.9, 1]", "—", "5 of 6 lines hold"]]
+    >>> right_aligned(Table(["line", "K", "time", "verdict"], rows))
+    (False, True, True, False)
+    """
+    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.header)
+    return tuple(table.numeric and j > 0 and _is_numeric(column) for j, column in enumerate(columns))
+
+
+def _is_numeric(column: tuple[Cell, ...]) -> bool:
+    texts = [plain(cell) if isinstance(cell, str) else cell.text.strip() for cell in column]
+    measured = [text for text in texts if text.lower() not in NOT_MEASURED]
+    return bool(measured) and all(map(_is_number, measured))
+
+
+def _is_number(text: str) -> bool:
+    # 12, ≈ 0.5, 0.91 ± 0.02, [0.9, 1), 3 of 5, 20 ms: digits, and no words but units
+    return bool(re.match(r"\W*\d", text)) and all(len(word) <= 3 for word in WORDS.findall(text))
