@@ -13,6 +13,7 @@ from modeseek.experiments.lines import POLICIES, Line, doubly_stochastic_line, f
 from modeseek.experiments.panels import (
     SPREADS,
     Panel,
+    Shown,
     Summary,
     draw_panels,
     endings,
@@ -49,16 +50,28 @@ class AgainstSMS(Comparison):
         """Return the figure of K: a panel for each set-up and spread."""
         raise NotImplementedError
 
+    def set_ups(self) -> dict[str, tuple[str, Value]]:
+        """Return the stem of a picture of scores for each set-up: the column and its value."""
+        raise NotImplementedError
+
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        scores = replace(self.summary(), measures=("n_clusters", "k_weighted", "ari"), log_y=("n_clusters",))
-        return {self.name: draw_panels(rows, self.summary()), f"{self.name}-scores": draw_panels(rows, scores)}
+        summary = self.summary()
+        scores = replace(summary, measures=("n_clusters", "k_weighted", "ari"), log_y=("n_clusters",))
+        parts = {
+            stem: replace(scores, panels=tuple(panel for panel in scores.panels if panel.where[column] == value))
+            for stem, (column, value) in self.set_ups().items()
+        }
+        return {
+            self.name: draw_panels(rows, summary),
+            **{stem: draw_panels(rows, each) for stem, each in parts.items()},
+        }
 
     def tables(self, rows: Rows) -> list[Table]:
         summary = self.summary()
         scores = [mean_table(rows, summary, measure, panel) for measure in ("k", "ari") for panel in summary.panels]
         return [*scores, endings(rows)]
 
-    def _lines_shown(self) -> tuple:
+    def _lines_shown(self) -> tuple[Shown, ...]:
         bandwidths = sorted({self.settings.h, *self.sweep})
         return (*sweep_shown(bandwidths), *random_shown(), *own_shown(self.own))
 

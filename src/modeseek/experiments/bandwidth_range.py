@@ -67,8 +67,11 @@ class BandwidthRange(Experiment):
         "as in the paper's table. h_min never falls below 0.1; the range then moves up."
     )
     captions: ClassVar[Mapping[str, str]] = {
-        "range": "K in both weightings and ARI against the width of the range; at the left end, SMS at its best.",
-        "range-purities": "ACP and ALP, in the paper's weighting, and the number of clusters against the width.",
+        "range-std": "K, ACP and ALP, in the paper's weighting, against the width; at the left end, SMS at its best. "
+        "0.65 as standard deviation.",
+        "range-scores-std": "The same runs by K weighted by size, ARI and the number of clusters.",
+        "range-variance": "K, ACP and ALP with 0.65 as variance.",
+        "range-scores-variance": "The same runs by K weighted by size, ARI and the number of clusters.",
     }
     columns: ClassVar[tuple[str, ...]] = ("spread", "run", "place", "width", "h_min", "h_max", *LINE_COLUMNS)
 
@@ -106,11 +109,16 @@ class BandwidthRange(Experiment):
         return rows
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        scores, purities = ("k", "k_weighted", "ari"), ("acp", "alp", "n_clusters")
-        return {
-            "range": draw_panels(rows, self._summary(scores)),
-            "range-purities": draw_panels(rows, self._summary(purities)),
-        }
+        figures = {}
+        for spread in self.spreads:
+            for stem, measures in {
+                "range": ("k", "acp", "alp"),
+                "range-scores": ("k_weighted", "ari", "n_clusters"),
+            }.items():
+                summary = self._summary(measures)
+                panels = tuple(panel for panel in summary.panels if panel.where["spread"] == spread)
+                figures[f"{stem}-{spread}"] = draw_panels(rows, replace(summary, panels=panels))
+        return figures
 
     def tables(self, rows: Rows) -> list[Table]:
         summary = self._summary(("k",))

@@ -35,7 +35,8 @@ class Clusters(AgainstSMS):
     )
     captions: ClassVar[Mapping[str, str]] = {
         "clusters": "K, in the paper's weighting, against the number of clusters.",
-        "clusters-scores": "The same runs by the number of clusters found, K weighted by size, and ARI.",
+        "clusters-2": "Centres 2 apart by the number of clusters found, K weighted by size, and ARI.",
+        "clusters-4": "Centres 4 apart by the same measures.",
     }
     cell_columns: ClassVar[tuple[str, ...]] = ("spacing", "spread", "n_true")
 
@@ -57,6 +58,9 @@ class Clusters(AgainstSMS):
             spread=cell["spread"],
             random_state=seed,
         )
+
+    def set_ups(self) -> dict[str, tuple[str, Value]]:
+        return {f"clusters-{each:g}": ("spacing", each) for each in self.spacings}
 
     def summary(self) -> Summary:
         return Summary(

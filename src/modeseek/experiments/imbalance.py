@@ -35,7 +35,8 @@ class Imbalance(AgainstSMS):
     )
     captions: ClassVar[Mapping[str, str]] = {
         "imbalance": "K, in the paper's weighting, against the ratio of the largest to the smallest cluster.",
-        "imbalance-scores": "The same runs by the number of clusters, K weighted by size, and ARI.",
+        "imbalance-graded": "Graded sizes by the number of clusters, K weighted by size, and ARI.",
+        "imbalance-one-small": "One small cluster by the same measures.",
     }
     cell_columns: ClassVar[tuple[str, ...]] = ("sizes", "spread", "ratio")
 
@@ -58,12 +59,15 @@ class Imbalance(AgainstSMS):
             random_state=seed,
         )
 
+    def set_ups(self) -> dict[str, tuple[str, Value]]:
+        return {f"imbalance-{each.replace(' ', '-')}": ("sizes", each) for each in self.sizes}
+
     def summary(self) -> Summary:
         return Summary(
             x="ratio",
             x_label="largest cluster over smallest",
             measures=("k",),
-            panels=self._panels("sizes", {each: f"{each} sizes" if each == "graded" else each for each in self.sizes}),
+            panels=self._panels("sizes", {"graded": "graded sizes", "one small": "one small cluster"}),
             lines=self._lines_shown(),
             reference={"n_clusters": 3.0},
             log_x=True,

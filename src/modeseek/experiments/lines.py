@@ -113,8 +113,12 @@ def doubly_stochastic_line(settings: Hyperparameters, policy: str, *, name: str 
 
 def own_lines(models: Mapping[str, Any]) -> tuple[Line, ...]:
     """Return a user's clusterers as lines; a bandwidth policy becomes DSMS under it."""
+    if not models:
+        raise ValueError("lines is empty: give a mapping of names to clusterers or bandwidth policies.")
     lines = []
     for name, model in models.items():
+        if isinstance(model, type):
+            raise TypeError(f"line {name!r} is the class {model.__name__}: give an instance, {model.__name__}(...).")
         if not hasattr(model, "fit_predict") and isinstance(model, BandwidthPolicy):
             model = DoublyStochasticMeanShift(policy=model)
         if not hasattr(model, "fit_predict") or not hasattr(model, "get_params"):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -46,7 +47,8 @@ class Shown(NamedTuple):
     style: Style
 
 
-class Panel(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Panel:
     """A column of panels: its title, the rows it shows, and its lines where they are not those of all panels."""
 
     title: str
@@ -107,7 +109,7 @@ def random_shown() -> tuple[Shown, ...]:
 
 def sweep_shown(bandwidths: Sequence[float], name: str = "SMS", *, named: bool = True) -> tuple[Shown, ...]:
     """Return one of MS, BMS and SMS at several bandwidths, from light to dark."""
-    shades = colormaps["YlOrBr"](np.linspace(0.35, 0.95, len(bandwidths)))
+    shades = colormaps["Greys"](np.linspace(0.4, 0.95, len(bandwidths)))
     dashes = (":", "-.", "--", (0, (5, 1)), "-")
     return tuple(
         Shown(
@@ -137,30 +139,48 @@ def band_of(rows: Rows, x: str, measure: str) -> Band:
 
 
 def draw_panels(rows: Rows, summary: Summary) -> Figure:
-    """Draw a grid of panels: measures down, set-ups across; one legend for all."""
-    n_down, n_across = len(summary.measures), len(summary.panels)
+    """Draw a grid of panels, measures down and set-ups across, with one legend for all.
+
+    Four set-ups of one measure are drawn two by two: a page is not that wide.
+    """
+    cells = [(measure, panel) for measure in summary.measures for panel in summary.panels]
+    n_across = 2 if len(cells) == 4 else len(summary.panels)
+    n_down = len(cells) // n_across
     figure = Figure(figsize=(max(4.3 * n_across, 6.0), 3.1 * n_down + 0.9), layout="constrained")
     grid = figure.subplots(n_down, n_across, squeeze=False, sharex=True, sharey="row")
-    for across, panel in enumerate(summary.panels):
-        inside = rows.where(**panel.where)
-        lines = summary.lines if panel.lines is None else panel.lines
-        kept = {shown.label: (inside.where(**shown.where), shown.style) for shown in lines}
-        kept = {label: each for label, each in kept.items() if len(each[0])}
-        for down, measure in enumerate(summary.measures):
-            plot_lines(
-                {label: band_of(own, summary.x, measure) for label, (own, _) in kept.items()},
-                ax=grid[down, across],
-                styles={label: style for label, (_, style) in kept.items()},
-                x_label=summary.x_label if down == n_down - 1 else "",
-                y_label=MEASURES[measure] if across == 0 else "",
-                title=panel.title if down == 0 else None,
-                reference=summary.reference.get(measure),
-                log_x=summary.log_x,
-                log_y=measure in summary.log_y,
-                legend=False,
-            )
+    shown_in = {panel: _shown_in(rows.where(**panel.where), summary, panel) for _, panel in cells}
+    for number, (ax, (measure, panel)) in enumerate(zip(grid.flat, cells, strict=True)):
+        new_column = number < n_across or len(summary.measures) == 1
+        plot_lines(
+            {shown.label: band_of(own, summary.x, measure) for shown, own in shown_in[panel]},
+            ax=ax,
+            styles={shown.label: shown.style for shown, _ in shown_in[panel]},
+            x_label=summary.x_label if number >= len(cells) - n_across else "",
+            y_label=MEASURES[measure] if number % n_across == 0 else "",
+            title=panel.title if new_column else None,
+            reference=summary.reference.get(measure),
+            log_x=summary.log_x,
+            log_y=measure in summary.log_y,
+            legend=False,
+        )
+        _keep_possible(ax, measure)
     legend_below(figure, grid)
     return figure
+
+
+def _shown_in(inside: Rows, summary: Summary, panel: Panel) -> list[tuple[Shown, Rows]]:
+    lines = summary.lines if panel.lines is None else panel.lines
+    found = [(shown, inside.where(**shown.where)) for shown in lines]
+    return [(shown, own) for shown, own in found if len(own)]
+
+
+def _keep_possible(ax: Axes, measure: str) -> None:
+    """Cut the axis where no value can lie: an interval of few runs may reach below one cluster, or beyond K = 1."""
+    low, high = ax.get_ylim()
+    if measure.startswith("n_"):
+        ax.set_ylim(bottom=max(low, 0.8 if measure == "n_clusters" else 0.0))
+    else:
+        ax.set_ylim(max(low, -0.1), min(high, 1.02))
 
 
 def mean_table(rows: Rows, summary: Summary, measure: str, panel: Panel, digits: int | None = None) -> Table:
