@@ -196,7 +196,7 @@ def _same(a: IntArray, b: IntArray) -> bool:
     (True, False)
     """
     pairs = np.unique(np.column_stack([a, b]), axis=0)
-    return len(pairs) == a.max() + 1 == b.max() + 1
+    return bool(len(pairs) == a.max() + 1 == b.max() + 1)
 
 
 def _spread(values: Array) -> str:

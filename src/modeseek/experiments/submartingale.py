@@ -186,6 +186,7 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
         header += ["interval < 0", "interval > 0", "refuted", "confirmed"]
         caption = (
             f"Mean change of L by one more update, over the largest L; {self.next_updates:,} next updates from each "
-            "state. Half intervals and margins are medians over states. Refuted and confirmed go by the rigorous margin."
+            "state. Half intervals and margins are medians over states. "
+            "Refuted and confirmed go by the rigorous margin."
         )
         return [Table(header, lines, caption)]
