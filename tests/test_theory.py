@@ -10,9 +10,10 @@ from numpy.testing import assert_allclose
 
 from inputs import states
 from modeseek import diagnostics
-from modeseek.bandwidth import Anchored, Constant, DrawPlan, Power, Shrinking, Uniform, Walk
+from modeseek.bandwidth import Anchored, Constant, DrawPlan, LogLog, Power, Shrinking, Uniform, Walk, uniforms
 from modeseek.chain import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic
 from modeseek.datasets import paper_mixture
+from modeseek.objective import objective, shift_vector
 from modeseek.profiles import PROFILES
 from modeseek.validation import Geometry, canonical_points
 
@@ -213,6 +214,30 @@ def test_walk_is_absorbed_as_the_formula_says():
     assert_allclose(found.to_min, walk.absorption().to_min, atol=0.0234)
     assert_allclose(found.to_max, walk.absorption().to_max, atol=0.0234)
     assert found.inside == 0.0
+
+
+@pytest.mark.parametrize("nu", [LogLog(), Power(1.0)])
+def test_walks_side_by_side_are_those_one_by_one(nu):
+    """The slow twin is `Walk.draw`, path by path."""
+    walk, words = Walk(0.2, 1.6, 0.6, nu), np.random.default_rng(0).random((40, 300))
+    starts = np.linspace(0.2, 1.6, 40)
+    slow = np.array([walk.draw(row, float(h), 0) for row, h in zip(words, starts, strict=True)])
+    assert_allclose(diagnostics.walk_paths(walk, words, starts), slow, rtol=1e-9)
+    assert (diagnostics.walk_paths(walk, words)[:, 0] != slow[:, 0]).sum() >= 39  # another start, other paths
+
+
+@pytest.mark.parametrize("policy", [Walk(0.2, 1.6, 0.6), Uniform(0.2, 1.6)])
+def test_submartingale_against_whole_objectives(policy):
+    """The slow twin: move the point, and sum over all pairs again."""
+    X, h, k, m = paper_mixture(6, random_state=3)[0], 0.8, 5, 40
+    differences = []
+    for u_index, u_bandwidth in uniforms(9, 0, 1, m)[:, :2]:
+        after, i = X.copy(), int(u_index * len(X))
+        next_h = policy.draw(np.array([u_bandwidth]), h, k)[0]
+        after[i] += shift_vector(X[i], X, next_h)
+        differences.append(objective(after, next_h) - objective(X, h))
+    found = diagnostics.submartingale(X, policy, h=h, k=k, n_draws=m, seed=9)
+    assert_allclose([found.mean, found.std], [np.mean(differences), np.std(differences, ddof=1)], rtol=1e-9)
 
 
 def test_walk_freezes_inside_where_the_squares_of_nu_converge():

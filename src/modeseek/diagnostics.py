@@ -10,13 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import nnls
+from scipy.spatial.distance import pdist
 
 from modeseek.bandwidth import Constant, Walk, uniforms
 from modeseek.chain import Chain
-from modeseek.objective import block_gradient, gradient, max_norm, objective, shift_vector
+from modeseek.objective import block_gradient, gradient, max_norm, mean_shift_vector, objective, shift_vector
 from modeseek.partition import components, diameter_of, gap_of
 from modeseek.profiles import Profile, get_profile
-from modeseek.types import Array, BandwidthPolicy, ChainState
+from modeseek.types import Array, BandwidthPolicy, ChainState, IntArray
 from modeseek.validation import check_number, check_state, check_tau, check_weights
 
 __all__ = [
@@ -36,8 +37,12 @@ __all__ = [
     "submartingale",
     "theorem1",
     "theorem2",
+    "walk_paths",
 ]
 
+# distances that are looked at together where next updates are drawn
+TOGETHER = 1 << 15
+EPS = float(np.finfo(np.float64).eps)
 STATEMENTS = ("proposition 1", "theorem 1", "submartingale", "vanishing gradient", "theorem 2")
 
 
@@ -271,11 +276,14 @@ class Submartingale(NamedTuple):
     margin : float
         The true mean lies within this of `mean`, except with probability `error`.
     error : float
+    std : float
+        Standard deviation of the differences, for intervals that suppose a normal law of the mean.
     """
 
     mean: float
     margin: float
     error: float
+    std: float
 
     @property
     def refuted(self) -> bool:
@@ -324,19 +332,32 @@ def submartingale(
     state, kernel = check_state(points).astype(np.float64), get_profile(profile)
     n = len(state)
     now_h = policy.h_0 if h is None else h
-    now = objective(state, now_h, profile=kernel)
     words = uniforms(seed, 0, 1, n_draws)
-    differences = np.empty(n_draws)
-    for draw, (u_index, u_bandwidth) in enumerate(words[:, :2]):
-        i = int(u_index * n)
-        next_h = float(policy.draw(np.array([u_bandwidth]), now_h, k)[0])
-        after = state.copy()
-        after[i] += shift_vector(state[i], state, next_h, profile=kernel)
-        differences[draw] = objective(after, next_h, profile=kernel) - now
+    indices = (words[:, 0] * n).astype(np.intp)
+    bandwidths = np.array([policy.draw(u, now_h, k)[0] for u in words[:, 1:2]])
+    differences = _changes(state, now_h, indices, bandwidths, kernel)
     spread = n * (n + 1) / 2 * float(kernel.k(np.zeros(1))[0])
     log = np.log(4.0 / error)
     margin = np.sqrt(2 * differences.var(ddof=1) * log / n_draws) + 7 * spread * log / (3 * (n_draws - 1))
-    return Submartingale(float(differences.mean()), float(margin), error)
+    return Submartingale(float(differences.mean()), float(margin), error, float(differences.std(ddof=1)))
+
+
+def _changes(state: Array, h: float, indices: IntArray, bandwidths: Array, kernel: Profile) -> Array:
+    """Return L_h' after one update of point i at h' less L_h now, for each of several (i, h')."""
+    squares, ones = pdist(state, "sqeuclidean"), np.ones(len(state))
+    # all that the bandwidth does to a state at rest, then what the move does to the pairs of the point that moved
+    step = max(1, TOGETHER // max(1, len(squares)))
+    blocks = [bandwidths[start : start + step, None] for start in range(0, len(bandwidths), step)]
+    changes = np.concatenate([kernel.k(squares / block**2).sum(axis=1) for block in blocks])
+    changes -= kernel.k(squares / h**2).sum()
+    moves = [mean_shift_vector(state[i], b, state, ones, kernel) for i, b in zip(indices, bandwidths, strict=True)]
+    away = state[None, :, :] - state[indices, None, :]
+    before, after = (
+        np.square(x).sum(axis=2) / bandwidths[:, None] ** 2 for x in (away, away - np.array(moves)[:, None])
+    )
+    rows = kernel.k(after) - kernel.k(before)
+    rows[np.arange(len(indices)), indices] = 0.0
+    return changes + rows.sum(axis=1)
 
 
 class Absorbed(NamedTuple):
@@ -354,9 +375,44 @@ def absorption(
 
     `Walk.absorption` has the closed formula.
     """
-    h = np.empty(n_paths)
     words = uniforms(seed, 0, 1, n_paths * n_draws)[:, 1].reshape(n_paths, n_draws)
-    for path in range(n_paths):
-        h[path] = walk.draw(words[path], walk.h_0, 0)[-1]
+    h = walk_paths(walk, words)[:, -1]
     low, high = h <= walk.h_min * (1 + tolerance), h >= walk.h_max * (1 - tolerance)
     return Absorbed(float(low.mean()), float(high.mean()), float(1.0 - low.mean() - high.mean()))
+
+
+def walk_paths(walk: Walk, words: Array, h: ArrayLike | None = None) -> Array:
+    """Return many paths of a walk, all a step at a time: row p is `walk.draw` of row p of the uniforms, up to rounding.
+
+    Parameters
+    ----------
+    walk : Walk
+    words : (p, m) array
+        Uniforms on [0, 1), those of a path in a row.
+    h : float or (p,) array, optional
+        Where paths start. Default: where the walk does.
+
+    Returns
+    -------
+    (p, m) array
+
+    Examples
+    --------
+    >>> walk = Walk(0.2, 1.6, 0.6)
+    >>> words = np.array([[0.3, 0.6, 0.1], [0.5, 0.2, 0.9]])
+    >>> bool(np.allclose(walk_paths(walk, words)[1], walk.draw(words[1], walk.h_0, 0)))
+    True
+    """
+    n_paths, n_draws = words.shape
+    paths, now = np.empty((n_draws, n_paths)), np.broadcast_to(walk.h_0 if h is None else h, n_paths)
+    steps = zip(walk.nu(np.arange(1.0, n_draws + 1)), np.ascontiguousarray(words.T), strict=True)
+    for j, (nu, u) in enumerate(steps):
+        room = np.minimum((now / walk.h_min) ** 2 - 1.0, 1.0 - (now / walk.h_max) ** 2)
+        room = np.where(room > 8 * EPS, room, 0.0)  # as in `Walk.draw`: a few units of rounding are 0
+        if not room.any():  # all are absorbed: the rest of every path is what it is now
+            paths[j:] = now
+            break
+        delta = np.minimum(nu, room)
+        now = np.clip(now / np.sqrt(1.0 - delta + 2.0 * delta * u), walk.h_min, walk.h_max)
+        paths[j] = now
+    return paths.T

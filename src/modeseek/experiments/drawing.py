@@ -1,0 +1,77 @@
+"""What the pictures of the theory share: paper-white axes, the same colours for the same things, plain numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from modeseek.plots.colours import FAINT, INK, palette
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["COLOURS", "GRID", "NAMES", "dress", "heading", "legend", "new_figure", "plain_numbers"]
+
+Place: TypeAlias = Literal["upper left", "upper right", "lower left", "center", "center right"]
+_BLUE, _ORANGE, _GREEN, _PINK, _, _RED, _ = palette(7)
+GRID = "#EBEBEB"
+# one colour for one thing, in every picture
+COLOURS = {
+    "shrinking": _BLUE,
+    "walk": _RED,
+    "h_min": _ORANGE,
+    "h_max": _GREEN,
+    "inside": "#D0D0D0",
+    "certificate": _GREEN,
+    "shifts": _PINK,
+    "diameter": _ORANGE,
+    "gap": _BLUE,
+    "bound": _RED,
+}
+NAMES = {"walk": "walk (Algorithm 1b)", "shrinking": "shrinking (our reading)"}
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure, in inches."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
+    """Give axes labels, a title at the left and quiet lines.
+
+    Examples
+    --------
+    >>> dress(new_figure(3, 2).subplots(), x="k", title="the walk").get_title(loc="left")
+    'the walk'
+    """
+    ax.set_xlabel(x, color=INK)
+    ax.set_ylabel(y, color=INK)
+    if title:
+        ax.set_title(title, loc="left", color=INK, fontsize="medium", fontweight="bold")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(FAINT)
+    ax.tick_params(which="both", colors=FAINT, labelcolor=INK)
+    ax.grid(visible=True, which="major", color=GRID, linewidth=0.8)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def heading(figure: Figure, text: str) -> None:
+    """Put a heading over the whole figure."""
+    figure.suptitle(text, x=0.01, ha="left", color=INK, fontsize="large", fontweight="bold")
+
+
+def legend(ax: Axes, *, place: Place = "upper left") -> None:
+    """Add a small legend without a border."""
+    made = ax.legend(loc=place, labelcolor=INK, fontsize="small", framealpha=0.85)
+    made.get_frame().set_edgecolor("none")
+
+
+def plain_numbers(ax: Axes, axis: str, ticks: list[float]) -> None:
+    """Label an axis at these places with plain numbers instead of powers of ten."""
+    target = ax.xaxis if axis == "x" else ax.yaxis
+    target.set_ticks(ticks)
+    target.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    target.set_minor_locator(NullLocator())
