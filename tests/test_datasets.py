@@ -69,7 +69,7 @@ def test_ratio_by_hand():
 
 def test_one_small_component_by_hand():
     # 4 : 4 : 1 of 90 points
-    X, y = imbalanced_mixture(4, 30, sizes="one small", random_state=0)
+    _, y = imbalanced_mixture(4, 30, sizes="one small", random_state=0)
     assert_array_equal(np.bincount(y), [40, 40, 10])
     with pytest.raises(ValueError, match="sizes must be"):
         imbalanced_mixture(4, 30, sizes="small", random_state=0)

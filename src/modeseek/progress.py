@@ -72,7 +72,8 @@ def job_bar(title: str, total: float, done: float = 0.0) -> Iterator[Callable[[f
     )
     # jobs differ in length, so the speed is taken over minutes
     with Progress(*columns, console=console, speed_estimate_period=300.0) as progress:
-        task = progress.add_task(title, total=total, completed=done)
+        task = progress.add_task(title, total=total)
+        progress.advance(task, done)
         yield lambda amount: progress.advance(task, amount)
 
 

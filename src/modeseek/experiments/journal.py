@@ -54,9 +54,9 @@ class Journal:
     """
 
     def __init__(self, folder: Path, experiment: Experiment, seed: int):
-        setup = json.dumps([experiment.name, config_of(experiment), seed, _state_of_code()], sort_keys=True)
-        digest = hashlib.sha256(setup.encode()).hexdigest()[:12]
-        self.path = folder / FOLDER / f"{experiment.name}-{digest}.jsonl"
+        setup = json.dumps([experiment.name, config_of(experiment), seed], sort_keys=True)
+        self._stem = f"{experiment.name}-{hashlib.sha256(setup.encode()).hexdigest()[:12]}"
+        self.path = folder / FOLDER / f"{self._stem}-{_state_of_code()[:12]}.jsonl"
 
     def read(self) -> dict[str, list[Row]]:
         """Return the rows of each finished job, by its key."""
@@ -81,9 +81,9 @@ class Journal:
             raise DataError(f"cannot write '{self.path}': {error.strerror or error}.") from error
 
     def remove(self) -> None:
-        """Delete it, once the results are written."""
-        with suppress(FileNotFoundError):
-            self.path.unlink()
+        """Delete it once the results are written, and what an older state of the code left of the same set-up."""
+        for path in self.path.parent.glob(f"{self._stem}-*.jsonl"):
+            path.unlink(missing_ok=True)
         with suppress(OSError):  # the last one out takes the folder
             self.path.parent.rmdir()
 

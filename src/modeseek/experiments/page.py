@@ -84,7 +84,10 @@ def section_of(experiment: Experiment, rows: Rows) -> list[Block]:
 
 
 def _findings(found: Sequence[Findings], made: Made) -> list[Block]:
-    body = [[str(number), each.claim.text, Mark(each.verdict, each.kind)] for number, each in enumerate(found, start=1)]
+    body: list[list[str | Mark]] = [
+        [str(number), each.claim.text, Mark(each.verdict, each.kind), each.under]
+        for number, each in enumerate(found, start=1)
+    ]
     counts = {kind: sum(each.kind == kind for each in found) for kind in ("good", "partly", "bad")}
     summary = (
         f"Of {len(found)} claims in the paper's section on experiments, {counts['good']} hold under "
@@ -98,7 +101,7 @@ def _findings(found: Sequence[Findings], made: Made) -> list[Block]:
         if made.quick
         else []
     )
-    return [Heading("What was found"), *warning, Paragraph(summary), Table(["", "claim", "verdict"], body)]
+    return [Heading("What was found"), *warning, Paragraph(summary), Table(["", "claim", "verdict", ""], body)]
 
 
 def _claim_by_claim(found: Sequence[Findings]) -> list[Block]:
@@ -106,10 +109,7 @@ def _claim_by_claim(found: Sequence[Findings]) -> list[Block]:
     for number, each in enumerate(found, start=1):
         blocks += [
             Heading(f"{number}. {each.claim.text}", 3),
-            Paragraph(
-                f"**{each.verdict[:1].upper()}{each.verdict[1:]}.** Paper: {each.claim.where}. *Test:* "
-                f"{each.claim.test}"
-            ),
+            Paragraph(f"**{_sentence(each)}** In the paper: {each.claim.where}. *Test:* {each.claim.test}"),
             Bullets(
                 tuple(
                     f"{name_of(reading)}: {'yes' if finding.holds else 'no'}; {finding.figures}."
@@ -118,6 +118,11 @@ def _claim_by_claim(found: Sequence[Findings]) -> list[Block]:
             ),
         ]
     return blocks
+
+
+def _sentence(found: Findings) -> str:
+    text = f"{found.verdict} {found.under}".strip()
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _provenance(made: Made) -> str:

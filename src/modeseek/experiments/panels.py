@@ -163,6 +163,8 @@ def draw_panels(rows: Rows, summary: Summary) -> Figure:
             log_y=measure in summary.log_y,
             legend=False,
         )
+    # at the end, as a limit that is set keeps later panels of the row from widening it
+    for ax, (measure, _) in zip(grid.flat, cells, strict=True):
         _keep_possible(ax, measure)
     legend_below(figure, grid)
     return figure

@@ -65,10 +65,10 @@ class Sweep(Comparison):
         for policy in POLICIES:
             for h_inf in self.h_infs:
                 settings = replace(self.settings, h_inf=h_inf)
-                random.append(doubly_stochastic_line(settings, policy, name=f"DSMS {policy}, h_inf", h=h_inf))
+                random.append(doubly_stochastic_line(settings, policy, name=f"DSMS {policy} over h_inf", h=h_inf))
             for h_max in self.h_maxs:
                 settings = replace(self.settings, h_max=h_max)
-                random.append(doubly_stochastic_line(settings, policy, name=f"DSMS {policy}, h_max", h=h_max))
+                random.append(doubly_stochastic_line(settings, policy, name=f"DSMS {policy} over h_max", h=h_max))
         return [*fixed_lines(self.settings, self.bandwidths, ["SMS"]), *random]
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
@@ -77,11 +77,7 @@ class Sweep(Comparison):
     def tables(self, rows: Rows) -> list[Table]:
         pairs = [(summary, panel) for summary in map(self._summary, self.spreads) for panel in summary.panels]
         means = [
-            mean_table(
-                rows, summary, measure, panel._replace(title=f"{panel.title}, {SPREADS[str(panel.where['spread'])]}")
-            )
-            for measure in ("n_clusters", "ari")
-            for summary, panel in pairs
+            mean_table(rows, summary, measure, panel) for measure in ("n_clusters", "ari") for summary, panel in pairs
         ]
         return [*means, endings(rows)]
 
@@ -89,10 +85,10 @@ class Sweep(Comparison):
         blue, orange, green, pink, _, red = palette(6)
         looks = {
             "SMS, its h": ("SMS", Style(colour=orange, marker="s")),
-            "DSMS shrinking, h_inf": ("DSMS shrinking, h_inf", Style(colour=blue, marker="o", width=2.0)),
-            "DSMS shrinking, h_max": ("DSMS shrinking, h_max", Style(colour=green, marker="^", width=2.0)),
-            "DSMS walk, h_inf": ("DSMS walk, h_inf", Style(colour=red, marker="D", dash="--")),
-            "DSMS walk, h_max": ("DSMS walk, h_max", Style(colour=pink, marker="v", dash="--")),
+            "DSMS shrinking, h_inf": ("DSMS shrinking over h_inf", Style(colour=blue, marker="o", width=2.0)),
+            "DSMS shrinking, h_max": ("DSMS shrinking over h_max", Style(colour=green, marker="^", width=2.0)),
+            "DSMS walk, h_inf": ("DSMS walk over h_inf", Style(colour=red, marker="D", dash="--")),
+            "DSMS walk, h_max": ("DSMS walk over h_max", Style(colour=pink, marker="v", dash="--")),
         }
         lines = tuple(Shown(label, {"line": name}, style) for label, (name, style) in looks.items())
         panels = tuple(Panel(f"N = {n}\n{SPREADS[spread]}", {"spread": spread, "n_per_cluster": n}) for n in self.sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -85,16 +85,22 @@ class Findings:
 
     @property
     def verdict(self) -> str:
-        """Return "holds", "does not hold" or "holds only under" and the readings."""
-        good = [reading for reading, finding in self.found if finding.holds]
-        if len(good) == len(self.found):
-            return "holds"
-        return f"holds only under {_shortest(good, self.claim.readings)}" if good else "does not hold"
+        """Return "holds", "holds only under" or "does not hold"."""
+        return {"good": "holds", "partly": "holds only under", "bad": "does not hold"}[self.kind]
+
+    @property
+    def under(self) -> str:
+        """Return the readings that it holds under, where it holds under some only."""
+        return _shortest(self._good, self.claim.readings) if self.kind == "partly" else ""
 
     @property
     def kind(self) -> str:
-        """Return "good", "bad" or "partly"."""
-        return {"holds": "good", "does not hold": "bad"}.get(self.verdict, "partly")
+        """Return "good", "partly" or "bad"."""
+        return "good" if len(self._good) == len(self.found) else "partly" if self._good else "bad"
+
+    @property
+    def _good(self) -> list[Reading]:
+        return [reading for reading, finding in self.found if finding.holds]
 
 
 def readings(**open_points: Sequence[Value]) -> tuple[Reading, ...]:
@@ -144,11 +150,13 @@ def paired(first: Array, second: Array, level: float = LEVEL) -> Mean:
 
 
 def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:
-    """Name the readings by one part alone where that says it all: "shrinking" for all readings with shrinking."""
-    for part in every[0]:
-        for value in dict.fromkeys(reading[part] for reading in every):
-            if [reading for reading in every if reading[part] == value] == list(good):
-                return name_of({part: value})
+    """Name readings by as few parts as say it all: "shrinking" for all readings with shrinking."""
+    for n_parts in range(1, len(every[0])):
+        for parts in combinations(every[0], n_parts):
+            for reading in every:
+                some = {part: reading[part] for part in parts}
+                if [each for each in every if some.items() <= each.items()] == list(good):
+                    return name_of(some)
     return "; ".join(name_of(reading) for reading in good)
 
 

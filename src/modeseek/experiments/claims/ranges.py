@@ -26,7 +26,7 @@ from modeseek.types import Array
 
 __all__ = ["CLAIMS"]
 
-WHERE = "bandwidth range"
+WHERE = "influence of the bandwidth range"
 TRUE = 3
 ALIKE = 0.02
 EACH_RANGE = readings(policy=POLICIES, spread=SPREADS, place=("middle", "paper"))
@@ -91,7 +91,7 @@ def _turned(measured: Measured, reading: Reading, line: str, measure: str) -> di
 
 
 def _wide_merges_narrow_splits(measured: Measured, reading: Reading) -> Finding:
-    counts = _turned(measured, reading, f"{dsms(reading)}, h_max", "n_clusters")
+    counts = _turned(measured, reading, f"{dsms(reading)} over h_max", "n_clusters")
     narrow, wide = counts[min(counts)], counts[max(counts)]
     return Finding(
         bool((narrow > 2 * TRUE).all() and (wide < TRUE - 0.5).all()),
@@ -102,7 +102,7 @@ def _wide_merges_narrow_splits(measured: Measured, reading: Reading) -> Finding:
 
 def _turns_less(measured: Measured, reading: Reading, turned: str) -> Finding:
     """Compare how far the count moves as h_inf or h_max is turned with that of SMS over the same numbers."""
-    own = _turned(measured, reading, f"{dsms(reading)}, {turned}", "n_clusters")
+    own = _turned(measured, reading, f"{dsms(reading)} over {turned}", "n_clusters")
     other = _turned(measured, reading, "SMS", "n_clusters")
     shared = [h for h in own if h in other]
     factors = []

@@ -27,7 +27,7 @@ from modeseek.experiments.scores import Mean
 
 __all__ = ["CLAIMS"]
 
-WHERE = "sparse clusters"
+WHERE = "performance on underrepresented clusters"
 TRUE = 3
 SPARSE_TO, PLENTY_FROM = 50, 100
 
