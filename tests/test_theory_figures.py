@@ -1,6 +1,7 @@
 """The experiments on the theory: their rows are what a direct look gives, and their pictures can be drawn."""
 
 import io
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -71,6 +72,15 @@ def test_more_runs_add_jobs_and_change_none(experiment, found):
     assert set(map(repr, few)) <= set(map(repr, many))
     assert len({job.key for job in many}) == len(many)
     assert experiment.work(few[0], SEED) != experiment.work(few[0], SEED + 1)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_one_run_is_enough_to_draw(experiment, found):
+    rows = found[type(experiment)]
+    kept = [row for row in rows._rows if row.get("run", 0) == 0]
+    pictures = experiment.draw(Rows(experiment.columns, kept))
+    assert all(figure.axes for figure in pictures.values())
+    assert experiment.tables(Rows(experiment.columns, kept))
 
 
 def test_absorption_agrees_with_the_formula():
@@ -166,7 +176,7 @@ def test_states_between_sweeps(policy):
         assert_allclose(state.points, one_by_one[state.k].points, atol=1e-14)
         assert state.h == one_by_one[state.k].h
         assert (state.last_shift == one_by_one[state.k].last_shift).all()
-    moved = [(a.points != b.points).any(axis=1).sum() for a, b in zip(one_by_one, one_by_one[1:], strict=False)]
+    moved = [(a.points != b.points).any(axis=1).sum() for a, b in pairwise(one_by_one)]
     assert max(moved) == 1
 
 

@@ -140,11 +140,11 @@ range."""
         return [self._shares(rows), self._times(rows), self._cover()]
 
     def _shares(self, rows: Rows) -> Table:
-        lines, inside = [], 0
+        lines, inside, shares = [], 0, rows.where(kind="share")
         for start in self.starts:
             line = [f"{start:g}", f"{100 * float(self.walk('log-log').absorption(start).to_min or 0):.2f}"]
             for nu in self.nus:
-                mine = rows.where(kind="share", nu=nu, h_0=start)
+                mine = shares.where(nu=nu, h_0=start)
                 n, at_min, at_max = (float(mine[name].sum()) for name in ("paths", "at_min", "at_max"))
                 share = wilson(at_min, n)
                 line += [f"{100 * share.centre:.2f} ({100 * share.low:.2f} to {100 * share.high:.2f})"]
@@ -154,7 +154,7 @@ range."""
         header = ["h_0", "formula: at h_min, %"]
         for nu in self.nus:
             header += [f"nu {nu}: at h_min, % (90 %)", f"nu {nu}: inside, %"]
-        count = int(rows.where(kind="share", nu="log-log", h_0=self.starts[0])["paths"].sum())
+        count = int(shares.where(nu="log-log", h_0=self.starts[0])["paths"].sum())
         caption = (
             f"Where walks are after {self.draws:,} draws, {count:,} walks from each start. With the paper's nu the "
             f"formula lies inside {inside} of {len(self.starts)} intervals; about nine in ten of them should hold it."

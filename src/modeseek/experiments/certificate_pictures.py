@@ -20,6 +20,7 @@ __all__ = ["draw_differences", "draw_times"]
 
 TIMES = {"shifts": "paper's rule", "certificate": "certificate", "final": "partition final (hindsight)"}
 BAND = (5, 25, 50, 75, 95)
+TICKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
 
 
 def draw_times(rows: Rows) -> Figure:
@@ -44,7 +45,7 @@ def draw_times(rows: Rows) -> Figure:
         plain_numbers(ax, "x", n.tolist())
         dress(ax, x="points n", title=NAMES[policy])
     low, high = axes[0].get_ylim()
-    plain_numbers(axes[0], "y", [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if low < tick < high])
+    plain_numbers(axes[0], "y", [tick for tick in TICKS if low < tick < high])
     axes[0].set_ylabel("updates per point (sweeps)", color=INK)
     legend(axes[0], place="upper left")
     return figure

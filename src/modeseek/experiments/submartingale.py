@@ -189,4 +189,20 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
             "state. Half intervals and margins are medians over states. "
             "Refuted and confirmed go by the rigorous margin."
         )
-        return [Table(header, lines, caption)]
+        return [Table(header, lines, caption), self._falls(rows)]
+
+    def _falls(self, rows: Rows) -> Table:
+        lines = []
+        for policy in POLICIES:
+            mine = rows.where(kind="curve", policy=policy)
+            ks = mine.distinct("k")
+            change = mean_interval(np.diff(np.column_stack([mine.where(k=k)["L"] for k in ks]), axis=1))
+            worst = int(np.argmin(change.centre))
+            counts = [str(int(which.sum())) for which in (change.centre < 0, change.high < -ROUNDING)]
+            at = f"{change.centre[worst]:+.4f}, from k = {ks[worst]:,} to {ks[worst + 1]:,}"
+            lines.append([NAMES[policy], str(len(ks) - 1), *counts, at])
+        header = ["policy", "steps of the curve", "mean falls", "interval < 0", "smallest mean change"]
+        caption = (
+            "Steps from one point of the curve to the next, each run compared with itself; 90 % intervals over runs."
+        )
+        return Table(header, lines, caption)
