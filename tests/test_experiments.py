@@ -17,10 +17,11 @@ from modeseek.experiments.bandwidth_range import BandwidthRange
 from modeseek.experiments.clusters import Clusters
 from modeseek.experiments.experiment import Experiment, Job, seed_for
 from modeseek.experiments.imbalance import Imbalance
+from modeseek.experiments.intervals import mean_interval
 from modeseek.experiments.journal import Journal, config_of
 from modeseek.experiments.rows import Rows
 from modeseek.experiments.runner import JobFailed, Plan, run_plan
-from modeseek.experiments.scores import mean_of, score
+from modeseek.experiments.scores import score
 from modeseek.experiments.sparse import Sparse
 from modeseek.experiments.sweep import Sweep
 
@@ -143,10 +144,10 @@ def test_noise_counts_as_clusters_of_one_point():
 
 def test_interval_is_student_s():
     values = np.random.default_rng(0).normal(size=20)
-    found = mean_of(values)
+    found = mean_interval(values)
     low, high = student.interval(0.9, 19, values.mean(), values.std(ddof=1) / np.sqrt(20))
     assert_allclose(found, (values.mean(), low, high))
-    assert np.isnan(mean_of(values[:1]).low)
+    assert np.isnan(mean_interval(values[:1]).low)
 
 
 def test_numbers_survive_the_file():

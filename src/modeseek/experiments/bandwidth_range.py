@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from modeseek.datasets import paper_mixture
 from modeseek.experiments.comparison import COST_OF_FIT, COST_OF_POINT
 from modeseek.experiments.experiment import Experiment, Job, seed_for
+from modeseek.experiments.intervals import mean_interval
 from modeseek.experiments.lines import (
     LINE_COLUMNS,
     POLICIES,
@@ -21,7 +22,6 @@ from modeseek.experiments.lines import (
 )
 from modeseek.experiments.panels import SPREADS, Panel, Shown, Summary, draw_panels, endings, mean_table, random_shown
 from modeseek.experiments.rows import Row, Rows
-from modeseek.experiments.scores import mean_of
 from modeseek.report import Table
 
 __all__ = ["BandwidthRange"]
@@ -126,7 +126,7 @@ class BandwidthRange(Experiment):
         for spread in self.spreads:
             best = rows.where(spread=spread, line="SMS best")
             shares = [f"{h:g} ({len(best.where(h=h))})" for h in sorted(best.distinct("h"))]  # type: ignore[type-var]
-            body.append([SPREADS[spread], mean_of(best["h"]).text(), ", ".join(shares)])
+            body.append([SPREADS[spread], mean_interval(best["h"]).text(), ", ".join(shares)])
         chosen = Table(["spread", "mean", "h (data sets)"], body, "The best bandwidth of SMS, by K, on each data set.")
         means = [mean_table(rows, summary, each, panel) for each in ("k", "acp", "alp") for panel in summary.panels]
         return [chosen, *means, endings(rows)]

@@ -17,7 +17,7 @@ from modeseek.experiments.lines import own_lines
 from modeseek.experiments.page import section_of
 from modeseek.experiments.rows import Rows
 from modeseek.experiments.runner import Plan, run_plan
-from modeseek.experiments.scores import MEASURES, mean_of
+from modeseek.experiments.scores import MEASURES
 from modeseek.experiments.sparse import Sparse
 from modeseek.experiments.writing import write_results
 from modeseek.report import Page, write_page
@@ -59,7 +59,7 @@ class Compared:
             bandwidths = own.distinct("h")
             for h in bandwidths:
                 name = str(line) if len(bandwidths) == 1 else f"{line}, h = {h:g}"
-                found[name] = mean_of(own.where(h=h)[measure]).mean
+                found[name] = float(own.where(h=h)[measure].mean())
         return found
 
     def write(self, folder: str | os.PathLike[str]) -> Path:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from modeseek.plots.colours import FAINT, INK, palette
+from modeseek.plots import style
+from modeseek.plots.colours import INK, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "GRID", "NAMES", "dress", "heading", "legend", "new_figure", "plain_numbers"]
+__all__ = ["COLOURS", "NAMES", "dress", "heading", "legend", "new_figure", "plain_numbers"]
 
 Place: TypeAlias = Literal["upper left", "upper right", "lower left", "center", "center right"]
 _BLUE, _ORANGE, _GREEN, _PINK, _, _RED, _ = palette(7)
-GRID = "#EBEBEB"
 # one colour for one thing, in every picture
 COLOURS = {
     "shrinking": _BLUE,
@@ -46,15 +46,9 @@ def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
     >>> dress(new_figure(3, 2).subplots(), x="k", title="the walk").get_title(loc="left")
     'the walk'
     """
-    ax.set_xlabel(x, color=INK)
-    ax.set_ylabel(y, color=INK)
-    if title:
+    style.dress(ax, x_label=x, y_label=y)
+    if title:  # smaller than that of a picture of one panel
         ax.set_title(title, loc="left", color=INK, fontsize="medium", fontweight="bold")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(FAINT)
-    ax.tick_params(which="both", colors=FAINT, labelcolor=INK)
-    ax.grid(visible=True, which="major", color=GRID, linewidth=0.8)
-    ax.set_axisbelow(True)
     return ax
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +16,23 @@ LEVEL = 0.9
 
 
 class Interval(NamedTuple):
-    """A centre with its interval; arrays where the input was several."""
+    """A centre with its interval; arrays where the input was several, NaN where the ends are unknown."""
 
-    centre: Array
-    low: Array
-    high: Array
+    centre: Any
+    low: Any
+    high: Any
+
+    def text(self, digits: int = 2) -> str:
+        """Return a single centre with its interval.
+
+        Examples
+        --------
+        >>> mean_interval([3.0, 4.0, 5.0]).text(1)
+        '4.0 [2.3, 5.7]'
+        """
+        if np.isnan(self.low):
+            return f"{self.centre:.{digits}f}"
+        return f"{self.centre:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
 
 
 def wilson(count: ArrayLike, total: ArrayLike, level: float = LEVEL) -> Interval:
@@ -45,12 +57,12 @@ def wilson(count: ArrayLike, total: ArrayLike, level: float = LEVEL) -> Interval
 def half_width(std: ArrayLike, count: int, level: float = LEVEL) -> Array:
     """Return half of Student's interval for the mean of `count` numbers with that standard deviation."""
     if count < 2:
-        return np.full(np.shape(std), np.inf)[()]
+        return np.full(np.shape(std), np.nan)[()]
     return t.ppf((1 + level) / 2, count - 1) * np.asarray(std) / np.sqrt(count)
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
-    """Return the mean over the first axis with Student's interval; without bounds where there is one value.
+    """Return the mean over the first axis with Student's interval, mean -+ t s / sqrt(count); NaN ends for one value.
 
     Examples
     --------

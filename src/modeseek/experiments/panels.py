@@ -12,9 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from modeseek.experiments.intervals import LEVEL, mean_interval
 from modeseek.experiments.lines import POLICIES, Line
 from modeseek.experiments.rows import Rows, Value
-from modeseek.experiments.scores import LEVEL, MEASURES, Mean, mean_of
+from modeseek.experiments.scores import MEASURES
 from modeseek.plots import Band, Style, legend_below, palette, plot_lines
 from modeseek.report import Table
 
@@ -133,7 +134,7 @@ def own_shown(lines: Sequence[Line]) -> tuple[Shown, ...]:
 def band_of(rows: Rows, x: str, measure: str) -> Band:
     """Return mean and interval of a measure at each value of x, in rising order."""
     places = sorted(float(value) for value in rows.distinct(x))  # type: ignore[arg-type]
-    means = [mean_of(rows.where(**{x: place})[measure]) for place in places]
+    means = [mean_interval(rows.where(**{x: place})[measure]) for place in places]
     mean, low, high = (np.array(each) for each in zip(*means, strict=True)) if means else (np.empty(0),) * 3
     return Band(np.array(places), mean, low, high)
 
@@ -195,8 +196,8 @@ def mean_table(rows: Rows, summary: Summary, measure: str, panel: Panel, digits:
         own = inside.where(**shown.where)
         if not len(own):
             continue
-        means: list[Mean] = [mean_of(own.where(**{summary.x: place})[measure]) for place in places]
-        body.append([shown.label, *(mean.text(digits) for mean in means)])
+        values = [own.where(**{summary.x: place})[measure] for place in places]
+        body.append([shown.label, *(mean_interval(each).text(digits) if len(each) else "" for each in values)])
     title = ", ".join([MEASURES[measure], *panel.title.splitlines()])
     caption = f"{title[:1].upper()}{title[1:]}: mean over the runs [its {LEVEL:.0%} interval]."
     return Table([summary.x_label, *(f"{place:g}" for place in places)], body, caption)

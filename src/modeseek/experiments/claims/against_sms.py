@@ -19,8 +19,8 @@ from modeseek.experiments.claims.base import (
     span,
     values_at,
 )
+from modeseek.experiments.intervals import Interval
 from modeseek.experiments.rows import Rows, Value
-from modeseek.experiments.scores import Mean
 
 __all__ = ["CLAIMS"]
 
@@ -39,7 +39,7 @@ def _cells(rows: Rows, columns: Sequence[str]) -> Iterator[dict[str, Value]]:
 COLUMNS = {"sparse": ["n_per_cluster"], "imbalance": ["sizes", "ratio"], "clusters": ["spacing", "n_true"]}
 
 
-def _differences(measured: Measured, experiment: str, reading: Reading, h: float | None) -> list[tuple[dict, Mean]]:
+def _differences(measured: Measured, experiment: str, reading: Reading, h: float | None) -> list[tuple[dict, Interval]]:
     """Return K of DSMS less K of SMS in each cell, at one h or at the h of the sweep with the best mean there."""
     rows = inside(measured, experiment, reading, "spread")
     found = []
@@ -52,8 +52,8 @@ def _differences(measured: Measured, experiment: str, reading: Reading, h: float
     return found
 
 
-def _no_loss(found: Sequence[tuple[dict, Mean]], against: str) -> Finding:
-    worst_cell, worst = min(found, key=lambda each: each[1].mean)
+def _no_loss(found: Sequence[tuple[dict, Interval]], against: str) -> Finding:
+    worst_cell, worst = min(found, key=lambda each: each[1].centre)
     lost = [cell for cell, mean in found if mean.high < LOSS]
     where = ", ".join(
         f"{name.replace('n_per_cluster', 'N').replace('n_true', 'clusters')} {value}"
@@ -61,7 +61,7 @@ def _no_loss(found: Sequence[tuple[dict, Mean]], against: str) -> Finding:
     )
     return Finding(
         not lost,
-        f"K of DSMS less K of {against}: {span([mean.mean for _, mean in found], 2)}; a loss in {len(lost)} of "
+        f"K of DSMS less K of {against}: {span([mean.centre for _, mean in found], 2)}; a loss in {len(lost)} of "
         f"{len(found)} cells, the worst {worst.text()} at {where}",
     )
 

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek.experiments.intervals import LEVEL, Interval, mean_interval
 from modeseek.experiments.lines import POLICIES
 from modeseek.experiments.rows import Rows, Value
-from modeseek.experiments.scores import LEVEL, Mean, mean_of
 from modeseek.types import Array
 
 __all__ = [
@@ -144,9 +144,9 @@ def values_at(rows: Rows, measure: str, **conditions: Value) -> Array:
     return chosen[measure][np.argsort(chosen["run"], kind="stable")]
 
 
-def paired(first: Array, second: Array, level: float = LEVEL) -> Mean:
+def paired(first: Array, second: Array, level: float = LEVEL) -> Interval:
     """Return the mean of the differences of paired runs, with its interval."""
-    return mean_of(first - second, level)
+    return mean_interval(first - second, level)
 
 
 def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:

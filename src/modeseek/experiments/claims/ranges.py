@@ -19,9 +19,9 @@ from modeseek.experiments.claims.base import (
     span,
     values_at,
 )
+from modeseek.experiments.intervals import LEVEL, Interval
 from modeseek.experiments.lines import POLICIES
 from modeseek.experiments.rows import Rows
-from modeseek.experiments.scores import LEVEL, Mean
 from modeseek.types import Array
 
 __all__ = ["CLAIMS"]
@@ -36,7 +36,7 @@ def _widths(rows: Rows) -> list[float]:
     return sorted(float(width) for width in rows.distinct("width"))  # type: ignore[arg-type]
 
 
-def _change(measured: Measured, reading: Reading, measure: str, level: float = LEVEL) -> dict[float, Mean]:
+def _change(measured: Measured, reading: Reading, measure: str, level: float = LEVEL) -> dict[float, Interval]:
     """Return the change of a measure from SMS at its best, on the same data, at each width above 0."""
     rows = inside(measured, "range", reading, "spread", "place").where(line=dsms(reading))
     start = values_at(rows, measure, width=0.0)
@@ -75,7 +75,7 @@ def _acp_falls(measured: Measured, reading: Reading) -> Finding:
 def _k_is_stable_at_first(measured: Measured, reading: Reading) -> Finding:
     stable = 0.0
     for width, change in _change(measured, reading, "k").items():
-        if change.mean < -ALIKE:
+        if change.centre < -ALIKE:
             break
         stable = width
     return Finding(stable >= 0.4, f"K stays within {ALIKE:g} of SMS at its best up to width {stable:g}")

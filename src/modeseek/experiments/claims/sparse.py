@@ -21,9 +21,9 @@ from modeseek.experiments.claims.base import (
     span,
     values_at,
 )
+from modeseek.experiments.intervals import Interval
 from modeseek.experiments.lines import FIXED
 from modeseek.experiments.rows import Rows, Value
-from modeseek.experiments.scores import Mean
 
 __all__ = ["CLAIMS"]
 
@@ -54,7 +54,7 @@ def _better_than_bms(measured: Measured, reading: Reading) -> Finding:
     return _far_closer(measured, reading, ["BMS"], 1.0)
 
 
-def _gaps(rows: Rows, dsms: str, name: str, sizes: Sequence[int]) -> list[Mean]:
+def _gaps(rows: Rows, dsms: str, name: str, sizes: Sequence[int]) -> list[Interval]:
     return [
         paired(
             values_at(rows, "n_clusters", n_per_cluster=n, line=name, h=H),
@@ -68,7 +68,7 @@ def _distinct_when_sparse(measured: Measured, reading: Reading) -> Finding:
     rows = inside(measured, "sparse", reading, "spread")
     sizes = [n for n in sizes_of(rows) if n <= SPARSE_TO]
     gaps = {name: _gaps(rows, dsms(reading), name, sizes) for name in FIXED}
-    text = "; ".join(f"{name} finds {span([gap.mean for gap in each])} clusters more" for name, each in gaps.items())
+    text = "; ".join(f"{name} finds {span([gap.centre for gap in each])} clusters more" for name, each in gaps.items())
     return Finding(all(gap.low > 0 for each in gaps.values() for gap in each), f"N = {sizes[0]} to {sizes[-1]}: {text}")
 
 
@@ -79,7 +79,7 @@ def _closes_with_size(measured: Measured, reading: Reading) -> Finding:
     holds, parts = True, []
     for name in FIXED:
         before, after = (
-            float(np.mean([gap.mean for gap in _gaps(rows, dsms(reading), name, sizes)])) for sizes in (few, many)
+            float(np.mean([gap.centre for gap in _gaps(rows, dsms(reading), name, sizes)])) for sizes in (few, many)
         )
         holds &= after < before
         parts.append(f"{name} {before:.1f} then {after:.1f}")
@@ -112,7 +112,7 @@ def _sms_more_robust(measured: Measured, reading: Reading) -> Finding:
             for n in sizes
         ]
         holds &= all(each.high < 0 for each in more)
-        parts.append(f"than {name} {span([each.mean for each in more])}")
+        parts.append(f"than {name} {span([each.centre for each in more])}")
     return Finding(holds, f"clusters that SMS finds more at N = {sizes[0]} to {sizes[-1]}: {', '.join(parts)}")
 
 
