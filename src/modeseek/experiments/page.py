@@ -90,7 +90,7 @@ def _findings(found: Sequence[Findings], made: Made) -> list[Block]:
     ]
     counts = {kind: sum(each.kind == kind for each in found) for kind in ("good", "partly", "bad")}
     summary = (
-        f"Of {len(found)} claims in the paper's section on experiments, {counts['good']} hold under "
+        f"Of {len(found)} claims of the paper's experiments and theory, {counts['good']} hold under "
         "every reading that "
         f"the paper leaves open, {counts['partly']} under some only, and {counts['bad']} under "
         "none. Each is tested by a "

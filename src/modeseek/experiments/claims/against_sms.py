@@ -83,19 +83,6 @@ def _preferred(measured: Measured, reading: Reading) -> Finding:
     return _no_loss(found, "SMS at the best h of the sweep in each cell")
 
 
-def _settles(measured: Measured, reading: Reading) -> Finding:
-    line = dsms(reading)
-    rows = [measured[name].where(line=line, spread=reading["spread"]) for name in COLUMNS]
-    total = sum(len(each) for each in rows)
-    certified = sum(len(each.where(outcome="certified")) for each in rows)
-    sweeps = np.concatenate([each["sweeps"] for each in rows])
-    return Finding(
-        certified == total,
-        f"{certified:,} of {total:,} runs reached a partition that no later update can change, "
-        f"the slowest after {sweeps.max():,.0f} sweeps, half of them within {np.median(sweeps):.0f}",
-    )
-
-
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "The better count does not cost any K.",
@@ -129,13 +116,5 @@ CLAIMS: tuple[Claim, ...] = (
         ("sparse", "imbalance", "clusters"),
         BOTH,
         _preferred,
-    ),
-    Claim(
-        "After finitely many updates the clusters stay as they are.",
-        "theory",
-        "Every run of DSMS in the figures above ended with the certificate, within 10^7 updates.",
-        ("sparse", "imbalance", "clusters"),
-        BOTH,
-        _settles,
     ),
 )
