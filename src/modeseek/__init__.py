@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modeseek import bandwidth, datasets, diagnostics, metrics, objective, plots, profiles
+    from modeseek import bandwidth, datasets, diagnostics, experiments, metrics, objective, plots, profiles
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
@@ -27,6 +27,7 @@ __all__ = [
     "datasets",
     "diagnostics",
     "estimate_bandwidth",
+    "experiments",
     "metrics",
     "objective",
     "plots",
@@ -42,8 +43,8 @@ _HOME = {
     "estimate_bandwidth": "modeseek.ranges",
 }
 _ROOMS = (
-    *("bandwidth", "datasets", "diagnostics", "metrics", "objective", "plots", "profiles"),
-    *("chain", "engines", "ensemble", "estimators", "partition", "ranges", "types"),
+    *("bandwidth", "datasets", "diagnostics", "experiments", "metrics", "objective", "plots", "profiles"),
+    *("chain", "engines", "ensemble", "estimators", "partition", "ranges", "report", "types"),
 )
 
 

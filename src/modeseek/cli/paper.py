@@ -15,19 +15,24 @@ def run_command(
     figures: list[str], runs: int | None, seed: int, jobs: int, out: str, *, quick: bool, quiet: bool
 ) -> None:
     """Run experiments of the paper into a folder."""
-    from modeseek.experiments import run_paper
+    from modeseek.experiments.paper import choose, run_paper
     from modeseek.experiments.runner import JobFailed
     from modeseek.progress import job_bar
 
+    if jobs == 0:
+        raise Problem("--jobs must be the number of processes, or -1 for all cores; got 0.")
+    try:
+        choose(figures)
+    except ValueError as error:
+        raise Problem(str(error)) from error
     bar = None if quiet else partial(job_bar, "modeseek paper")
     try:
         report = run_paper(Path(out), figures, runs=runs, seed=seed, n_jobs=jobs, quick=quick, bar=bar)
-    except (ValueError, TypeError) as error:
-        raise Problem(str(error)) from error
     except JobFailed as error:
         raise Problem(f"a job failed, the finished ones are kept in '{out}': {error}") from error
     except KeyboardInterrupt:
         print(f"interrupted: what was done is kept in '{out}'; the same command goes on from there.", file=sys.stderr)
         raise
     if not quiet:
-        print(f"report: {report}\nrows:   {report.parent / 'data'}\nfigures: {report.parent / 'figures'}")
+        print(f"report   {report}\nclaims   {report.with_name('claims.html')}")
+        print(f"rows     {report.parent / 'data'}\nfigures  {report.parent / 'figures'}")

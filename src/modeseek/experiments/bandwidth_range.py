@@ -56,18 +56,16 @@ class BandwidthRange(Experiment):
 
     name: ClassVar[str] = "range"
     title: ClassVar[str] = "The width of the bandwidth range"
-    text: ClassVar[str] = (
-        "Three Gaussians of 100 points each. On each data set SMS is run over a grid of bandwidths, "
-        "and the one with the "
-        "best K against the true labels becomes h_inf: an oracle, as in the paper. Then DSMS runs on "
-        "the same data with "
-        "ever wider ranges [h_min, h_max] around that h_inf. A width of 0 is SMS at its best bandwidth.\n\n"
-        "The paper does not say where in the range h_inf lies. We show two places: in the middle, "
-        "and 2/7 of the way up, "
-        "as in the paper's table. h_min never falls below 0.1; the range then moves up."
-    )
+    text: ClassVar[str] = """\
+Three Gaussians of 100 points each. On each data set SMS is run over a grid of bandwidths, and the one with the best K
+against the true labels becomes h_inf: an oracle, as in the paper. Then DSMS runs on the same data with ever wider
+ranges [h_min, h_max] around that h_inf. A width of 0 is SMS at this h_inf, run again with the same fresh draws as
+DSMS, for the best of many runs looks better than it is.
+
+The paper does not say where in the range h_inf lies. We show two places: in the middle, and 2/7 of the way up, as in
+the paper's table. h_min never falls below 0.1; the range then moves up."""
     captions: ClassVar[Mapping[str, str]] = {
-        "range-std": "K, ACP and ALP, in the paper's weighting, against the width; at the left end, SMS at its best. "
+        "range-std": "K, ACP and ALP, in the paper's weighting, against the width; at the left end, SMS at h_inf. "
         "0.65 as standard deviation.",
         "range-scores-std": "The same runs by K weighted by size, ARI and the number of clusters.",
         "range-variance": "K, ACP and ALP with 0.65 as variance.",
@@ -90,11 +88,12 @@ class BandwidthRange(Experiment):
         tried = [measure(line, X, truth, chance) for line in fixed_lines(self.settings, self.sweep, ["SMS"])]
         best: Row = max(tried, key=lambda row: row["k"])  # type: ignore[arg-type, return-value]
         h_inf = float(best["h"])  # type: ignore[arg-type]
+        # chosen by these draws, judged by others: the best of many would look better than it is
+        fresh = seed_for(seed, job.run, 2)
+        sms = measure(fixed_lines(self.settings, [h_inf], ["SMS"])[0], X, truth, fresh)
         head: Row = {**job.cell, "run": job.run}
-        # the paper's h beside the best one
         rows: list[Row] = [
-            {**head, "place": None, "width": 0.0, "h_min": row["h"], "h_max": row["h"], **row, "line": f"SMS {kind}"}
-            for kind, row in (("best", best), *((f"h={row['h']:g}", row) for row in tried))
+            {**head, "place": None, "width": 0.0, "h_min": row["h"], "h_max": row["h"], **row} for row in tried
         ]
         for place, share in PLACES.items():
             for width in self.widths:
@@ -104,7 +103,7 @@ class BandwidthRange(Experiment):
                 for policy in POLICIES:
                     line = doubly_stochastic_line(settings, policy)
                     # a range of one point is SMS, which has been run with the same draws
-                    row = measure(line, X, truth, chance) if width else {**best, "line": line.name}
+                    row = measure(line, X, truth, fresh) if width else {**sms, "line": line.name}
                     rows.append({**head, **ends, **row})
         return rows
 
@@ -124,7 +123,7 @@ class BandwidthRange(Experiment):
         summary = self._summary(("k",))
         body = []
         for spread in self.spreads:
-            best = rows.where(spread=spread, line="SMS best")
+            best = rows.where(spread=spread, line=f"DSMS {POLICIES[0]}", place=next(iter(PLACES)), width=0.0)
             shares = [f"{h:g} ({len(best.where(h=h))})" for h in sorted(best.distinct("h"))]  # type: ignore[type-var]
             body.append([SPREADS[spread], mean_interval(best["h"]).text(), ", ".join(shares)])
         chosen = Table(["spread", "mean", "h (data sets)"], body, "The best bandwidth of SMS, by K, on each data set.")

@@ -50,7 +50,7 @@ class Compared:
     def means(self, measure: str = "ari") -> dict[str, float]:
         """Return the mean of a measure over all runs, for each line: its name, and its bandwidth where it has several.
 
-        The measures are those of the rows: n_clusters, n_singletons, acp, alp, k, k_weighted, ari, ami.
+        The measures are those of the rows: n_clusters, n_singletons, acp, alp, k, k_weighted, ari.
         """
         check_choice("measure", measure, MEASURES)
         found = {}

@@ -15,8 +15,9 @@ from modeseek.types import Array, IntArray
 
 __all__ = ["Comparison"]
 
-# milliseconds for each fit, and for each fit and point, by a rough measurement: progress bars go by it
-COST_OF_FIT, COST_OF_POINT = 8.0, 0.03
+# milliseconds for each fit, and for each fit and point, by a rough measurement, and how many fits one of MS is worth:
+# progress bars go by it
+COST_OF_FIT, COST_OF_POINT, COST_OF_MS = 8.0, 0.03, 4
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,10 @@ class Comparison(Experiment):
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each data set."""
         values = self.axes()
-        n_lines = len(self.lines()) + len(self.own)
+        fits = sum(COST_OF_MS if line.name == "MS" else 1 for line in (*self.lines(), *self.own))
         cells = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
         return [
-            Job(cell, run, n_lines * (COST_OF_FIT + COST_OF_POINT * self.points(cell)))
+            Job(cell, run, fits * (COST_OF_FIT + COST_OF_POINT * self.points(cell)))
             for cell in cells
             for run in range(runs)
         ]

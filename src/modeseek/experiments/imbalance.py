@@ -25,14 +25,13 @@ class Imbalance(AgainstSMS):
 
     name: ClassVar[str] = "imbalance"
     title: ClassVar[str] = "Clusters of unequal size"
-    text: ClassVar[str] = (
-        "The paper refers to its predecessor for this set-up, which is not available to us. Ours: the paper's three "
-        "Gaussians, 150 points in all, the largest cluster *ratio* times the smallest. *Graded* sizes are in the "
-        "proportion ratio : sqrt(ratio) : 1; *one small* is ratio : ratio : 1, the small cluster "
-        "being the one between "
-        "the others, at (1, -1). The total stays the same, so that only the imbalance changes.\n\n"
-        "SMS runs at the paper's h = 0.6 and over a sweep of h, DSMS at the paper's range."
-    )
+    text: ClassVar[str] = """\
+The paper refers to its predecessor for this set-up, which is not available to us. Ours: the paper's three Gaussians,
+150 points in all, the largest cluster *ratio* times the smallest. *Graded* sizes are in the proportion ratio :
+sqrt(ratio) : 1; *one small* is ratio : ratio : 1, the small cluster being the one between the others, at (1, -1). The
+total stays the same, so that only the imbalance changes.
+
+SMS runs at the paper's h = 0.6 and over a sweep of h, DSMS at the paper's range."""
     captions: ClassVar[Mapping[str, str]] = {
         "imbalance": "K, in the paper's weighting, against the ratio of the largest to the smallest cluster.",
         "imbalance-graded": "Graded sizes by the number of clusters, K weighted by size, and ARI.",

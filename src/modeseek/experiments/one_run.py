@@ -74,8 +74,8 @@ on for a few sweeps. Where all points are in one cluster there is no gap, and D 
     )  # fmt: skip
     captions: ClassVar[dict[str, str]] = {
         "one-run-points": (
-            "The points after some sweeps and at the certificate, in the colours of the clusters they end in (grey: "
-            "clusters of one point). Lines lead from where each point was in the picture before."
+            "The points after some sweeps and at the certificate (final), in the colours of the clusters they end in "
+            "(grey: clusters of one point). Lines lead from where each point was in the picture before."
         ),
         "one-run-course": (
             "The same runs over time, in updates per point (sweeps). Top: the bandwidths drawn. Middle: L_h at the "

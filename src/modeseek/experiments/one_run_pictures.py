@@ -45,8 +45,8 @@ def draw_points(experiment: OneRun, rows: Rows) -> Figure:
                 ax.add_collection(trails)
             ax.scatter(*now.T, s=13, c=colours, linewidths=0.3, edgecolors="white", zorder=3)
             (count,), (certified,) = (by_sweep.where(sweep=sweep)[name] for name in ("clusters", "certified"))
-            words = f"{count:.0f} cluster" + "s" * int(count > 1) + ", certified" * int(certified)
-            dress(ax, title=f"sweep {sweep}" if sweep else "the data")
+            words = f"{count:.0f} cluster" + "s" * int(count > 1)
+            dress(ax, title=f"sweep {sweep}{': final' * int(certified)}" if sweep else "the data")
             ax.set_title(words, loc="right", fontsize="small", color=FAINT)
             before = now
         for ax in line[len(shown[policy]) :]:

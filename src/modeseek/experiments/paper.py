@@ -15,7 +15,7 @@ from modeseek.experiments.experiment import Experiment
 from modeseek.experiments.gradient import GradientNorm
 from modeseek.experiments.imbalance import Imbalance
 from modeseek.experiments.one_run import OneRun
-from modeseek.experiments.page import Made, page_of
+from modeseek.experiments.page import Made, claims_page, report_page
 from modeseek.experiments.runner import Plan, run_plan
 from modeseek.experiments.sparse import Sparse
 from modeseek.experiments.submartingale import SubmartingaleMeans
@@ -101,9 +101,10 @@ def run_paper(
     began, done = time.perf_counter(), plan.cost - sum(job.cost for _, job in plan.left())
     with nullcontext() if bar is None else bar(plan.cost, done) as advance:
         run_plan(plan, n_jobs=n_jobs, advance=advance)
-    made = Made(runs, seed, quick, None if done else (time.perf_counter() - began) / 60)
+    made = Made(tuple(figures), runs, seed, quick, None if done else (time.perf_counter() - began) / 60)
     results = {experiment: plan.rows(experiment) for experiment in chosen}
     write_results(folder, results, n_jobs=n_jobs)
-    write_page(folder, "report", page_of(results, made))
+    write_page(folder, "report", report_page(results, made))
+    write_page(folder, "claims", claims_page(results, made))
     plan.forget()
     return folder / "report.html"

@@ -31,14 +31,10 @@ class Sweep(Comparison):
 
     name: ClassVar[str] = "sweep"
     title: ClassVar[str] = "What must be right: the bandwidth, h_inf or h_max"
-    text: ClassVar[str] = (
-        "The paper gives DSMS one range and the others one bandwidth. Here each is turned by itself on the paper's "
-        "mixture: the bandwidth h of SMS; h_inf of DSMS on [0.2, 1.6]; h_max of DSMS with h_min = "
-        "0.2 and h_inf = 0.6. A "
-        "flat line means that the number does not matter. A line like that of SMS means that one "
-        "choice has taken the "
-        "place of another."
-    )
+    text: ClassVar[str] = """\
+The paper gives DSMS one range and the others one bandwidth. Here each is turned by itself on the paper's mixture: the
+bandwidth h of SMS; h_inf of DSMS on [0.2, 1.6]; h_max of DSMS with h_min = 0.2 and h_inf = 0.6. A flat line means
+that the number does not matter. A line like that of SMS means that one choice has taken the place of another."""
     captions: ClassVar[Mapping[str, str]] = {
         "sweep-std": "Number of clusters and ARI against the number that is turned; 0.65 as standard deviation.",
         "sweep-variance": "The same with 0.65 as variance.",

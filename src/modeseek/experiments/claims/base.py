@@ -151,13 +151,22 @@ def paired(first: Array, second: Array, level: float = LEVEL) -> Interval:
 
 def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:
     """Name readings by as few parts as say it all: "shrinking" for all readings with shrinking."""
-    for n_parts in range(1, len(every[0])):
-        for parts in combinations(every[0], n_parts):
-            for reading in every:
-                some = {part: reading[part] for part in parts}
-                if [each for each in every if some.items() <= each.items()] == list(good):
-                    return name_of(some)
-    return "; ".join(name_of(reading) for reading in good)
+    parts = list(every[0])
+    groups: dict[str, set[int]] = {}
+    for n_parts in range(1, len(parts) + 1):
+        for some in combinations(parts, n_parts):
+            for reading in good:
+                group = {part: reading[part] for part in some}
+                covered = [number for number, each in enumerate(every) if group.items() <= each.items()]
+                if all(every[number] in good for number in covered):
+                    groups.setdefault(name_of(group), set(covered))
+    names, left = [], {number for number, each in enumerate(every) if each in good}
+    while left:
+        # the group that says most; of equals the first, which has the fewest parts
+        name = max(groups, key=lambda each: len(groups[each] & left))
+        names.append(name)
+        left -= groups[name]
+    return "; ".join(names)
 
 
 BOTH = readings(policy=POLICIES, spread=SPREADS)

@@ -182,7 +182,7 @@ CLAIMS: tuple[Claim, ...] = (
         _wide_merges_narrow_splits,
     ),
     Claim(
-        "DSMS depends less on its bandwidth than algorithms with a fixed one: on h_inf.",
+        "DSMS depends less on h_inf than SMS on its bandwidth.",
         "abstract",
         "At every N, the mean count changes over h_inf by less than half the factor of SMS over the same values of h.",
         ("sweep",),
@@ -190,7 +190,7 @@ CLAIMS: tuple[Claim, ...] = (
         _less_sensitive,
     ),
     Claim(
-        "The same for h_max.",
+        "DSMS depends less on h_max than SMS on its bandwidth.",
         "abstract",
         "At every N, the mean count changes over h_max by less than half the factor of SMS over the same values of h.",
         ("sweep",),

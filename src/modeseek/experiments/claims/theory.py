@@ -80,8 +80,8 @@ def _covers_the_range(measured: Measured, reading: Reading) -> Finding:
     formula = Walk(given.h_min, given.h_max, given.h_inf).absorption()
     return Finding(
         inside >= COVERED,
-        f"of {len(paths):,} walks {inside:.1%} are still inside the range after {paths['k'].max():,.0f} draws, half are "
-        f"at an end for good by draw {np.nanmedian(arrived):.0f}; {formula.message}",
+        f"of {len(paths):,} walks {inside:.1%} are still inside the range after {paths['k'].max():,.0f} draws, half "
+        f"are at an end for good by draw {np.nanmedian(arrived):.0f}; {formula.message}",
     )
 
 
