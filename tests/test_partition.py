@@ -109,8 +109,12 @@ def test_neighbours(state, k):
     k = min(k, len(points))
     assert_allclose(kth_distance(points, k, queries), np.sort(distances, axis=1)[:, k - 1], atol=1e-7 * state.h)
     pairs, lengths = pairs_within(points, state.h)
-    expected = {(i, j) for i, j in np.argwhere(cdist(points, points) <= state.h) if i < j}
-    assert {tuple(pair) for pair in pairs} == expected
+    # a pair at just that distance (collinear states have such) is in or out by rounding
+    sure, possible = (
+        {(i, j) for i, j in np.argwhere(cdist(points, points) <= state.h * (1 + slack)) if i < j}
+        for slack in (-1e-12, 1e-12)
+    )
+    assert sure <= {tuple(pair) for pair in pairs} <= possible
     assert (lengths <= state.h).all()
 
 

@@ -124,7 +124,8 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
     """
     points = points.astype(np.float64)
     if points.shape[1] <= TREE_DIMENSIONS:
-        pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
+        # the tree compares squares, which may round the other way: a little more, and the distances below decide
+        pairs = cKDTree(points).query_pairs(radius * (1 + 1e-12), output_type="ndarray")
     else:
         # products first, with room for their rounding; the exact distances decide
         longest = float(np.einsum("ij,ij->i", points, points).max())
