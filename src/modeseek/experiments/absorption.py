@@ -30,8 +30,6 @@ class Absorption(Experiment):
 
     Attributes
     ----------
-    h_min, h_max, h_inf : float
-        The paper's range and start.
     starts : tuple of float
         Where walks start, h_inf among them.
     nus : tuple of str
@@ -46,9 +44,6 @@ class Absorption(Experiment):
         A walk is at an end of the range when it is within this share of it.
     """
 
-    h_min: float = 0.2
-    h_max: float = 1.6
-    h_inf: float = 0.6
     starts: tuple[float, ...] = (0.22, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
     nus: tuple[str, ...] = ("log-log", "1/k")
     paths: int = 100
@@ -99,7 +94,7 @@ range."""
 
     def walk(self, nu: str) -> Walk:
         """Return the paper's walk with that nu."""
-        return Walk(self.h_min, self.h_max, self.h_inf, get_nu(nu))
+        return Walk(self.settings.h_min, self.settings.h_max, self.settings.h_inf, get_nu(nu))
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return a row for each start, one for each walk from h_inf, and the steps of those that are drawn."""
@@ -107,28 +102,31 @@ range."""
         rng = np.random.default_rng(seed_for(seed, job.run, self.nus.index(nu)))
         h_0 = np.repeat(self.starts, self.paths)
         paths = walk_paths(self.walk(nu), rng.random((len(h_0), self.draws)), h_0)
-        low, high = paths <= self.h_min * (1 + self.tolerance), paths >= self.h_max * (1 - self.tolerance)
+        low, high = (
+            paths <= self.settings.h_min * (1 + self.tolerance),
+            paths >= self.settings.h_max * (1 - self.tolerance),
+        )
         blank: Row = {**dict.fromkeys(self.columns), "nu": nu, "run": job.run}
         rows: list[Row] = []
         for start in self.starts:
             mine = h_0 == start
             ends = {"at_min": int(low[mine, -1].sum()), "at_max": int(high[mine, -1].sum())}
             rows.append({**blank, "kind": "share", "h_0": start, "paths": self.paths, **ends})
-        mine = np.flatnonzero(h_0 == self.h_inf)
+        mine = np.flatnonzero(h_0 == self.settings.h_inf)
         for path, at in zip(mine, _absorbed_at(low[mine] | high[mine]), strict=True):
             last: Row = {"path": int(path - mine[0]), "k": self.draws, "h": float(paths[path, -1]), "absorbed_at": at}
-            rows.append({**blank, "kind": "path", "h_0": self.h_inf, **last})
+            rows.append({**blank, "kind": "path", "h_0": self.settings.h_inf, **last})
         if job.run == 0:
             for path in mine[: self.shown]:
                 for k in _steps(self.draws):
                     step: Row = {"path": int(path - mine[0]), "k": k, "h": float(paths[path, k - 1])}
-                    rows.append({**blank, "kind": "step", "h_0": self.h_inf, **step})
+                    rows.append({**blank, "kind": "step", "h_0": self.settings.h_inf, **step})
         return rows
 
     def shrinking(self, k: int) -> tuple[float, float]:
         """Return the ends of what the shrinking policy draws from at draw k, in closed form."""
-        policy = Shrinking(self.h_min, self.h_max, self.h_inf)
-        low, high = (float(policy.draw(np.array([u]), self.h_inf, k - 1)[0]) for u in (0.0, 1.0))
+        policy = Shrinking(self.settings.h_min, self.settings.h_max, self.settings.h_inf)
+        low, high = (float(policy.draw(np.array([u]), self.settings.h_inf, k - 1)[0]) for u in (0.0, 1.0))
         return low, high
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
@@ -170,13 +168,15 @@ range."""
             texts = [f"{k:.0f}" if np.isfinite(k) else f"> {self.draws:,}" for k in picked]
             lines.append([nu, f"{len(arrived):,}", f"{100 * np.isnan(times).mean():.2f}", *texts])
         header = ["nu", "walks", "still inside, %", *(f"{100 * q:g} % by draw" for q in QUANTILES)]
-        return Table(header, lines, f"Draws until a walk from {self.h_inf:g} is within 0.1 % of an end for good.")
+        return Table(
+            header, lines, f"Draws until a walk from {self.settings.h_inf:g} is within 0.1 % of an end for good."
+        )
 
     def _cover(self) -> Table:
         lines = []
         for power in range(2, 8):
             low, high = self.shrinking(10**power)
-            share = (high - low) / (self.h_max - self.h_min)
+            share = (high - low) / (self.settings.h_max - self.settings.h_min)
             lines.append([f"10^{power}", f"{low:.3f} to {high:.3f}", f"{100 * share:.1f}"])
         return Table(["draw k", "shrinking draws from", "share of the range, %"], lines, "From the formula of nu_k.")
 

@@ -36,12 +36,15 @@ def draw_paths(experiment: Absorption, rows: Rows) -> Figure:
     axes[0, 0].set_ylabel("bandwidth h", color=INK)
     axes[1, 0].set_ylabel("share", color=INK)
     for ax in axes[0]:
-        for end in (experiment.h_min, experiment.h_max):
+        for end in (experiment.settings.h_min, experiment.settings.h_max):
             ax.axhline(end, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)))
-        plain_numbers(ax, "y", [experiment.h_min, experiment.h_inf, 1.0, experiment.h_max])
+        plain_numbers(ax, "y", [experiment.settings.h_min, experiment.settings.h_inf, 1.0, experiment.settings.h_max])
     shares = [100 * np.isfinite(rows.where(kind="path", nu=nu)["absorbed_at"]).mean() for nu in experiment.nus]
     parts = [f"{share:.0f} % with {NU_NAMES.get(nu, nu)}" for share, nu in zip(shares, experiment.nus, strict=True)]
-    heading(figure, f"Walks from {experiment.h_inf:g} at an end after {experiment.draws:,} draws: " + ", ".join(parts))
+    heading(
+        figure,
+        f"Walks from {experiment.settings.h_inf:g} at an end after {experiment.draws:,} draws: " + ", ".join(parts),
+    )
     return figure
 
 
@@ -50,8 +53,8 @@ def _walks(ax: Axes, experiment: Absorption, rows: Rows, nu: str) -> None:
     for path in steps.distinct("path"):
         mine = steps.where(path=path)
         h = mine["h"]
-        at = "h_min" if h[-1] <= experiment.h_min * (1 + experiment.tolerance) else "inside"
-        at = "h_max" if h[-1] >= experiment.h_max * (1 - experiment.tolerance) else at
+        at = "h_min" if h[-1] <= experiment.settings.h_min * (1 + experiment.tolerance) else "inside"
+        at = "h_max" if h[-1] >= experiment.settings.h_max * (1 - experiment.tolerance) else at
         colour = FAINT if at == "inside" else COLOURS[at]
         ax.plot(mine["k"], h, color=colour, linewidth=0.9, alpha=0.65)
     ax.set_xscale("log")
@@ -60,7 +63,7 @@ def _walks(ax: Axes, experiment: Absorption, rows: Rows, nu: str) -> None:
 
 def _ends(ax: Axes, experiment: Absorption, rows: Rows, nu: str) -> None:
     paths = rows.where(kind="path", nu=nu)
-    at, low = paths["absorbed_at"], paths["h"] < experiment.h_inf
+    at, low = paths["absorbed_at"], paths["h"] < experiment.settings.h_inf
     k = np.arange(1, experiment.draws + 1)
     to_min, to_max = ((at[side][:, None] <= k).sum(axis=0) / len(at) for side in (low, ~low))
     bands = [("at h_min", "h_min", 0 * to_min, to_min), ("inside", "inside", to_min, 1 - to_max)]
@@ -78,12 +81,12 @@ def _shrinking(above: Axes, below: Axes, experiment: Absorption) -> None:
     draws = low + (high - low) * np.random.default_rng(0).random(len(k))
     above.fill_between(k, low, high, color=COLOURS["shrinking"], alpha=0.15, linewidth=0)
     above.plot(k, draws, ".", markersize=2.5, color=COLOURS["shrinking"])
-    above.axhline(experiment.h_inf, color=INK, linewidth=0.9)
-    label = above.annotate("h_inf", (1, experiment.h_inf), (2, 4), textcoords="offset points", color=INK)
+    above.axhline(experiment.settings.h_inf, color=INK, linewidth=0.9)
+    label = above.annotate("h_inf", (1, experiment.settings.h_inf), (2, 4), textcoords="offset points", color=INK)
     label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1})
     above.set_xscale("log")
     dress(above, title="shrinking, the paper's slow nu")
-    share = (high - low) / (experiment.h_max - experiment.h_min)
+    share = (high - low) / (experiment.settings.h_max - experiment.settings.h_min)
     below.plot(k, share, color=COLOURS["shrinking"], linewidth=2)
     below.annotate(
         f"{share[-1]:.2f} at k = 10^7", (k[-1], share[-1]), (0, -16), textcoords="offset points", ha="right", color=INK
@@ -98,7 +101,9 @@ def draw_starts(experiment: Absorption, rows: Rows) -> Figure:
     axes = figure.subplots(1, len(experiment.nus) + 1)
     for ax, nu in zip(axes, experiment.nus, strict=False):
         at_min, at_max, total = _counts(experiment, rows, nu)
-        formula = _formula(experiment, nu, grid := np.linspace(experiment.h_min, experiment.h_max, 300))
+        formula = _formula(
+            experiment, nu, grid := np.linspace(experiment.settings.h_min, experiment.settings.h_max, 300)
+        )
         if formula is not None:
             ax.plot(grid, formula, color=COLOURS["h_min"], linewidth=1.4)
             ax.plot(grid, 1 - formula, color=COLOURS["h_max"], linewidth=1.4)
@@ -108,7 +113,7 @@ def draw_starts(experiment: Absorption, rows: Rows) -> Figure:
         _dots(ax, experiment, at_max, total, COLOURS["h_max"], "at h_max")
         _dots(ax, experiment, total - at_min - at_max, total, FAINT, "inside")
         dress(ax, x="start h_0", y="share of walks", title=f"walk, {NU_NAMES.get(nu, nu)}")
-        ax.set(xlim=(experiment.h_min - 0.04, experiment.h_max + 0.04), ylim=(-0.03, 1.03))
+        ax.set(xlim=(experiment.settings.h_min - 0.04, experiment.settings.h_max + 0.04), ylim=(-0.03, 1.03))
     legend(axes[0], place="center right")
     heading(figure, f"Where walks are after {experiment.draws:,} draws, {int(total[0]):,} from each start")
     return figure
@@ -139,6 +144,6 @@ def _gaps(ax: Axes, experiment: Absorption, at_min: Array, total: Array) -> None
     assert formula is not None
     _dots(ax, experiment, at_min, total, COLOURS["h_min"], "at h_min", formula)
     ax.axhline(0, color=INK, linewidth=1)
-    ax.set_xlim(experiment.h_min - 0.04, experiment.h_max + 0.04)
+    ax.set_xlim(experiment.settings.h_min - 0.04, experiment.settings.h_max + 0.04)
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=1))
     dress(ax, x="start h_0", title="at h_min: simulated less formula")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from matplotlib.figure import Figure
@@ -15,7 +15,6 @@ from modeseek.experiments.intervals import mean_interval
 from modeseek.experiments.lines import (
     LINE_COLUMNS,
     POLICIES,
-    Hyperparameters,
     doubly_stochastic_line,
     fixed_lines,
     measure,
@@ -36,7 +35,6 @@ class BandwidthRange(Experiment):
 
     Attributes
     ----------
-    settings : Hyperparameters
     spreads : tuple of str
     n_per_cluster : int
     sweep : tuple of float
@@ -47,7 +45,6 @@ class BandwidthRange(Experiment):
         h_min never falls below this; the range then moves up, its width stays.
     """
 
-    settings: Hyperparameters = field(default_factory=Hyperparameters)
     spreads: tuple[str, ...] = ("std", "variance")
     n_per_cluster: int = 100
     sweep: tuple[float, ...] = (0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0)

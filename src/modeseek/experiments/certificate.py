@@ -32,22 +32,14 @@ class CertificateTimes(Experiment):
     ----------
     sizes : tuple of int
         Points in each of the mixture's three components.
-    h_min, h_max, h_inf : float
-        The paper's bandwidths.
     tau : float
         Distance at which clusters are read off.
-    threshold : float
-        The paper's: a point's last shift is small up to here.
     most_sweeps : int
         Limit of a run.
     """
 
     sizes: tuple[int, ...] = (10, 20, 50, 100, 200, 500)
-    h_min: float = 0.2
-    h_max: float = 1.6
-    h_inf: float = 0.6
     tau: float = 0.05
-    threshold: float = 1e-6
     most_sweeps: int = 2000
 
     name: ClassVar[str] = "certificate"
@@ -97,7 +89,7 @@ all the same. The theorem says that they hold for all large k, not that they are
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run once, past both rules, and return what each would have said."""
-        policy = paper_policy(str(job.cell["policy"]), (self.h_min, self.h_max, self.h_inf))
+        policy = paper_policy(str(job.cell["policy"]), self.settings)
         n = int(job.cell["n"] or 0)
         seen = self._watch(paper_chain(n // 3, policy, seed, job.run))
         (certificate, certificate_outcome), (shifts, shifts_outcome) = seen.ends["certificate"], seen.ends["shifts"]
@@ -122,7 +114,7 @@ all the same. The theorem says that they hold for all large k, not that they are
         return [{**job.cell, **row}]
 
     def _watch(self, chain: Chain) -> _Seen:
-        limits = Stopping(self.tau, self.threshold, max_sweeps=self.most_sweeps)
+        limits = Stopping(self.tau, self.settings.threshold, max_sweeps=self.most_sweeps)
         rules = {rule: replace(limits, rule=rule) for rule in RULES}
         seen, state, sweep = _Seen({}, [], []), chain.init(), 0
         while True:
@@ -130,7 +122,7 @@ all the same. The theorem says that they hold for all large k, not that they are
                 labels = components(state.points, self.tau)
                 seen.partitions.append(_numbered(labels))
                 diameter = diameter_of(state.points, labels)
-                if diameter < self.tau and gap_of(state.points, labels) > self.h_min - self.tau:
+                if diameter < self.tau and gap_of(state.points, labels) > self.settings.h_min - self.tau:
                     seen.theorem2.append(sweep)
             for rule, stopping in rules.items():
                 if rule not in seen.ends and (outcome := stopping.check(chain, state, sweep, 0.0)) is not None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
 from modeseek.experiments.experiment import Experiment, Job, seed_for
-from modeseek.experiments.lines import LINE_COLUMNS, Hyperparameters, Line, measure
+from modeseek.experiments.lines import LINE_COLUMNS, Line, measure
 from modeseek.experiments.rows import Row, Value
 from modeseek.types import Array, IntArray
 
@@ -26,14 +26,12 @@ class Comparison(Experiment):
 
     Attributes
     ----------
-    settings : Hyperparameters
     spreads : tuple of str
         Both readings of the paper's 0.65: as a standard deviation and as a variance.
     own : tuple of Line
         Lines of the user's own.
     """
 
-    settings: Hyperparameters = field(default_factory=Hyperparameters)
     spreads: tuple[str, ...] = ("std", "variance")
     own: tuple[Line, ...] = ()
 

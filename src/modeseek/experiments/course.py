@@ -10,6 +10,7 @@ from modeseek.bandwidth import DrawPlan, make_policy
 from modeseek.chain import Chain, Setting, doubly_stochastic, setting
 from modeseek.datasets import paper_mixture
 from modeseek.experiments.experiment import seed_for
+from modeseek.experiments.hyperparameters import Hyperparameters
 from modeseek.types import BandwidthPolicy, ChainState, Draws
 
 __all__ = ["POLICIES", "paper_chain", "paper_policy", "states_at"]
@@ -18,9 +19,9 @@ __all__ = ["POLICIES", "paper_chain", "paper_policy", "states_at"]
 POLICIES = ("walk", "shrinking")
 
 
-def paper_policy(name: str, given: tuple[float, float, float]) -> BandwidthPolicy:
-    """Return a policy on (h_min, h_max, h_inf) with the paper's slow nu."""
-    return make_policy(name, *given)
+def paper_policy(name: str, settings: Hyperparameters) -> BandwidthPolicy:
+    """Return a policy with the paper's range and nu."""
+    return make_policy(name, settings.h_min, settings.h_max, settings.h_inf, settings.nu)
 
 
 def paper_chain(n_per_cluster: int, policy: BandwidthPolicy, seed: int, run: int) -> Chain:
@@ -28,7 +29,7 @@ def paper_chain(n_per_cluster: int, policy: BandwidthPolicy, seed: int, run: int
 
     Examples
     --------
-    >>> chain = paper_chain(5, paper_policy("walk", (0.2, 1.6, 0.6)), seed=0, run=3)
+    >>> chain = paper_chain(5, paper_policy("walk", Hyperparameters()), seed=0, run=3)
     >>> chain.init().points.shape
     (15, 2)
     """
@@ -41,7 +42,7 @@ def states_at(given: Setting, policy: BandwidthPolicy, seed: int, counts: Sequen
 
     Examples
     --------
-    >>> policy, given = paper_policy("walk", (0.2, 1.6, 0.6)), setting([[0.0], [0.1], [0.5]])
+    >>> policy, given = paper_policy("walk", Hyperparameters()), setting([[0.0], [0.1], [0.5]])
     >>> states = list(states_at(given, policy, 1, [0, 2, 3]))
     >>> [state.k for state in states]
     [0, 2, 3]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from modeseek.experiments.hyperparameters import Hyperparameters
 from modeseek.experiments.rows import Row, Rows
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Experiment(ABC):
 
     Attributes
     ----------
+    settings : Hyperparameters
     name : str
         What users type, and the stem of its files.
     title : str
@@ -59,6 +61,8 @@ class Experiment(ABC):
     captions : mapping
         Stem of a picture -> what it shows, one line for each picture of `draw`.
     """
+
+    settings: Hyperparameters = field(default_factory=Hyperparameters)
 
     name: ClassVar[str]
     title: ClassVar[str]

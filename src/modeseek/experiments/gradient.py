@@ -33,8 +33,6 @@ class GradientNorm(Experiment):
     ----------
     n_per_cluster : int
         Points of each of the mixture's three components.
-    h_min, h_max, h_inf : float
-        The paper's bandwidths.
     sweeps : int
         Length of a run.
     levels : tuple of float
@@ -44,9 +42,6 @@ class GradientNorm(Experiment):
     """
 
     n_per_cluster: int = 20
-    h_min: float = 0.2
-    h_max: float = 1.6
-    h_inf: float = 0.6
     sweeps: int = 80
     levels: tuple[float, ...] = (1e-3, 1e-6)
     floor: float = 1e-16
@@ -83,7 +78,7 @@ points."""
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return the norm after each sweep, the start included."""
         name = str(job.cell["policy"])
-        policy = paper_policy(name, (self.h_min, self.h_max, self.h_inf))
+        policy = paper_policy(name, self.settings)
         norms = gradient_norms(paper_chain(self.n_per_cluster, policy, seed, job.run), sweeps=self.sweeps)
         return [
             {"policy": name, "run": job.run, "sweep": sweep, "norm": float(norm)} for sweep, norm in enumerate(norms)

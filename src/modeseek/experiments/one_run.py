@@ -32,8 +32,6 @@ class OneRun(Experiment):
     ----------
     n_per_cluster : int
         Points of each of the mixture's three components.
-    h_min, h_max, h_inf : float
-        The paper's bandwidths.
     tau : float
         Distance at which clusters are read off.
     snapshots : tuple of int
@@ -47,9 +45,6 @@ class OneRun(Experiment):
     """
 
     n_per_cluster: int = 50
-    h_min: float = 0.2
-    h_max: float = 1.6
-    h_inf: float = 0.6
     tau: float = 0.05
     snapshots: tuple[int, ...] = (0, 1, 2, 4)
     beyond: int = 5
@@ -96,9 +91,7 @@ on for a few sweeps. Where all points are in one cluster there is no gap, and D 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return rows of three kinds: sweeps, bandwidths that were drawn, and points at snapshots."""
         policy = str(job.cell["policy"])
-        chain = paper_chain(
-            self.n_per_cluster, paper_policy(policy, (self.h_min, self.h_max, self.h_inf)), seed, job.run
-        )
+        chain = paper_chain(self.n_per_cluster, paper_policy(policy, self.settings), seed, job.run)
         blank: Row = {**dict.fromkeys(self.columns), "policy": policy}
         state, sweeps = chain.init(), 0
         rows: list[Row] = [self._sweep(chain, state, 0), {"kind": "draw", "k": 0, "h": state.h}]

@@ -96,10 +96,10 @@ def _bandwidths(ax: Axes, experiment: OneRun, sweeps: np.ndarray, h: np.ndarray,
     # the walk is a path, the others are draws that have nothing to do with each other
     style = {"linewidth": 1.4} if policy == "walk" else {"linewidth": 0, "marker": ".", "markersize": 2.2}
     ax.plot(sweeps, h, color=COLOURS[policy], **style)
-    for end in (experiment.h_min, experiment.h_max):
+    for end in (experiment.settings.h_min, experiment.settings.h_max):
         ax.axhline(end, color=FAINT, linewidth=0.9, linestyle=DASHES)
     dress(ax, title=NAMES[policy])
-    plain_numbers(ax, "y", [experiment.h_min, experiment.h_inf, 1.0, experiment.h_max])
+    plain_numbers(ax, "y", [experiment.settings.h_min, experiment.settings.h_inf, 1.0, experiment.settings.h_max])
 
 
 def _certificate(ax: Axes, experiment: OneRun, sweeps: Rows) -> None:

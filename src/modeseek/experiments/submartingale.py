@@ -36,8 +36,6 @@ class SubmartingaleMeans(Experiment):
     ----------
     n_per_cluster : int
         Points of each of the mixture's three components.
-    h_min, h_max, h_inf : float
-        The paper's bandwidths.
     states : tuple of float
         After how many updates per point next updates are drawn from the state.
     curve : tuple of float
@@ -49,9 +47,6 @@ class SubmartingaleMeans(Experiment):
     """
 
     n_per_cluster: int = 20
-    h_min: float = 0.2
-    h_max: float = 1.6
-    h_inf: float = 0.6
     states: tuple[float, ...] = (0, 0.25, 0.5, 1, 2, 4, 8, 16)
     curve: tuple[float, ...] = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16, 22, 32)
     next_updates: int = 1000
@@ -103,7 +98,7 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return a row for each point of the curve, and one for each state that next updates are drawn from."""
         name = str(job.cell["policy"])
-        policy = paper_policy(name, (self.h_min, self.h_max, self.h_inf))
+        policy = paper_policy(name, self.settings)
         given = paper_chain(self.n_per_cluster, policy, seed, job.run).setting
         largest = self.n * (self.n + 1) / 2 * float(given.profile.k(np.zeros(1))[0])
         drawn, kept = ({round(at * self.n) for at in times} for times in (self.states, (0, 1 / self.n, *self.curve)))

@@ -6,8 +6,9 @@ import numpy as np
 
 from modeseek.bandwidth import Shrinking, Walk
 from modeseek.experiments.claims.base import Claim, Finding, Measured, Reading, readings
+from modeseek.experiments.hyperparameters import Hyperparameters
 from modeseek.experiments.intervals import half_width
-from modeseek.experiments.lines import POLICIES, Hyperparameters
+from modeseek.experiments.lines import POLICIES
 
 __all__ = ["CLAIMS"]
 

@@ -1,0 +1,38 @@
+"""The paper's table of hyperparameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Hyperparameters"]
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """The paper's table of hyperparameters, and what it does not say: the profile.
+
+    Attributes
+    ----------
+    h : float
+        Bandwidth of MS, BMS and SMS.
+    h_min, h_max, h_inf : float
+        Range of DSMS and its limiting bandwidth.
+    nu : str
+        1 / log10(10 + log10 k).
+    max_updates : int
+        The paper's limit on iterations.
+    threshold : float
+        The paper's convergence threshold, absolute. It ends a climb of MS. The others stop when no later update can
+        change the partition, and on this threshold only where their bandwidth has come to rest.
+    profile : str
+        The paper does not say which kernel its experiments use.
+    """
+
+    h: float = 0.6
+    h_min: float = 0.2
+    h_max: float = 1.6
+    h_inf: float = 0.6
+    nu: str = "log-log"
+    max_updates: int = 10**7
+    threshold: float = 1e-6
+    profile: str = "biweight"
