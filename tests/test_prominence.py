@@ -80,8 +80,9 @@ def test_neither_the_order_nor_the_direction_of_edges_matters(seed):
 def test_a_wished_number_is_met_where_it_can_be(seed, wish):
     tree = mode_tree(*landscape(seed))
     found = cut(tree, level_for(tree, wish)).max() + 1
-    possible = {cut(tree, level).max() + 1 for level in np.concatenate([[0.0], tree.prominence[peaks(tree)] + 1e-9])
-                if np.isfinite(level)} | {cut(tree, 1e9).max() + 1}  # fmt: skip
+    own = np.unique(tree.prominence[np.isfinite(tree.prominence)])
+    levels = [0.0, *(own[1:] + own[:-1]) / 2, 1e9]
+    possible = {int(cut(tree, level).max()) + 1 for level in levels}
     if wish in possible:
         assert found == wish
     else:
