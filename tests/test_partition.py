@@ -10,7 +10,14 @@ from scipy.spatial.distance import cdist
 
 from inputs import states
 from modeseek import partition
-from modeseek.neighbours import kth_distance, nearest, pairs_within
+from modeseek.neighbours import (
+    Neighbours,
+    intrinsic_dimension,
+    kth_distance,
+    nearest,
+    nearest_neighbours,
+    pairs_within,
+)
 from modeseek.partition import (
     _cells,
     certifies,
@@ -116,6 +123,38 @@ def test_neighbours(state, k):
     )
     assert sure <= {tuple(pair) for pair in pairs} <= possible
     assert (lengths <= state.h).all()
+
+
+@given(states(dimensions=(1, 2, 13, 40), max_n=60), st.integers(1, 8))
+def test_nearest_neighbours_are_those_of_all_pairs(state, k):
+    points = np.unique(state.points.astype(np.float64), axis=0)
+    if len(points) == 1:
+        return
+    k = min(k, len(points) - 1)
+    found = nearest_neighbours(points, k)
+    distances = cdist(points, points)
+    np.fill_diagonal(distances, np.inf)
+    assert found.indices.shape == found.distances.shape == (len(points), k)
+    assert (found.indices != np.arange(len(points))[:, None]).all()
+    assert all(len(set(row)) == k for row in found.indices.tolist())
+    expected = np.sort(distances, axis=1)[:, :k]
+    assert_allclose(found.distances, expected, rtol=1e-9, atol=1e-7 * state.h)
+    assert_allclose(
+        np.take_along_axis(distances, found.indices, axis=1), found.distances, rtol=1e-9, atol=1e-12 * state.h
+    )
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 14])
+def test_intrinsic_dimension_of_a_flat_patch(d, rng):
+    # a patch of d dimensions, turned into 20
+    turn = np.linalg.qr(rng.normal(size=(20, 20)))[0][:d]
+    points = rng.normal(size=(3000, d)) @ turn
+    assert intrinsic_dimension(nearest_neighbours(points, 2)) == pytest.approx(d, rel=0.2)
+
+
+def test_intrinsic_dimension_of_too_few_or_coincident_points():
+    assert intrinsic_dimension(nearest_neighbours(np.array([[0.0], [1.0], [2.5]]), 2)) > 0
+    assert intrinsic_dimension(Neighbours(np.zeros((5, 2), dtype=int), np.zeros((5, 2)))) == 1.0
 
 
 @pytest.mark.parametrize("n", [10, 400])

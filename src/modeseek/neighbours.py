@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,7 +12,15 @@ from scipy.spatial.distance import cdist
 
 from modeseek.types import Array, IntArray
 
-__all__ = ["distance_blocks", "kth_distance", "nearest", "pairs_within"]
+__all__ = [
+    "Neighbours",
+    "distance_blocks",
+    "intrinsic_dimension",
+    "kth_distance",
+    "nearest",
+    "nearest_neighbours",
+    "pairs_within",
+]
 
 # above this a k-d tree looks at most of the points anyway
 TREE_DIMENSIONS = 12
@@ -139,3 +148,102 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
     distances = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
     close = distances <= radius
     return pairs[close], distances[close]
+
+
+class Neighbours(NamedTuple):
+    """The nearest other points of each point, from the nearest on.
+
+    Attributes
+    ----------
+    indices : (n, k) integer array
+    distances : (n, k) array
+    """
+
+    indices: IntArray
+    distances: Array
+
+
+def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None) -> Neighbours:
+    """Return the k nearest other points of each point; of equally distant ones, the first.
+
+    Parameters
+    ----------
+    points : (n, d) array
+        Distinct ones.
+    k : int
+        At most n - 1.
+    n_jobs : int, optional
+        Threads for the tree search.
+
+    Examples
+    --------
+    >>> nearest_neighbours(np.array([[0.0], [1.0], [3.0]]), 1)
+    Neighbours(indices=array([[1], [0], [1]]), distances=array([[1.],
+           [1.],
+           [2.]]))
+    """
+    points = points.astype(np.float64)
+    n = len(points)
+    indices, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
+    if points.shape[1] <= TREE_DIMENSIONS:
+        found, near = cKDTree(points).query(points, k=min(k + 1, n), workers=effective_n_jobs(n_jobs))
+        blocks: Iterator[tuple[int, Array, Array]] = iter([(0, found.reshape(n, -1), near.reshape(n, -1))])
+    else:
+        blocks = _near_by_blocks(points, k)
+    for start, away, near in blocks:
+        rows = np.arange(start, start + len(near))
+        # a point is no neighbour of its own, wherever coincident ones put it
+        away = np.where(near == rows[:, None], -1.0, away)
+        order = np.lexsort((near, away), axis=1)[:, 1 : k + 1]
+        indices[rows] = np.take_along_axis(near, order, axis=1)
+        distances[rows] = np.take_along_axis(away, order, axis=1)
+    return Neighbours(indices, distances)
+
+
+def _near_by_blocks(points: Array, k: int) -> Iterator[tuple[int, Array, Array]]:
+    for start, squares in distance_blocks(points, points):
+        # products round; what is chosen by them is measured again
+        near = np.argpartition(squares, min(k, len(points) - 1), axis=1)[:, : k + 1]
+        rows = np.arange(start, start + len(near))
+        missing = ~(near == rows[:, None]).any(axis=1)
+        near[missing, -1] = rows[missing]
+        away = np.empty(near.shape)
+        step = max(1, BLOCK // (near.shape[1] * points.shape[1]))
+        for first in range(0, len(near), step):
+            part = slice(first, first + step)
+            away[part] = np.linalg.norm(points[rows[part]][:, None] - points[near[part]], axis=2)
+        yield start, away, near
+
+
+def intrinsic_dimension(neighbours: Neighbours, *, share: float = 0.9) -> float:
+    """Estimate how many dimensions the points fill, from the ratios of the first two neighbour distances (TwoNN).
+
+    With mu the second distance over the first, -ln(1 - F(mu)) = delta ln(mu) for points that are spread evenly close
+    by. The slope is fitted to the lowest ratios, since the largest come from outliers.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+        At least two for each point.
+    share : float
+        Share of the ratios that the fit uses.
+
+    References
+    ----------
+    E. Facco, M. d'Errico, A. Rodriguez, A. Laio, "Estimating the intrinsic dimension of datasets by a minimal
+    neighborhood information", Scientific Reports 7, 2017.
+
+    Examples
+    --------
+    >>> points = np.random.default_rng(0).random((2000, 2))
+    >>> round(intrinsic_dimension(nearest_neighbours(points, 2)), 1)
+    2.0
+    """
+    first, second = neighbours.distances[:, 0], neighbours.distances[:, 1]
+    ratios = np.sort(second[first > 0] / first[first > 0])
+    kept = int(share * len(ratios))
+    if kept < 2 or ratios[kept - 1] <= 1.0:
+        return 1.0
+    x = np.log(ratios[:kept])
+    y = -np.log1p(-np.arange(1, kept + 1) / len(ratios))
+    return float((x @ y) / (x @ x))
