@@ -184,35 +184,30 @@ def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None) -> N
     """
     points = points.astype(np.float64)
     n = len(points)
-    indices, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
     if points.shape[1] <= TREE_DIMENSIONS:
-        found, near = cKDTree(points).query(points, k=min(k + 1, n), workers=effective_n_jobs(n_jobs))
-        blocks: Iterator[tuple[int, Array, Array]] = iter([(0, found.reshape(n, -1), near.reshape(n, -1))])
+        away, near = cKDTree(points).query(points, k=min(k + 1, n), workers=effective_n_jobs(n_jobs))
     else:
-        blocks = _near_by_blocks(points, k)
-    for start, away, near in blocks:
-        rows = np.arange(start, start + len(near))
-        # a point is no neighbour of its own, wherever coincident ones put it
-        away = np.where(near == rows[:, None], -1.0, away)
-        order = np.lexsort((near, away), axis=1)[:, 1 : k + 1]
-        indices[rows] = np.take_along_axis(near, order, axis=1)
-        distances[rows] = np.take_along_axis(away, order, axis=1)
-    return Neighbours(indices, distances)
+        from sklearn.neighbors import NearestNeighbors  # quicker than what SciPy and NumPy offer, and slow to import
+
+        near = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points).kneighbors(points)[1]
+        # by products, rounding may prefer others to the point itself
+        lost = ~(near == np.arange(n)[:, None]).any(axis=1)
+        near[lost, -1] = np.flatnonzero(lost)
+        away = _measured(points, near)
+    # a point comes first in its own list, and is left out
+    away = np.where(near == np.arange(n)[:, None], -1.0, away)
+    order = np.lexsort((near, away), axis=1)[:, 1 : k + 1]
+    return Neighbours(np.take_along_axis(near, order, axis=1), np.take_along_axis(away, order, axis=1))
 
 
-def _near_by_blocks(points: Array, k: int) -> Iterator[tuple[int, Array, Array]]:
-    for start, squares in distance_blocks(points, points):
-        # products round; what is chosen by them is measured again
-        near = np.argpartition(squares, min(k, len(points) - 1), axis=1)[:, : k + 1]
-        rows = np.arange(start, start + len(near))
-        missing = ~(near == rows[:, None]).any(axis=1)
-        near[missing, -1] = rows[missing]
-        away = np.empty(near.shape)
-        step = max(1, BLOCK // (near.shape[1] * points.shape[1]))
-        for first in range(0, len(near), step):
-            part = slice(first, first + step)
-            away[part] = np.linalg.norm(points[rows[part]][:, None] - points[near[part]], axis=2)
-        yield start, away, near
+def _measured(points: Array, near: IntArray) -> Array:
+    """Measure chosen neighbours anew, without the cancellation of products, in bounded memory."""
+    away = np.empty(near.shape)
+    step = max(1, BLOCK // (near.shape[1] * points.shape[1]))
+    for start in range(0, len(near), step):
+        part = slice(start, start + step)
+        away[part] = np.linalg.norm(points[part, None] - points[near[part]], axis=2)
+    return away
 
 
 def intrinsic_dimension(neighbours: Neighbours, *, share: float = 0.9) -> float:
