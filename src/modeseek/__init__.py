@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         BlurringMeanShift,
         DoublyStochasticMeanShift,
         MeanShift,
+        ModeSeek,
         StochasticMeanShift,
     )
     from modeseek.ranges import estimate_bandwidth
@@ -21,6 +22,7 @@ __all__ = [
     "BlurringMeanShift",
     "DoublyStochasticMeanShift",
     "MeanShift",
+    "ModeSeek",
     "StochasticMeanShift",
     "__version__",
     "bandwidth",
@@ -39,6 +41,7 @@ _HOME = {
     "BlurringMeanShift": "modeseek.estimators",
     "DoublyStochasticMeanShift": "modeseek.estimators",
     "MeanShift": "modeseek.estimators",
+    "ModeSeek": "modeseek.estimators",
     "StochasticMeanShift": "modeseek.estimators",
     "estimate_bandwidth": "modeseek.ranges",
 }

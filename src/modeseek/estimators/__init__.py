@@ -3,6 +3,7 @@
 from modeseek.estimators.blurring import BlurringMeanShift
 from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
+from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.estimators.stochastic import StochasticMeanShift
 
-__all__ = ["BlurringMeanShift", "DoublyStochasticMeanShift", "MeanShift", "StochasticMeanShift"]
+__all__ = ["BlurringMeanShift", "DoublyStochasticMeanShift", "MeanShift", "ModeSeek", "StochasticMeanShift"]

@@ -1,0 +1,181 @@
+"""Which partition: views propose, thinning judges all of them alike, a gate asks whether there is anything at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from modeseek.metrics import rand_agreement
+from modeseek.types import Array, IntArray
+from modeseek.views import Landscape, by_communities, by_modes, rise, thin
+from modeseek.views.proposals import Partitions, is_trivial
+
+__all__ = ["Candidate", "Choice", "Wishes", "choose"]
+
+VIEWS: Mapping[str, Callable[[Landscape], Partitions]] = {"modes": by_modes, "communities": by_communities}
+# communities see what density cannot where it is thin, and break up curves and sheets where it is not
+COMMUNITIES_FROM = 4.5
+THINNINGS = 12
+# what a cluster more is worth in stability: coarse partitions are stable too
+FINER = 0.02
+# one cluster, unless a second mode rises by this and the partition is this stable
+CLEAR_RISE, RISE, CLEAR_STABILITY, STABILITY = 1.5, 0.6, 0.8, 0.5
+SURE_COMMUNITIES = 0.85
+
+
+class Candidate(NamedTuple):
+    """A partition that a view proposed.
+
+    Attributes
+    ----------
+    view : str
+    setting : tuple
+        Of the view.
+    labels : (n,) integer array
+    n_clusters : int
+    stability : float
+        Mean adjusted Rand index with the view's partitions of thinned data; 0 where it is trivial.
+    score : float
+        Stability, and a little for each cluster more: what the choice goes by.
+    """
+
+    view: str
+    setting: tuple[float, float]
+    labels: IntArray
+    n_clusters: int
+    stability: float
+    score: float
+
+
+class Wishes(NamedTuple):
+    """How many clusters a user wants at least and at most."""
+
+    least: int = 1
+    most: float = np.inf
+
+    def allow(self, n_clusters: int) -> bool:
+        """Return whether a number of clusters is wanted."""
+        return self.least <= n_clusters <= self.most
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The partition chosen, and what it was chosen from.
+
+    Attributes
+    ----------
+    labels : (n,) integer array
+    memberships : (n, c) array
+        Share of thinned data in which a point, where it was kept, went with each cluster; rows add up to 1.
+    stability : float
+    candidates : tuple of Candidate
+        Different ones, from the best on.
+    message : str
+    """
+
+    labels: IntArray
+    memberships: Array
+    stability: float
+    candidates: tuple[Candidate, ...]
+    message: str
+
+
+Polish: TypeAlias = Callable[[IntArray, IntArray], IntArray]
+
+
+def choose(landscape: Landscape, *, seed: int, wishes: Wishes | None = None, polish: Polish | None = None) -> Choice:
+    """Choose a partition of a landscape.
+
+    Parameters
+    ----------
+    landscape : Landscape
+    seed : int
+        Of the thinnings.
+    wishes : Wishes, optional
+    polish : callable, optional
+        (labels, rows they are of) -> labels: a last step that knows the points themselves. It is applied to the chosen
+        partition and to those of thinned data that it is compared with.
+    """
+    wishes = wishes or Wishes()
+    views = ["modes", "communities"] if landscape.dimension >= COMMUNITIES_FROM else ["modes"]
+    candidates = [each for each in _judged(landscape, views, seed) if wishes.allow(each.n_clusters)]
+    best = candidates[0] if candidates else None
+    if best is None or (wishes.least == 1 and not _passes(best, rise(landscape))):
+        return _one_cluster(len(landscape.weights), tuple(candidates))
+    memberships = _memberships(landscape, best, seed + 1, polish)
+    # where most thinnings say otherwise, a point goes with them: labels and memberships agree
+    labels = memberships.argmax(axis=1)
+    used, labels = np.unique(labels, return_inverse=True)
+    memberships = memberships[:, used]
+    message = f"{len(used)} clusters by {best.view}, stability {best.stability:.2f}"
+    return Choice(labels, _shares(memberships), best.stability, tuple(_different(candidates)), message)
+
+
+def _judged(landscape: Landscape, views: list[str], seed: int) -> list[Candidate]:
+    """Return all proposals that are not trivial, from the best score down."""
+    full = {(view, setting): labels for view in views for setting, labels in VIEWS[view](landscape).items()}
+    full = {key: labels for key, labels in full.items() if not is_trivial(labels, landscape.weights)}
+    total = dict.fromkeys(full, 0.0)
+    rng = np.random.default_rng(seed)
+    for _ in range(THINNINGS):
+        some = thin(landscape, rng)
+        for view in views:
+            for setting, labels in VIEWS[view](some.landscape).items():
+                if (view, setting) in full:
+                    total[view, setting] += rand_agreement(full[view, setting][some.rows], labels)
+    found = []
+    for (view, setting), labels in full.items():
+        shares = np.bincount(labels, weights=landscape.weights) / landscape.weights.sum()
+        stability = total[view, setting] / THINNINGS
+        score = stability + FINER * float(-np.log(np.square(shares).sum()))
+        found.append(Candidate(view, setting, labels, len(shares), stability, score))
+    # of equals the first proposed, so that nothing depends on how a sort treats them
+    return sorted(found, key=lambda each: -each.score)
+
+
+def _passes(best: Candidate, risen: float) -> bool:
+    if best.view == "communities" and best.stability >= SURE_COMMUNITIES:
+        return True
+    return risen >= RISE and best.stability >= (STABILITY if risen >= CLEAR_RISE else CLEAR_STABILITY)
+
+
+def _one_cluster(n: int, candidates: tuple[Candidate, ...]) -> Choice:
+    message = "one cluster: no partition is clear of what chance makes of so many points"
+    return Choice(np.zeros(n, dtype=np.intp), np.ones((n, 1)), 1.0, tuple(_different(list(candidates))), message)
+
+
+def _memberships(landscape: Landscape, best: Candidate, seed: int, polish: Polish | None) -> Array:
+    """Return how often each point went with each cluster, over fresh thinnings.
+
+    A cluster of thinned data counts as the one that it shares most points with.
+    """
+    n = len(best.labels)
+    own = best.labels if polish is None else polish(best.labels, np.arange(n))
+    counts = np.zeros((n, int(own.max()) + 1))
+    rng = np.random.default_rng(seed)
+    for _ in range(THINNINGS):
+        some = thin(landscape, rng)
+        labels = VIEWS[best.view](some.landscape)[best.setting]
+        labels = labels if polish is None else polish(labels, some.rows)
+        table = np.zeros((int(labels.max()) + 1, counts.shape[1]))
+        np.add.at(table, (labels, own[some.rows]), 1.0)
+        counts[some.rows, table.argmax(axis=1)[labels]] += 1.0
+    # the partition itself has a vote, and a little more where votes are even
+    counts[np.arange(n), own] += 1.5
+    return _shares(counts)
+
+
+def _shares(counts: Array) -> Array:
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def _different(candidates: list[Candidate], *, most: int = 5, alike: float = 0.9) -> list[Candidate]:
+    """Return the first few that are not nearly the same as one before."""
+    kept: list[Candidate] = []
+    for each in candidates:
+        if len(kept) < most and all(rand_agreement(each.labels, other.labels) < alike for other in kept):
+            kept.append(each)
+    return kept

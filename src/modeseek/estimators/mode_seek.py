@@ -1,0 +1,173 @@
+"""ModeSeek: clusters with nothing to set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from modeseek.choice import Wishes, choose
+from modeseek.estimators.base import ShiftClusterer
+from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
+from modeseek.partition import partition_of
+from modeseek.types import Array, IntArray
+from modeseek.validation import Points, check_integer, seed_of
+from modeseek.views import Landscape
+from modeseek.views.proposals import counts_for
+from modeseek.views.thinning import longest_list
+
+__all__ = ["ModeSeek"]
+
+# beyond this, directions of small variance are mostly noise to distances
+MOST_DIMENSIONS = 32
+POLISHING = 20
+
+
+class ModeSeek(ShiftClusterer):
+    """Clusters with nothing to set: views of the data propose partitions, and the most stable one is taken.
+
+    A density by nearest neighbours gives modes that merge by prominence. Where the data fill many dimensions, a graph
+    of shared neighbours gives communities. Each proposes partitions at several scales. Points are taken away at random
+    many times, and a partition is as good as what of it stays, with a little more for finer ones. If no second mode
+    rises clearly above what chance makes of so many points, the answer is one cluster.
+
+    This is a first version; see docs/quality.md for what it reaches.
+
+    Parameters
+    ----------
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Under "cosine" rows are scaled to unit length.
+    n_clusters : int, optional
+        A number of clusters to look for. None: found.
+    min_clusters, max_clusters : int, optional
+        Bounds on it.
+    min_cluster_size : int, default=1
+        Clusters lighter than this become noise, label -1.
+    n_jobs : int, optional
+        Threads for the search of neighbours. Labels do not depend on it.
+    random_state : int, RandomState, Generator or None
+        Seed of the thinnings.
+    verbose : int, default=0
+        1 prints what was chosen.
+
+    Attributes
+    ----------
+    labels_ : integer array of shape (n_samples,)
+        Cluster of each row, 0 being the heaviest; -1 for noise.
+    n_clusters_ : int
+        Number of clusters, noise aside.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Means of the clusters.
+    memberships_ : array of shape (n_samples, n_clusters)
+        How often a row went with each cluster when others were taken away; rows add up to 1 (0 for noise).
+    confidence_ : array of shape (n_samples,)
+        The membership in its own cluster.
+    stability_ : float
+        Mean adjusted Rand index of the partition with those of thinned data.
+    alternatives_ : list of Candidate
+        The best few partitions that differ, with their stability; labels are those of distinct rows.
+    message_ : str
+        What was chosen, in words.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+
+    Examples
+    --------
+    >>> from modeseek import ModeSeek
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
+    >>> model = ModeSeek(random_state=0).fit(X)
+    >>> model.n_clusters_, model.confidence_.shape
+    (5, (300,))
+    """
+
+    def __init__(
+        self,
+        *,
+        metric: str = "euclidean",
+        n_clusters: int | None = None,
+        min_clusters: int | None = None,
+        max_clusters: int | None = None,
+        min_cluster_size: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.metric = metric
+        self.n_clusters = n_clusters
+        self.min_clusters = min_clusters
+        self.max_clusters = max_clusters
+        self.min_cluster_size = min_cluster_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit(self, points: Points) -> None:
+        wishes = self._wishes()
+        if len(points.values) < 3:
+            self._keep(points, np.zeros(len(points.values), dtype=np.intp), np.ones((len(points.values), 1)))
+            self.stability_, self.alternatives_, self.message_ = 1.0, [], "one cluster: fewer than three distinct rows"
+            return
+        polish = _Polish(points.values) if points.geometry.spherical else None
+        found = choose(self._landscape(points), seed=seed_of(self.random_state), wishes=wishes, polish=polish)
+        self._keep(points, found.labels, found.memberships)
+        self.stability_, self.alternatives_, self.message_ = found.stability, list(found.candidates), found.message
+        if self.verbose:
+            print(self.message_)
+
+    def _wishes(self) -> Wishes:
+        for name in ("n_clusters", "min_clusters", "max_clusters"):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), low=1)
+        if self.n_clusters is not None:
+            return Wishes(self.n_clusters, self.n_clusters)
+        return Wishes(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
+
+    def _landscape(self, points: Points) -> Landscape:
+        x = points.values.astype(np.float64)
+        if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
+            x = PCA(MOST_DIMENSIONS, svd_solver="full").fit_transform(x)
+        counts = counts_for(len(x))
+        neighbours = nearest_neighbours(x, longest_list(counts, len(x)), n_jobs=self.n_jobs)
+        # distances of 0 are rounding between distinct rows
+        positive = neighbours.distances[neighbours.distances > 0]
+        least = float(positive.min()) if len(positive) else 1.0
+        neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
+        return Landscape(neighbours, points.weights, min(intrinsic_dimension(neighbours), x.shape[1]), counts)
+
+    def _keep(self, points: Points, labels: IntArray, memberships: Array) -> None:
+        part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)
+        # from the heaviest cluster to the lightest, as everywhere
+        columns = np.empty(part.n_clusters, dtype=np.intp)
+        columns[part.labels] = labels
+        keep = part.sizes >= self.min_cluster_size
+        self._points = points
+        self._labels = np.where(keep, np.cumsum(keep) - 1, -1)[part.labels]
+        self.labels_ = self._labels[points.inverse]
+        self.cluster_centers_ = points.restore(part.centers[keep])
+        self.n_clusters_ = int(keep.sum())
+        shares = memberships[:, columns[keep]]
+        total = shares.sum(axis=1, keepdims=True)
+        shares = np.where((total > 0) & (self._labels >= 0)[:, None], shares / np.where(total > 0, total, 1.0), 0.0)
+        self.memberships_ = shares[points.inverse]
+        self.confidence_ = self.memberships_.max(axis=1, initial=0.0)
+
+
+class _Polish:
+    """On the sphere: points go to the nearest mean direction, again and again (spherical k-means)."""
+
+    def __init__(self, points: Array):
+        self._points = points.astype(np.float64)
+
+    def __call__(self, labels: IntArray, rows: IntArray) -> IntArray:
+        x = self._points[rows]
+        for _ in range(POLISHING):
+            labels = np.unique(labels, return_inverse=True)[1]
+            means = np.zeros((int(labels.max()) + 1, x.shape[1]))
+            np.add.at(means, labels, x)
+            new = (x @ (means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)).T).argmax(axis=1)
+            if (new == labels).all():
+                break
+            labels = new
+        return np.unique(labels, return_inverse=True)[1]

@@ -1,0 +1,126 @@
+"""What a view is: a function from a landscape (points with their neighbours) to partitions, by setting.
+
+It looks at neighbours only. So the same function, on the neighbours that are left when points are taken away, tells
+how much of a partition stays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from modeseek.communities import louvain, neighbour_graph
+from modeseek.neighbours import Neighbours
+from modeseek.prominence import ModeTree, cut, mode_tree
+from modeseek.types import Array, IntArray
+
+__all__ = ["Landscape", "Partitions", "by_communities", "by_modes", "rise"]
+
+Partitions: TypeAlias = dict[tuple[float, float], IntArray]
+
+# neighbours that the density goes by; the larger ones where there are points enough for them
+COUNTS, LARGE_COUNTS, POINTS_FOR_LARGE = (3, 4, 6, 8, 12, 16, 24), (36, 48), 40
+# a mode must rise by so many standard errors of the log density, 2 / sqrt(count)
+ERRORS = (1.0, 1.5, 2.0, 2.5, 3.0)
+# neighbours that carry the edges of the landscape
+EDGES = 8
+# communities: lists of shared neighbours, and resolutions
+LISTS, RESOLUTIONS = (5, 7, 10, 14, 20, 28), (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+class Landscape(NamedTuple):
+    """Points as views see them.
+
+    Attributes
+    ----------
+    neighbours : Neighbours
+    weights : (n,) array
+        How many rows each point stands for.
+    dimension : float
+        Intrinsic dimension.
+    counts : tuple of int
+        Neighbour counts that a density can go by here.
+    share : float
+        Share of all points that these are: lists are as much shorter, so that they reach as far.
+    """
+
+    neighbours: Neighbours
+    weights: Array
+    dimension: float
+    counts: tuple[int, ...]
+    share: float = 1.0
+
+
+def counts_for(n: int) -> tuple[int, ...]:
+    """Return the neighbour counts that n points allow, the thinned ones included.
+
+    Examples
+    --------
+    >>> counts_for(30), counts_for(5)
+    ((3, 4, 6, 8), (1,))
+    """
+    fit = [count for count in COUNTS if 2.5 * count < n - 1] or [1]
+    return (*fit, *(count for count in LARGE_COUNTS if POINTS_FOR_LARGE * count <= n))
+
+
+def trees(landscape: Landscape) -> dict[int, ModeTree]:
+    """Return how the modes merge, for the density by each count of neighbours.
+
+    The log density of point i is ln(W_i) - dimension * ln(r_i), with r_i the distance to its count-th neighbour and W_i
+    the mean weight up to there. An edge is as high as its lower end, and no higher than a density of its own length:
+    a long edge is a saddle.
+    """
+    indices, distances = landscape.neighbours
+    near = indices[:, :EDGES]
+    edges = np.column_stack([np.repeat(np.arange(len(near)), near.shape[1]), near.ravel()])
+    along = -landscape.dimension * np.log(distances[:, :EDGES]).ravel()
+    running = landscape.weights[:, None] + np.cumsum(landscape.weights[indices], axis=1)
+    found = {}
+    for count in landscape.counts:
+        mass = np.log(running[:, count - 1] / (count + 1))
+        heights = mass - landscape.dimension * np.log(distances[:, count - 1])
+        found[count] = mode_tree(heights, edges, along + mass[edges].min(axis=1))
+    return found
+
+
+def by_modes(landscape: Landscape) -> Partitions:
+    """Return clusters around modes, by (neighbours that the density goes by, standard errors a mode must rise)."""
+    return {
+        (float(count), errors): cut(tree, 2.0 * errors / np.sqrt(count))
+        for count, tree in trees(landscape).items()
+        for errors in ERRORS
+    }
+
+
+def by_communities(landscape: Landscape) -> Partitions:
+    """Return communities of the graph of shared neighbours, by (length of the lists, resolution)."""
+    n = len(landscape.weights)
+    found = {}
+    for length in (each for each in LISTS if 4 * each < n / landscape.share):
+        graph = neighbour_graph(landscape.neighbours.indices[:, : max(2, round(landscape.share * length))])
+        for resolution in RESOLUTIONS:
+            found[float(length), resolution] = louvain(graph, resolution)
+    return found
+
+
+def rise(landscape: Landscape, *, most: float = 1.5, step: float = 0.1) -> float:
+    """Return how far beyond what chance makes of n points a second mode rises: the largest c up to `most`.
+
+    At some count of neighbours the landscape still has two clusters worth the name when modes must rise by
+    ln(n) / count + c; negative where it has not even for c = 0.
+    """
+    n, best = len(landscape.weights), -step
+    for count, tree in trees(landscape).items():
+        c = most
+        while c > best and is_trivial(cut(tree, np.log(n) / count + c), landscape.weights):
+            c -= step
+        best = max(best, c)
+    return best
+
+
+def is_trivial(labels: IntArray, weights: Array) -> bool:
+    """Return whether one cluster has 95 % of the weight, or fewer than two have three points."""
+    sizes = np.bincount(labels)
+    heaviest = np.bincount(labels, weights=weights).max()
+    return bool(heaviest >= 0.95 * weights.sum() or (sizes >= 3).sum() < 2)
