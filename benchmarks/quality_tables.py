@@ -19,8 +19,7 @@ def tables(rows: Sequence[Row]) -> str:
     kept = [row for row in rows if row["method"] in methods]
     seeds = sorted({int(row["seed"]) for row in kept})
     lines = [f"- {stated}" for stated in dict.fromkeys(row["machine"] for row in kept)]
-    named = ", ".join(map(str, seeds))
-    lines.append(f"- {len({row['set'] for row in kept})} sets; {'seed' if len(seeds) == 1 else 'seeds'} {named}")
+    lines.append(f"- sets: {_count(kept)}; seeds: {', '.join(map(str, seeds))}")
     if absent:
         lines.append(f"- not measured: {', '.join(absent)}")
     lines += _gaps(kept, methods)
@@ -55,9 +54,9 @@ def overall(rows: Sequence[Row], methods: Sequence[str]) -> str:
         spread = f"{min(by_seed):.3f} to {max(by_seed):.3f}" if len(by_seed) > 1 else ""
         measures = [_shown(_over_sets(mine, key), 3) for key in ("ari", "ami", "k_paper", "k_weighted")]
         seconds = [float(row["seconds"]) for row in mine]
-        times = [f"{statistics.mean(seconds):.2g}", f"{max(seconds):.2g}"]
+        times = [f"{statistics.median(seconds):.2g}", f"{max(seconds):.2g}"]
         lines.append([_head(name), measures[0], spread, *measures[1:], *times, str(_errors(mine)), _endings(mine)])
-    head = ["method", "ARI", "by seed", "AMI", "K", "K, weighted", "mean s", "longest s", "errors", "how runs ended"]
+    head = ["method", "ARI", "by seed", "AMI", "K", "K, weighted", "median s", "longest s", "errors", "how runs ended"]
     return table(head, lines)
 
 

@@ -82,7 +82,7 @@ def test_right_clusters_score_one_without_the_rows_that_have_no_label(quality, f
     shown = capsys.readouterr()
     assert "| **all** | 2 | **1.00** |" in shown.out
     assert "| blobs | 40 | 3 | 2 | 1.00 (2) |" in shown.out
-    assert "2 sets; seeds 0, 1" in shown.out
+    assert "sets: 2; seeds: 0, 1" in shown.out
     assert "[4/4] rays" in shown.err
 
 
