@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 
-from common import table
+from common import number, table
 from labelled import METHODS
 
 Row = dict[str, str]
@@ -54,7 +54,7 @@ def overall(rows: Sequence[Row], methods: Sequence[str]) -> str:
         spread = f"{min(by_seed):.3f} to {max(by_seed):.3f}" if len(by_seed) > 1 else ""
         measures = [_shown(_over_sets(mine, key), 3) for key in ("ari", "ami", "k_paper", "k_weighted")]
         seconds = [float(row["seconds"]) for row in mine]
-        times = [f"{statistics.median(seconds):.2g}", f"{max(seconds):.2g}"]
+        times = [number(statistics.median(seconds)), number(max(seconds))]
         lines.append([_head(name), measures[0], spread, *measures[1:], *times, str(_errors(mine)), _endings(mine)])
     head = ["method", "ARI", "by seed", "AMI", "K", "K, weighted", "median s", "longest s", "errors", "how runs ended"]
     return table(head, lines)
@@ -79,7 +79,7 @@ def _cell(rows: Sequence[Row]) -> str:
     found, noise = (statistics.mean(int(row[key]) for row in good) for key in ("found", "noise"))
     failed = f", {_errors(rows)} failed" if len(good) < len(rows) else ""
     left_over = f" + {noise:.0f}" if noise else ""
-    return f"{_over_sets(rows, 'ari'):.2f} ({found:.0f}{left_over}{failed})"
+    return f"{_shown(_over_sets(rows, 'ari'))} ({found:.0f}{left_over}{failed})"
 
 
 def _over_sets(rows: Sequence[Row], measure: str) -> float | None:
@@ -109,7 +109,7 @@ def _endings(rows: Sequence[Row]) -> str:
 
 
 def _shown(value: float | None, digits: int = 2) -> str:
-    return "" if value is None else f"{value:.{digits}f}"
+    return "" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: no "-0.00"
 
 
 def _head(method: str) -> str:
