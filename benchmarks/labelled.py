@@ -10,6 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.cluster import HDBSCAN, KMeans, MeanShift
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from threadpoolctl import threadpool_limits
 
 import modeseek
 from contestants import Fitted
@@ -126,28 +131,19 @@ def _ours(name: str, head: str) -> Method:
 
 
 def _mean_shift(task: Task) -> Fitted:
-    from sklearn.cluster import MeanShift
-
     bins = len(task.X) > BINS_FROM
     return Fitted(MeanShift(bin_seeding=bins).fit(task.X).labels_, "bin seeding" if bins else "")
 
 
 def _hdbscan(task: Task) -> Fitted:
-    from sklearn.cluster import HDBSCAN
-
     return Fitted(HDBSCAN(min_cluster_size=5, copy=True).fit(task.X).labels_)
 
 
 def _k_means(task: Task) -> Fitted:
-    from sklearn.cluster import KMeans
-
     return Fitted(KMeans(task.k, n_init=3, random_state=task.seed).fit(task.X).labels_)
 
 
 def _mixture(task: Task) -> Fitted:
-    from sklearn.decomposition import PCA
-    from sklearn.mixture import GaussianMixture
-
     X, notes = task.X, []
     if X.shape[1] > MIXTURE_DIMENSIONS:
         X = PCA(min(MIXTURE_DIMENSIONS, len(X)), random_state=task.seed).fit_transform(X)
@@ -184,8 +180,6 @@ def scores(y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 
     Rows whose true label is -1 are left out. A point that was found to be noise is a cluster of its own.
     """
-    from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
-
     known = y != NOISE
     alone = labels == NOISE
     found = np.where(alone, labels.max() + 1 + np.cumsum(alone), labels)
@@ -206,7 +200,8 @@ def measure(data: LabelledSet, method: str, seed: int) -> dict[str, Any]:
     row |= {"method": method, "seed": seed}
     start = time.perf_counter()
     try:
-        with warnings.catch_warnings():
+        # several threads on short sums cost far more than they save where cores are busy
+        with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what they say of the end is in `outcome`
             fitted = BY_NAME[method].fit(Task(X, data.prep == "l2", k, seed))
         seconds = time.perf_counter() - start
