@@ -199,6 +199,11 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def number(value: float) -> str:
+    """Return two digits, without an exponent."""
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:#.2g}"
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
     """Return a Markdown table, its first `left` columns aligned left and the others right."""
     rule = "|" + "|".join("---" if i < left else "--:" for i in range(len(head))) + "|"

@@ -18,7 +18,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from common import RESULTS, ROOT, in_fresh_process, machine, measured, parser_of, read_csv, replace_section, write_csv
+from common import (
+    RESULTS,
+    ROOT,
+    in_fresh_process,
+    machine,
+    measured,
+    number,
+    parser_of,
+    read_csv,
+    replace_section,
+    write_csv,
+)
 from common import table as markdown
 from contestants import BY_NAME, CONTESTANTS, DATA, blobs
 
@@ -91,11 +102,6 @@ def line_of(row: dict[str, Any]) -> str:
         f"{row['wall_s']:>9.3f} s {row['cpu_s']:>9.3f} s CPU {row['added_mb']:>7.0f} MB  "
         f"ARI {row['ari']:.3f}, {row['clusters']} clusters  {row['note']}"
     )
-
-
-def number(value: float) -> str:
-    """Return two digits, without an exponent."""
-    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:#.2g}"
 
 
 def cell(row: dict[str, str] | None) -> str:
