@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ from modeseek.types import Array, IntArray
 from modeseek.views import Landscape, by_communities, by_modes, rise, thin
 from modeseek.views.proposals import Partitions, is_trivial
 
-__all__ = ["Candidate", "Choice", "Wishes", "choose"]
+__all__ = ["Candidate", "Choice", "Wishes", "choose", "merged"]
 
 VIEWS: Mapping[str, Callable[[Landscape], Partitions]] = {"modes": by_modes, "communities": by_communities}
 # communities see what density cannot where it is thin, and break up curves and sheets where it is not
@@ -82,6 +82,11 @@ class Choice:
     candidates: tuple[Candidate, ...]
     message: str
 
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return self.memberships.shape[1]
+
 
 Polish: TypeAlias = Callable[[IntArray, IntArray], IntArray]
 
@@ -103,15 +108,26 @@ def choose(landscape: Landscape, *, seed: int, wishes: Wishes | None = None, pol
     views = ["modes", "communities"] if landscape.dimension >= COMMUNITIES_FROM else ["modes"]
     candidates = [each for each in _judged(landscape, views, seed) if wishes.allow(each.n_clusters)]
     best = candidates[0] if candidates else None
+    # who wishes for two or more has answered whether there is anything
     if best is None or (wishes.least == 1 and not _passes(best, rise(landscape))):
         return _one_cluster(len(landscape.weights), tuple(candidates))
-    memberships = _memberships(landscape, best, seed + 1, polish)
-    # where most thinnings say otherwise, a point goes with them: labels and memberships agree
-    labels = memberships.argmax(axis=1)
-    used, labels = np.unique(labels, return_inverse=True)
-    memberships = memberships[:, used]
-    message = f"{len(used)} clusters by {best.view}, stability {best.stability:.2f}"
-    return Choice(labels, _shares(memberships), best.stability, tuple(_different(candidates)), message)
+    labels = best.labels if polish is None else polish(best.labels, np.arange(len(best.labels)))
+    message = f"{int(labels.max()) + 1} clusters by {best.view}, stability {best.stability:.2f}"
+    memberships = _memberships(landscape, best, labels, seed=seed + 1, polish=polish)
+    return Choice(labels, memberships, best.stability, tuple(_different(candidates)), message)
+
+
+def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
+    """Merge the clusters of a choice, those with the closest centres first, until so many are left."""
+    from sklearn.cluster import AgglomerativeClustering  # slow to import, and seldom needed
+
+    sums = np.zeros((choice.n_clusters, points.shape[1]))
+    np.add.at(sums, choice.labels, points)
+    centres = sums / np.bincount(choice.labels)[:, None]
+    into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(centres)
+    memberships = np.column_stack([choice.memberships[:, into == c].sum(axis=1) for c in range(n_clusters)])
+    message = f"{n_clusters} clusters as wished, merged from: {choice.message}"
+    return replace(choice, labels=memberships.argmax(axis=1), memberships=memberships, message=message)
 
 
 def _judged(landscape: Landscape, views: list[str], seed: int) -> list[Candidate]:
@@ -147,28 +163,24 @@ def _one_cluster(n: int, candidates: tuple[Candidate, ...]) -> Choice:
     return Choice(np.zeros(n, dtype=np.intp), np.ones((n, 1)), 1.0, tuple(_different(list(candidates))), message)
 
 
-def _memberships(landscape: Landscape, best: Candidate, seed: int, polish: Polish | None) -> Array:
+def _memberships(landscape: Landscape, best: Candidate, labels: IntArray, *, seed: int, polish: Polish | None) -> Array:
     """Return how often each point went with each cluster, over fresh thinnings.
 
-    A cluster of thinned data counts as the one that it shares most points with.
+    A cluster of thinned data counts as the one that it shares most points with. Where most say otherwise, the point's
+    own cluster is put level with theirs: it is at most as likely, and labels and memberships agree.
     """
-    n = len(best.labels)
-    own = best.labels if polish is None else polish(best.labels, np.arange(n))
-    counts = np.zeros((n, int(own.max()) + 1))
+    everyone = np.arange(len(labels))
+    counts = np.zeros((len(labels), int(labels.max()) + 1))
     rng = np.random.default_rng(seed)
     for _ in range(THINNINGS):
         some = thin(landscape, rng)
-        labels = VIEWS[best.view](some.landscape)[best.setting]
-        labels = labels if polish is None else polish(labels, some.rows)
-        table = np.zeros((int(labels.max()) + 1, counts.shape[1]))
-        np.add.at(table, (labels, own[some.rows]), 1.0)
-        counts[some.rows, table.argmax(axis=1)[labels]] += 1.0
-    # the partition itself has a vote, and a little more where votes are even
-    counts[np.arange(n), own] += 1.5
-    return _shares(counts)
-
-
-def _shares(counts: Array) -> Array:
+        found = VIEWS[best.view](some.landscape)[best.setting]
+        found = found if polish is None else polish(found, some.rows)
+        table = np.zeros((int(found.max()) + 1, counts.shape[1]))
+        np.add.at(table, (found, labels[some.rows]), 1.0)
+        counts[some.rows, table.argmax(axis=1)[found]] += 1.0
+    counts[everyone, labels] += 1.0  # the partition itself has a vote, so that everybody has one
+    counts[everyone, labels] = np.maximum(counts[everyone, labels], counts.max(axis=1) + 1e-9)
     return counts / counts.sum(axis=1, keepdims=True)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.decomposition import PCA
 
-from modeseek.choice import Wishes, choose
+from modeseek.choice import Choice, Wishes, choose, merged
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
 from modeseek.partition import partition_of
@@ -109,12 +110,23 @@ class ModeSeek(ShiftClusterer):
             self._keep(points, np.zeros(len(points.values), dtype=np.intp), np.ones((len(points.values), 1)))
             self.stability_, self.alternatives_, self.message_ = 1.0, [], "one cluster: fewer than three distinct rows"
             return
-        polish = _Polish(points.values) if points.geometry.spherical else None
-        found = choose(self._landscape(points), seed=seed_of(self.random_state), wishes=wishes, polish=polish)
+        found = self._choose(points, wishes)
         self._keep(points, found.labels, found.memberships)
         self.stability_, self.alternatives_, self.message_ = found.stability, list(found.candidates), found.message
         if self.verbose:
             print(self.message_)
+
+    def _choose(self, points: Points, wishes: Wishes) -> Choice:
+        landscape, seed = self._landscape(points), seed_of(self.random_state)
+        polish = _Polish(points.values) if points.geometry.spherical else None
+        found = choose(landscape, seed=seed, wishes=wishes, polish=polish)
+        if wishes.allow(found.n_clusters):
+            return found
+        # nobody proposed so few: of those with more, the best is merged
+        more = choose(landscape, seed=seed, wishes=Wishes(wishes.least), polish=polish)
+        if more.n_clusters > wishes.most:
+            return merged(more, points.values, int(wishes.most))
+        return replace(found, message=f"{found.message}; no partition with {wishes.least} clusters or more was found")
 
     def _wishes(self) -> Wishes:
         for name in ("n_clusters", "min_clusters", "max_clusters"):
@@ -122,6 +134,10 @@ class ModeSeek(ShiftClusterer):
                 check_integer(name, getattr(self, name), low=1)
         if self.n_clusters is not None:
             return Wishes(self.n_clusters, self.n_clusters)
+        if self.min_clusters is not None and self.max_clusters is not None and self.min_clusters > self.max_clusters:
+            raise ValueError(
+                f"min_clusters={self.min_clusters} is above max_clusters={self.max_clusters}: give a smaller one."
+            )
         return Wishes(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
 
     def _landscape(self, points: Points) -> Landscape:
