@@ -195,7 +195,12 @@ def test_more_runs_use_what_is_there(tmp_path):
 def test_set_ups_do_not_mix(tmp_path):
     names = {
         Journal(tmp_path, experiment, seed).path
-        for experiment in (Counting(), Counting(size=5), SPARSE, replace(SPARSE, settings=replace(SPARSE.settings, h=0.7)))
+        for experiment in (
+            Counting(),
+            Counting(size=5),
+            SPARSE,
+            replace(SPARSE, settings=replace(SPARSE.settings, h=0.7)),
+        )
         for seed in (0, 1)
     }
     assert len(names) == 8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from modeseek.types import Array, IntArray
 
-__all__ = ["distance_blocks", "kth_distance", "nearest", "pairs_within"]
+__all__ = ["distance_blocks", "kth_distance", "kth_distances", "nearest", "pairs_within"]
 
 # above this a k-d tree looks at most of the points anyway
 TREE_DIMENSIONS = 12
@@ -95,6 +95,32 @@ def kth_distance(points: Array, k: int, queries: Array | None = None, *, n_jobs:
         column = np.argpartition(squares, k - 1, axis=1)[:, k - 1]
         block = slice(start, start + len(squares))
         result[block] = np.linalg.norm(queries[block] - points[column], axis=1)  # again, without cancellation
+    return result
+
+
+def kth_distances(points: Array, ks: Sequence[int], queries: Array) -> Array:
+    """Return the distances from each query to its k-th nearest points, for several k at once: shape (m, len(ks)).
+
+    Parameters
+    ----------
+    points : (n, d) array
+    ks : sequence of int
+        Each from 1 to n, in any order.
+    queries : (m, d) array
+
+    Examples
+    --------
+    >>> kth_distances(np.array([[0.0], [1.0], [3.0]]), [2, 3], np.array([[0.0], [1.0]]))
+    array([[1., 3.],
+           [1., 2.]])
+    """
+    points, queries = points.astype(np.float64), queries.astype(np.float64)
+    order = np.asarray(ks, dtype=np.intp) - 1
+    result = np.empty((len(queries), len(order)))
+    for start, squares in distance_blocks(points, queries):
+        columns = np.argpartition(squares, np.unique(order), axis=1)[:, order]
+        block = slice(start, start + len(squares))
+        result[block] = np.linalg.norm(queries[block, None] - points[columns], axis=2)  # again, without cancellation
     return result
 
 
