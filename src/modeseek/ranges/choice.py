@@ -142,7 +142,10 @@ def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geome
     n = len(points)
     geometry = Geometry() if geometry is None else geometry
     counts = _counts(n)
-    copies = list(_copies(points, np.ones(n) if weights is None else weights))
+    # by distance from the mean, so that neither the order of rows nor a rotation changes who is looked at
+    order = np.argsort(np.linalg.norm(points - points.mean(axis=0), axis=1), kind="stable")
+    points, weights = points[order], np.ones(n) if weights is None else weights[order]
+    copies = list(_copies(points, weights))
     for count, h in zip(counts, _ranges(points, counts), strict=True):
         labels = [copies[0].labels(h, geometry, 0)]
         if _largest(labels[0]) > WHOLE:
@@ -175,9 +178,7 @@ class _Copy(NamedTuple):
 
 
 def _copies(points: Array, weights: Array) -> Iterator[_Copy]:
-    # by distance from the mean, so that neither the order of the rows nor a rotation changes who is kept
-    order = np.argsort(np.linalg.norm(points - points.mean(axis=0), axis=1), kind="stable")
-    sample = order[np.argsort(uniforms(1, 0, 1, len(points), width=1)[:, 0], kind="stable")]
+    sample = np.argsort(uniforms(1, 0, 1, len(points), width=1)[:, 0], kind="stable")
     sample = sample[: min(SAMPLE, int(np.sqrt(WORK / points.shape[1])))]
     for number in range(1, COPIES + 1):
         drawn = np.argsort(uniforms(1, number, 1, len(sample), width=1)[:, 0], kind="stable")
