@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from common import machine, parser_of, write_csv
-from modeseek import DoublyStochasticMeanShift
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.neighbours import kth_distances
 from modeseek.ranges import Range, automatic_range, judge_scales
@@ -29,7 +29,7 @@ from modeseek.validation import canonical_points
 SEEDS = 3
 MIXTURES = (10, 20, 50, 100, 200)
 NOISE = ((2, 50), (2, 500), (2, 5000), (10, 50), (10, 500), (100, 50), (100, 500))
-EXPONENTS = tuple(itertools.product((0.25, 0.5, 0.75, 1.0), (0.5, 1.0, 2.0)))
+EXPONENTS = tuple(itertools.product((0.0, 0.25, 0.5, 0.75, 1.0), (0.0, 0.5, 1.0, 2.0)))
 
 
 def load(folder: Path, entry: dict[str, str]) -> tuple[np.ndarray, np.ndarray, str]:
@@ -120,6 +120,26 @@ def chosen(rows: list[dict], evenness: float, crumbs: float) -> float:
     return rows[int(np.argmax(value))]["ari"]
 
 
+def single(folder: Path) -> list[dict]:
+    """Score the algorithms with one bandwidth at several places of the range, on sets of fewer than 8000 numbers."""
+    rows = []
+    for entry in json.loads((folder / "manifest.json").read_text()):
+        X, y, metric = load(folder, entry)
+        if X.size >= 8000:
+            continue
+        points = canonical_points(X, np.ones(len(X)), Geometry(metric))
+        h = automatic_range(points.values, points.weights, geometry=points.geometry)
+        row = {"set": entry["name"], "range": fitted(X, y, h, metric, 0)[0]}
+        for name, value in (("h_inf", h.h_inf), ("middle", h.single), ("h_max", h.h_max)):
+            for model in (StochasticMeanShift(value, random_state=0), BlurringMeanShift(value), MeanShift(value)):
+                found = model.set_params(metric=metric).fit_predict(X)
+                row[f"{type(model).__name__} at {name}"] = adjusted_rand_score(y[y >= 0], found[y >= 0])
+        rows.append(row)
+    for name in list(rows[0])[1:]:
+        print(name, np.mean([row[name] for row in rows]).round(3), len(rows))
+    return rows
+
+
 def mixture(seeds: int) -> list[dict]:
     """Score the paper's mixture."""
     rows = []
@@ -157,17 +177,18 @@ def main() -> None:
     """Measure what was asked for and write it down."""
     parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, help="the labelled sets")
-    parser.add_argument("--part", choices=("sets", "sweep", "mixture", "noise"), default="sets")
+    parser.add_argument("--part", choices=("sets", "sweep", "single", "mixture", "noise"), default="sets")
     parser.add_argument("--rows", type=int, default=1000, help="rows of a set that --part sweep looks at")
     parser.add_argument("--seeds", type=int, default=50, help="of the mixture and of noise")
     args: argparse.Namespace = parser.parse_args()
-    if args.part in ("sets", "sweep") and args.data is None:
+    if args.part in ("sets", "sweep", "single") and args.data is None:
         parser.error("--data is needed for this part")
     print(machine())
     seeds = 2 if args.quick else args.seeds
     parts = {
         "sets": lambda: sets(args.data),
         "sweep": lambda: sweep(args.data, args.rows),
+        "single": lambda: single(args.data),
         "mixture": lambda: mixture(seeds),
         "noise": lambda: noise(seeds),
     }

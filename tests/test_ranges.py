@@ -9,7 +9,7 @@ from scipy.stats import special_ortho_group
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from modeseek import DoublyStochasticMeanShift, MeanShift
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.neighbours import kth_distance, kth_distances
 from modeseek.ranges import automatic_range, choice, judge_scales
@@ -71,9 +71,13 @@ def test_noise_in_high_dimension_is_one_cluster():
     assert DoublyStochasticMeanShift(random_state=0).fit(X).n_clusters_ == 1
 
 
-def test_one_bandwidth_is_the_upper_end():
-    X = paper_mixture(30, random_state=0)[0]
-    assert MeanShift().fit(X).bandwidth_ == DoublyStochasticMeanShift(random_state=0).fit(X).h_max_
+@pytest.mark.parametrize("cls", [MeanShift, BlurringMeanShift, StochasticMeanShift])
+def test_one_bandwidth_lies_in_the_upper_part_of_the_range(cls):
+    X, y = blobs(d=4)
+    whole = DoublyStochasticMeanShift(random_state=0).fit(X)
+    model = cls(**({"random_state": 0} if cls is StochasticMeanShift else {})).fit(X)
+    assert_allclose(model.bandwidth_**2, whole.h_inf_ * whole.h_max_)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
 def test_at_most_a_sample_is_judged():

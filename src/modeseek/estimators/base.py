@@ -118,7 +118,7 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
 
     def _bandwidth(self, bandwidth: float | None, points: Points) -> float:
         if bandwidth is None:
-            return self._automatic_range(points).h_max
+            return self._automatic_range(points).single
         return check_number("bandwidth", bandwidth)
 
     def _automatic_range(self, points: Points) -> Range:

@@ -2,8 +2,8 @@
 
 h(m) is the median distance of a point to its m-th nearest other point, points counted once however often they occur. A
 scale is a count u, and its range is h_min = h(u / 4), h_inf = h(u / 2), h_max = h(u). For each scale of a grid, chains
-of doubly stochastic mean shift run on thinned data, and the scale whose partitions agree best is taken. Clusters end up
-separated by the upper end of what can be drawn, so algorithms with one bandwidth take h_max.
+of doubly stochastic mean shift run on thinned data, and the scale whose partitions agree best is taken. Algorithms with
+one bandwidth take sqrt(h_inf h_max).
 """
 
 from __future__ import annotations
@@ -50,6 +50,11 @@ class Range(NamedTuple):
     h_min: float
     h_inf: float
     h_max: float
+
+    @property
+    def single(self) -> float:
+        """What algorithms with one bandwidth take: halfway, in ratios, from h_inf to h_max."""
+        return float(np.sqrt(self.h_inf) * np.sqrt(self.h_max))
 
 
 class Scale(NamedTuple):
