@@ -158,6 +158,23 @@ def mixture(seeds: int) -> list[dict]:
     return rows
 
 
+def cost() -> list[dict]:
+    """Time the choice and a whole fit on four Gaussians in the plane."""
+    rows = []
+    for n in (100, 1000, 10_000, 100_000):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, 2)) + 6 * rng.integers(0, 2, size=(n, 2))
+        jobs = (lambda X=X: automatic_range(X), lambda X=X: DoublyStochasticMeanShift(random_state=0).fit(X))
+        seconds = []
+        for job in (*jobs, *jobs):  # the first time something may compile
+            began = time.perf_counter()
+            job()
+            seconds.append(round(time.perf_counter() - began, 2))
+        rows.append({"n": n, "choice_s": seconds[2], "choice and fit_s": seconds[3]})
+        print(rows[-1], flush=True)
+    return rows
+
+
 def noise(seeds: int) -> list[dict]:
     """Count how often data without structure give one cluster."""
     rows = []
@@ -177,7 +194,7 @@ def main() -> None:
     """Measure what was asked for and write it down."""
     parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, help="the labelled sets")
-    parser.add_argument("--part", choices=("sets", "sweep", "single", "mixture", "noise"), default="sets")
+    parser.add_argument("--part", choices=("sets", "sweep", "single", "mixture", "noise", "cost"), default="sets")
     parser.add_argument("--rows", type=int, default=1000, help="rows of a set that --part sweep looks at")
     parser.add_argument("--seeds", type=int, default=50, help="of the mixture and of noise")
     args: argparse.Namespace = parser.parse_args()
@@ -191,6 +208,7 @@ def main() -> None:
         "single": lambda: single(args.data),
         "mixture": lambda: mixture(seeds),
         "noise": lambda: noise(seeds),
+        "cost": cost,
     }
     rows = parts[args.part]()
     if args.out:
