@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ __all__ = [
     "distance_blocks",
     "intrinsic_dimension",
     "kth_distance",
+    "kth_distances",
     "nearest",
     "nearest_neighbours",
     "pairs_within",
@@ -104,6 +105,32 @@ def kth_distance(points: Array, k: int, queries: Array | None = None, *, n_jobs:
         column = np.argpartition(squares, k - 1, axis=1)[:, k - 1]
         block = slice(start, start + len(squares))
         result[block] = np.linalg.norm(queries[block] - points[column], axis=1)  # again, without cancellation
+    return result
+
+
+def kth_distances(points: Array, ks: Sequence[int], queries: Array) -> Array:
+    """Return the distances from each query to its k-th nearest points, for several k at once: shape (m, len(ks)).
+
+    Parameters
+    ----------
+    points : (n, d) array
+    ks : sequence of int
+        Each from 1 to n, in any order.
+    queries : (m, d) array
+
+    Examples
+    --------
+    >>> kth_distances(np.array([[0.0], [1.0], [3.0]]), [2, 3], np.array([[0.0], [1.0]]))
+    array([[1., 3.],
+           [1., 2.]])
+    """
+    points, queries = points.astype(np.float64), queries.astype(np.float64)
+    order = np.asarray(ks, dtype=np.intp) - 1
+    result = np.empty((len(queries), len(order)))
+    for start, squares in distance_blocks(points, queries):
+        columns = np.argpartition(squares, np.unique(order), axis=1)[:, order]
+        block = slice(start, start + len(squares))
+        result[block] = np.linalg.norm(queries[block, None] - points[columns], axis=2)  # again, without cancellation
     return result
 
 

@@ -20,7 +20,7 @@ from modeseek.neighbours import nearest
 from modeseek.partition import Partition
 from modeseek.profiles import Profile, get_profile
 from modeseek.progress import progress_bar
-from modeseek.ranges import automatic_range, local_scales
+from modeseek.ranges import Range, automatic_range, local_scales
 from modeseek.types import Array, Callback, Geometry, IntArray
 from modeseek.validation import (
     METRICS,
@@ -118,8 +118,11 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
 
     def _bandwidth(self, bandwidth: float | None, points: Points) -> float:
         if bandwidth is None:
-            return automatic_range(points.values, n_jobs=self.n_jobs).h_max
+            return self._automatic_range(points).single
         return check_number("bandwidth", bandwidth)
+
+    def _automatic_range(self, points: Points) -> Range:
+        return automatic_range(points.values, points.weights, geometry=points.geometry)
 
     def _stopping(self, chain: Chain, tau: float | None, max_updates: int | None, max_time: float | None) -> Stopping:
         threshold = check_number("tol", self.tol, strict=False) * chain.h_min

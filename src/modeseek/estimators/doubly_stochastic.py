@@ -9,7 +9,7 @@ from modeseek.bandwidth import NuSpec, make_policy
 from modeseek.chain import Chain, Stopping, doubly_stochastic
 from modeseek.estimators.base import RandomClusterer
 from modeseek.profiles import Profile
-from modeseek.ranges import automatic_range, complete_range
+from modeseek.ranges import complete_range
 from modeseek.types import BandwidthPolicy, Callback
 from modeseek.validation import Points, check_number, seed_of
 
@@ -29,8 +29,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
     Parameters
     ----------
     h_min, h_max, h_inf : float, optional
-        Range of the bandwidth and the value that it closes on. None: chosen from the data, from nearest-neighbour
-        distances (see `modeseek.ranges`). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
+        Range of the bandwidth and the value that it closes on. None: chosen from the data, by chains on thinned
+        data (see `modeseek.ranges`). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
     policy : {"shrinking", "walk", "uniform", "anchored", "constant"} or BandwidthPolicy, default="shrinking"
         How h is drawn. "walk" is the paper's Algorithm 1b, which the theorems cover; "shrinking" is our reading of its
         experiments. A policy of one's own brings its own range, so h_min, h_max and h_inf stay None.
@@ -174,8 +174,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
         known = {name: check_number(name, h) for name, h in given.items() if h is not None}
         if len(known) < 3:
-            automatic = automatic_range(points.values, n_jobs=self.n_jobs)
-            self.h_min_, self.h_inf_, self.h_max_ = complete_range(**given, automatic=automatic)
+            self.h_min_, self.h_inf_, self.h_max_ = complete_range(**given, automatic=self._automatic_range(points))
         else:
             self.h_min_, self.h_inf_, self.h_max_ = known["h_min"], known["h_inf"], known["h_max"]
         return make_policy(self.policy, self.h_min_, self.h_max_, self.h_inf_, self.nu)

@@ -1,58 +1,19 @@
-"""Bandwidths from the data alone: a first, simple rule from nearest-neighbour distances.
-
-h(m) is the median distance of a point to its m-th nearest other point, points counted once however often they occur.
-With m = sqrt(n): h_min = h(m / 2), h_inf = h(m), h_max = h(2 m). Clusters end up separated by the upper end of what
-can be drawn, so algorithms with one bandwidth take h_max.
-"""
+"""What goes with a range: completing one that is half given, per-point scales, scikit-learn's estimate."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from modeseek.neighbours import kth_distance
+from modeseek.ranges.choice import Range
 from modeseek.types import Array
 from modeseek.validation import check_integer, check_number, check_range, check_state
 
-__all__ = ["Range", "automatic_range", "complete_range", "estimate_bandwidth", "local_scales"]
-
-# medians over this many points are as good as over all
-QUERIES = 2000
-
-
-class Range(NamedTuple):
-    """A range of bandwidths with the value it closes on."""
-
-    h_min: float
-    h_inf: float
-    h_max: float
-
-
-def automatic_range(points: Array, *, n_jobs: int | None = None) -> Range:
-    """Return h_min, h_inf and h_max from the distances of distinct points to their near neighbours.
-
-    Parameters
-    ----------
-    points : (n, d) array
-        Distinct points. A single one has no scale: its range is 1.
-
-    Examples
-    --------
-    >>> automatic_range(np.arange(100.0)[:, None])
-    Range(h_min=3.0, h_inf=5.0, h_max=10.0)
-    """
-    n = len(points)
-    if n == 1:
-        return Range(1.0, 1.0, 1.0)
-    queries = points[np.linspace(0, n - 1, min(n, QUERIES)).astype(np.intp)]
-    m = np.sqrt(n)
-    counts = [min(max(1, round(c)), n - 1) for c in (m / 2, m, 2 * m)]
-    # + 1: a point is its own first neighbour
-    h = [float(np.median(kth_distance(points, c + 1, queries, n_jobs=n_jobs))) for c in counts]
-    return Range(*h)
+__all__ = ["complete_range", "estimate_bandwidth", "local_scales"]
 
 
 def complete_range(h_min: float | None, h_inf: float | None, h_max: float | None, automatic: Range) -> Range:
