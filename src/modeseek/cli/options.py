@@ -201,7 +201,7 @@ Quiet = Annotated[
 
 Figures = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[FIGURE]...", help="Which experiments; all where none is named.", show_default=False),
+    typer.Argument(metavar="FIGURE", help="Which experiments; all where none is named.", show_default=False),
 ]
 Runs = Annotated[
     int | None,
