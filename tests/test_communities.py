@@ -38,7 +38,7 @@ def test_modularity_is_that_of_the_whole_matrix(seed, resolution):
 
 
 @given(SEEDS, st.floats(0.1, 5))
-def test_no_single_move_raises_the_modularity_of_what_one_level_found(seed, resolution):
+def test_merging_two_communities_would_not_raise_the_modularity(seed, resolution):
     weights, graph = random_graph(seed)
     labels = louvain(graph, resolution, seed=seed)
     found = plain_modularity(weights, labels, resolution)

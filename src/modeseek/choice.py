@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
     labels : (n,) integer array
     n_clusters : int
     stability : float
-        Mean adjusted Rand index with the view's partitions of thinned data; 0 where it is trivial.
+        Mean adjusted Rand index with the view's partitions of thinned data.
     score : float
         Stability, and a little for each cluster more: what the choice goes by.
     """

@@ -148,15 +148,19 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         return "Raise max_updates or max_time, or widen the bandwidths."
 
     def _store(self, points: Points, result: ChainResult, part: Partition) -> None:
+        self._store_clusters(points, part)
+        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
+        self.outcome_, self.trace_ = result.outcome, result.trace
+        self.n_updates_ = result.state.k
+
+    def _store_clusters(self, points: Points, part: Partition) -> None:
+        """Store labels and centres; clusters that are too light become noise."""
         keep = part.sizes >= self.min_cluster_size
         self._points = points
         self._labels = np.where(keep, np.cumsum(keep) - 1, -1)[part.labels]
         self.labels_ = self._labels[points.inverse]
         self.cluster_centers_ = points.restore(part.centers[keep])
         self.n_clusters_ = int(keep.sum())
-        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
-        self.outcome_, self.trace_ = result.outcome, result.trace
-        self.n_updates_ = result.state.k
 
 
 class RandomClusterer(ShiftClusterer):

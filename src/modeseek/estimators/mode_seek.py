@@ -157,13 +157,8 @@ class ModeSeek(ShiftClusterer):
         # from the heaviest cluster to the lightest, as everywhere
         columns = np.empty(part.n_clusters, dtype=np.intp)
         columns[part.labels] = labels
-        keep = part.sizes >= self.min_cluster_size
-        self._points = points
-        self._labels = np.where(keep, np.cumsum(keep) - 1, -1)[part.labels]
-        self.labels_ = self._labels[points.inverse]
-        self.cluster_centers_ = points.restore(part.centers[keep])
-        self.n_clusters_ = int(keep.sum())
-        shares = memberships[:, columns[keep]]
+        self._store_clusters(points, part)
+        shares = memberships[:, columns[part.sizes >= self.min_cluster_size]]
         total = shares.sum(axis=1, keepdims=True)
         shares = np.where((total > 0) & (self._labels >= 0)[:, None], shares / np.where(total > 0, total, 1.0), 0.0)
         self.memberships_ = shares[points.inverse]

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
+from modeseek.datasets import paper_mixture
 from modeseek.experiments.experiment import Experiment, Job, seed_for
 from modeseek.experiments.lines import LINE_COLUMNS, Line, measure
 from modeseek.experiments.rows import Row, Value
 from modeseek.types import Array, IntArray
 
-__all__ = ["Comparison"]
+__all__ = ["Comparison", "OnPaperMixture"]
 
 # milliseconds for each fit, and for each fit and point, by a rough measurement, and how many fits one of MS is worth:
 # progress bars go by it
@@ -74,3 +75,27 @@ class Comparison(Experiment):
         X, truth = self.data(job.cell, seed_for(seed, job.run, 0))
         chance = seed_for(seed, job.run, 1)
         return [{**job.cell, "run": job.run, **measure(line, X, truth, chance)} for line in (*self.lines(), *self.own)]
+
+
+@dataclass(frozen=True)
+class OnPaperMixture(Comparison):
+    """A comparison on the paper's three Gaussians.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Points of each.
+    """
+
+    sizes: tuple[int, ...] = (10, 50, 200)
+
+    cell_columns: ClassVar[tuple[str, ...]] = ("spread", "n_per_cluster")
+
+    def axes(self) -> Mapping[str, tuple[Value, ...]]:
+        return {"spread": self.spreads, "n_per_cluster": self.sizes}
+
+    def points(self, cell: Mapping[str, Any]) -> int:
+        return int(3 * cell["n_per_cluster"])
+
+    def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
+        return paper_mixture(cell["n_per_cluster"], spread=cell["spread"], random_state=seed)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from matplotlib.figure import Figure
 
-from modeseek.datasets import paper_mixture
-from modeseek.experiments.comparison import Comparison
+from modeseek.experiments.comparison import OnPaperMixture
 from modeseek.experiments.lines import FIXED, POLICIES, Line, doubly_stochastic_line, fixed_lines
 from modeseek.experiments.panels import (
     SPREADS,
@@ -23,15 +22,14 @@ from modeseek.experiments.panels import (
     random_shown,
     sweep_shown,
 )
-from modeseek.experiments.rows import Rows, Value
+from modeseek.experiments.rows import Rows
 from modeseek.report import Table
-from modeseek.types import Array, IntArray
 
 __all__ = ["Sparse"]
 
 
 @dataclass(frozen=True)
-class Sparse(Comparison):
+class Sparse(OnPaperMixture):
     """MS, BMS, SMS and DSMS on the paper's three Gaussians, against the points of each."""
 
     sizes: tuple[int, ...] = (10, 20, 50, 100, 150, 200)
@@ -51,20 +49,10 @@ suits them."""
         "sparse-sweep-std": "MS, BMS and SMS over a sweep of h, beside DSMS; 0.65 as standard deviation.",
         "sparse-sweep-variance": "The same with 0.65 as variance.",
     }
-    cell_columns: ClassVar[tuple[str, ...]] = ("spread", "n_per_cluster")
 
     def quick(self) -> Self:
         """Return fewer sizes and bandwidths."""
         return replace(self, sizes=(10, 50, 200), sweep=(0.6, 1.2))
-
-    def axes(self) -> Mapping[str, tuple[Value, ...]]:
-        return {"spread": self.spreads, "n_per_cluster": self.sizes}
-
-    def points(self, cell: Mapping[str, Any]) -> int:
-        return int(3 * cell["n_per_cluster"])
-
-    def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
-        return paper_mixture(cell["n_per_cluster"], spread=cell["spread"], random_state=seed)
 
     def lines(self) -> list[Line]:
         bandwidths = sorted({self.settings.h, *self.sweep})

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from matplotlib.figure import Figure
 
-from modeseek.datasets import paper_mixture
-from modeseek.experiments.comparison import Comparison
+from modeseek.experiments.comparison import OnPaperMixture
 from modeseek.experiments.lines import POLICIES, Line, doubly_stochastic_line, fixed_lines
 from modeseek.experiments.panels import SPREADS, Panel, Shown, Summary, draw_panels, endings, mean_table
-from modeseek.experiments.rows import Rows, Value
+from modeseek.experiments.rows import Rows
 from modeseek.plots import Style, palette
 from modeseek.report import Table
-from modeseek.types import Array, IntArray
 
 __all__ = ["Sweep"]
 
 
 @dataclass(frozen=True)
-class Sweep(Comparison):
+class Sweep(OnPaperMixture):
     """SMS over its bandwidth, DSMS over h_inf and over h_max, on the paper's mixture."""
 
-    sizes: tuple[int, ...] = (10, 50, 200)
     bandwidths: tuple[float, ...] = (0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.4, 3.2)
     h_infs: tuple[float, ...] = (0.3, 0.6, 0.9, 1.2, 1.6)
     h_maxs: tuple[float, ...] = (0.9, 1.2, 1.6, 2.0, 2.4, 3.2)
@@ -39,22 +36,12 @@ that the number does not matter. A line like that of SMS means that one choice h
         "sweep-std": "Number of clusters and ARI against the number that is turned; 0.65 as standard deviation.",
         "sweep-variance": "The same with 0.65 as variance.",
     }
-    cell_columns: ClassVar[tuple[str, ...]] = ("spread", "n_per_cluster")
 
     def quick(self) -> Self:
         """Return fewer sizes and values."""
         return replace(
             self, sizes=(10, 50), bandwidths=(0.3, 0.6, 1.2, 2.4), h_infs=(0.3, 0.6, 1.2), h_maxs=(0.9, 1.6, 2.4)
         )
-
-    def axes(self) -> Mapping[str, tuple[Value, ...]]:
-        return {"spread": self.spreads, "n_per_cluster": self.sizes}
-
-    def points(self, cell: Mapping[str, Any]) -> int:
-        return int(3 * cell["n_per_cluster"])
-
-    def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
-        return paper_mixture(cell["n_per_cluster"], spread=cell["spread"], random_state=seed)
 
     def lines(self) -> list[Line]:
         random = []

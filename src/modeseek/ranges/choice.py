@@ -17,6 +17,7 @@ import numpy as np
 from modeseek.bandwidth import Shrinking, uniforms
 from modeseek.chain import Setting, doubly_stochastic
 from modeseek.engines import choose
+from modeseek.metrics import rand_agreement
 from modeseek.neighbours import kth_distances
 from modeseek.partition import components
 from modeseek.profiles import BIWEIGHT
@@ -225,10 +226,4 @@ def _agreement(one: tuple[_Copy, IntArray], other: tuple[_Copy, IntArray]) -> fl
     """Return the adjusted Rand index over the points that both copies hold."""
     (a, a_labels), (b, b_labels) = one, other
     _, in_a, in_b = np.intersect1d(a.members, b.members, assume_unique=True, return_indices=True)
-    x, y = a_labels[in_a], b_labels[in_b]
-    n = float(len(x))
-    cells = np.bincount(x * (y.max() + 1) + y)
-    both, first, second = (float(c @ c) - n for c in (cells, np.bincount(x), np.bincount(y)))
-    chance = first * second / (n * n - n)
-    middle = (first + second) / 2
-    return 1.0 if middle == chance else (both - chance) / (middle - chance)
+    return rand_agreement(a_labels[in_a], b_labels[in_b])
