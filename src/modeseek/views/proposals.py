@@ -1,11 +1,12 @@
 """What a view is: a function from a landscape (points with their neighbours) to partitions, by setting.
 
-It looks at neighbours only. So the same function, on the neighbours that are left when points are taken away, tells
-how much of a partition stays.
+Modes and communities look at neighbours only. So the same function, on the neighbours that are left when points are
+taken away, tells how much of a partition stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,9 +16,10 @@ from modeseek.neighbours import Neighbours
 from modeseek.prominence import ModeTree, cut, mode_tree
 from modeseek.types import Array, IntArray
 
-__all__ = ["Landscape", "Partitions", "by_communities", "by_modes", "rise"]
+__all__ = ["Landscape", "Partitions", "Setting", "by_communities", "by_modes", "counts_for", "is_trivial", "rise", "trees"]
 
-Partitions: TypeAlias = dict[tuple[float, float], IntArray]
+Setting: TypeAlias = tuple[float, float]
+Partitions: TypeAlias = dict[Setting, IntArray]
 
 # neighbours that the density goes by; the larger ones where there are points enough for them
 COUNTS, LARGE_COUNTS, POINTS_FOR_LARGE = (3, 4, 6, 8, 12, 16, 24), (36, 48), 40
@@ -41,6 +43,8 @@ class Landscape(NamedTuple):
         Intrinsic dimension.
     counts : tuple of int
         Neighbour counts that a density can go by here.
+    coordinates : (n, d) array
+        Where the points are, in the few directions that they spread most in: for views that go by more than neighbours.
     share : float
         Share of all points that these are: lists are as much shorter, so that they reach as far.
     """
@@ -49,6 +53,7 @@ class Landscape(NamedTuple):
     weights: Array
     dimension: float
     counts: tuple[int, ...]
+    coordinates: Array
     share: float = 1.0
 
 
@@ -64,8 +69,8 @@ def counts_for(n: int) -> tuple[int, ...]:
     return (*fit, *(count for count in LARGE_COUNTS if POINTS_FOR_LARGE * count <= n))
 
 
-def trees(landscape: Landscape) -> dict[int, ModeTree]:
-    """Return how the modes merge, for the density by each count of neighbours.
+def trees(landscape: Landscape, counts: Collection[float] | None = None) -> dict[int, ModeTree]:
+    """Return how the modes merge, for the density by each count of neighbours (all that the landscape has, or these).
 
     The log density of point i is ln(W_i) - dimension * ln(r_i), with r_i the distance to its count-th neighbour and W_i
     the mean weight up to there. An edge is as high as its lower end, and no higher than a density of its own length:
@@ -77,29 +82,31 @@ def trees(landscape: Landscape) -> dict[int, ModeTree]:
     along = -landscape.dimension * np.log(distances[:, :EDGES]).ravel()
     running = landscape.weights[:, None] + np.cumsum(landscape.weights[indices], axis=1)
     found = {}
-    for count in landscape.counts:
+    for count in (each for each in landscape.counts if counts is None or each in counts):
         mass = np.log(running[:, count - 1] / (count + 1))
         heights = mass - landscape.dimension * np.log(distances[:, count - 1])
         found[count] = mode_tree(heights, edges, along + mass[edges].min(axis=1))
     return found
 
 
-def by_modes(landscape: Landscape) -> Partitions:
+def by_modes(landscape: Landscape, only: Setting | None = None) -> Partitions:
     """Return clusters around modes, by (neighbours that the density goes by, standard errors a mode must rise)."""
+    wanted, levels = (None, ERRORS) if only is None else ((only[0],), (only[1],))
     return {
         (float(count), errors): cut(tree, 2.0 * errors / np.sqrt(count))
-        for count, tree in trees(landscape).items()
-        for errors in ERRORS
+        for count, tree in trees(landscape, wanted).items()
+        for errors in levels
     }
 
 
-def by_communities(landscape: Landscape) -> Partitions:
+def by_communities(landscape: Landscape, only: Setting | None = None) -> Partitions:
     """Return communities of the graph of shared neighbours, by (length of the lists, resolution)."""
     n = len(landscape.weights)
+    lists, resolutions = (LISTS, RESOLUTIONS) if only is None else ((only[0],), (only[1],))
     found = {}
-    for length in (each for each in LISTS if 4 * each < n / landscape.share):
+    for length in (each for each in lists if only is not None or 4 * each < n / landscape.share):
         graph = neighbour_graph(landscape.neighbours.indices[:, : max(2, round(landscape.share * length))])
-        for resolution in RESOLUTIONS:
+        for resolution in resolutions:
             found[float(length), resolution] = louvain(graph, resolution)
     return found
 

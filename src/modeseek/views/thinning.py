@@ -38,4 +38,7 @@ def thin(landscape: Landscape, rng: np.random.Generator, share: float = SHARE) -
     indices, distances = landscape.neighbours
     most = min(max(*landscape.counts, EDGES, *LISTS), indices.shape[1])
     left = Neighbours(*left_over(indices, distances, rows, place, most))
-    return Thinned(landscape._replace(neighbours=left, weights=landscape.weights[rows], share=share), rows)
+    kept = landscape._replace(
+        neighbours=left, weights=landscape.weights[rows], coordinates=landscape.coordinates[rows], share=share
+    )
+    return Thinned(kept, rows)
