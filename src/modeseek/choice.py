@@ -175,7 +175,7 @@ def _memberships(landscape: Landscape, best: Candidate, labels: IntArray, *, see
             found = VIEWS[best.view](some.landscape)[best.setting]
             yield some.rows, found if polish is None else polish(found, some.rows)
 
-    return memberships(labels, votes())
+    return memberships(labels, votes()).toarray()
 
 
 def _different(candidates: list[Candidate], *, most: int = 5, alike: float = 0.9) -> list[Candidate]:

@@ -57,34 +57,39 @@ class Consensus:
     ----------
     labels : (n,) integer array
         Cluster of each point, 0 being the heaviest.
-    memberships : (n, k) array
+    shares : (n, k) sparse array
         Share of the partitions in which a point goes with each cluster; rows add up to 1.
     stability : float
         Mean adjusted Rand index of the partitions with this one.
     """
 
     labels: IntArray
-    memberships: Array
+    shares: csr_array
     stability: float
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
-        return self.memberships.shape[1]
+        return self.shares.shape[1]
+
+    @property
+    def memberships(self) -> Array:
+        """The shares as a plain array."""
+        return self.shares.toarray()
 
 
 def consensus(partitions: ArrayLike, weights: ArrayLike | None = None, *, square: int = SQUARE) -> Consensus:
     """Return the partition that several partitions agree on.
 
-    The order of the partitions, and the numbers that they give to their clusters, change nothing. Of equally close
-    groups the heavier ones merge first, then those with earlier points.
+    The order of the partitions, and the numbers that they give to their clusters, change nothing. Where groups are
+    equally close, the heavier one is preferred, and of equally heavy ones that with the earlier point.
 
     Parameters
     ----------
     partitions : (m, n) array-like of whole numbers from 0 on
         A row for each partition, a column for each point.
     weights : (n,) array-like, optional
-        A weight of 3 is three equal points.
+        Positive numbers: a weight of 3 is three equal points.
     square : int
         Up to so many clumps, linkage is exact. With more, it goes in rounds: the heaviest clumps of that number are
         linked, each lighter one joins the group that it shares most with, if that is more than half, and what is left
@@ -104,6 +109,8 @@ def consensus(partitions: ArrayLike, weights: ArrayLike | None = None, *, square
         )
     check_integer("square", square, low=1)
     masses = check_weights(weights, rows.shape[1])
+    if not masses.all():
+        raise ValueError(f"weights must be positive, but that of point {int(masses.argmin())} is 0: leave it out.")
     clumps = clumps_of(rows, masses)
     groups = by_weight(_in_rounds(clumps, square)[clumps.members], masses)
     labels = groups.labels
@@ -131,8 +138,10 @@ def clumps_of(partitions: IntArray, weights: Array) -> Clumps:
     return Clumps(partitions[:, first[order]], sizes[order], rank[members])
 
 
-def memberships(labels: IntArray, votes: Iterable[tuple[IntArray, IntArray]], weights: Array | None = None) -> Array:
-    """Return how often each point went with each cluster of a partition, as shares that add up to 1.
+def memberships(
+    labels: IntArray, votes: Iterable[tuple[IntArray, IntArray]], weights: Array | None = None
+) -> csr_array:
+    """Return how often each point went with each cluster of a partition: a sparse array whose rows add up to 1.
 
     A cluster of a vote counts as the one that it shares most weight with. Where most votes say otherwise, the point's
     own cluster is put level with theirs: it is at most as likely, and labels and memberships agree.
@@ -148,19 +157,27 @@ def memberships(labels: IntArray, votes: Iterable[tuple[IntArray, IntArray]], we
     Examples
     --------
     >>> everyone = np.arange(3)
-    >>> memberships(np.array([0, 0, 1]), [(everyone, np.array([5, 5, 7])), (everyone, np.array([2, 3, 3]))])
+    >>> votes = [(everyone, np.array([5, 5, 7])), (everyone, np.array([2, 3, 3]))]
+    >>> memberships(np.array([0, 0, 1]), votes).toarray()
     array([[1. , 0. ], [1. , 0. ], [0.5, 0.5]])
     """
-    n, k = len(labels), int(labels.max()) + 1
-    counts = np.zeros((n, k))
-    for rows, found in votes:
-        counts[rows, _counterparts(found, labels[rows], None if weights is None else weights[rows])] += 1.0
-    own = np.arange(n), labels
-    mine = counts[own]
-    counts[own] = -1.0
-    most = counts.max(axis=1)
-    counts[own] = np.where(mine > most, mine, most + 1e-9)
-    return counts / counts.sum(axis=1, keepdims=True)
+    rows, columns = [], []
+    for some, found in votes:
+        rows.append(some)
+        columns.append(_counterparts(found, labels[some], None if weights is None else weights[some]))
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    shape = len(labels), int(labels.max()) + 1
+    counts = csr_array((np.ones(len(row)), (row, column)), shape=shape).tocoo()  # adds up what comes twice
+    row, column, count = counts.row, counts.col, counts.data
+    own = column == labels[row]
+    mine, most = np.zeros(len(labels)), np.zeros(len(labels))
+    mine[row[own]] = count[own]
+    np.maximum.at(most, row[~own], count[~own])
+    mine = np.where(mine > most, mine, most + 1e-9)
+    total = mine + np.bincount(row[~own], weights=count[~own], minlength=len(labels))
+    row = np.append(np.arange(len(labels)), row[~own])
+    column = np.append(labels, column[~own])
+    return csr_array((np.append(mine, count[~own]) / total[row], (row, column)), shape=shape)
 
 
 def _counterparts(found: IntArray, labels: IntArray, weights: Array | None) -> IntArray:

@@ -142,8 +142,8 @@ def k_score(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> 
 def rand_agreement(first: IntArray, second: IntArray, weights: Array | None = None) -> float:
     """Return the adjusted Rand index of two partitions given as whole numbers from 0 on.
 
-    scikit-learn's `adjusted_rand_score` takes any labels, and for small data most of its time to look at them. A point of
-    weight 3 is three points, and one of weight 1/2 counts half in each of its pairs.
+    scikit-learn's `adjusted_rand_score` takes any labels, and for small data most of its time to look at them. A point
+    of weight 3 is three points, and one of weight 1/2 counts half in each of its pairs.
 
     Examples
     --------
@@ -155,11 +155,11 @@ def rand_agreement(first: IntArray, second: IntArray, weights: Array | None = No
     number = first.astype(np.int64) * (int(second.max()) + 1) + second
     if weights is None:
         mass = alone = float(len(first))
-        sizes = np.unique(number, return_counts=True)[1], np.bincount(first), np.bincount(second)
+        sizes = [np.unique(number, return_counts=True)[1], np.bincount(first), np.bincount(second)]
     else:
         mass, alone = float(weights.sum()), float((weights * np.minimum(weights, 1.0)).sum())
         cells = np.unique(number, return_inverse=True)[1]
-        sizes = tuple(np.bincount(which, weights=weights) for which in (cells, first, second))
+        sizes = [np.bincount(which, weights=weights) for which in (cells, first, second)]
     # alone: what the squares count of points with themselves
     both, one, other = (float(np.square(size, dtype=np.float64).sum()) - alone for size in sizes)
     pairs, most = mass * mass - alone, (one + other) / 2
