@@ -173,6 +173,13 @@ def test_rounds_of_points_that_nobody_joins():
     assert consensus(partitions, square=7).labels.tolist() == list(range(50))
 
 
+@pytest.mark.parametrize("square", [1, 2, 2000])
+def test_lighter_clumps_join_only_above_one_half(square):
+    """Point 3 shares two of five chains with the heavy clump, point 4 three."""
+    partitions = [[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 1, 2], [0, 0, 0, 1, 2]]
+    assert consensus(partitions, square=square).labels.tolist() == [0, 0, 0, 1, 0]
+
+
 def test_blocks_of_lighter_clumps_change_nothing(monkeypatch):
     partitions = noisy(np.repeat([0, 1, 2], 50), 9, 0.2, np.random.default_rng(2))
     whole = consensus(partitions, square=10)
