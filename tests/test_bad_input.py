@@ -94,7 +94,10 @@ def test_options_of_all(cls, options, match):
         ({"max_updates": 0}, "max_updates must be a whole number >= 1"),
         ({"max_time": 0}, "max_time must be a finite number > 0"),
         ({"random_state": -1}, "random_state must be in"),
-        ({"n_chains": 5}, "n_chains must be 'auto' or 1"),
+        ({"n_chains": 0}, "n_chains must be 'auto' or a whole number >= 1; got 0"),
+        ({"n_chains": True}, "n_chains must be 'auto' or a whole number"),
+        ({"n_chains": 2.0}, "n_chains must be 'auto' or a whole number"),
+        ({"n_chains": "many"}, "n_chains must be 'auto' or a whole number >= 1; got 'many'"),
     ],
 )
 def test_options_of_dsms(options, match):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek.consensus import memberships
 from modeseek.metrics import rand_agreement
 from modeseek.types import Array, IntArray
 from modeseek.views import Landscape, by_communities, by_modes, rise, thin
@@ -113,8 +114,8 @@ def choose(landscape: Landscape, *, seed: int, wishes: Wishes | None = None, pol
         return _one_cluster(len(landscape.weights), tuple(candidates))
     labels = best.labels if polish is None else polish(best.labels, np.arange(len(best.labels)))
     message = f"{int(labels.max()) + 1} clusters by {best.view}, stability {best.stability:.2f}"
-    memberships = _memberships(landscape, best, labels, seed=seed + 1, polish=polish)
-    return Choice(labels, memberships, best.stability, tuple(_different(candidates)), message)
+    shares = _memberships(landscape, best, labels, seed=seed + 1, polish=polish)
+    return Choice(labels, shares, best.stability, tuple(_different(candidates)), message)
 
 
 def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
@@ -125,9 +126,9 @@ def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
     np.add.at(sums, choice.labels, points)
     centres = sums / np.bincount(choice.labels)[:, None]
     into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(centres)
-    memberships = np.column_stack([choice.memberships[:, into == c].sum(axis=1) for c in range(n_clusters)])
+    shares = np.column_stack([choice.memberships[:, into == c].sum(axis=1) for c in range(n_clusters)])
     message = f"{n_clusters} clusters as wished, merged from: {choice.message}"
-    return replace(choice, labels=memberships.argmax(axis=1), memberships=memberships, message=message)
+    return replace(choice, labels=shares.argmax(axis=1), memberships=shares, message=message)
 
 
 def _judged(landscape: Landscape, views: list[str], seed: int) -> list[Candidate]:
@@ -164,24 +165,17 @@ def _one_cluster(n: int, candidates: tuple[Candidate, ...]) -> Choice:
 
 
 def _memberships(landscape: Landscape, best: Candidate, labels: IntArray, *, seed: int, polish: Polish | None) -> Array:
-    """Return how often each point went with each cluster, over fresh thinnings.
+    """Return how often each point went with each cluster, over fresh thinnings."""
 
-    A cluster of thinned data counts as the one that it shares most points with. Where most say otherwise, the point's
-    own cluster is put level with theirs: it is at most as likely, and labels and memberships agree.
-    """
-    everyone = np.arange(len(labels))
-    counts = np.zeros((len(labels), int(labels.max()) + 1))
-    rng = np.random.default_rng(seed)
-    for _ in range(THINNINGS):
-        some = thin(landscape, rng)
-        found = VIEWS[best.view](some.landscape)[best.setting]
-        found = found if polish is None else polish(found, some.rows)
-        table = np.zeros((int(found.max()) + 1, counts.shape[1]))
-        np.add.at(table, (found, labels[some.rows]), 1.0)
-        counts[some.rows, table.argmax(axis=1)[found]] += 1.0
-    counts[everyone, labels] += 1.0  # the partition itself has a vote, so that everybody has one
-    counts[everyone, labels] = np.maximum(counts[everyone, labels], counts.max(axis=1) + 1e-9)
-    return counts / counts.sum(axis=1, keepdims=True)
+    def votes() -> Iterator[tuple[IntArray, IntArray]]:
+        yield np.arange(len(labels)), labels  # the partition itself has a vote, so that everybody has one
+        rng = np.random.default_rng(seed)
+        for _ in range(THINNINGS):
+            some = thin(landscape, rng)
+            found = VIEWS[best.view](some.landscape)[best.setting]
+            yield some.rows, found if polish is None else polish(found, some.rows)
+
+    return memberships(labels, votes()).toarray()
 
 
 def _different(candidates: list[Candidate], *, most: int = 5, alike: float = 0.9) -> list[Candidate]:

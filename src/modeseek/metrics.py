@@ -139,23 +139,33 @@ def k_score(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> 
     return float(np.sqrt(purity * wholeness))
 
 
-def rand_agreement(first: IntArray, second: IntArray) -> float:
+def rand_agreement(first: IntArray, second: IntArray, weights: Array | None = None) -> float:
     """Return the adjusted Rand index of two partitions given as whole numbers from 0 on.
 
-    scikit-learn's `adjusted_rand_score` takes any labels, and for small data most of its time to look at them.
+    scikit-learn's `adjusted_rand_score` takes any labels, and for small data most of its time to look at them. A point
+    of weight 3 is three points, and one of weight 1/2 counts half in each of its pairs.
 
     Examples
     --------
     >>> rand_agreement(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
     1.0
+    >>> rand_agreement(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([2.0, 1.0, 1.0]))
+    0.0
     """
-    n = len(first)
-    pairs = np.unique(first.astype(np.int64) * (int(second.max()) + 1) + second, return_counts=True)[1]
-    both, one, other = (
-        float((counts * (counts - 1.0)).sum()) for counts in (pairs, np.bincount(first), np.bincount(second))
-    )
-    expected, most = one * other / max(n * (n - 1.0), 1.0), (one + other) / 2
-    return 1.0 if most == expected else (both - expected) / (most - expected)
+    number = first.astype(np.int64) * (int(second.max()) + 1) + second
+    if weights is None:
+        mass = alone = float(len(first))
+        sizes = [np.unique(number, return_counts=True)[1], np.bincount(first), np.bincount(second)]
+    else:
+        mass, alone = float(weights.sum()), float((weights * np.minimum(weights, 1.0)).sum())
+        cells = np.unique(number, return_inverse=True)[1]
+        sizes = [np.bincount(which, weights=weights) for which in (cells, first, second)]
+    # alone: what the squares count of points with themselves
+    both, one, other = (float(np.square(size, dtype=np.float64).sum()) - alone for size in sizes)
+    pairs, most = mass * mass - alone, (one + other) / 2
+    expected = one * other / pairs if pairs > 0 else most
+    # equal up to rounding: both are one cluster, or both are single points
+    return 1.0 if most - expected <= 1e-12 * alone else (both - expected) / (most - expected)
 
 
 def _average_purity(counts: Array, groups: IntArray, sizes: Array, weighted: bool) -> float:

@@ -9,6 +9,7 @@ of chords, as long as groups stay well below a right angle: a cap of that size i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import DisjointSet
@@ -23,6 +24,7 @@ from modeseek.validation import distinct_rows
 
 __all__ = [
     "Partition",
+    "by_weight",
     "certifies",
     "components",
     "diameter_of",
@@ -142,12 +144,7 @@ def partition_of(
     theorem2: bool = False,
 ) -> Partition:
     """Return the partition of given labels, renumbered from the heaviest cluster to the lightest."""
-    _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
-    sizes = np.bincount(labels, weights=weights)
-    order = np.lexsort((first, -sizes))
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    labels, sizes, first = rank[labels], sizes[order], first[order]
+    labels, sizes, first = by_weight(labels, weights)
     # means of differences to a member: nothing is lost far from the origin
     anchors = points[first].astype(np.float64)
     differences = (points - anchors[labels]) * weights[:, None]
@@ -158,6 +155,30 @@ def partition_of(
     diameter = diameter_of(points, labels) if diameter is None else diameter
     gap = gap_of(points, labels) if gap is None else gap
     return Partition(labels, centers.astype(points.dtype), sizes, diameter, gap, certified, theorem2)
+
+
+class Ranked(NamedTuple):
+    """Labels from the heaviest cluster to the lightest, each cluster's weight and its first point."""
+
+    labels: IntArray
+    sizes: Array
+    first: IntArray
+
+
+def by_weight(labels: IntArray, weights: Array) -> Ranked:
+    """Renumber clusters from the heaviest to the lightest; of equals, the one with the first point comes first.
+
+    Examples
+    --------
+    >>> by_weight(np.array([3, 7, 7]), np.ones(3)).labels
+    array([1, 0, 0])
+    """
+    _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
+    sizes = np.bincount(labels, weights=weights)
+    order = np.lexsort((first, -sizes))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return Ranked(rank[labels], sizes[order], first[order])
 
 
 def certifies(

@@ -95,6 +95,7 @@ def cluster(
     metric: o.Metric = "euclidean",
     profile: o.Profile = None,
     order: o.Order = None,
+    chains: o.Chains = None,
     min_cluster_size: o.MinClusterSize = None,
     h_min: o.HMin = None,
     h_max: o.HMax = None,

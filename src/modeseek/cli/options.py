@@ -81,6 +81,15 @@ MinClusterSize = Annotated[
     int | None,
     typer.Option(metavar="N", show_default="1", help="Smaller clusters become noise, -1.", rich_help_panel=METHOD),
 ]
+Chains = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        show_default="1",
+        help="Run N chains and take what most of them agree on; -o then has a confidence for each row (dsms, sms).",
+        rich_help_panel=METHOD,
+    ),
+]
 HMin = Annotated[
     float | None,
     typer.Option(

@@ -14,6 +14,8 @@ __all__ = ["show"]
 MOST_ROWS = 20
 # room that cluster, size and share take, that a feature needs at least, and its border's part of that
 FIXED_WIDTH, NARROWEST, BORDER = 33, 11, 3
+# rows of a lower confidence are counted
+SURE = 0.75
 
 
 def show(summary: Summary, console: Console) -> None:
@@ -65,6 +67,11 @@ def _ending(summary: Summary) -> list[str]:
         rest = len(summary.sizes) - MOST_ROWS
         lines.append(f"and {rest:,} smaller clusters; --json or -o has them all")
     lines.append(f"{summary.settings.algorithm}: {fitted.outcome_.value}")
+    if summary.stability is not None:
+        count, doubtful = len(fitted.chain_labels_), int((fitted.confidence_ < SURE).sum())
+        lines.append(
+            f"{count} chains, stability {summary.stability:.2f}; {doubtful:,} rows have a confidence below {SURE:g}"
+        )
     h = ", ".join(f"{name} {value:.4g}" for name, value in summary.bandwidths.items())
     units = " after scaling" if summary.settings.standardise else ""
     # said already where the certificate is what ended the run

@@ -28,6 +28,7 @@ METHOD = [
     "h_inf",
     "bandwidth",
     "order",
+    "chains",
     "tol",
     "tau",
     "max_updates",
@@ -37,7 +38,7 @@ METHOD = [
     "jobs",
 ]
 # options of the command that estimators know by another name
-OTHER_NAMES = {"jobs": "n_jobs", "seed": "random_state"}
+OTHER_NAMES = {"chains": "n_chains", "jobs": "n_jobs", "seed": "random_state"}
 
 
 class Problem(Exception):
@@ -63,6 +64,7 @@ class Settings:
     h_inf: float | None
     bandwidth: float | None
     order: str | None
+    chains: int | None
     tol: float | None
     tau: float | None
     max_updates: int | None

@@ -102,6 +102,12 @@ class Summary:
         """Whether no later update could have changed the clusters."""
         return bool(self.estimator.partition_.certified)
 
+    @property
+    def stability(self) -> float | None:
+        """How well the chains agree with what was made of them; None where there was one."""
+        found = getattr(self.estimator, "stability_", None)
+        return None if found is None else float(found)
+
     def record(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         from modeseek import __version__
@@ -127,6 +133,7 @@ class Summary:
             "certified": self.certified,
             "diameter": _finite(fitted.partition_.diameter),
             "gap": _finite(fitted.partition_.gap),
+            "stability": self.stability,
             "n_updates": int(fitted.n_updates_),
             "engine": str(fitted.engine_),
             "bandwidths": self.bandwidths,

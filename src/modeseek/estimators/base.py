@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, diags_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from modeseek.chain import Chain, ChainResult, Setting, Stopping, partition, run
+from modeseek.chain import Chain, ChainResult, Outcome, Setting, Stopping, partition, run
 from modeseek.engines import choose
 from modeseek.neighbours import nearest
 from modeseek.partition import Partition
 from modeseek.profiles import Profile, get_profile
 from modeseek.progress import progress_bar
-from modeseek.ranges import Range, automatic_range, local_scales
+from modeseek.ranges import Range, automatic_range
 from modeseek.types import Array, Callback, Geometry, IntArray
 from modeseek.validation import (
     METRICS,
@@ -33,7 +34,7 @@ from modeseek.validation import (
     check_weights,
 )
 
-__all__ = ["RandomClusterer", "ShiftClusterer"]
+__all__ = ["Memberships", "ShiftClusterer"]
 
 
 class ShiftClusterer(ClusterMixin, BaseEstimator):
@@ -129,20 +130,27 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         return Stopping(check_tau(tau, chain.h_min), threshold=threshold, max_updates=max_updates, max_time=max_time)
 
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
-        own = list(self.callbacks or ())
+        with self._watched(chain.name, len(chain.setting.points)) as callbacks:
+            result = run(chain, stopping, callbacks=callbacks)
+        if not result.outcome.converged:
+            self._warn(result.outcome, result.state.k)
+        return result
+
+    @contextmanager
+    def _watched(self, title: str, n_points: int) -> Iterator[list[Callback]]:
+        """Give the callbacks of a run: the progress bar's, which is there while the block runs, and the user's own."""
         bar: AbstractContextManager[list[Callback]] = nullcontext([])
         if self.verbose:
-            bar = progress_bar(chain.name, len(chain.setting.points))
+            bar = progress_bar(title, n_points)
         with bar as shown:
-            result = run(chain, stopping, callbacks=[*shown, *own])
-        if not result.outcome.converged:
-            warnings.warn(
-                f"{type(self).__name__} {result.outcome.value} ({result.state.k:,} updates); labels_ is how far it "
-                f"came. {self._remedy()}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return result
+            yield [*shown, *(self.callbacks or ())]
+
+    def _warn(self, outcome: Outcome, updates: int, labels: str = "how far it came") -> None:
+        warnings.warn(
+            f"{type(self).__name__} {outcome.value} ({updates:,} updates); labels_ is {labels}. {self._remedy()}",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
     def _remedy(self) -> str:
         return "Raise max_updates or max_time, or widen the bandwidths."
@@ -163,17 +171,24 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         self.n_clusters_ = int(keep.sum())
 
 
-class RandomClusterer(ShiftClusterer):
-    """What the two random algorithms share."""
+class Memberships(ShiftClusterer):
+    """Base of those that know how sure a row is of its cluster."""
 
-    local_scale: bool
-    n_chains: int | str
+    _shares: csr_array
 
-    def _scales(self, points: Points) -> Array | None:
-        return local_scales(points.values, n_jobs=self.n_jobs) if self.local_scale else None
+    @property
+    def memberships_(self) -> Array:
+        """How often a row goes with each cluster; made when it is asked for, since it may be large."""
+        if "_shares" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no memberships_: it is not fitted, or has one chain only.")
+        return self._shares.toarray()[self._points.inverse]
 
-    def _check_chains(self) -> None:
-        if self.n_chains not in ("auto", 1):
-            raise ValueError(
-                f"n_chains must be 'auto' or 1; got {self.n_chains!r}: a consensus of several chains is not there yet."
-            )
+    def _store_memberships(self, part: Partition, labels: IntArray, memberships: Array | csr_array) -> None:
+        """Keep memberships, whose columns are numbered by `labels`, in the order of the partition; 0 for noise."""
+        columns = np.empty(part.n_clusters, dtype=np.intp)
+        columns[part.labels] = labels
+        shares = csr_array(memberships)[:, columns[part.sizes >= self.min_cluster_size]]
+        total = np.where(self._labels >= 0, shares.sum(axis=1), 0.0)
+        self._shares = diags_array(np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)) @ shares
+        confidence = np.ravel(self._shares.max(axis=1).toarray()) if shares.shape[1] else np.zeros(len(total))
+        self.confidence_ = confidence[self._points.inverse]

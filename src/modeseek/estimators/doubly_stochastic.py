@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from modeseek.bandwidth import NuSpec, make_policy
-from modeseek.chain import Chain, Stopping, doubly_stochastic
-from modeseek.estimators.base import RandomClusterer
+from modeseek.chain import Chain, doubly_stochastic
+from modeseek.estimators.chains import RandomClusterer
 from modeseek.profiles import Profile
 from modeseek.ranges import complete_range
 from modeseek.types import BandwidthPolicy, Callback
@@ -54,14 +55,17 @@ class DoublyStochasticMeanShift(RandomClusterer):
         Limit on single-point updates, looked at after each sweep of about n. None: max(10^7, 200 n).
     max_time : float, optional
         Limit on seconds, looked at after each sweep.
-    n_chains : "auto" or 1, default="auto"
-        One chain.
+    n_chains : "auto" or int, default="auto"
+        How many independent chains run; "auto" is one. With more, `labels_` is what they agree on: groups of points
+        that go together in more than half of the chains (see `modeseek.consensus`). Chain 0 is the one that "auto"
+        runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
     n_jobs : int, optional
-        Threads for batches, neighbour searches and `predict`. One chain is sequential. Labels do not depend on it.
+        Threads for chains, batches, neighbour searches and `predict`. One chain is sequential. Labels do not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the draws.
     verbose : int, default=0
@@ -74,23 +78,33 @@ class DoublyStochasticMeanShift(RandomClusterer):
     labels_ : integer array of shape (n_samples,)
         Cluster of each row, 0 being the heaviest; -1 for noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
-        Where the clusters' points ended.
+        Where the clusters' points ended, on average.
     n_clusters_ : int
         Number of clusters, noise aside.
     h_min_, h_inf_, h_max_ : float
         The range in force.
     points_ : array of shape (n_samples, n_features)
-        Final position of each row.
+        Final position of each row; with several chains their mean.
     outcome_ : Outcome
-        How the run ended; its value is a sentence.
+        How the run ended; its value is a sentence. With several chains that of the worst.
     partition_ : Partition
-        Diameter, gap, whether certified; small clusters included.
+        Diameter, gap, whether certified; small clusters included. With several chains diameter and gap are nan, and it
+        is certified where each chain is.
     n_updates_ : int
-        Single-point updates done.
+        Single-point updates done, by all chains.
     engine_ : str
         The engine in force.
     trace_ : Trace
-        Bandwidth path and largest shifts.
+        Bandwidth path and largest shifts, of the first chain.
+    memberships_ : array of shape (n_samples, n_clusters)
+        Only with several chains, as are the next three: share of the chains in which a row goes with each cluster. A
+        chain's cluster counts as the one that it shares most weight with. Rows add up to 1 (0 for noise).
+    confidence_ : array of shape (n_samples,)
+        The membership in its own cluster.
+    stability_ : float
+        Mean adjusted Rand index of the chains with the consensus.
+    chain_labels_ : integer array of shape (n_chains, n_samples)
+        Labels of each chain that counts; small clusters included.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -100,12 +114,20 @@ class DoublyStochasticMeanShift(RandomClusterer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from modeseek import DoublyStochasticMeanShift
     >>> from modeseek.datasets import paper_mixture
     >>> X, y = paper_mixture(50, random_state=0)
     >>> model = DoublyStochasticMeanShift(0.2, 1.6, 0.6, random_state=0).fit(X)
     >>> model.n_clusters_, model.outcome_.name
     (5, 'CERTIFIED')
+
+    Several chains also tell which rows are in doubt:
+
+    >>> model.set_params(n_chains=8).fit(X).n_clusters_, round(model.stability_, 2)
+    (3, 0.84)
+    >>> np.flatnonzero(model.confidence_ < 0.75)
+    array([ 49, 116])
     """
 
     def __init__(
@@ -155,10 +177,10 @@ class DoublyStochasticMeanShift(RandomClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
-        self._check_chains()
+    def _chain_maker(self, points: Points) -> Callable[..., Chain]:
         policy = self._make_policy(points)
-        chain = doubly_stochastic(
+        return partial(
+            doubly_stochastic,
             self._setting(points, self.h_max_),
             policy,
             seed=seed_of(self.random_state),
@@ -166,7 +188,6 @@ class DoublyStochasticMeanShift(RandomClusterer):
             batch_size=self.batch_size,
             scales=self._scales(points),
         )
-        return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)
 
     def _make_policy(self, points: Points) -> BandwidthPolicy:
         if not isinstance(self.policy, str):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from modeseek.choice import Choice, Wishes, choose, merged
-from modeseek.estimators.base import ShiftClusterer
+from modeseek.estimators.base import Memberships
 from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
 from modeseek.partition import partition_of
 from modeseek.types import Array, IntArray
@@ -25,7 +25,7 @@ MOST_DIMENSIONS = 32
 POLISHING = 20
 
 
-class ModeSeek(ShiftClusterer):
+class ModeSeek(Memberships):
     """Clusters with nothing to set: views of the data propose partitions, and the most stable one is taken.
 
     A density by nearest neighbours gives modes that merge by prominence. Where the data fill many dimensions, a graph
@@ -154,15 +154,8 @@ class ModeSeek(ShiftClusterer):
 
     def _keep(self, points: Points, labels: IntArray, memberships: Array) -> None:
         part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)
-        # from the heaviest cluster to the lightest, as everywhere
-        columns = np.empty(part.n_clusters, dtype=np.intp)
-        columns[part.labels] = labels
         self._store_clusters(points, part)
-        shares = memberships[:, columns[part.sizes >= self.min_cluster_size]]
-        total = shares.sum(axis=1, keepdims=True)
-        shares = np.where((total > 0) & (self._labels >= 0)[:, None], shares / np.where(total > 0, total, 1.0), 0.0)
-        self.memberships_ = shares[points.inverse]
-        self.confidence_ = self.memberships_.max(axis=1, initial=0.0)
+        self._store_memberships(part, labels, memberships)
 
 
 class _Polish:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from modeseek.chain import Chain, Stopping, stochastic
-from modeseek.estimators.base import RandomClusterer
+from modeseek.chain import Chain, stochastic
+from modeseek.estimators.chains import RandomClusterer
 from modeseek.profiles import Profile
 from modeseek.types import Callback
 from modeseek.validation import Points, seed_of
@@ -39,14 +40,16 @@ class StochasticMeanShift(RandomClusterer):
         Limit on single-point updates, looked at after each sweep of about n. None: max(10^7, 200 n).
     max_time : float, optional
         Limit on seconds, looked at after each sweep.
-    n_chains : "auto" or 1, default="auto"
-        One chain.
+    n_chains : "auto" or int, default="auto"
+        How many independent chains run; "auto" is one. With more, `labels_` is what they agree on: groups of points
+        that go together in more than half of the chains (see `modeseek.consensus`). Chain 0 is the one that "auto"
+        runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
     n_jobs : int, optional
-        Threads for batches, neighbour searches and `predict`. Labels do not depend on it.
+        Threads for chains, batches, neighbour searches and `predict`. Labels do not depend on it.
     random_state : int, RandomState, Generator or None
         Seed of the draws.
     verbose : int, default=0
@@ -58,6 +61,8 @@ class StochasticMeanShift(RandomClusterer):
     ----------
     labels_, cluster_centers_, n_clusters_, points_, outcome_, partition_, n_updates_, engine_, trace_
         As in `DoublyStochasticMeanShift`.
+    memberships_, confidence_, stability_, chain_labels_
+        With several chains, as there.
     bandwidth_ : float
         The bandwidth in force.
 
@@ -107,10 +112,10 @@ class StochasticMeanShift(RandomClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
-        self._check_chains()
+    def _chain_maker(self, points: Points) -> Callable[..., Chain]:
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)
-        chain = stochastic(
+        return partial(
+            stochastic,
             self._setting(points, self.bandwidth_),
             self.bandwidth_,
             seed=seed_of(self.random_state),
@@ -118,4 +123,3 @@ class StochasticMeanShift(RandomClusterer):
             batch_size=self.batch_size,
             scales=self._scales(points),
         )
-        return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)

@@ -1,0 +1,129 @@
+"""What the two random algorithms share: one chain, or several and what they agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Integral
+
+import numpy as np
+
+from modeseek.chain import Chain, ChainResult, Outcome, Setting, Stopping, partition
+from modeseek.consensus import consensus
+from modeseek.ensemble import chains_of, run_chains
+from modeseek.estimators.base import Memberships
+from modeseek.partition import Partition, partition_of
+from modeseek.ranges import local_scales
+from modeseek.types import Array
+from modeseek.validation import Points
+
+__all__ = ["RandomClusterer"]
+
+# what a consensus has and one chain has not
+OF_SEVERAL = ("_shares", "chain_labels_", "confidence_", "stability_")
+# from the best to the worst
+OUTCOMES = list(Outcome)
+
+
+class RandomClusterer(Memberships):
+    """What the two random algorithms share; a subclass says how a chain of a number is made."""
+
+    local_scale: bool
+    n_chains: int | str
+    tau: float | None
+    max_updates: int | None
+    max_time: float | None
+
+    def _chain_maker(self, points: Points) -> Callable[..., Chain]:
+        """Return what makes a chain, given `chain`, its number."""
+        raise NotImplementedError
+
+    def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
+        chain = self._chain_maker(points)(chain=0)
+        return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)
+
+    def _fit(self, points: Points) -> None:
+        n_chains = self._count_chains()
+        for name in OF_SEVERAL:  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if n_chains == 1:
+            super()._fit(points)
+            return
+        chains = chains_of(self._chain_maker(points), n_chains)
+        stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
+        title = f"{n_chains} chains of {chains[0].name}"
+        with self._watched(title, len(points.values)) as callbacks:
+            results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks)
+        heard = _heard(results)
+        self._store_outcome(results, len(heard))
+        results = [results[number] for number in heard]
+        parts = [partition(chains[number], result, stopping.tau) for number, result in zip(heard, results, strict=True)]
+        self.trace_ = results[0].trace
+        self._store_consensus(points, parts, _mean_place(points, results))
+
+    def _store_outcome(self, results: Sequence[ChainResult], n_heard: int) -> None:
+        self.outcome_ = max((result.outcome for result in results), key=OUTCOMES.index)
+        self.n_updates_ = sum(result.state.k for result in results)
+        if not self.outcome_.converged:
+            whose = f"of {n_heard} of {len(results)} chains" if n_heard < len(results) else f"of {n_heard} chains"
+            self._warn(self.outcome_, self.n_updates_, f"the consensus {whose}, as far as they came")
+
+    def _store_consensus(self, points: Points, parts: Sequence[Partition], places: Array) -> None:
+        labels = np.stack([part.labels for part in parts])
+        found = consensus(labels, points.weights)
+        # where no chain can change any more, neither can what they agree on
+        certified, theorem2 = all(part.certified for part in parts), all(part.theorem2 for part in parts)
+        part = partition_of(
+            places,
+            points.weights,
+            found.labels,
+            points.geometry,
+            diameter=np.nan,
+            gap=np.nan,
+            certified=certified,
+            theorem2=theorem2,
+        )
+        self._store_clusters(points, part)
+        self._store_memberships(part, found.labels, found.shares)
+        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
+        self.points_ = points.restore(places)[points.inverse]
+        self.stability_, self.chain_labels_ = found.stability, labels[:, points.inverse]
+
+    def _setting(self, points: Points, h: float) -> Setting:
+        setting = super()._setting(points, h)
+        # several chains share the threads out among them, and none has more than one
+        return setting if self._count_chains() == 1 else replace(setting, n_jobs=None)
+
+    def _scales(self, points: Points) -> Array | None:
+        return local_scales(points.values, n_jobs=self.n_jobs) if self.local_scale else None
+
+    def _count_chains(self) -> int:
+        n_chains = self.n_chains
+        if isinstance(n_chains, str) and n_chains == "auto":
+            return 1
+        if isinstance(n_chains, bool) or not isinstance(n_chains, Integral) or n_chains < 1:
+            raise ValueError(f"n_chains must be 'auto' or a whole number >= 1; got {n_chains!r}.")
+        return int(n_chains)
+
+
+def _heard(results: Sequence[ChainResult]) -> list[int]:
+    """Return the chains that have a say: all but those that an interruption cut short, if some had ended before it.
+
+    If none had, those that had begun: one that had not would say that all points lie apart.
+    """
+    ended = [number for number, result in enumerate(results) if result.outcome is not Outcome.INTERRUPTED]
+    begun = [number for number, result in enumerate(results) if result.sweeps]
+    return ended or begun or list(range(len(results)))
+
+
+def _mean_place(points: Points, results: Sequence[ChainResult]) -> Array:
+    """Return where each point ended, as the mean over the chains, on the unit sphere under cosine."""
+    total = np.zeros(points.values.shape)
+    for result in results:
+        total += result.state.points
+    if points.geometry.spherical:
+        length = np.linalg.norm(total, axis=1, keepdims=True)
+        total = np.where(length > 0, total, points.values) / np.where(length > 0, length, 1.0)
+    else:
+        total /= len(results)
+    return total.astype(points.values.dtype)
