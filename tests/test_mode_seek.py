@@ -32,7 +32,7 @@ def test_sklearn_conventions(estimator, check):
 def landscape_of(X):
     counts = counts_for(len(X))
     neighbours = nearest_neighbours(X, longest_list(counts, len(X)))
-    return Landscape(neighbours, np.ones(len(X)), min(intrinsic_dimension(neighbours), X.shape[1]), counts)
+    return Landscape(neighbours, np.ones(len(X)), min(intrinsic_dimension(neighbours), X.shape[1]), counts, X)
 
 
 @pytest.mark.parametrize(("X", "y"), BLOBS)

@@ -1,4 +1,4 @@
-"""Which partition: views propose, thinning judges all of them alike, a gate asks whether there is anything at all."""
+"""Which partition: the view that suits the data proposes, thinning judges, a gate asks whether there is anything."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ import numpy as np
 from modeseek.consensus import memberships
 from modeseek.metrics import rand_agreement
 from modeseek.types import Array, IntArray
-from modeseek.views import Landscape, by_communities, by_modes, rise, thin
-from modeseek.views.proposals import Partitions, is_trivial
+from modeseek.views import Landscape, by_communities, by_mixture, by_modes, refit, rise, thin
+from modeseek.views.proposals import Partitions, Setting, is_trivial
 
 __all__ = ["Candidate", "Choice", "Wishes", "choose", "merged"]
 
-VIEWS: Mapping[str, Callable[[Landscape], Partitions]] = {"modes": by_modes, "communities": by_communities}
-# communities see what density cannot where it is thin, and break up curves and sheets where it is not
-COMMUNITIES_FROM = 4.5
-THINNINGS = 12
-# what a cluster more is worth in stability: coarse partitions are stable too
-FINER = 0.02
+GRIDS: Mapping[str, Callable[..., Partitions]] = {"modes": by_modes, "communities": by_communities}
+# from this dimension on, density is too thin for valleys and shared neighbours see more; below, they break up curves
+COMMUNITIES_FROM = 3.6
+THINNINGS = 16
+# what settings next to it say about a setting, and what a cluster more is worth: coarse partitions are stable too
+NEXT_TO_IT, FINER = 0.25, 0.01
 # one cluster, unless a second mode rises by this and the partition is this stable
 CLEAR_RISE, RISE, CLEAR_STABILITY, STABILITY = 1.5, 0.6, 0.8, 0.5
-SURE_COMMUNITIES = 0.85
+# what no communities of noise reach
+SURE_COMMUNITIES = 0.7
 
 
 class Candidate(NamedTuple):
@@ -40,11 +41,11 @@ class Candidate(NamedTuple):
     stability : float
         Mean adjusted Rand index with the view's partitions of thinned data.
     score : float
-        Stability, and a little for each cluster more: what the choice goes by.
+        Stability, with that of settings next to it and a little for each cluster more: what the choice goes by.
     """
 
     view: str
-    setting: tuple[float, float]
+    setting: Setting
     labels: IntArray
     n_clusters: int
     stability: float
@@ -106,11 +107,10 @@ def choose(landscape: Landscape, *, seed: int, wishes: Wishes | None = None, pol
         partition and to those of thinned data that it is compared with.
     """
     wishes = wishes or Wishes()
-    views = ["modes", "communities"] if landscape.dimension >= COMMUNITIES_FROM else ["modes"]
-    candidates = [each for each in _judged(landscape, views, seed) if wishes.allow(each.n_clusters)]
+    candidates = [each for each in _candidates(landscape, seed) if wishes.allow(each.n_clusters)]
     best = candidates[0] if candidates else None
     # who wishes for two or more has answered whether there is anything
-    if best is None or (wishes.least == 1 and not _passes(best, rise(landscape))):
+    if best is None or (wishes.least == 1 and not _passes(best, landscape)):
         return _one_cluster(len(landscape.weights), tuple(candidates))
     labels = best.labels if polish is None else polish(best.labels, np.arange(len(best.labels)))
     message = f"{int(labels.max()) + 1} clusters by {best.view}, stability {best.stability:.2f}"
@@ -131,31 +131,61 @@ def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
     return replace(choice, labels=shares.argmax(axis=1), memberships=shares, message=message)
 
 
-def _judged(landscape: Landscape, views: list[str], seed: int) -> list[Candidate]:
-    """Return all proposals that are not trivial, from the best score down."""
-    full = {(view, setting): labels for view in views for setting, labels in VIEWS[view](landscape).items()}
-    full = {key: labels for key, labels in full.items() if not is_trivial(labels, landscape.weights)}
+def _candidates(landscape: Landscape, seed: int) -> list[Candidate]:
+    """Return what the view that suits the data proposes, from the best on; a mixture, if admitted, is before modes."""
+    if landscape.dimension >= COMMUNITIES_FROM:
+        return _judged(landscape, "communities", seed)
+    mixture = by_mixture(landscape, np.random.default_rng(seed), clear=rise(landscape) >= CLEAR_RISE)
+    modes = _judged(landscape, "modes", seed)
+    if mixture is None:
+        return modes
+    count = int(mixture.labels.max()) + 1
+    first = Candidate("mixture", mixture.setting, mixture.labels, count, mixture.stability, mixture.stability)
+    return [first, *modes]
+
+
+def _judged(landscape: Landscape, view: str, seed: int) -> list[Candidate]:
+    """Return all proposals of a view that are not trivial, from the best score down."""
+    propose = GRIDS[view]
+    full = propose(landscape)
+    trivial = {setting for setting, labels in full.items() if is_trivial(labels, landscape.weights)}
     total = dict.fromkeys(full, 0.0)
     rng = np.random.default_rng(seed)
     for _ in range(THINNINGS):
         some = thin(landscape, rng)
-        for view in views:
-            for setting, labels in VIEWS[view](some.landscape).items():
-                if (view, setting) in full:
-                    total[view, setting] += rand_agreement(full[view, setting][some.rows], labels)
+        for setting, labels in propose(some.landscape).items():
+            if setting in total and setting not in trivial:
+                total[setting] += rand_agreement(full[setting][some.rows], labels) / THINNINGS
     found = []
-    for (view, setting), labels in full.items():
-        shares = np.bincount(labels, weights=landscape.weights) / landscape.weights.sum()
-        stability = total[view, setting] / THINNINGS
-        score = stability + FINER * float(-np.log(np.square(shares).sum()))
-        found.append(Candidate(view, setting, labels, len(shares), stability, score))
+    for setting, labels in full.items():
+        if setting not in trivial:
+            shares = np.bincount(labels, weights=landscape.weights) / landscape.weights.sum()
+            score = _smoothed(total, setting) + FINER * float(-np.log(np.square(shares).sum()))
+            found.append(Candidate(view, setting, labels, len(shares), total[setting], score))
     # of equals the first proposed, so that nothing depends on how a sort treats them
     return sorted(found, key=lambda each: -each.score)
 
 
-def _passes(best: Candidate, risen: float) -> bool:
-    if best.view == "communities" and best.stability >= SURE_COMMUNITIES:
-        return True
+def _smoothed(stability: Mapping[Setting, float], setting: Setting) -> float:
+    """Return the stability of a setting, in part that of the settings next to it in the grid."""
+    first, second = (sorted({each[axis] for each in stability}) for axis in (0, 1))
+    i, j = first.index(setting[0]), second.index(setting[1])
+    around = [
+        stability[a, b]
+        for a in first[max(i - 1, 0) : i + 2]
+        for b in second[max(j - 1, 0) : j + 2]
+        if (a, b) != setting and (a, b) in stability
+    ]
+    own = stability[setting]
+    return (1.0 - NEXT_TO_IT) * own + NEXT_TO_IT * (float(np.mean(around)) if around else own)
+
+
+def _passes(best: Candidate, landscape: Landscape) -> bool:
+    if best.view == "mixture":
+        return True  # it was asked before it was admitted
+    if best.view == "communities":
+        return best.stability >= SURE_COMMUNITIES
+    risen = rise(landscape)
     return risen >= RISE and best.stability >= (STABILITY if risen >= CLEAR_RISE else CLEAR_STABILITY)
 
 
@@ -172,10 +202,17 @@ def _memberships(landscape: Landscape, best: Candidate, labels: IntArray, *, see
         rng = np.random.default_rng(seed)
         for _ in range(THINNINGS):
             some = thin(landscape, rng)
-            found = VIEWS[best.view](some.landscape)[best.setting]
+            found = _again(best, some.landscape, rng)
             yield some.rows, found if polish is None else polish(found, some.rows)
 
     return memberships(labels, votes()).toarray()
+
+
+def _again(best: Candidate, landscape: Landscape, rng: np.random.Generator) -> IntArray:
+    """Return what the view and setting of a candidate make of another landscape."""
+    if best.view == "mixture":
+        return refit(landscape, best.setting, rng)
+    return GRIDS[best.view](landscape, best.setting)[best.setting]
 
 
 def _different(candidates: list[Candidate], *, most: int = 5, alike: float = 0.9) -> list[Candidate]:

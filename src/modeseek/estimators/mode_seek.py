@@ -22,6 +22,8 @@ __all__ = ["ModeSeek"]
 
 # beyond this, directions of small variance are mostly noise to distances
 MOST_DIMENSIONS = 32
+# directions that a mixture goes by
+MOST_COORDINATES = 8
 POLISHING = 20
 
 
@@ -142,15 +144,17 @@ class ModeSeek(Memberships):
 
     def _landscape(self, points: Points) -> Landscape:
         x = points.values.astype(np.float64)
+        coordinates = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full").fit_transform(x)
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
-            x = PCA(MOST_DIMENSIONS, svd_solver="full").fit_transform(x)
+            x = coordinates
         counts = counts_for(len(x))
         neighbours = nearest_neighbours(x, longest_list(counts, len(x)), n_jobs=self.n_jobs)
         # distances of 0 are rounding between distinct rows
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0
         neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
-        return Landscape(neighbours, points.weights, min(intrinsic_dimension(neighbours), x.shape[1]), counts)
+        dimension = min(intrinsic_dimension(neighbours), x.shape[1])
+        return Landscape(neighbours, points.weights, dimension, counts, coordinates[:, :MOST_COORDINATES])
 
     def _keep(self, points: Points, labels: IntArray, memberships: Array) -> None:
         part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)

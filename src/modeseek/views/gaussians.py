@@ -20,7 +20,7 @@ from modeseek.views.proposals import Landscape, Setting, is_trivial
 __all__ = ["Gaussians", "by_mixture", "refit"]
 
 # fewer components than this: where it takes as many, they tile a shape
-MOST_COMPONENTS, MOST_POINTS = 10, 800
+MOST_COMPONENTS, MOST_POINTS = 10, 500
 # odds of ten to one that who clusters has clusters: what the information criterion may lack
 LEAST_GAIN = -2.0 * float(np.log(10.0))
 # between any two components the log density must dip
@@ -109,7 +109,7 @@ def _hold_out(points: Array, weights: Array, mixture: Mixture, labels: IntArray,
     for _ in range(HELD_OUT):
         order = rng.permutation(n)
         seen, unseen = order[: round(SHARE * n)], order[round(SHARE * n) :]
-        again = _fitted(points[seen], weights[seen], len(mixture.weights), mixture.form)
+        again = _fitted(points[seen], weights[seen], len(mixture.weights), mixture.form, labels[seen])
         if again is None:
             return _Trial(0.0, -np.inf)
         agreement.append(rand_agreement(labels, _labels(again, points)))
@@ -137,8 +137,12 @@ def _beyond_uniform(points: Array, weights: Array, found: Found, rng: np.random.
     return found.gain > float(np.mean(gains) + BEYOND * np.std(gains, ddof=1))
 
 
-def _fitted(points: Array, weights: Array, k: int, form: str) -> Mixture | None:
-    return fit(points, weights, level(starts(points), k), form)
+def _fitted(points: Array, weights: Array, k: int, form: str, hint: IntArray | None = None) -> Mixture | None:
+    """Return the likelier of the fits from Ward's tree and from a partition to hint at, or what is there of them."""
+    found = [fit(points, weights, level(starts(points), k), form)]
+    if hint is not None and len(np.unique(hint)) == k:
+        found.append(fit(points, weights, hint, form))
+    return min((each for each in found if each is not None), key=lambda each: each.bic, default=None)
 
 
 def _labels(mixture: Mixture, points: Array) -> IntArray:
