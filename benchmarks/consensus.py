@@ -7,7 +7,8 @@ Run it as
 
 DIR is a folder of labelled sets, as in `quality.py`. Both random estimators run 16 chains at their defaults on every
 set that is not too large, and on the paper's mixture at the paper's range. Of these chains, partitions are made by each
-rule from all 16 and from the first and the second eight. No rule knows a set. Ctrl-C keeps what is done.
+rule from all 16 and from the first and the second eight. No rule knows a set.
+Rows are written as they come, and Ctrl-C keeps what is done.
 """
 
 from __future__ import annotations
@@ -218,6 +219,8 @@ def measured(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     try:
         for row in chain(made, sets(arguments.data, arguments.rows, arguments.numbers, arguments.only)):
             rows.append({**row, "machine": stated})
+            if row["rule"] == ONE and arguments.out:
+                write_csv(arguments.out, rows)
             if row["rule"] in (ONE, OURS):
                 print(f"{row['set']:<26} {row['algorithm']:<4} {row['chains']:>2}  {row['ari']:.3f}", flush=True)
     except KeyboardInterrupt:
@@ -230,7 +233,7 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, help="folder with manifest.json and NAME.npz files")
     parser.add_argument("--rows", type=int, default=3000, help="sets of more rows are left out (default 3000)")
-    parser.add_argument("--numbers", type=int, default=240_000, help="... or of more numbers (default 240000)")
+    parser.add_argument("--numbers", type=int, default=100_000, help="... or of more numbers (default 100000)")
     parser.add_argument("--only", metavar="PATTERN", default="", help="sets whose name has this in it")
     parser.add_argument("--table", type=Path, metavar="CSV", help="measure nothing: print the tables of this file")
     parser.add_argument("--report", type=Path, help="page whose section is replaced")
