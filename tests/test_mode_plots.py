@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from modeseek import ModeSeek
+from modeseek.choice import Candidate
 from modeseek.plots import hills as hills_room
 from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure
 from modeseek.plots.hills import beside, hills
@@ -201,7 +201,7 @@ def test_many_clusters_get_no_legend(ax):
 
 def candidate(labels, view="modes", stability=0.5):
     labels = np.asarray(labels)
-    return SimpleNamespace(view=view, labels=labels, n_clusters=len(set(labels)), stability=stability)
+    return Candidate(view, (7.0, 1.0), labels, len(set(labels.tolist())), stability, stability)
 
 
 def test_the_chosen_one_comes_first_and_is_not_repeated(model):

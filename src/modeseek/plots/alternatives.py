@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek.estimators import ModeSeek
-from modeseek.metrics import rand_agreement
+from modeseek.estimators.alternatives import chosen_one, nearly_chosen
 from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
 from modeseek.plots.projection import View, project
 from modeseek.types import Array, IntArray
@@ -22,8 +22,6 @@ from modeseek.validation import check_state
 
 __all__ = ["plot_alternatives"]
 
-# partitions that agree so well with the chosen one are the chosen one, up to its last steps
-SAME = 0.9
 PANEL_INCHES, PER_ROW, MOST_POINTS = 2.9, 3, 10_000
 
 
@@ -85,20 +83,14 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
 
 
 def _panels(estimator: ModeSeek) -> list[_Panel]:
-    chosen = np.asarray(estimator.labels_)
-    rows = estimator.tree_.inverse
-    # noise as a cluster of its own, so that numbers start at 0
-    known = np.where(chosen < 0, chosen.max() + 1, chosen)
-    by, others = "", []
-    for each in estimator.alternatives_:
-        labels = each.labels[rows]
-        if rand_agreement(known, labels) >= SAME:
-            by = f"by {each.view}, "
-        else:
-            note = f"by {each.view}, stability {each.stability:.2f}"
-            others.append(_Panel(_count(each.n_clusters), note, _alike(labels, known)))
-    note = f"{by}stability {estimator.stability_:.2f}"
-    return [_Panel(f"chosen: {_count(estimator.n_clusters_)}", note, chosen), *others]
+    chosen, source = np.asarray(estimator.labels_), chosen_one(estimator)
+    by = "" if source is None else f"by {source.view}, "
+    first = _Panel(f"chosen: {_count(estimator.n_clusters_)}", f"{by}stability {estimator.stability_:.2f}", chosen)
+    others = (
+        _Panel(_count(each.n_clusters), f"by {each.view}, stability {each.stability:.2f}", _alike(each.labels, chosen))
+        for each in nearly_chosen(estimator)
+    )
+    return [first, *others]
 
 
 def _shades(n_chosen: int, n: int) -> Array:
@@ -107,7 +99,7 @@ def _shades(n_chosen: int, n: int) -> Array:
 
 
 def _alike(labels: IntArray, known: IntArray) -> IntArray:
-    """Renumber clusters as those of a known partition that they share most points with.
+    """Renumber clusters as those of a known partition that they share most points with; its noise counts for none.
 
     Examples
     --------
@@ -115,7 +107,7 @@ def _alike(labels: IntArray, known: IntArray) -> IntArray:
     array([0, 0, 1, 2])
     """
     shared = np.zeros((int(labels.max()) + 1, int(known.max()) + 1))
-    np.add.at(shared, (labels, known), 1.0)
+    np.add.at(shared, (labels[known >= 0], known[known >= 0]), 1.0)
     mine, theirs = linear_sum_assignment(-shared)
     name = np.full(len(shared), -1, dtype=np.intp)
     name[mine] = theirs
