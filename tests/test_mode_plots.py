@@ -122,6 +122,22 @@ def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
         assert n_peaks <= np.isin(tree.row, hill.points).sum()
 
 
+@pytest.mark.parametrize("heights", [[5.0, 2.0, 4.0], [5.0, 3.0, 2.0, 4.0, 3.5], [3.5, 4.0, 2.0, 5.0]])
+def test_the_valley_between_two_tops_is_drawn(heights):
+    path = np.column_stack([np.arange(len(heights) - 1), np.arange(1, len(heights))])
+    [hill] = hills(scale_tree(mode_tree(heights, path, np.full(len(path), 9.0))), np.inf)
+    outline = [heights[point] for point in hill.points]
+    first, second = sorted((outline.index(5.0), outline.index(4.0)))
+    assert min(outline[first:second]) == 2.0
+
+
+def test_hills_stand_on_both_sides_of_their_elder():
+    # 9 meets 4 at 3, 5 at 2 and 6 at 1
+    heights, edges = [9.0, 4.0, 5.0, 6.0], [[0, 1], [0, 2], [0, 3]]
+    tree = scale_tree(mode_tree(heights, edges, [3.0, 2.0, 1.0]))
+    assert [int(tree.height[mode]) for mode in beside(tree, 4)] == [5, 9, 4, 6]
+
+
 @given(SEEDS)
 def test_lines_of_the_tree_do_not_cross(seed):
     tree = scale_tree(mode_tree(*landscape(seed)))
@@ -140,6 +156,7 @@ def test_lines_go_from_the_top_to_the_saddle_and_to_the_elder(ax):
     lines = {line.get_ydata()[0]: line for line in ax.lines}
     assert_allclose(lines[3.0].get_ydata(), [3.0, 2.0, 2.0])
     assert_allclose(lines[4.0].get_ydata(), [4.0, 1.0, 1.0])
+    assert_allclose(lines[5.0].get_ydata(), [5.0, 1.0, 1.0])  # as far down as it is met
     for height in (3.0, 4.0):
         assert lines[height].get_xdata()[-1] == lines[5.0].get_xdata()[0]
     assert ax.get_ylim()[0] < 1.0
@@ -157,6 +174,12 @@ def test_hills_are_as_wide_as_heavy_and_in_the_colours_of_clusters(ax):
     assert sum(widths.values()) == pytest.approx(11)
     assert max(widths.values()) >= 7
     assert "2 hills, with 1 lesser mode on them" in texts(ax)
+
+
+def test_each_hill_of_an_estimator_is_one_cluster(model, ax):
+    plot_tree(model, ax=ax)
+    colours = [mpl.colors.to_hex(patch.get_facecolor()[0]).upper() for patch in ax.collections]
+    assert sorted(colours) == sorted(palette(3))
 
 
 def test_more_points_than_can_be_seen(monkeypatch, model):
