@@ -7,9 +7,10 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 from typer.testing import CliRunner
 
-from modeseek import DoublyStochasticMeanShift, __version__
+from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
 from modeseek.cli import app
 from modeseek.cli.settings import METHOD, Settings
 from modeseek.cli.summary import Scaling
@@ -17,7 +18,9 @@ from modeseek.datasets import paper_mixture
 from modeseek.storage import read_table
 
 X, Y = paper_mixture(15, random_state=0)
-RANGE = ["--h-min", "0.4", "--h-max", "1.6", "--h-inf", "0.8"]
+BLOBS, _ = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
+DSMS = ["--algorithm", "dsms"]
+RANGE = [*DSMS, "--h-min", "0.4", "--h-max", "1.6", "--h-inf", "0.8"]
 
 
 def run(*arguments, stdin=None):
@@ -86,6 +89,74 @@ def test_a_command_repeats_itself(data, tmp_path):
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
     records = [json.loads((tmp_path / f"{name}.json").read_text()) for name in "ac"]
     assert [record["seed"] for record in records] == [0, 1]
+
+
+@pytest.fixture
+def blobs(tmp_path):
+    path = tmp_path / "blobs.csv"
+    path.write_text("width,height\n" + "\n".join(f"{a!r},{b!r}" for a, b in BLOBS.tolist()) + "\n")
+    return path
+
+
+def modeseek(**options):
+    return ModeSeek(random_state=0, **options).fit((BLOBS - BLOBS.mean(axis=0)) / BLOBS.std(axis=0))
+
+
+def test_modeseek_runs_where_nobody_names_another(blobs, tmp_path):
+    target = tmp_path / "out.csv"
+    status, out, err = run("cluster", blobs, "-o", target, "--json", tmp_path / "out.json")
+    assert (status, err) == (0, "")
+    own, table = modeseek(), read_table(target)
+    assert table.columns == ("width", "height", "cluster", "confidence")
+    assert [int(cell) for cell in table.cells[2]] == own.labels_.tolist()
+    np.testing.assert_allclose([float(cell) for cell in table.cells[3]], own.confidence_)
+    assert out.splitlines()[0].startswith("5 clusters in 300 rows")
+    assert out.count("20.0%") == 5
+    assert f"modeseek: {own.message_}; " in out
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert record["settings"]["algorithm"] == "modeseek"
+    assert (record["message"], record["stability"]) == (own.message_, own.stability_)
+    assert not {"outcome", "bandwidths", "n_updates"} & record.keys()
+    assert run("cluster", blobs, "--algorithm", "modeseek", "-o", tmp_path / "named.csv")[0] == 0
+    assert (tmp_path / "named.csv").read_text() == target.read_text()
+
+
+def test_what_was_nearly_chosen(blobs, tmp_path):
+    _, out, _ = run("cluster", blobs, "--json", tmp_path / "out.json")
+    nearly = [(each.n_clusters, each.stability) for each in modeseek().alternatives_[1:]]
+    assert nearly
+    lines = out.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("nearly chosen"))
+    assert [line.split()[0] for line in lines[start + 1 :]] == [str(count) for count, _ in nearly]
+    assert [line.split()[2] for line in lines[start + 1 :]] == [f"{stability:.2f}" for _, stability in nearly]
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert [(each["n_clusters"], each["stability"]) for each in record["nearly_chosen"]] == nearly
+
+
+def test_one_cluster_says_why(tmp_path):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(60, 2)))
+    status, out, _ = run("cluster", tmp_path / "a.npy")
+    assert status == 0
+    assert "1 cluster in 60 rows" in out
+    assert "modeseek: one cluster: " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "least", "most"),
+    [(["--n-clusters", "2"], 2, 2), (["--max-clusters", "2"], 1, 2), (["--min-clusters", "6"], 6, 300)],
+)
+def test_wishes(options, least, most, blobs):
+    status, out, _ = run("cluster", blobs, *options, "--json", "-", "-q")
+    assert status == 0
+    assert least <= json.loads(out)["n_clusters"] <= most
+
+
+def test_metric_and_smallest_size_reach_modeseek(blobs):
+    status, out, _ = run("cluster", blobs, "--metric", "cosine", "--min-cluster-size", "61", "--json", "-", "-q")
+    assert status == 0
+    record = json.loads(out)
+    assert record["settings"]["metric"] == "cosine"
+    assert all(cluster["size"] >= 61 for cluster in record["clusters"])
 
 
 def test_json(data, tmp_path):
@@ -236,7 +307,7 @@ def test_row_names_are_left_out_with_a_note(tmp_path):
 
 
 def test_an_unfinished_run_says_so(data):
-    status, out, err = run("cluster", data, "--ignore", "name", "--max-updates", "1")
+    status, out, err = run("cluster", data, "--ignore", "name", *DSMS, "--max-updates", "1")
     assert status == 0
     assert err.startswith("note: ")
     assert "max_updates" in err
@@ -315,22 +386,22 @@ def test_bad_arrays(value, tmp_path):
 USAGE = [
     (["--columns", "widht"], "no column 'widht'. Did you mean 'width'?"),
     (["--ignore", "nmae"], "no column 'nmae'. Did you mean 'name'?"),
-    (["--algorithm", "dsm"], "--algorithm must be one of 'dsms', 'sms', 'bms', 'ms'; got 'dsm'. Did you mean"),
+    (["--algorithm", "dsm"], "--algorithm must be one of 'modeseek', 'dsms', 'sms', 'bms', 'ms'; got 'dsm'. Did"),
     (["--scale", "standart"], "--scale must be one of 'standard', 'none'; got 'standart'. Did you mean 'standard'?"),
     (["--metric", "cosin"], "metric must be one of 'euclidean', 'cosine'; got 'cosin'. Did you mean 'cosine'?"),
-    (["--profile", "biwieght"], "Did you mean 'biweight'?"),
-    (["--policy", "shrinkin"], "Did you mean 'shrinking'?"),
-    (["--nu", "log"], "nu must be"),
-    (["--order", "randm"], "Did you mean 'random'?"),
-    (["--engine", "brut"], "Did you mean 'brute'?"),
-    (["--h-min", "2", "--h-max", "1"], "h_min must not exceed h_max"),
-    (["--h-min", "0.5", "--h-max", "1", "--h-inf", "3"], "h_inf must lie in [h_min, h_max]"),
-    (["--h-min", "-1", "--h-max", "1"], "h_min must be a finite number > 0"),
-    (["--h-min", "nan", "--h-max", "1"], "h_min must be a finite number > 0"),
+    ([*DSMS, "--profile", "biwieght"], "Did you mean 'biweight'?"),
+    ([*DSMS, "--policy", "shrinkin"], "Did you mean 'shrinking'?"),
+    ([*DSMS, "--nu", "log"], "nu must be"),
+    ([*DSMS, "--order", "randm"], "Did you mean 'random'?"),
+    ([*DSMS, "--engine", "brut"], "Did you mean 'brute'?"),
+    ([*DSMS, "--h-min", "2", "--h-max", "1"], "h_min must not exceed h_max"),
+    ([*DSMS, "--h-min", "0.5", "--h-max", "1", "--h-inf", "3"], "h_inf must lie in [h_min, h_max]"),
+    ([*DSMS, "--h-min", "-1", "--h-max", "1"], "h_min must be a finite number > 0"),
+    ([*DSMS, "--h-min", "nan", "--h-max", "1"], "h_min must be a finite number > 0"),
     ([*RANGE, "--tau", "0.2"], "tau must be below h_min / 2"),
-    (["--tol", "-1"], "tol must be"),
-    (["--max-updates", "0"], "max_updates must be"),
-    (["--max-time", "0"], "max_time must be"),
+    ([*DSMS, "--tol", "-1"], "tol must be"),
+    ([*DSMS, "--max-updates", "0"], "max_updates must be"),
+    ([*DSMS, "--max-time", "0"], "max_time must be"),
     (["--min-cluster-size", "0"], "min_cluster_size must be"),
     (["--chains", "0"], "n_chains must be 'auto' or a whole number >= 1; got 0"),
     (["--algorithm", "ms", "--chains", "3"], "--chains does not belong to --algorithm ms: leave it out, or use"),
@@ -338,7 +409,7 @@ USAGE = [
     (["--jobs", "0"], "--jobs must not be 0"),
     (["--h-min", "small"], "'--h-min'"),
     (
-        ["--bandwidth", "1"],
+        [*DSMS, "--bandwidth", "1"],
         "--bandwidth does not belong to --algorithm dsms: dsms has a range of bandwidths; use --h-min",
     ),
     (
@@ -350,6 +421,20 @@ USAGE = [
         "--order does not belong to --algorithm bms: leave it out, or use --algorithm dsms or sms",
     ),
     (["--algorithm", "sms", "--bandwidth", "0"], "bandwidth must be"),
+    (["--h-max", "1"], "--h-max needs an algorithm that has it: add --algorithm dsms."),
+    (["--bandwidth", "1"], "--bandwidth needs an algorithm that has it: add --algorithm sms, bms or ms."),
+    (["--max-time", "1"], "--max-time needs an algorithm that has it: add --algorithm dsms, sms or bms."),
+    (
+        ["--algorithm", "modeseek", "--policy", "walk"],
+        "--policy does not belong to --algorithm modeseek: it has nothing of the kind to set; leave it out, or use",
+    ),
+    (
+        [*DSMS, "--n-clusters", "3"],
+        "--n-clusters does not belong to --algorithm dsms: leave it out, or use --algorithm modeseek.",
+    ),
+    (["--n-clusters", "0"], "n_clusters must be a whole number >= 1"),
+    (["--min-clusters", "5", "--max-clusters", "2"], "min_clusters=5 is above max_clusters=2"),
+    (["--n-clusters", "two"], "'--n-clusters'"),
     (["--plto", "a.png"], "--plto"),
     (["-o", "-", "--json", "-"], "cannot both go to standard output"),
     (["--name", "width"], "already has a column 'width': choose another name with --name"),
@@ -381,7 +466,7 @@ def test_targets_are_checked_before_the_work(options, message, data, tmp_path, m
     def fit(self, X):
         raise AssertionError("the work has begun")
 
-    monkeypatch.setattr(DoublyStochasticMeanShift, "fit", fit)
+    monkeypatch.setattr(ModeSeek, "fit", fit)
     refused(message, "cluster", data, "--ignore", "name", *[option.format(tmp_path) for option in options])
     assert inside(tmp_path) == ["points.csv"]
 
@@ -426,6 +511,16 @@ def test_interruption_outside_fit_is_quiet(data, monkeypatch):
     assert run("cluster", data) == (130, "", "")
 
 
+def test_an_interrupted_choice_keeps_nothing(data, tmp_path, monkeypatch):
+    def fit(self, X):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ModeSeek, "fit", fit)
+    done = run("cluster", data, "--ignore", "name", "-o", tmp_path / "out.csv")
+    assert done == (130, "", "interrupted: nothing was written.\n")
+    assert inside(tmp_path) == ["points.csv"]
+
+
 def test_an_interrupted_run_is_written_like_any_other(data, tmp_path, monkeypatch):
     calls = iter(range(100))
 
@@ -451,12 +546,12 @@ COMMAND = [sys.executable, "-c", "from modeseek.cli import main; main()"]
 
 def test_as_a_process_in_a_pipe(data):
     done = subprocess.run(
-        [*COMMAND, "cluster", "-", "--ignore", "name", *RANGE, "-o", "-"],
+        [*COMMAND, "cluster", "-", "--ignore", "name", "-o", "-"],
         input=data.read_bytes(),
         capture_output=True,
         check=True,
     )
-    assert done.stdout.splitlines()[0] == b"name,width,height,cluster"
+    assert done.stdout.splitlines()[0] == b"name,width,height,cluster,confidence"
     assert b"\x1b" not in done.stderr  # neither colours nor a progress bar
     done = subprocess.run([*COMMAND, "cluster", "no.csv"], capture_output=True, text=True)
     assert done.returncode == 2
@@ -496,3 +591,24 @@ def test_a_signal_ends_a_run_with_its_result(tmp_path):
     assert "Traceback" not in done.stderr
     record = json.loads((tmp_path / "out.json").read_text())
     assert (record["outcome"], record["n_rows"]) == ("interrupted", 300)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_line_on_a_terminal_while_modeseek_works(blobs):
+    import pty
+
+    ours, theirs = pty.openpty()
+    with open(ours, "rb", buffering=0) as screen:
+        command = [*COMMAND, "cluster", str(blobs), "--json", "-"]
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=theirs, check=True, env={**os.environ, "TERM": "xterm"}
+        )
+        os.close(theirs)
+        seen = b""
+        try:
+            while chunk := screen.read(4096):
+                seen += chunk
+        except OSError:  # the other end is closed
+            pass
+    assert b"modeseek: 300 rows, 2 features" in seen
+    assert json.loads(done.stdout)["n_rows"] == 300

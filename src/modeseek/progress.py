@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from modeseek.types import Callback, ChainState, SweepInfo
 
-__all__ = ["job_bar", "progress_bar"]
+__all__ = ["job_bar", "progress_bar", "status_line"]
 
 
 @contextmanager
@@ -38,6 +38,25 @@ def progress_bar(title: str, n_points: int) -> Iterator[list[Callback]]:
             progress.update(task, description=text)
 
         yield [show]
+
+
+@contextmanager
+def status_line(text: str) -> Iterator[None]:
+    """Show a line with the time that has passed on standard error while the block runs, for work of unknown length.
+
+    Where standard error is no terminal, nothing.
+    """
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if not (console.is_terminal or console.is_jupyter):
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task(text, total=None)
+        yield
 
 
 @contextmanager

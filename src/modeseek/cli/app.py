@@ -91,11 +91,14 @@ def cluster(
     ignore: o.Ignore = None,
     scale: o.Scale = None,
     header: o.Header = None,
-    algorithm: o.Algorithm = "dsms",
+    algorithm: o.Algorithm = None,
     metric: o.Metric = "euclidean",
     profile: o.Profile = None,
     order: o.Order = None,
     chains: o.Chains = None,
+    n_clusters: o.NClusters = None,
+    min_clusters: o.MinClusters = None,
+    max_clusters: o.MaxClusters = None,
     min_cluster_size: o.MinClusterSize = None,
     h_min: o.HMin = None,
     h_max: o.HMax = None,
@@ -111,10 +114,10 @@ def cluster(
     engine: o.EngineName = None,
     jobs: o.Jobs = None,
 ) -> None:
-    """Cluster the rows of FILE.
+    """Cluster the rows of FILE, by ModeSeek where no other algorithm is named.
 
-    Prints the clusters and how the run ended; -o writes the rows with their cluster, --plot a picture and
-    --json a summary. Ctrl-C ends the run early and keeps what it has.
+    Prints the clusters and how they were chosen; -o writes rows with clusters, --plot a picture, --json a summary.
+    Ctrl-C ends a run early: dsms, sms, bms and ms keep what they have, modeseek keeps nothing.
     """
     from modeseek.cli.work import cluster_file
 

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-DATA, METHOD, BANDWIDTH, RUN, OUTPUT = "Data", "Method", "Bandwidth", "Run", "Results"
+DATA, METHOD, RUN, OUTPUT = "Data", "Method", "Run", "Results"
+# what ModeSeek has no use for
+CHAIN, BANDWIDTH = "Mean shift: --algorithm dsms, sms, bms or ms", "Bandwidths of mean shift"
 
 File = Annotated[
     str,
@@ -44,10 +46,12 @@ Scale = Annotated[
     ),
 ]
 Algorithm = Annotated[
-    str,
+    str | None,
     typer.Option(
-        metavar="dsms|sms|bms|ms",
-        help="Doubly stochastic, stochastic, blurring or plain mean shift.",
+        metavar="NAME",
+        show_default="modeseek",
+        help="modeseek has nothing to set; dsms, sms, bms and ms are doubly stochastic, stochastic, blurring and plain "
+        "mean shift.",
         rich_help_panel=METHOD,
     ),
 ]
@@ -65,7 +69,7 @@ Profile = Annotated[
         metavar="NAME",
         show_default="biweight",
         help="Shape of the kernel: biweight, triweight, quadweight, flat or gaussian.",
-        rich_help_panel=METHOD,
+        rich_help_panel=CHAIN,
     ),
 ]
 Order = Annotated[
@@ -73,9 +77,25 @@ Order = Annotated[
     typer.Option(
         metavar="random|reshuffled",
         show_default="random",
-        help="Draw each point anew, or visit each once a sweep.",
+        help="Draw each point anew, or visit each once a sweep (dsms, sms).",
+        rich_help_panel=CHAIN,
+    ),
+]
+NClusters = Annotated[
+    int | None,
+    typer.Option(
+        "--n-clusters",
+        metavar="N",
+        show_default="found",
+        help="A number of clusters to look for (modeseek).",
         rich_help_panel=METHOD,
     ),
+]
+MinClusters = Annotated[
+    int | None, typer.Option("--min-clusters", metavar="N", help="At least so many (modeseek).", rich_help_panel=METHOD)
+]
+MaxClusters = Annotated[
+    int | None, typer.Option("--max-clusters", metavar="N", help="At most so many (modeseek).", rich_help_panel=METHOD)
 ]
 MinClusterSize = Annotated[
     int | None,
@@ -149,7 +169,7 @@ Bandwidth = Annotated[
 ]
 Tol = Annotated[
     float | None,
-    typer.Option(metavar="X", help="A shift below this share of h counts as none.", rich_help_panel=RUN),
+    typer.Option(metavar="X", help="A shift below this share of h counts as none.", rich_help_panel=CHAIN),
 ]
 Tau = Annotated[
     float | None,
@@ -157,20 +177,23 @@ Tau = Annotated[
         metavar="X",
         show_default="h_min / 4",
         help="Points closer than this are one cluster at the end.",
-        rich_help_panel=RUN,
+        rich_help_panel=CHAIN,
     ),
 ]
 MaxUpdates = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Stop at the sweep that makes so many moves.", rich_help_panel=RUN),
+    typer.Option(metavar="N", help="Stop at the sweep that makes so many moves.", rich_help_panel=CHAIN),
 ]
 MaxTime = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Stop after so many seconds.", rich_help_panel=RUN)
+    float | None, typer.Option(metavar="SECONDS", help="Stop after so many seconds.", rich_help_panel=CHAIN)
 ]
 EngineName = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", show_default="auto", help="auto, brute, moments, candidates or reference.", rich_help_panel=RUN
+        metavar="NAME",
+        show_default="auto",
+        help="auto, brute, moments, candidates or reference.",
+        rich_help_panel=CHAIN,
     ),
 ]
 Jobs = Annotated[
@@ -186,7 +209,8 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write the rows with their cluster: the ending chooses the format; - prints CSV.",
+        help="Write the rows with their cluster and, by modeseek, its confidence: the ending chooses the format; - "
+        "prints CSV.",
         rich_help_panel=OUTPUT,
     ),
 ]

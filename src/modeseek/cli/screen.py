@@ -14,24 +14,32 @@ __all__ = ["show"]
 MOST_ROWS = 20
 # room that cluster, size and share take, that a feature needs at least, and its border's part of that
 FIXED_WIDTH, NARROWEST, BORDER = 33, 11, 3
+SURE = "confidence"
 # rows of a lower confidence are counted
-SURE = 0.75
+DOUBTFUL = 0.75
 
 
 def show(summary: Summary, console: Console) -> None:
     """Print the clusters, largest first, and how the run ended."""
     console.print(_title(summary), style="bold", soft_wrap=True)
     console.print(_table(summary, console.width))
-    for line in _ending(summary):
+    if len(summary.sizes) > MOST_ROWS:
+        rest = len(summary.sizes) - MOST_ROWS
+        console.print(f"and {rest:,} smaller clusters; --json or -o has them all", soft_wrap=True)
+    chosen = hasattr(summary.estimator, "alternatives_")
+    for line in [_choice(summary)] if chosen else _run(summary):
         console.print(Text(line), soft_wrap=True)
+    if chosen and summary.nearly:
+        console.print(_nearly(summary))
 
 
 def _table(summary: Summary, width: int) -> Table:
     n_features = len(summary.features)
-    room = width - FIXED_WIDTH
+    sure = getattr(summary.estimator, "confidence_", None)
+    room = width - FIXED_WIDTH - (0 if sure is None else len(SURE) + BORDER)
     shown = n_features if room // n_features >= NARROWEST else max(1, (room - NARROWEST) // NARROWEST)
     table = Table(header_style="bold")
-    for name in ("cluster", "size", "share"):
+    for name in ("cluster", "size", "share", *([] if sure is None else [SURE])):
         table.add_column(name, justify="right", no_wrap=True)
     for name in summary.features[:shown]:
         # cut rather than folded: a name in pieces cannot be read
@@ -45,7 +53,8 @@ def _table(summary: Summary, width: int) -> Table:
         size = int(summary.sizes[label])
         centre = [f"{value:.4g}" for value in summary.centers[label, :shown]]
         rest = ["…"] if shown < n_features else []
-        table.add_row(str(label), f"{size:,}", f"{size / n_rows:.1%}", *centre, *rest)
+        mean = [] if sure is None else [f"{sure[summary.labels == label].mean():.2f}"]
+        table.add_row(str(label), f"{size:,}", f"{size / n_rows:.1%}", *mean, *centre, *rest)
     if summary.n_noise:
         table.add_section()
         table.add_row("noise", f"{summary.n_noise:,}", f"{summary.n_noise / n_rows:.1%}")
@@ -60,17 +69,27 @@ def _title(summary: Summary) -> Text:
     return Text(f"{count:,} {clusters} in {len(summary.labels):,} {rows}; {what}")
 
 
-def _ending(summary: Summary) -> list[str]:
+def _choice(summary: Summary) -> str:
+    return f"modeseek: {summary.estimator.message_}; {summary.seconds:.2f} s, seed {summary.settings.seed}"
+
+
+def _nearly(summary: Summary) -> Table:
+    table = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for name in ("nearly chosen", "stability", "by"):
+        table.add_column(name, no_wrap=True)
+    for each in summary.nearly:
+        count = "1 cluster" if each.n_clusters == 1 else f"{each.n_clusters:,} clusters"
+        table.add_row(count, f"{each.stability:.2f}", each.view)
+    return table
+
+
+def _run(summary: Summary) -> list[str]:
     fitted = summary.estimator
-    lines = []
-    if len(summary.sizes) > MOST_ROWS:
-        rest = len(summary.sizes) - MOST_ROWS
-        lines.append(f"and {rest:,} smaller clusters; --json or -o has them all")
-    lines.append(f"{summary.settings.algorithm}: {fitted.outcome_.value}")
+    lines = [f"{summary.settings.method_name}: {fitted.outcome_.value}"]
     if summary.stability is not None:
-        count, doubtful = len(fitted.chain_labels_), int((fitted.confidence_ < SURE).sum())
+        count, doubtful = len(fitted.chain_labels_), int((fitted.confidence_ < DOUBTFUL).sum())
         lines.append(
-            f"{count} chains, stability {summary.stability:.2f}; {doubtful:,} rows have a confidence below {SURE:g}"
+            f"{count} chains, stability {summary.stability:.2f}; {doubtful:,} rows have a confidence below {DOUBTFUL:g}"
         )
     h = ", ".join(f"{name} {value:.4g}" for name, value in summary.bandwidths.items())
     units = " after scaling" if summary.settings.standardise else ""

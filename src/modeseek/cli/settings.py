@@ -8,9 +8,12 @@ from typing import Any
 
 from modeseek.validation import check_choice
 
-__all__ = ["ALGORITHMS", "Problem", "Settings", "build_estimator"]
+__all__ = ["ALGORITHMS", "DEFAULT", "Problem", "Settings", "build_estimator"]
 
+# what runs where nobody names another
+DEFAULT = "modeseek"
 ALGORITHMS = {
+    DEFAULT: "ModeSeek",
     "dsms": "DoublyStochasticMeanShift",
     "sms": "StochasticMeanShift",
     "bms": "BlurringMeanShift",
@@ -33,6 +36,9 @@ METHOD = [
     "tau",
     "max_updates",
     "max_time",
+    "n_clusters",
+    "min_clusters",
+    "max_clusters",
     "min_cluster_size",
     "engine",
     "jobs",
@@ -54,7 +60,7 @@ class Settings:
     columns: list[str] | None
     ignore: list[str] | None
     scale: str | None
-    algorithm: str
+    algorithm: str | None
     metric: str
     profile: str | None
     policy: str | None
@@ -69,6 +75,9 @@ class Settings:
     tau: float | None
     max_updates: int | None
     max_time: float | None
+    n_clusters: int | None
+    min_clusters: int | None
+    max_clusters: int | None
     min_cluster_size: int | None
     engine: str | None
     jobs: int | None
@@ -78,6 +87,11 @@ class Settings:
     plot: str | None
     json: str | None
     quiet: bool
+
+    @property
+    def method_name(self) -> str:
+        """The algorithm that runs, in the command's words."""
+        return DEFAULT if self.algorithm is None else self.algorithm
 
     @property
     def standardise(self) -> bool:
@@ -104,7 +118,7 @@ def build_estimator(settings: Settings) -> Any:
     from modeseek import estimators
 
     try:
-        check_choice("--algorithm", settings.algorithm, ALGORITHMS)
+        check_choice("--algorithm", settings.method_name, ALGORITHMS)
         if settings.scale is not None:
             check_choice("--scale", settings.scale, SCALES)
         if settings.jobs == 0:
@@ -112,28 +126,36 @@ def build_estimator(settings: Settings) -> Any:
     except ValueError as error:
         raise Problem(str(error)) from None
     accepted = {word: inspect.signature(getattr(estimators, name)).parameters for word, name in ALGORITHMS.items()}
-    own = accepted[settings.algorithm]
+    own = accepted[settings.method_name]
     options: dict[str, Any] = {}
     for option, value in settings.method().items():
         name = OTHER_NAMES.get(option, option)
         if name not in own:
-            raise Problem(_misplaced(option, settings.algorithm, [w for w in ALGORITHMS if name in accepted[w]]))
+            owners = [word for word in ALGORITHMS if name in accepted[word]]
+            raise Problem(_misplaced(option, settings.algorithm, owners))
         options[name] = value
     # the seed has a value in any case, and an algorithm without chance has no use for it
     if "random_state" in own:
         options["random_state"] = settings.seed
-    options["verbose"] = 0 if settings.quiet else 1
-    return getattr(estimators, ALGORITHMS[settings.algorithm])(**options)
+    # ModeSeek would print what the table says too
+    options["verbose"] = int(not settings.quiet and settings.method_name != DEFAULT)
+    return getattr(estimators, ALGORITHMS[settings.method_name])(**options)
 
 
-def _misplaced(option: str, algorithm: str, owners: list[str]) -> str:
-    if option in RANGE:
+def _misplaced(option: str, algorithm: str | None, owners: list[str]) -> str:
+    flag = f"--{option.replace('_', '-')}"
+    which = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} or {owners[-1]}"
+    if algorithm is None:
+        return f"{flag} needs an algorithm that has it: add --algorithm {which}."
+    if algorithm == DEFAULT:
+        remedy = f"it has nothing of the kind to set; leave it out, or use --algorithm {which}."
+    elif option in RANGE:
         remedy = f"{algorithm} has one bandwidth; use --bandwidth."
     elif option == "bandwidth":
         remedy = f"{algorithm} has a range of bandwidths; use --h-min, --h-max and --h-inf."
     else:
-        remedy = f"leave it out, or use --algorithm {' or '.join(owners)}."
-    return f"--{option.replace('_', '-')} does not belong to --algorithm {algorithm}: {remedy}"
+        remedy = f"leave it out, or use --algorithm {which}."
+    return f"{flag} does not belong to --algorithm {algorithm}: {remedy}"
 
 
 def _number_or_word(text: str) -> float | str:

@@ -98,6 +98,13 @@ class Summary:
         return {name: float(h) for name, h in fitted.items() if h is not None}
 
     @property
+    def nearly(self) -> list[Any]:
+        """Other partitions that were nearly chosen, where there was a choice."""
+        from modeseek.estimators.alternatives import nearly_chosen
+
+        return nearly_chosen(self.estimator) if hasattr(self.estimator, "alternatives_") else []
+
+    @property
     def certified(self) -> bool:
         """Whether no later update could have changed the clusters."""
         return bool(self.estimator.partition_.certified)
@@ -112,7 +119,7 @@ class Summary:
         """Return everything as plain values that JSON can hold."""
         from modeseek import __version__
 
-        n_rows, fitted = len(self.labels), self.estimator
+        n_rows = len(self.labels)
         clusters = [
             {"label": label, "size": int(size), "share": float(size / n_rows), "center": center.tolist()}
             for label, (size, center) in enumerate(zip(self.sizes, self.centers, strict=True))
@@ -127,6 +134,19 @@ class Summary:
             "n_clusters": len(clusters),
             "n_noise": self.n_noise,
             "clusters": clusters,
+            **(self._choice() if hasattr(self.estimator, "alternatives_") else self._run()),
+            "seconds": self.seconds,
+            "seed": self.settings.seed,
+        }
+
+    def _choice(self) -> dict[str, Any]:
+        nearly = [{"n_clusters": e.n_clusters, "by": e.view, "stability": float(e.stability)} for e in self.nearly]
+        fitted = self.estimator
+        return {"message": fitted.message_, "stability": float(fitted.stability_), "nearly_chosen": nearly}
+
+    def _run(self) -> dict[str, Any]:
+        fitted = self.estimator
+        return {
             "outcome": fitted.outcome_.name.lower(),
             "outcome_message": fitted.outcome_.value,
             "converged": bool(fitted.outcome_.converged),
@@ -137,15 +157,13 @@ class Summary:
             "n_updates": int(fitted.n_updates_),
             "engine": str(fitted.engine_),
             "bandwidths": self.bandwidths,
-            "seconds": self.seconds,
-            "seed": self.settings.seed,
         }
 
     def _settings(self) -> dict[str, Any]:
         parameters = self.estimator.get_params(deep=False)
         plain = {k: v for k, v in parameters.items() if k not in NOT_REPORTED}
         scale = "standard" if self.settings.standardise else "none"
-        return {"algorithm": self.settings.algorithm, "scale": scale, **plain}
+        return {"algorithm": self.settings.method_name, "scale": scale, **plain}
 
 
 def summarise(

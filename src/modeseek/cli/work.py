@@ -6,12 +6,13 @@ import os
 import sys
 import time
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from modeseek.cli.settings import Problem, Settings, build_estimator
+from modeseek.cli.settings import DEFAULT, Problem, Settings, build_estimator
 from modeseek.cli.summary import Scaling, Summary, summarise
 from modeseek.storage import SUFFIXES, Features, Table, check_target, read_table, write_json
 from modeseek.types import Array
@@ -41,7 +42,7 @@ def cluster_file(settings: Settings) -> None:
     scaling = Scaling.fit(features.values, standardise=settings.standardise)
     scaled = scaling.apply(features.values)
     _check_directions(settings, table, scaled)
-    seconds = _fit(estimator, scaled)
+    seconds = _fit(estimator, scaled, settings)
     summary = summarise(settings, features.names, scaling, estimator, seconds)
     _write(summary, table, features, scaled)
     if not settings.quiet:
@@ -81,13 +82,21 @@ def _names(given: list[str] | None, table: Table) -> list[str]:
     return names
 
 
-def _fit(estimator: Any, X: Array) -> float:
+def _fit(estimator: Any, X: Array, settings: Settings) -> float:
     """Fit, turn warnings into notes, and return the seconds it took."""
+    from modeseek.progress import status_line
+
+    # chains have a bar of their own
+    silent = settings.quiet or settings.method_name != DEFAULT
+    waiting = nullcontext() if silent else status_line(f"{DEFAULT}: {len(X):,} rows, {X.shape[1]:,} features")
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, waiting:
         warnings.simplefilter("always")
         try:
             estimator.fit(X)
+        except KeyboardInterrupt:
+            print("interrupted: nothing was written.", file=sys.stderr)
+            raise
         except (ValueError, TypeError, ImportError) as error:
             raise Problem(str(error)) from error
     seconds = time.perf_counter() - start

@@ -18,7 +18,7 @@ from modeseek.storage import check_target
 from modeseek.types import Array, IntArray
 from modeseek.validation import check_state
 
-__all__ = ["plot_clusters", "save_clusters"]
+__all__ = ["cluster_legend", "plot_clusters", "save_clusters"]
 
 MOST_POINTS, MOST_IN_LEGEND = 50_000, 12
 
@@ -90,7 +90,7 @@ def plot_clusters(
     note = _note(clusters, n_noise, len(X), faint=confidence is not None)
     y_label = view.axes[1] if len(view.axes) > 1 else "points"
     dress(ax, x_label=view.axes[0], y_label=y_label, title=title, note=note)
-    _legend(ax, clusters, sizes, n_noise)
+    cluster_legend(ax, clusters, sizes, n_noise)
     return ax
 
 
@@ -196,7 +196,8 @@ def _draw_line(
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.05 * top])
 
 
-def _legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_noise: int) -> None:
+def cluster_legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_noise: int) -> None:
+    """List clusters with their colours and sizes beside the axes, unless they are many."""
     if len(clusters) > MOST_IN_LEGEND:
         return
     entries = [

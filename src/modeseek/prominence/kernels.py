@@ -20,11 +20,11 @@ def root_of(parent, i):  # type: ignore[no-untyped-def]
 
 
 def _flood(heights, low, high, saddles):  # type: ignore[no-untyped-def]
-    """Return prominence and target of every point; edges come from the highest saddle down."""
+    """Return saddle and target of every point; edges come from the highest saddle down."""
     n = len(heights)
     # the root of a component is its peak
     parent = np.arange(n)
-    prominence, target = np.full(n, np.inf), np.arange(n)
+    saddle, target = np.full(n, -np.inf), np.arange(n)
     for e in range(len(low)):
         a, b = root_of(parent, low[e]), root_of(parent, high[e])
         if a == b:
@@ -33,9 +33,9 @@ def _flood(heights, low, high, saddles):  # type: ignore[no-untyped-def]
         # the higher peak goes on; of equals, the first
         if heights[a] > heights[b] or (heights[a] == heights[b] and a < b):
             a, b, beyond = b, a, low[e]
-        prominence[a], target[a] = heights[a] - saddles[e], beyond
+        saddle[a], target[a] = saddles[e], beyond
         parent[a] = b
-    return prominence, target
+    return saddle, target
 
 
 def _resolve(prominence, target, level):  # type: ignore[no-untyped-def]

@@ -29,11 +29,14 @@ class ModeTree(NamedTuple):
         with a higher peak; 0 where it has none of its own, inf for the highest peak of a connected part.
     target : (n,) integer array
         The point on the other side of that saddle; the point itself where prominence is inf.
+    saddle : (n,) array
+        The height of that saddle; -inf where prominence is inf.
     """
 
     heights: Array
     prominence: Array
     target: IntArray
+    saddle: Array
 
 
 def mode_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> ModeTree:
@@ -66,8 +69,8 @@ def mode_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> ModeT
     # from the highest down; ties by the pair, so that the order of edges changes nothing
     low, high = pairs.min(axis=1), pairs.max(axis=1)
     order = np.lexsort((high, low, -s))
-    prominence, target = flood(f, low[order], high[order], s[order])
-    return ModeTree(f, prominence, target)
+    saddle, target = flood(f, low[order], high[order], s[order])
+    return ModeTree(f, f - saddle, target, saddle)
 
 
 def cut(tree: ModeTree, level: float) -> IntArray:

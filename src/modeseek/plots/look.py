@@ -1,0 +1,68 @@
+"""What pictures of modes are drawn from: a tree, and the clusters that its rows have."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from modeseek.estimators import ModeSeek
+from modeseek.prominence import ScaleTree
+from modeseek.types import IntArray
+from modeseek.validation import check_number
+
+__all__ = ["Look", "Source", "look_at"]
+
+Source: TypeAlias = ScaleTree | ModeSeek
+
+
+class Look(NamedTuple):
+    """A tree with clusters.
+
+    Attributes
+    ----------
+    tree : ScaleTree
+    level : float or None
+        Prominence that a cluster needs, where there is such a level.
+    rows : (n_rows,) integer array
+        Cluster of each row; -1 for noise.
+    tops : (m,) boolean array
+        Modes that stand for a cluster: of those in it the most prominent.
+    sizes : (c,) integer array
+        Rows of each cluster.
+    """
+
+    tree: ScaleTree
+    level: float | None
+    rows: IntArray
+    tops: NDArray[np.bool_]
+    sizes: IntArray
+
+    @property
+    def n_noise(self) -> int:
+        """Rows of no cluster."""
+        return int((self.rows < 0).sum())
+
+
+def look_at(source: Source, level: float | None) -> Look:
+    """Return the tree of a source, with the clusters of the estimator, or else of a level."""
+    if isinstance(source, ModeSeek):
+        check_is_fitted(source)
+        tree = source.tree_
+    elif isinstance(source, ScaleTree):
+        tree = source
+    else:
+        raise TypeError(f"source must be a ScaleTree or a fitted ModeSeek; got {type(source).__name__}.")
+    if isinstance(source, ModeSeek) and level is None:
+        rows, level = source.labels_, tree.level
+    else:
+        level = tree.level if level is None else check_number("level", level, strict=False)
+        # where nothing was chosen all is one
+        rows = np.zeros(len(tree.inverse), dtype=np.intp) if level is None else tree.cut(level)
+    labels = rows[tree.row]
+    # modes go from the most prominent on: the first of each cluster stands for it
+    tops = np.zeros(len(tree), dtype=bool)
+    tops[np.unique(labels, return_index=True)[1]] = True
+    return Look(tree, level, rows, tops & (labels >= 0), np.bincount(rows[rows >= 0]))
