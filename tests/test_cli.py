@@ -403,7 +403,7 @@ USAGE = [
     ([*DSMS, "--max-updates", "0"], "max_updates must be"),
     ([*DSMS, "--max-time", "0"], "max_time must be"),
     (["--min-cluster-size", "0"], "min_cluster_size must be"),
-    (["--chains", "0"], "n_chains must be 'auto' or a whole number >= 1; got 0"),
+    (["--algorithm", "dsms", "--chains", "0"], "n_chains must be 'auto' or a whole number >= 1; got 0"),
     (["--algorithm", "ms", "--chains", "3"], "--chains does not belong to --algorithm ms: leave it out, or use"),
     (["--seed", "-1"], "'--seed'"),
     (["--jobs", "0"], "--jobs must not be 0"),

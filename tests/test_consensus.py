@@ -361,7 +361,20 @@ def test_if_none_had_ended_those_count_that_had_begun():
 
 def test_the_command_writes_confidence(tmp_path):
     np.savetxt(tmp_path / "a.csv", X, delimiter=",", header="a,b", comments="")
-    options = ["--scale", "none", "--h-min", "0.2", "--h-max", "1.6", "--h-inf", "0.6", "--chains", "5"]
+    options = [
+        "--algorithm",
+        "dsms",
+        "--scale",
+        "none",
+        "--h-min",
+        "0.2",
+        "--h-max",
+        "1.6",
+        "--h-inf",
+        "0.6",
+        "--chains",
+        "5",
+    ]
     files = ["-o", str(tmp_path / "out.csv"), "--json", str(tmp_path / "out.json")]
     result = CliRunner(env={"COLUMNS": "100"}).invoke(app, ["cluster", str(tmp_path / "a.csv"), *options, *files])
     assert result.exit_code == 0, result.output

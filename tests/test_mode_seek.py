@@ -39,7 +39,8 @@ def landscape_of(X):
 def test_clear_clusters_are_found_with_nothing_set(X, y):
     model = ModeSeek(random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1.0
-    assert model.confidence_.min() > 0.9
+    assert model.confidence_.min() > 0.8
+    assert model.confidence_.mean() > 0.97
     assert model.stability_ > 0.95
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from modeseek.consensus import memberships
 from modeseek.metrics import rand_agreement
 from modeseek.types import Array, IntArray
-from modeseek.views import Landscape, by_communities, by_mixture, by_modes, refit, rise, thin
+from modeseek.views import Landscape, Thinned, by_communities, by_mixture, by_modes, refit, rise, thin
+from modeseek.views.gaussians import FEW
 from modeseek.views.proposals import Partitions, Setting, is_trivial
 
 __all__ = ["Candidate", "Choice", "Wishes", "choose", "merged"]
@@ -24,6 +25,8 @@ THINNINGS = 16
 NEXT_TO_IT, FINER = 0.25, 0.01
 # one cluster, unless a second mode rises by this and the partition is this stable
 CLEAR_RISE, RISE, CLEAR_STABILITY, STABILITY = 1.5, 0.6, 0.8, 0.5
+# partitions that agree so well are the same
+ALIKE = 0.9
 # what no communities of noise reach
 SURE_COMMUNITIES = 0.7
 
@@ -114,6 +117,8 @@ def choose(landscape: Landscape, *, seed: int, wishes: Wishes | None = None, pol
         return _one_cluster(len(landscape.weights), tuple(candidates))
     labels = best.labels if polish is None else polish(best.labels, np.arange(len(best.labels)))
     message = f"{int(labels.max()) + 1} clusters by {best.view}, stability {best.stability:.2f}"
+    if best.view == "mixture" and len(landscape.weights) < FEW:
+        message += "; so few points may look like this by chance"
     shares = _memberships(landscape, best, labels, seed=seed + 1, polish=polish)
     return Choice(labels, shares, best.stability, tuple(_different(candidates)), message)
 
@@ -132,12 +137,17 @@ def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
 
 
 def _candidates(landscape: Landscape, seed: int) -> list[Candidate]:
-    """Return what the view that suits the data proposes, from the best on; a mixture, if admitted, is before modes."""
+    """Return what the view that suits the data proposes, from the best on.
+
+    A mixture that was admitted comes before modes, unless the best of them say the same.
+    """
     if landscape.dimension >= COMMUNITIES_FROM:
         return _judged(landscape, "communities", seed)
-    mixture = by_mixture(landscape, np.random.default_rng(seed), clear=rise(landscape) >= CLEAR_RISE)
     modes = _judged(landscape, "modes", seed)
+    mixture = by_mixture(landscape, np.random.default_rng(seed), clear=rise(landscape) >= CLEAR_RISE)
     if mixture is None:
+        return modes
+    if modes and rand_agreement(mixture.labels, modes[0].labels) >= ALIKE and _passes(modes[0], landscape):
         return modes
     count = int(mixture.labels.max()) + 1
     first = Candidate("mixture", mixture.setting, mixture.labels, count, mixture.stability, mixture.stability)
@@ -202,23 +212,23 @@ def _memberships(landscape: Landscape, best: Candidate, labels: IntArray, *, see
         rng = np.random.default_rng(seed)
         for _ in range(THINNINGS):
             some = thin(landscape, rng)
-            found = _again(best, some.landscape, rng)
+            found = _again(best, some, rng)
             yield some.rows, found if polish is None else polish(found, some.rows)
 
     return memberships(labels, votes()).toarray()
 
 
-def _again(best: Candidate, landscape: Landscape, rng: np.random.Generator) -> IntArray:
-    """Return what the view and setting of a candidate make of another landscape."""
+def _again(best: Candidate, some: Thinned, rng: np.random.Generator) -> IntArray:
+    """Return what the view and setting of a candidate make of a thinned landscape."""
     if best.view == "mixture":
-        return refit(landscape, best.setting, rng)
-    return GRIDS[best.view](landscape, best.setting)[best.setting]
+        return refit(some.landscape, best.setting, best.labels[some.rows], rng)
+    return GRIDS[best.view](some.landscape, best.setting)[best.setting]
 
 
-def _different(candidates: list[Candidate], *, most: int = 5, alike: float = 0.9) -> list[Candidate]:
+def _different(candidates: list[Candidate], *, most: int = 5) -> list[Candidate]:
     """Return the first few that are not nearly the same as one before."""
     kept: list[Candidate] = []
     for each in candidates:
-        if len(kept) < most and all(rand_agreement(each.labels, other.labels) < alike for other in kept):
+        if len(kept) < most and all(rand_agreement(each.labels, other.labels) < ALIKE for other in kept):
             kept.append(each)
     return kept

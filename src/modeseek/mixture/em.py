@@ -105,9 +105,7 @@ def _evaluated(mixture: Mixture, points: Array) -> tuple[Array, Array]:
     from modeseek.mixture.kernels import posteriors
 
     log_scales = _log_scales(mixture.factors)
-    return posteriors(
-        np.ascontiguousarray(points), np.log(mixture.weights), mixture.means, mixture.factors, log_scales
-    )
+    return posteriors(np.ascontiguousarray(points), np.log(mixture.weights), mixture.means, mixture.factors, log_scales)
 
 
 def _factors(scatter: Array, mass: Array, form: str, least: float) -> Array:

@@ -1,4 +1,4 @@
-"""Whether the components of a mixture are modes: is there a dip between them?"""
+"""Whether the components of a mixture are modes, with a dip between them."""
 
 from __future__ import annotations
 

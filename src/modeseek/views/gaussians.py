@@ -17,7 +17,7 @@ from modeseek.mixture.search import level
 from modeseek.types import Array, IntArray
 from modeseek.views.proposals import Landscape, Setting, is_trivial
 
-__all__ = ["Gaussians", "by_mixture", "refit"]
+__all__ = ["FEW", "Gaussians", "by_mixture", "refit"]
 
 # fewer components than this: where it takes as many, they tile a shape
 MOST_COMPONENTS, MOST_POINTS = 10, 500
@@ -29,7 +29,7 @@ HELD_OUT, SHARE, STABLE = 8, 0.7, 0.75
 # better than kernels by so many standard errors where the density has clear modes; else not worse by so many
 BETTER, NOT_WORSE = 2.0, -1.0
 # fewer points cannot be told from noise by any test: the mixture is believed, and its confidence says the rest
-FEW = 50
+FEW = 64
 # in few dimensions Gaussians tile a uniform patch too: the gain must be beyond what they gain there
 PLANE, PATCHES, BEYOND = 3, 16, 1.5
 
@@ -81,11 +81,12 @@ def by_mixture(landscape: Landscape, rng: np.random.Generator, *, clear: bool) -
     return Gaussians(labels, _setting(found.mixture), trial.stability)
 
 
-def refit(landscape: Landscape, setting: Setting, rng: np.random.Generator) -> IntArray:
-    """Return the partition of a landscape by a mixture of given components and form."""
+def refit(landscape: Landscape, setting: Setting, labels: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return the partition of a landscape by a mixture of given components and form, with another to hint at."""
     rows = _sample(len(landscape.weights), rng)
     points = np.ascontiguousarray(landscape.coordinates[rows])
-    mixture = _fitted(points, landscape.weights[rows], int(setting[0]), FORMS[int(setting[1])])
+    hint = np.unique(labels[rows], return_inverse=True)[1]
+    mixture = _fitted(points, landscape.weights[rows], int(setting[0]), FORMS[int(setting[1])], hint)
     if mixture is None:
         return np.zeros(len(landscape.weights), dtype=np.intp)
     return _labels(mixture, landscape.coordinates)
@@ -109,7 +110,8 @@ def _hold_out(points: Array, weights: Array, mixture: Mixture, labels: IntArray,
     for _ in range(HELD_OUT):
         order = rng.permutation(n)
         seen, unseen = order[: round(SHARE * n)], order[round(SHARE * n) :]
-        again = _fitted(points[seen], weights[seen], len(mixture.weights), mixture.form, labels[seen])
+        hint = np.unique(labels[seen], return_inverse=True)[1]
+        again = _fitted(points[seen], weights[seen], len(mixture.weights), mixture.form, hint)
         if again is None:
             return _Trial(0.0, -np.inf)
         agreement.append(rand_agreement(labels, _labels(again, points)))
@@ -140,7 +142,7 @@ def _beyond_uniform(points: Array, weights: Array, found: Found, rng: np.random.
 def _fitted(points: Array, weights: Array, k: int, form: str, hint: IntArray | None = None) -> Mixture | None:
     """Return the likelier of the fits from Ward's tree and from a partition to hint at, or what is there of them."""
     found = [fit(points, weights, level(starts(points), k), form)]
-    if hint is not None and len(np.unique(hint)) == k:
+    if hint is not None and int(hint.max()) + 1 == k:
         found.append(fit(points, weights, hint, form))
     return min((each for each in found if each is not None), key=lambda each: each.bic, default=None)
 

@@ -16,7 +16,17 @@ from modeseek.neighbours import Neighbours
 from modeseek.prominence import ModeTree, cut, mode_tree
 from modeseek.types import Array, IntArray
 
-__all__ = ["Landscape", "Partitions", "Setting", "by_communities", "by_modes", "counts_for", "is_trivial", "rise", "trees"]
+__all__ = [
+    "Landscape",
+    "Partitions",
+    "Setting",
+    "by_communities",
+    "by_modes",
+    "counts_for",
+    "is_trivial",
+    "rise",
+    "trees",
+]
 
 Setting: TypeAlias = tuple[float, float]
 Partitions: TypeAlias = dict[Setting, IntArray]
