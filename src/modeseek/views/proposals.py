@@ -38,7 +38,7 @@ ERRORS = (1.0, 1.5, 2.0, 2.5, 3.0)
 # neighbours that carry the edges of the landscape
 EDGES = 8
 # communities: lists of shared neighbours, and resolutions
-LISTS, RESOLUTIONS = (5, 7, 10, 14, 20, 28), (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+LISTS, RESOLUTIONS = (5, 7, 10, 14, 20, 28), (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 class Landscape(NamedTuple):
