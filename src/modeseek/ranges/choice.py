@@ -197,7 +197,7 @@ def _halves(points: Array, weights: Array) -> Iterator[_Half]:
 
 
 def _looked_at(n: int, d: int) -> int:
-    return min(n, SAMPLE, int(np.sqrt(WORK / d)))
+    return min(n, SAMPLE, max(FEWEST, int(np.sqrt(WORK / d))))
 
 
 def _chance(n: int, d: int) -> float:
