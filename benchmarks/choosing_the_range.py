@@ -3,7 +3,8 @@
 `--data DIR` is a folder of NAME.npz files, each with X and y (-1: not scored), and a manifest.json that gives for each
 a name, a kind and how it is prepared: "std" (standardised columns) or "l2" (unit rows, cosine geometry). `--part sets`
 fits every set at the range that is chosen for it, with three seeds. `--part sweep` fits every scale of every set once,
-which tells what the labels would have chosen, and lets other exponents be tried on half of the sets.
+which tells what the labels would have chosen, and lets other exponents be tried on half of the sets. `--part mixture`
+does the same for the paper's mixture, beside the paper's range and one bandwidth that is best for each size.
 """
 
 from __future__ import annotations
@@ -21,15 +22,17 @@ from sklearn.metrics import adjusted_rand_score
 from common import machine, parser_of, write_csv
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek.datasets import paper_mixture
-from modeseek.neighbours import kth_distances
+from modeseek.metrics import k_score
+from modeseek.neighbours import kth_distances, nearest
 from modeseek.ranges import Range, automatic_range, judge_scales
 from modeseek.types import Geometry
 from modeseek.validation import canonical_points
 
 SEEDS = 3
 MIXTURES = (10, 20, 50, 100, 200)
-NOISE = ((2, 50), (2, 500), (2, 5000), (10, 50), (10, 500), (100, 50), (100, 500))
-EXPONENTS = tuple(itertools.product((0.0, 0.25, 0.5, 0.75, 1.0), (0.0, 0.5, 1.0, 2.0)))
+NOISE = ((2, 50), (2, 150), (2, 500), (2, 5000), (10, 50), (10, 500), (100, 50), (100, 500))
+EXPONENTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+BANDWIDTHS = np.arange(0.9, 1.65, 0.1)
 
 
 def load(folder: Path, entry: dict[str, str]) -> tuple[np.ndarray, np.ndarray, str]:
@@ -44,14 +47,24 @@ def load(folder: Path, entry: dict[str, str]) -> tuple[np.ndarray, np.ndarray, s
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), y, "euclidean"
 
 
-def fitted(X: np.ndarray, y: np.ndarray, h: Range, metric: str, seed: int, sweeps: int | None = None) -> tuple:
-    """Return the adjusted Rand index and the number of clusters of one run."""
+def labels_at(X: np.ndarray, h: Range, metric: str, seed: int, sweeps: int | None = None) -> np.ndarray:
+    """Return the labels of one run."""
     limit = None if sweeps is None else sweeps * len(X)
     model = DoublyStochasticMeanShift(h.h_min, h.h_max, h.h_inf, metric=metric, max_updates=limit, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a run that only tells scales apart may end early
-        labels = model.fit_predict(X)
-    return adjusted_rand_score(y[y >= 0], labels[y >= 0]), model.n_clusters_
+        return model.fit_predict(X)
+
+
+def score(y: np.ndarray, labels: np.ndarray) -> float:
+    """Return the adjusted Rand index over the rows that have a label."""
+    return adjusted_rand_score(y[y >= 0], labels[y >= 0])
+
+
+def fitted(X: np.ndarray, y: np.ndarray, h: Range, metric: str, seed: int, sweeps: int | None = None) -> tuple:
+    """Return the adjusted Rand index and the number of clusters of one run."""
+    labels = labels_at(X, h, metric, seed, sweeps)
+    return score(y, labels), labels.max() + 1
 
 
 def first_rule(points: np.ndarray) -> Range:
@@ -87,37 +100,55 @@ def sweep(folder: Path, most: int) -> list[dict]:
     rows, scores = [], {}
     for entry in json.loads((folder / "manifest.json").read_text()):
         X, y, metric = load(folder, entry)
-        X, y = X[:most], y[:most]
-        points = canonical_points(X, np.ones(len(X)), Geometry(metric))
-        for scale in judge_scales(points.values, points.weights, geometry=points.geometry):
-            ari = fitted(X, y, scale.range, metric, 0, 20)[0] if scale.evenness > 0 else 0.0
-            rows.append({"set": entry["name"], "ari": ari} | scale._asdict())
-            del rows[-1]["range"]
-            if scale.crumbs > 0.6:
-                break
-        mine = [row for row in rows if row["set"] == entry["name"]]
+        mine = [{"set": entry["name"]} | row for row in scales(X[:most], y[:most], metric)]
+        rows += mine
+        scores[entry["name"]] = [chosen(mine, power)["ari"] for power in EXPONENTS]
         print(
-            entry["name"], max(row["ari"] for row in mine), max(mine, key=lambda row: row["score"])["ari"], flush=True
+            entry["name"],
+            *(max(row[k] for row in mine) for k in ("ari", "absorbed")),
+            scores[entry["name"]],
+            flush=True,
         )
-        scores[entry["name"]] = [chosen(mine, *powers) for powers in EXPONENTS]
     table = np.array(list(scores.values()))
-    best = np.mean([max(row["ari"] for row in rows if row["set"] == name) for name in scores])
-    print("best scale by labels", best)
-    for powers, mean in zip(EXPONENTS, table.mean(axis=0), strict=True):
-        print("evenness^{:g} (1 - crumbs)^{:g}".format(*powers), round(mean, 3))
+    for name in ("ari", "absorbed"):
+        best = np.mean([max(row[name] for row in rows if row["set"] == found) for found in scores])
+        print("best scale by labels,", name, best)
+    for power, mean in zip(EXPONENTS, table.mean(axis=0), strict=True):
+        print(f"agreement * separation^{power:g}", round(mean, 3))
     rng, halves = np.random.default_rng(0), []
     for _ in range(1000):
         order = rng.permutation(len(table))
         left, right = order[: len(order) // 2], order[len(order) // 2 :]
         halves.append(table[right, table[left].mean(axis=0).argmax()].mean())
-    print("exponents chosen on half, scored on the other half", np.mean(halves))
+    print("exponent chosen on half, scored on the other half", np.mean(halves))
     return rows
 
 
-def chosen(rows: list[dict], evenness: float, crumbs: float) -> float:
-    """Return the score by labels of the scale that other exponents would choose."""
-    value = [(r["score"] > 0) * r["agreement"] * r["evenness"] ** evenness * (1 - r["crumbs"]) ** crumbs for r in rows]
-    return rows[int(np.argmax(value))]["ari"]
+def scales(X: np.ndarray, y: np.ndarray, metric: str) -> list[dict]:
+    """Judge and fit every scale once."""
+    points, rows = canonical_points(X, np.ones(len(X)), Geometry(metric)), []
+    for scale in judge_scales(points.values, points.weights, geometry=points.geometry):
+        labels = labels_at(X, scale.range, metric, 0, 20) if scale.agreement < 1 else np.zeros(len(X), dtype=int)
+        row = {"ari": score(y, labels), "absorbed": score(y, absorbed(X, labels)), "clusters": labels.max() + 1}
+        rows.append(row | {"score": scale.score} | scale._asdict())
+        del rows[-1]["range"]
+        if scale.crumbs > 0.7:
+            break
+    return rows
+
+
+def absorbed(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Give the rows of clusters of fewer than three to the cluster of the nearest other row."""
+    small = np.bincount(labels)[labels] < 3
+    if small.any() and not small.all():
+        labels = labels.copy()
+        labels[small] = labels[~small][nearest(X[~small], X[small])]
+    return labels
+
+
+def chosen(rows: list[dict], power: float) -> dict:
+    """Return the scale that another exponent would choose."""
+    return rows[int(np.argmax([r["agreement"] * r["separation"] ** power for r in rows]))]
 
 
 def single(folder: Path) -> list[dict]:
@@ -133,7 +164,7 @@ def single(folder: Path) -> list[dict]:
         for name, value in (("h_inf", h.h_inf), ("middle", h.single), ("h_max", h.h_max)):
             for model in (StochasticMeanShift(value, random_state=0), BlurringMeanShift(value), MeanShift(value)):
                 found = model.set_params(metric=metric).fit_predict(X)
-                row[f"{type(model).__name__} at {name}"] = adjusted_rand_score(y[y >= 0], found[y >= 0])
+                row[f"{type(model).__name__} at {name}"] = score(y, found)
         rows.append(row)
     for name in list(rows[0])[1:]:
         print(name, np.mean([row[name] for row in rows]).round(3), len(rows))
@@ -141,20 +172,29 @@ def single(folder: Path) -> list[dict]:
 
 
 def mixture(seeds: int) -> list[dict]:
-    """Score the paper's mixture."""
+    """Score the paper's mixture: nothing set, the paper's range, the best scale by labels, SMS at its best h."""
     rows = []
     for n in MIXTURES:
-        runs = []
+        runs, sms = [], []
         for seed in range(seeds):
             X, y = paper_mixture(n, random_state=seed)
             run = []
             for h in ((), (0.2, 1.6, 0.6)):
-                model = DoublyStochasticMeanShift(*h, random_state=seed).fit(X)
-                run += [adjusted_rand_score(y, model.labels_), model.n_clusters_]
-            runs.append(run)
-        names = ("ari", "clusters", "ari at the paper's range", "clusters at the paper's range")
-        rows.append({"n per cluster": n} | dict(zip(names, np.mean(runs, axis=0).round(3).tolist(), strict=True)))
-        print(rows[-1], flush=True)
+                labels = DoublyStochasticMeanShift(*h, random_state=seed).fit_predict(X)
+                run += [score(y, labels), labels.max() + 1, k_score(y, labels)]
+            found = scales(X, y, "euclidean")
+            runs.append([*run, *(max(row[name] for row in found) for name in ("ari", "absorbed"))])
+            single = [StochasticMeanShift(h, random_state=seed).fit_predict(X) for h in BANDWIDTHS]
+            sms.append([[score(y, labels), k_score(y, labels)] for labels in single])
+        names = [f"{what}{where}" for where in ("", " at the paper's range") for what in ("ari", "clusters", "k")]
+        names += ["ari by labels", "ari by labels, absorbed"]
+        row = {"n per cluster": n} | dict(zip(names, np.mean(runs, axis=0).round(3).tolist(), strict=True))
+        best = np.mean(sms, axis=0)
+        for column, name in enumerate(("ari", "k")):
+            row[f"{name} of SMS"] = round(float(best[:, column].max()), 3)
+            row[f"h of SMS by {name}"] = round(float(BANDWIDTHS[best[:, column].argmax()]), 1)
+        rows.append(row)
+        print(row, flush=True)
     return rows
 
 

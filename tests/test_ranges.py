@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from itertools import islice
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from scipy.stats import special_ortho_group
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -66,9 +65,17 @@ def test_few_points_have_a_range(n, d):
     assert 0 < h_min <= h_inf <= h_max < np.inf
 
 
-def test_noise_in_high_dimension_is_one_cluster():
-    X = np.random.default_rng(0).normal(size=(200, 100))
+@pytest.mark.parametrize(("n", "d", "kind"), [(500, 2, "normal"), (200, 10, "uniform"), (200, 100, "normal")])
+def test_noise_is_one_cluster(n, d, kind):
+    X = getattr(np.random.default_rng(0), kind)(size=(n, d))
     assert DoublyStochasticMeanShift(random_state=0).fit(X).n_clusters_ == 1
+
+
+def test_the_mixture_of_the_paper_is_not_taken_for_noise():
+    for seed in range(3):
+        X, y = paper_mixture(200, random_state=seed)
+        model = DoublyStochasticMeanShift(random_state=seed).fit(X)
+        assert adjusted_rand_score(y, model.labels_) > 0.6
 
 
 @pytest.mark.parametrize("cls", [MeanShift, BlurringMeanShift, StochasticMeanShift])
@@ -82,9 +89,12 @@ def test_one_bandwidth_lies_in_the_upper_part_of_the_range(cls):
 
 def test_at_most_a_sample_is_judged():
     X = np.random.default_rng(0).normal(size=(3000, 200))
-    sizes = [len(copy.points) for copy in choice._copies(X, np.ones(3000))]
-    assert sizes == [350] * choice.COPIES  # 70 % of sqrt(5e7 / 200) = 500
-    assert max(len(copy.points) for copy in choice._copies(X[:, :2], np.ones(3000))) == 700
+    for rows, size, cuts in ((X, 500, 4), (X[:, :2], 1000, 4), (X[:300, :2], 300, 8), (X[:41, :2], 41, 16)):
+        halves = list(choice._halves(rows, np.ones(len(rows))))
+        assert len(halves) == 2 * cuts
+        for one, other in zip(halves[::2], halves[1::2], strict=True):
+            assert len(one.points) - len(other.points) == size % 2
+            assert len(np.unique(np.concatenate([one.points, other.points]), axis=0)) == size
 
 
 def test_scales_go_from_coarse_to_fine():
@@ -96,16 +106,20 @@ def test_scales_go_from_coarse_to_fine():
     assert scales[-1].crumbs > 0.3
 
 
-def test_agreement_is_the_adjusted_rand_index():
+def test_what_halves_say():
     rng = np.random.default_rng(0)
-    copies = list(islice(choice._copies(rng.normal(size=(60, 2)), np.ones(60)), 2))
-    labels = [rng.integers(0, 4, len(copy.points)) for copy in copies]
-    whole = np.full((2, 60), -1)
-    for row, copy, found in zip(whole, copies, labels, strict=True):
-        row[copy.members] = found
-    both = (whole >= 0).all(axis=0)
-    expected = adjusted_rand_score(whole[0, both], whole[1, both])
-    assert_allclose(choice._agreement(*zip(copies, labels, strict=True)), expected)
+    halves = list(choice._halves(rng.normal(size=(60, 2)), np.ones(60)))[:2]
+    labels = [rng.integers(0, 9, 30) for _ in halves]
+    agreement, separation, crumbs = choice._judge(halves, labels)
+    agreements, apart, small = [], [], []
+    for half, own, other, known in zip(halves, labels, halves[::-1], labels[::-1], strict=True):
+        told = known[cdist(half.points, other.points).argmin(axis=1)]
+        agreements.append(adjusted_rand_score(own, told))
+        real = (own[:, None] == own).sum(axis=1) >= 5
+        apart.append(np.mean((own[:, None] != own) & real & real[:, None]))
+        small.append(np.mean(~real))
+    assert 0 < crumbs < 1
+    assert_allclose([agreement, separation, crumbs], np.mean([agreements, apart, small], axis=1), atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [2, 30])

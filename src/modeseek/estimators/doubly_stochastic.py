@@ -30,8 +30,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
     Parameters
     ----------
     h_min, h_max, h_inf : float, optional
-        Range of the bandwidth and the value that it closes on. None: chosen from the data, by chains on thinned
-        data (see `modeseek.ranges`). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
+        Range of the bandwidth and the value that it closes on. None: chosen from the data, by chains on halves
+        of it (see `modeseek.ranges`). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
     policy : {"shrinking", "walk", "uniform", "anchored", "constant"} or BandwidthPolicy, default="shrinking"
         How h is drawn. "walk" is the paper's Algorithm 1b, which the theorems cover; "shrinking" is our reading of its
         experiments. A policy of one's own brings its own range, so h_min, h_max and h_inf stay None.

@@ -1,15 +1,14 @@
-"""Bandwidths from the data alone: the range whose clusters come back when points are left out.
+"""Bandwidths from the data alone: the range whose clusters come back in other points of the same kind.
 
 h(m) is the median distance of a point to its m-th nearest other point, points counted once however often they occur. A
 scale is a count u, and its range is h_min = h(u / 4), h_inf = h(u / 2), h_max = h(u). For each scale of a grid, chains
-of doubly stochastic mean shift run on thinned data, and the scale whose partitions agree best is taken. Algorithms with
-one bandwidth take sqrt(h_inf h_max).
+of doubly stochastic mean shift run on halves of the data, and the scale at which one half best tells the clusters of
+the other is taken. Algorithms with one bandwidth take sqrt(h_inf h_max).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from modeseek.bandwidth import Shrinking, uniforms
 from modeseek.chain import Setting, doubly_stochastic
 from modeseek.engines import choose
 from modeseek.metrics import rand_agreement
-from modeseek.neighbours import kth_distances
+from modeseek.neighbours import kth_distances, nearest
 from modeseek.partition import components
 from modeseek.profiles import BIWEIGHT
 from modeseek.types import Array, Geometry, IntArray
@@ -29,20 +28,20 @@ __all__ = ["Range", "Scale", "automatic_range", "judge_scales"]
 QUERIES = 200
 # counts of neighbours go up by this factor from one scale to the next
 STEP = 2**0.5
-# thinned data are drawn from so many points: a second or two at most in the plane
+# halves are drawn from so many points: a second or two at most in the plane
 SAMPLE = 1000
 # ... and from fewer in high dimension, where sample^2 * d stays below this
 WORK = 5e7
-# how many thinned copies, how much of the sample each keeps, and how long its chain runs
-COPIES, KEPT, SWEEPS = 8, 0.7, 15
-# with fewer points than this, thinned data are too few to agree or not
-FEWEST = 10
+# the sample is cut in halves at least and at most so often: more often, the fewer points there are ...
+SPLITS = (4, 16)
+# ... so that the halves of all cuts together hold about so many points
+POINTS = 2400
+# how long the chain of a half runs
+SWEEPS = 15
+# halves of fewer points than this are too small to agree or not
+FEWEST = 20
 # a cluster of fewer points is a crumb
 CRUMB = 5
-# one cluster with more than this share of the points is no partition
-WHOLE = 0.95
-# copies that agree less than this have nothing in common that is worth a scale
-LEAST = 0.6
 
 
 class Range(NamedTuple):
@@ -59,7 +58,7 @@ class Range(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """A scale of the grid and what thinned data say of it.
+    """A scale of the grid and what halves of the data say of it.
 
     Attributes
     ----------
@@ -68,29 +67,32 @@ class Scale(NamedTuple):
     range : Range
         What a chain on all the data would be given.
     agreement : float
-        Mean adjusted Rand index of the partitions of any two thinned copies, over the points that they share.
-    evenness : float
-        Chance that two points of a copy lie in different clusters.
+        Mean adjusted Rand index of the clusters of one half and those that the nearest points of the other half give
+        to it.
+    separation : float
+        Chance that two points of a half lie in different clusters, neither of them a crumb of fewer than five points.
     crumbs : float
-        Share of points in clusters of fewer than five.
-    score : float
-        agreement * sqrt(evenness) * (1 - crumbs), and 0 where copies agree less than 0.6 or hold
-        less than two real clusters.
+        Share of points in crumbs.
     """
 
     neighbours: int
     range: Range
     agreement: float
-    evenness: float
+    separation: float
     crumbs: float
-    score: float
+
+    @property
+    def score(self) -> float:
+        """What the best scale has most of: agreement * separation."""
+        return self.agreement * self.separation
 
 
 def automatic_range(points: Array, weights: Array | None = None, *, geometry: Geometry | None = None) -> Range:
     """Return the range of the scale with the best score in `judge_scales`.
 
-    Where no scale shows two clusters that come back, it is the largest one, at which all is one cluster. Fewer than ten
-    points cannot be thinned: their scale is u = 2 sqrt(n). The choice knows no seed: the same data, the same range.
+    Where its halves agree no better than those of noise may, (1 - 5 / sqrt(m)) / sqrt(d) if m points in d dimensions
+    are looked at, the range is that of the largest scale, at which all is one cluster. Fewer than twenty points cannot
+    be halved: their scale is u = 2 sqrt(n). The choice knows no seed: the same data, the same range.
 
     Parameters
     ----------
@@ -115,24 +117,24 @@ def automatic_range(points: Array, weights: Array | None = None, *, geometry: Ge
         coarsest = coarsest or scale
         if best is None or scale.score > best.score:  # of equals, the coarser
             best = scale
-        if 1 - scale.crumbs < best.score:  # finer scales have more crumbs, so none can win
+        if (1 - scale.crumbs) ** 2 < best.score:  # finer scales have more crumbs, so none can win
             break
     assert best is not None
     assert coarsest is not None
-    return best.range if best.score > 0 else coarsest.range
+    return best.range if best.score > 0 and best.agreement > _chance(*points.shape) else coarsest.range
 
 
 def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geometry | None = None) -> Iterator[Scale]:
-    """Yield the scales of the grid with what thinned data say of them, from the coarsest on.
+    """Yield the scales of the grid with what halves of the data say of them, from the coarsest on.
 
-    At most 1000 points are looked at, fewer above 50 dimensions. Each of eight copies keeps 70 % of them, and a chain
-    of at most 15 sweeps runs on each copy at each scale. Ranges are those of all the points: a copy has fewer points in
-    reach, not a wider reach. A scale at which the first copy is one cluster gets no further chains.
+    At most 1000 points are looked at, fewer above 50 dimensions. They are cut in halves at random, four to sixteen
+    times, and a chain of at most 15 sweeps runs on each half at each scale. Ranges are those of all the points: a half
+    has fewer points in reach, not a wider reach. A scale at which the first half is one cluster gets no further chains.
 
     Parameters
     ----------
     points, weights, geometry
-        As in `automatic_range`; at least ten points.
+        As in `automatic_range`; at least twenty points.
 
     Examples
     --------
@@ -140,10 +142,10 @@ def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geome
     >>> from modeseek.datasets import paper_mixture
     >>> for scale in islice(judge_scales(paper_mixture(50, random_state=0)[0]), 2, 6):
     ...     print(scale.neighbours, round(scale.range.h_max, 2), round(scale.score, 2))
-    91 2.28 0.0
-    64 1.71 0.62
-    45 1.29 0.65
-    32 1.02 0.57
+    91 2.28 0.02
+    64 1.71 0.27
+    45 1.29 0.36
+    32 1.02 0.31
     """
     n = len(points)
     geometry = Geometry() if geometry is None else geometry
@@ -151,22 +153,22 @@ def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geome
     # by distance from the mean, so that neither the order of rows nor a rotation changes who is looked at
     order = np.argsort(np.linalg.norm(points - points.mean(axis=0), axis=1), kind="stable")
     points, weights = points[order], np.ones(n) if weights is None else weights[order]
-    copies = list(_copies(points, weights))
+    halves = list(_halves(points, weights))
     for count, h in zip(counts, _ranges(points, counts), strict=True):
-        labels = [copies[0].labels(h, geometry, 0)]
-        if _largest(labels[0]) > WHOLE:
-            yield Scale(count, h, 1.0, 0.0, 0.0, 0.0)
+        labels = [halves[0].labels(h, geometry, 0)]
+        if labels[0].max() == 0:
+            yield Scale(count, h, 1.0, 0.0, 0.0)
             continue
-        labels += [copy.labels(h, geometry, number) for number, copy in enumerate(copies[1:], 1)]
-        yield Scale(count, h, *_judge(copies, labels))
+        labels += [half.labels(h, geometry, number) for number, half in enumerate(halves[1:], 1)]
+        yield Scale(count, h, *_judge(halves, labels))
 
 
-class _Copy(NamedTuple):
-    """Thinned data: which points of the sample it keeps, and those points."""
+class _Half(NamedTuple):
+    """Half of the sample, and for each of its points the nearest one of the other half."""
 
-    members: IntArray
     points: Array
     weights: Array
+    others: IntArray
 
     def labels(self, h: Range, geometry: Geometry, number: int) -> IntArray:
         """Run a chain, no longer than its clusters take to show, and read them off."""
@@ -183,13 +185,24 @@ class _Copy(NamedTuple):
         return components(state.points, tau)
 
 
-def _copies(points: Array, weights: Array) -> Iterator[_Copy]:
-    sample = np.argsort(uniforms(1, 0, 1, len(points), width=1)[:, 0], kind="stable")
-    sample = sample[: min(SAMPLE, int(np.sqrt(WORK / points.shape[1])))]
-    for number in range(1, COPIES + 1):
-        drawn = np.argsort(uniforms(1, number, 1, len(sample), width=1)[:, 0], kind="stable")
-        members = np.sort(drawn[: int(np.ceil(KEPT * len(sample)))])
-        yield _Copy(members, np.ascontiguousarray(points[sample[members]]), weights[sample[members]])
+def _halves(points: Array, weights: Array) -> Iterator[_Half]:
+    """Cut a sample in halves, several times: numbers 2 i and 2 i + 1 belong together."""
+    size = _looked_at(*points.shape)
+    sample = np.argsort(uniforms(1, 0, 1, len(points), width=1)[:, 0], kind="stable")[:size]
+    for number in range(1, int(np.clip(POINTS // size, *SPLITS)) + 1):
+        drawn = np.argsort(uniforms(1, number, 1, size, width=1)[:, 0], kind="stable")
+        one, other = (sample[np.sort(half)] for half in np.array_split(drawn, 2))
+        yield _Half(points[one], weights[one], nearest(points[other], points[one]))
+        yield _Half(points[other], weights[other], nearest(points[one], points[other]))
+
+
+def _looked_at(n: int, d: int) -> int:
+    return min(n, SAMPLE, max(FEWEST, int(np.sqrt(WORK / d))))
+
+
+def _chance(n: int, d: int) -> float:
+    """Return how well the halves of noise may agree at its best scale: measured, not derived."""
+    return (1.0 - 5.0 / np.sqrt(_looked_at(n, d))) / np.sqrt(d)
 
 
 def _counts(n: int) -> list[int]:
@@ -207,23 +220,13 @@ def _ranges(points: Array, counts: Sequence[int]) -> list[Range]:
     return [Range(*row) for row in h.tolist()]
 
 
-def _judge(copies: Sequence[_Copy], labels: Sequence[IntArray]) -> tuple[float, float, float, float]:
-    """Return agreement, evenness, crumbs and the score."""
-    sizes = [np.bincount(found) for found in labels]
-    crumbs = float(np.mean([size[size < CRUMB].sum() / size.sum() for size in sizes]))
-    evenness = float(np.mean([1 - np.square(size / size.sum()).sum() for size in sizes]))
-    agreement = float(np.mean([_agreement(*pair) for pair in combinations(zip(copies, labels, strict=True), 2)]))
-    several = np.mean([np.count_nonzero(size >= CRUMB) for size in sizes]) >= 1.5
-    found = several and np.mean([_largest(found) for found in labels]) <= WHOLE and agreement >= LEAST
-    return agreement, evenness, crumbs, float(agreement * np.sqrt(evenness) * (1 - crumbs)) if found else 0.0
-
-
-def _largest(labels: IntArray) -> float:
-    return float(np.bincount(labels).max()) / len(labels)
-
-
-def _agreement(one: tuple[_Copy, IntArray], other: tuple[_Copy, IntArray]) -> float:
-    """Return the adjusted Rand index over the points that both copies hold."""
-    (a, a_labels), (b, b_labels) = one, other
-    _, in_a, in_b = np.intersect1d(a.members, b.members, assume_unique=True, return_indices=True)
-    return rand_agreement(a_labels[in_a], b_labels[in_b])
+def _judge(halves: Sequence[_Half], labels: Sequence[IntArray]) -> tuple[float, float, float]:
+    """Return agreement, separation and crumbs."""
+    agreements, separations, crumbs = [], [], []
+    for number, (half, own) in enumerate(zip(halves, labels, strict=True)):
+        agreements.append(rand_agreement(own, labels[number ^ 1][half.others]))
+        sizes = np.bincount(own)
+        real = sizes[sizes >= CRUMB] / len(own)
+        separations.append(real.sum() ** 2 - np.square(real).sum())
+        crumbs.append(1 - real.sum())
+    return float(np.mean(agreements)), float(np.mean(separations)), float(np.mean(crumbs))
