@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inputs import UGLY, raw_rows
 from modeseek import ModeSeek
+from modeseek.choice import _candidates
 from modeseek.metrics import rand_agreement
 from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
 from modeseek.views import Landscape, by_communities, by_modes, rise, thin
@@ -186,3 +187,13 @@ def test_trivial_partitions():
     assert is_trivial(np.array([0] * 99 + [1]), np.ones(100))
     assert is_trivial(np.array([0, 0, 0, 0, 1, 1]), np.ones(6))
     assert not is_trivial(np.array([0] * 50 + [1] * 50), np.ones(100))
+
+
+def test_a_wish_that_no_view_proposes_comes_from_the_tree():
+    X, _ = BLOBS[0]
+    proposed = {each.n_clusters for each in _candidates(landscape_of(X), 0)}
+    wish = next(count for count in range(6, 60) if count not in proposed)
+    model = ModeSeek(n_clusters=wish, random_state=0).fit(X)
+    assert model.n_clusters_ == wish
+    assert 0.0 < model.stability_ < 1.0
+    assert_allclose(model.memberships_.sum(axis=1), 1.0)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from modeseek.consensus import memberships
 from modeseek.metrics import rand_agreement
+from modeseek.prominence import level_for
 from modeseek.types import Array, IntArray
 from modeseek.views import Landscape, Thinned, by_communities, by_mixture, by_modes, refit, rise, thin
 from modeseek.views.gaussians import FEW
-from modeseek.views.proposals import Partitions, Setting, is_trivial
+from modeseek.views.proposals import Partitions, Setting, is_trivial, trees
 
 __all__ = ["Candidate", "Choice", "Wishes", "choose", "merged"]
 
@@ -111,6 +113,8 @@ def choose(landscape: Landscape, *, seed: int, wishes: Wishes | None = None, pol
     """
     wishes = wishes or Wishes()
     candidates = [each for each in _candidates(landscape, seed) if wishes.allow(each.n_clusters)]
+    if not candidates and wishes.least > 1:
+        candidates = [each for each in _from_trees(landscape, wishes.least, seed) if wishes.allow(each.n_clusters)]
     best = candidates[0] if candidates else None
     # who wishes for two or more has answered whether there is anything
     if best is None or (wishes.least == 1 and not _passes(best, landscape)):
@@ -156,22 +160,44 @@ def _candidates(landscape: Landscape, seed: int) -> list[Candidate]:
 
 def _judged(landscape: Landscape, view: str, seed: int) -> list[Candidate]:
     """Return all proposals of a view that are not trivial, from the best score down."""
-    propose = GRIDS[view]
-    full = propose(landscape)
-    trivial = {setting for setting, labels in full.items() if is_trivial(labels, landscape.weights)}
+    full = GRIDS[view](landscape)
+    kept = {setting: labels for setting, labels in full.items() if not is_trivial(labels, landscape.weights)}
+    # what is trivial comes back as nothing: so it says of the settings next to it
+    stability = dict.fromkeys(full, 0.0) | _stabilities(landscape, kept, GRIDS[view], seed)
+    return _ranked(view, kept, stability, landscape.weights)
+
+
+def _from_trees(landscape: Landscape, n_clusters: int, seed: int) -> list[Candidate]:
+    """Return what modes give at the level that leaves so many clusters, for the density by each count of neighbours."""
+    full: Partitions = {}
+    stability: dict[Setting, float] = {}
+    for count, tree in trees(landscape).items():
+        setting = float(count), float(level_for(tree, n_clusters) * np.sqrt(count) / 2.0)
+        full |= by_modes(landscape, setting)
+        stability |= _stabilities(landscape, {setting: full[setting]}, partial(by_modes, only=setting), seed)
+    return _ranked("modes", full, stability, landscape.weights)
+
+
+def _stabilities(
+    landscape: Landscape, full: Partitions, propose: Callable[[Landscape], Partitions], seed: int
+) -> dict[Setting, float]:
+    """Return the mean adjusted Rand index of partitions with what is proposed of thinned data at their setting."""
     total = dict.fromkeys(full, 0.0)
     rng = np.random.default_rng(seed)
     for _ in range(THINNINGS):
         some = thin(landscape, rng)
         for setting, labels in propose(some.landscape).items():
-            if setting in total and setting not in trivial:
+            if setting in total:
                 total[setting] += rand_agreement(full[setting][some.rows], labels) / THINNINGS
+    return total
+
+
+def _ranked(view: str, full: Partitions, stability: Mapping[Setting, float], weights: Array) -> list[Candidate]:
     found = []
     for setting, labels in full.items():
-        if setting not in trivial:
-            shares = np.bincount(labels, weights=landscape.weights) / landscape.weights.sum()
-            score = _smoothed(total, setting) + FINER * float(-np.log(np.square(shares).sum()))
-            found.append(Candidate(view, setting, labels, len(shares), total[setting], score))
+        shares = np.bincount(labels, weights=weights) / weights.sum()
+        score = _smoothed(stability, setting) + FINER * float(-np.log(np.square(shares).sum()))
+        found.append(Candidate(view, setting, labels, len(shares), stability[setting], score))
     # of equals the first proposed, so that nothing depends on how a sort treats them
     return sorted(found, key=lambda each: -each.score)
 

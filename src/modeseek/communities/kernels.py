@@ -40,9 +40,14 @@ def _move(start, column, weight, loops, resolution, order, sweeps):  # type: ign
             degree[i] += weight[e]
     total, whole = degree.copy(), degree.sum()
     link, seen = np.zeros(n), np.empty(n, dtype=np.int64)
+    # after the first sweep, only nodes with a neighbour that has left them have a reason to move
+    awake = np.ones(n, dtype=np.bool_)
     for _ in range(sweeps):
         moved = False
         for i in order:
+            if not awake[i]:
+                continue
+            awake[i] = False
             own, count = community[i], 0
             for e in range(start[i], start[i + 1]):
                 c = community[column[e]]
@@ -63,6 +68,9 @@ def _move(start, column, weight, loops, resolution, order, sweeps):  # type: ign
             total[best] += degree[i]
             if best != own:
                 community[i], moved = best, True
+                for e in range(start[i], start[i + 1]):
+                    if community[column[e]] != best:
+                        awake[column[e]] = True
         if not moved:
             break
     return community

@@ -65,10 +65,14 @@ def mode_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> ModeT
 
     f = np.ascontiguousarray(heights, dtype=np.float64)
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
-    s = np.minimum(np.asarray(saddles, dtype=np.float64), f[pairs].min(axis=1) if len(pairs) else 0.0)
+    low, high = np.minimum(pairs[:, 0], pairs[:, 1]), np.maximum(pairs[:, 0], pairs[:, 1])
+    s = np.minimum(np.asarray(saddles, dtype=np.float64), np.minimum(f[low], f[high]))
     # from the highest down; ties by the pair, so that the order of edges changes nothing
-    low, high = pairs.min(axis=1), pairs.max(axis=1)
-    order = np.lexsort((high, low, -s))
+    key = low * len(f) + high
+    if (key[1:] < key[:-1]).any():
+        first = np.argsort(key, kind="stable")
+        low, high, s = low[first], high[first], s[first]
+    order = np.argsort(-s, kind="stable")
     saddle, target = flood(f, low[order], high[order], s[order])
     return ModeTree(f, f - saddle, target, saddle)
 

@@ -87,16 +87,24 @@ def trees(landscape: Landscape, counts: Collection[float] | None = None) -> dict
     a long edge is a saddle.
     """
     indices, distances = landscape.neighbours
-    near = indices[:, :EDGES]
-    edges = np.column_stack([np.repeat(np.arange(len(near)), near.shape[1]), near.ravel()])
-    along = -landscape.dimension * np.log(distances[:, :EDGES]).ravel()
+    edges, along = _edges(indices[:, :EDGES], -landscape.dimension * np.log(distances[:, :EDGES]))
     running = landscape.weights[:, None] + np.cumsum(landscape.weights[indices], axis=1)
     found = {}
     for count in (each for each in landscape.counts if counts is None or each in counts):
         mass = np.log(running[:, count - 1] / (count + 1))
         heights = mass - landscape.dimension * np.log(distances[:, count - 1])
-        found[count] = mode_tree(heights, edges, along + mass[edges].min(axis=1))
+        lighter = np.minimum(mass[edges[:, 0]], mass[edges[:, 1]])
+        found[count] = mode_tree(heights, edges, along + lighter)
     return found
+
+
+def _edges(near: IntArray, along: Array) -> tuple[IntArray, Array]:
+    """Return each pair of a point and a neighbour once, in order, with what stands on it."""
+    n = len(near)
+    own = np.repeat(np.arange(n), near.shape[1])
+    key = np.minimum(own, near.ravel()) * n + np.maximum(own, near.ravel())
+    key, first = np.unique(key, return_index=True)
+    return np.column_stack([key // n, key % n]), along.ravel()[first]
 
 
 def by_modes(landscape: Landscape, only: Setting | None = None) -> Partitions:
