@@ -92,15 +92,9 @@ def report(folder: Path, page: Path) -> None:
     texts = []
     if (folder / "mixture.csv").exists():
         head = ("N", "seeds", "ARI", "K", "clusters", "one cluster")
+        digits = {"ari": ".3f", "k": ".3f", "clusters": ".2f", "one cluster": ".0%"}
         rows = [
-            (
-                row["N"],
-                row["seeds"],
-                f"{float(row['ari']):.3f}",
-                f"{float(row['k']):.3f}",
-                f"{float(row['clusters']):.2f}",
-            )
-            + (f"{float(row['one cluster']):.0%}",)
+            (row["N"], row["seeds"], *(format(float(row[name]), form) for name, form in digits.items()))
             for row in read_csv(folder / "mixture.csv")
         ]
         texts.append("### The paper's mixture\n\n" + table(head, rows, left=0))
