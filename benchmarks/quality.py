@@ -4,7 +4,7 @@ Run it as
 
     python benchmarks/quality.py --data DIR [--out FILE.csv] [--seeds 3] [--only PATTERN] [--methods A,B] [--jobs 1]
                                  [--report docs/quality.md]
-    python benchmarks/quality.py --table FILE.csv [--report docs/quality.md]
+    python benchmarks/quality.py --table FILE.csv [--report docs/quality.md] [--brief README.md]
 
 DIR has a `manifest.json`, a list of entries with `name`, `kind` and `prep`, and for each a file `NAME.npz` with `X`
 (n, d) and `y` (n,), -1 for rows that are clustered but not scored. `prep` is `std` (standardised columns) or `l2`
@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from common import ROOT, machine, read_csv, replace_section
 from labelled import METHODS, LabelledSet, Method, measure, read_sets
-from quality_tables import tables
+from quality_tables import by_kind, methods_of, tables
 
 COLUMNS = (
     *("set", "kind", "n", "d", "k", "method", "seed", "ari", "ami", "k_paper", "k_weighted", "found", "noise"),
@@ -155,6 +155,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--table", type=Path, metavar="CSV", help="measure nothing: print the tables of this file")
     parser.add_argument("--report", type=Path, help="page whose section is replaced")
+    parser.add_argument("--brief", type=Path, help="page that gets the first table only")
     arguments = parser.parse_args(given)
     if (arguments.data is None) == (arguments.table is None):
         parser.error("give --data to measure, or --table to show what a file has")
@@ -175,6 +176,8 @@ def main(given: Sequence[str] | None = None) -> None:
     print(text)
     if arguments.report:
         replace_section(ROOT / arguments.report, "quality", text)
+    if arguments.brief:
+        replace_section(ROOT / arguments.brief, "quality", by_kind(rows, methods_of(rows)))
 
 
 if __name__ == "__main__":

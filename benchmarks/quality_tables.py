@@ -13,9 +13,8 @@ Row = dict[str, str]
 
 def tables(rows: Sequence[Row]) -> str:
     """Return machine, seeds and the tables, as Markdown."""
-    present = {row["method"] for row in rows}
-    methods = [method.name for method in METHODS if method.name in present]
-    absent = [method.name for method in METHODS if method.name not in present]
+    methods = methods_of(rows)
+    absent = [method.name for method in METHODS if method.name not in methods]
     kept = [row for row in rows if row["method"] in methods]
     seeds = sorted({int(row["seed"]) for row in kept})
     lines = [f"- {stated}" for stated in dict.fromkeys(row["machine"] for row in kept)]
@@ -32,6 +31,12 @@ def tables(rows: Sequence[Row]) -> str:
         cells = ([row["set"], _head(row["method"]), row["seed"], row["error"].replace("|", "/")] for row in errors)
         parts.append(("Errors", table(["set", "method", "seed", "error"], cells, left=4)))
     return "\n".join(lines) + "".join(f"\n\n### {title}\n\n{text}" for title, text in parts)
+
+
+def methods_of(rows: Sequence[Row]) -> list[str]:
+    """Return the methods that rows are about, in their order."""
+    present = {row["method"] for row in rows}
+    return [method.name for method in METHODS if method.name in present]
 
 
 def by_kind(rows: Sequence[Row], methods: Sequence[str]) -> str:
