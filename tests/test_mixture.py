@@ -182,6 +182,7 @@ def test_only_the_criterion_knows_how_heavy_all_points_are(form, factor):
 
 
 @given(st.sampled_from(FORMS), st.integers(0, 1000), st.sampled_from([1, 2, 5]), st.floats(-8, 8), st.floats(-1e6, 1e6))
+@settings(max_examples=30)
 def test_invariance(form, seed, d, log_scale, shift):
     rng = np.random.default_rng(seed)
     points, weights, labels = overlapping(seed, d=d)
@@ -242,6 +243,7 @@ def test_a_component_that_dies_out_is_no_fit(form):
     st.integers(1, 4),
     st.sampled_from(FORMS),
 )
+@settings(max_examples=30)
 def test_ugly_points_have_a_mixture_or_none(kind, seed, n, d, k, form):
     rng = np.random.default_rng(seed)
     points = raw_rows(kind, rng, n, d)
