@@ -1,4 +1,4 @@
-"""Hypothesis strategies for states: plain ones and ugly ones."""
+"""Hypothesis strategies for states, plain ones and ugly ones, and landscapes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
 from modeseek.types import Array, Geometry
 from modeseek.validation import canonical_points
+from modeseek.views import Landscape
+from modeseek.views.proposals import counts_for
+from modeseek.views.thinning import longest_list
 
 UGLY = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
 
@@ -39,6 +43,13 @@ def raw_rows(kind: str, rng: np.random.Generator, n: int, d: int) -> Array:
     if kind == "integers":
         return rng.integers(0, 4, size=(n, d)).astype(float)
     return rows
+
+
+def landscape_of(X: Array) -> Landscape:
+    """Make the landscape of distinct rows, each of weight 1."""
+    counts = counts_for(len(X))
+    neighbours = nearest_neighbours(X, longest_list(counts, len(X)))
+    return Landscape(neighbours, np.ones(len(X)), min(intrinsic_dimension(neighbours), X.shape[1]), counts, X)
 
 
 @st.composite

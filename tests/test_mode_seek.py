@@ -9,14 +9,13 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inputs import UGLY, raw_rows
+from inputs import UGLY, landscape_of, raw_rows
 from modeseek import ModeSeek
 from modeseek.choice import _candidates
 from modeseek.metrics import rand_agreement
-from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
-from modeseek.views import Landscape, by_communities, by_modes, rise, thin
-from modeseek.views.proposals import counts_for, is_trivial
-from modeseek.views.thinning import longest_list
+from modeseek.neighbours import nearest_neighbours
+from modeseek.views import by_communities, by_modes, rise, thin
+from modeseek.views.proposals import is_trivial
 
 BLOBS = [
     make_blobs(300, n_features=2, centers=5, cluster_std=0.6, random_state=4),
@@ -28,12 +27,6 @@ BLOBS = [
 @parametrize_with_checks([ModeSeek()])
 def test_sklearn_conventions(estimator, check):
     check(estimator)
-
-
-def landscape_of(X):
-    counts = counts_for(len(X))
-    neighbours = nearest_neighbours(X, longest_list(counts, len(X)))
-    return Landscape(neighbours, np.ones(len(X)), min(intrinsic_dimension(neighbours), X.shape[1]), counts, X)
 
 
 @pytest.mark.parametrize(("X", "y"), BLOBS)
@@ -122,6 +115,38 @@ def test_weights_are_repetition():
     weighted = ModeSeek(random_state=0).fit(X, sample_weight=weights)
     repeated = ModeSeek(random_state=0).fit(np.repeat(X, weights, axis=0))
     assert_array_equal(np.repeat(weighted.labels_, weights), repeated.labels_)
+
+
+def test_a_column_that_adds_nothing_changes_nothing():
+    # to a kernel density a direction without extent is worth more than to a mixture, which was refused for it
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 2))
+    X[100:, 0] += 3.2
+    plain = ModeSeek(random_state=0).fit(X)
+    constant = ModeSeek(random_state=0).fit(np.column_stack([X, np.full(200, 7.0)]))
+    assert "by mixture" in plain.message_
+    assert constant.message_ == plain.message_
+    assert_array_equal(constant.labels_, plain.labels_)
+    turned = ModeSeek(random_state=0).fit(X @ np.array([[1.0, 2.0, 2.0], [2.0, 1.0, -2.0]]) / 3.0)
+    assert_array_equal(turned.labels_, plain.labels_)
+
+
+def test_single_precision_is_the_same_points():
+    X = make_blobs(60, centers=[(0.0, 0.0), (3.2, 0.0)], random_state=1)[0].astype(np.float32)
+    one, other = ModeSeek(random_state=0).fit(X), ModeSeek(random_state=0).fit(X.astype(np.float64))
+    assert "by mixture" in one.message_
+    assert_array_equal(one.labels_, other.labels_)
+
+
+@pytest.mark.xfail(reason="where no modes are clear, Gaussians tile a ring and nothing tells it from groups")
+def test_a_ring_is_not_cut():
+    cut = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        angle = rng.random(200) * 2 * np.pi
+        ring = np.column_stack([np.cos(angle), np.sin(angle)]) * (1.0 + 0.15 * rng.normal(size=(200, 1)))
+        cut += ModeSeek(random_state=0).fit(ring).n_clusters_ > 1
+    assert cut <= 1
 
 
 def test_small_clusters_become_noise():

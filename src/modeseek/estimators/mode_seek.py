@@ -153,7 +153,11 @@ class ModeSeek(Memberships):
 
     def _landscape(self, points: Points) -> Landscape:
         x = points.values.astype(np.float64)
-        coordinates = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full").fit_transform(x)
+        pca = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full")
+        coordinates = pca.fit_transform(x)
+        # what columns that others determine add is rounding, and to a density a direction thinner than any
+        spread = pca.singular_values_
+        filled = max(1, int((spread > max(x.shape) * np.finfo(np.float64).eps * spread[0]).sum()))
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
         counts = counts_for(len(x))
@@ -162,8 +166,8 @@ class ModeSeek(Memberships):
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0
         neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
-        dimension = min(intrinsic_dimension(neighbours), x.shape[1])
-        return Landscape(neighbours, points.weights, dimension, counts, coordinates[:, :MOST_COORDINATES])
+        dimension = min(intrinsic_dimension(neighbours), filled)
+        return Landscape(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
 
     def _keep(self, points: Points, labels: IntArray, memberships: Array) -> None:
         part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)

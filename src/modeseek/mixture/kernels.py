@@ -54,9 +54,9 @@ def _sums(points, weights, shares):  # type: ignore[no-untyped-def]
             means[j, a] /= max(mass[j], 1e-300)
     for i in range(n):
         for j in range(k):
-            part = weights[i] * shares[i, j]
-            if part < 1e-12:
+            if shares[i, j] < 1e-12:
                 continue
+            part = weights[i] * shares[i, j]
             for a in range(d):
                 away[a] = points[i, a] - means[j, a]
             for a in range(d):

@@ -36,10 +36,14 @@ def dips(mixture: Mixture) -> Array:
     k = len(mixture.weights)
     precisions = np.einsum("kab,kac->kbc", mixture.factors, mixture.factors)
     pulls = np.einsum("kab,kb->ka", precisions, mixture.means)
-    share = np.linspace(0.0, 1.0, STEPS)
+    steps = np.linspace(0.0, 1.0, STEPS)
     found = np.full((k, k), np.inf)
     for i in range(k):
         for j in range(i):
+            gap = mixture.means[j] - mixture.means[i]
+            # steps of standard deviations: where one component is far narrower, even steps would leap the valley
+            from_i, from_j = (max(float(np.sqrt(gap @ precisions[each] @ gap)), 1e-300) for each in (i, j))
+            share = steps * from_i / (steps * from_i + (1.0 - steps) * from_j)
             both = (1.0 - share)[:, None, None] * precisions[i] + share[:, None, None] * precisions[j]
             pull = (1.0 - share)[:, None] * pulls[i] + share[:, None] * pulls[j]
             height = log_density(mixture, np.linalg.solve(both, pull[:, :, None])[:, :, 0])

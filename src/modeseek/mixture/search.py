@@ -70,8 +70,9 @@ def search(points: Array, weights: Array, *, most: int) -> Found | None:
                 worse += 1
             else:
                 lowest, worse = mixture.bic, 0
-            if mixture is not None and k == 1:
+            # by its components, not by k: ties in the tree leave fewer
+            if mixture is not None and len(mixture.weights) == 1:
                 single = min(single, mixture.bic)
             elif mixture is not None and (best is None or mixture.bic < best.bic):
                 best = mixture
-    return None if best is None or len(best.weights) < 2 else Found(best, single - best.bic)
+    return None if best is None else Found(best, single - best.bic)
