@@ -26,8 +26,9 @@ LEAST_GAIN = -2.0 * float(np.log(10.0))
 # between any two components the log density must dip
 DIP = 0.05
 HELD_OUT, SHARE, STABLE = 8, 0.7, 0.75
-# better than kernels by so many standard errors where the density has clear modes; else not worse by so many
-BETTER, NOT_WORSE = 2.0, -1.0
+# better than kernels by so many standard errors where the density has clear modes, else not worse by so many; more than
+# three Gaussians without clear modes mostly tile a curve, and must be better too
+BETTER, NOT_WORSE, SEVERAL = 2.0, -1.0, 3
 # fewer points cannot be told from noise by any test: the mixture is believed, and its confidence says the rest
 FEW = 64
 # in few dimensions Gaussians tile a uniform patch too: the gain must be beyond what they gain there
@@ -73,8 +74,12 @@ def by_mixture(landscape: Landscape, rng: np.random.Generator, *, clear: bool) -
     trial = _hold_out(points, weights, found.mixture, labels[rows], rng)
     if trial.stability < STABLE:
         return None
-    if len(landscape.weights) >= FEW:
-        if trial.ahead < (BETTER if clear else NOT_WORSE):
+    many = len(found.mixture.weights) > SEVERAL
+    if len(landscape.weights) < FEW:
+        if many:
+            return None
+    else:
+        if trial.ahead < (BETTER if clear or many else NOT_WORSE):
             return None
         if not clear and points.shape[1] <= PLANE and not _beyond_uniform(points, weights, found, rng):
             return None
