@@ -138,7 +138,6 @@ def test_single_precision_is_the_same_points():
     assert_array_equal(one.labels_, other.labels_)
 
 
-@pytest.mark.xfail(reason="where no modes are clear, Gaussians tile a ring and nothing tells it from groups")
 def test_a_ring_is_not_cut():
     cut = 0
     for seed in range(4):
