@@ -156,11 +156,14 @@ class SplitHalf(NamedTuple):
     present, best : float
         Over all sets.
     chosen_on, scored_on : float
-        Over many splits: on the half that they were chosen on, and on the other.
+        Over many splits: on the half that they were chosen on, and on the other. Of constants that are equally good on
+        a half, the mean counts.
+    near : float
+        As `scored_on`, where of equals only those count that have most in common with the present constants.
     spread : float
-        Standard deviation over splits of how far the other half is ahead of the present constants there.
+        Standard deviation over splits of how far `scored_on` is ahead of the present constants on that half.
     constants : Constants
-        The best on all sets, the first of equals.
+        The best on all sets, of equals one that has most in common with the present ones.
     sets, tried : int
     """
 
@@ -168,6 +171,7 @@ class SplitHalf(NamedTuple):
     best: float
     chosen_on: float
     scored_on: float
+    near: float
     spread: float
     constants: Constants
     sets: int
@@ -175,23 +179,27 @@ class SplitHalf(NamedTuple):
 
 
 def split_half(records: Sequence[Record], splits: int = SPLITS, seed: int = 0) -> SplitHalf:
-    """Choose constants on a random half of the sets and score them on the other, many times, both ways round.
-
-    Of constants that are equally good on a half, the mean counts.
-    """
+    """Choose constants on a random half of the sets and score them on the other, many times, both ways round."""
     tried = [PRESENT, *(c for c in itertools.starmap(Constants, itertools.product(*TRIED)) if c != PRESENT)]
+    common = (np.array(tried) == np.array(PRESENT)).sum(axis=1)
     scores = by_set(records, answers(records, tried))
     rng = np.random.default_rng(seed)
     n = scores.shape[1]
-    chosen, other, ahead = [], [], []
+    found = []
     for _ in range(splits):
         half = np.isin(np.arange(n), rng.permutation(n)[: n // 2])
         for one in (half, ~half):
             mean, rest = scores @ (one / one.sum()), scores @ (~one / (n - one.sum()))
-            chosen.append(mean.max())
-            other.append(rest[mean >= mean.max() - 1e-9].mean())
-            ahead.append(other[-1] - rest[0])
+            equals = _best_of(mean)
+            near = equals[common[equals] == common[equals].max()]
+            found.append((mean.max(), rest[equals].mean(), rest[near].mean(), rest[0]))
+    chosen_on, scored_on, near, present = np.array(found).T
     everywhere = scores.mean(axis=1)
-    best = int(everywhere.argmax())
-    means = (float(everywhere[0]), float(everywhere[best]), float(np.mean(chosen)), float(np.mean(other)))
-    return SplitHalf(*means, float(np.std(ahead)), tried[best], n, len(tried))
+    equals = _best_of(everywhere)
+    best = tried[equals[common[equals].argmax()]]
+    means = (everywhere[0], everywhere.max(), chosen_on.mean(), scored_on.mean(), near.mean())
+    return SplitHalf(*map(float, means), float((scored_on - present).std()), best, n, len(tried))
+
+
+def _best_of(means: np.ndarray) -> np.ndarray:
+    return np.flatnonzero(means >= means.max() - 1e-9)
