@@ -25,12 +25,11 @@ COMMUNITIES_FROM = 3.6
 THINNINGS = 16
 # what settings next to it say about a setting, and what a cluster more is worth: coarse partitions are stable too
 NEXT_TO_IT, FINER = 0.25, 0.01
-# one cluster, unless a second mode rises by this and the partition is this stable
-CLEAR_RISE, RISE, CLEAR_STABILITY, STABILITY = 1.5, 0.6, 0.8, 0.5
+# one cluster, unless a partition is as stable as those of noise hardly are and, for modes, a second one rises by this;
+# where it rises clearly, less will do
+SURE, RISE, CLEAR_RISE, STABILITY = 0.7, 0.6, 1.5, 0.5
 # partitions that agree so well are the same
 ALIKE = 0.9
-# what no communities of noise reach
-SURE_COMMUNITIES = 0.7
 
 
 class Candidate(NamedTuple):
@@ -220,9 +219,9 @@ def _passes(best: Candidate, landscape: Landscape) -> bool:
     if best.view == "mixture":
         return True  # it was asked before it was admitted
     if best.view == "communities":
-        return best.stability >= SURE_COMMUNITIES
+        return best.stability >= SURE
     risen = rise(landscape)
-    return risen >= RISE and best.stability >= (STABILITY if risen >= CLEAR_RISE else CLEAR_STABILITY)
+    return risen >= RISE and best.stability >= (STABILITY if risen >= CLEAR_RISE else SURE)
 
 
 def _one_cluster(n: int, candidates: tuple[Candidate, ...]) -> Choice:
