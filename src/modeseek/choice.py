@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from modeseek.consensus import memberships
+from modeseek.consensus import Vote, cluster_stability, counterparts, memberships
 from modeseek.metrics import rand_agreement
 from modeseek.prominence import level_for
 from modeseek.types import Array, IntArray
-from modeseek.views import Landscape, Thinned, by_communities, by_mixture, by_modes, refit, rise, thin
+from modeseek.views import Landscape, Retrial, Thinned, by_communities, by_mixture, by_modes, rise, thin
 from modeseek.views.gaussians import FEW
 from modeseek.views.proposals import Partitions, Setting, is_trivial, trees
 
@@ -76,6 +76,10 @@ class Choice:
     labels : (n,) integer array
     memberships : (n, c) array
         Share of thinned data in which a point, where it was kept, went with each cluster; rows add up to 1.
+    cluster_stability : (c,) array
+        Mean Jaccard index of each cluster with the closest of thinned data, among the points that were kept.
+    votes : tuple of (rows, labels)
+        The partitions of thinned data behind both.
     stability : float
     candidates : tuple of Candidate
         Different ones, from the best on.
@@ -84,6 +88,8 @@ class Choice:
 
     labels: IntArray
     memberships: Array
+    cluster_stability: Array
+    votes: tuple[Vote, ...]
     stability: float
     candidates: tuple[Candidate, ...]
     message: str
@@ -122,8 +128,10 @@ def choose(landscape: Landscape, *, seed: int, wishes: Wishes | None = None, pol
     message = f"{int(labels.max()) + 1} clusters by {best.view}, stability {best.stability:.2f}"
     if best.view == "mixture" and len(landscape.weights) < FEW:
         message += "; so few points may look like this by chance"
-    shares = _memberships(landscape, best, labels, seed=seed + 1, polish=polish)
-    return Choice(labels, shares, best.stability, tuple(_different(candidates)), message)
+    votes = tuple(_votes(landscape, candidates, wishes, seed=seed + 1, polish=polish))
+    shares = memberships(labels, votes, landscape.weights).toarray()
+    firm = cluster_stability(labels, votes, landscape.weights)
+    return Choice(labels, shares, firm, votes, best.stability, tuple(_different(candidates)), message)
 
 
 def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
@@ -136,7 +144,10 @@ def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
     into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(centres)
     shares = np.column_stack([choice.memberships[:, into == c].sum(axis=1) for c in range(n_clusters)])
     message = f"{n_clusters} clusters as wished, merged from: {choice.message}"
-    return replace(choice, labels=shares.argmax(axis=1), memberships=shares, message=message)
+    labels = shares.argmax(axis=1)
+    votes = tuple((rows, into[counterparts(found, choice.labels[rows])]) for rows, found in choice.votes)
+    firm = cluster_stability(labels, votes)
+    return replace(choice, labels=labels, memberships=shares, cluster_stability=firm, votes=votes, message=message)
 
 
 def _candidates(landscape: Landscape, seed: int) -> list[Candidate]:
@@ -226,28 +237,38 @@ def _passes(best: Candidate, landscape: Landscape) -> bool:
 
 def _one_cluster(n: int, candidates: tuple[Candidate, ...]) -> Choice:
     message = "one cluster: no partition is clear of what chance makes of so many points"
-    return Choice(np.zeros(n, dtype=np.intp), np.ones((n, 1)), 1.0, tuple(_different(list(candidates))), message)
+    labels = np.zeros(n, dtype=np.intp)
+    return Choice(labels, np.ones((n, 1)), np.ones(1), (), 1.0, tuple(_different(list(candidates))), message)
 
 
-def _memberships(landscape: Landscape, best: Candidate, labels: IntArray, *, seed: int, polish: Polish | None) -> Array:
-    """Return how often each point went with each cluster, over fresh thinnings."""
-
-    def votes() -> Iterator[tuple[IntArray, IntArray]]:
-        yield np.arange(len(labels)), labels  # the partition itself has a vote, so that everybody has one
-        rng = np.random.default_rng(seed)
-        for _ in range(THINNINGS):
-            some = thin(landscape, rng)
-            found = _again(best, some, rng)
-            yield some.rows, found if polish is None else polish(found, some.rows)
-
-    return memberships(labels, votes()).toarray()
+def _votes(
+    landscape: Landscape, candidates: Sequence[Candidate], wishes: Wishes, *, seed: int, polish: Polish | None
+) -> Iterator[Vote]:
+    """Yield what the chosen view and setting make of fresh thinnings, and of which points."""
+    best, rng = candidates[0], np.random.default_rng(seed)
+    retrial = Retrial(best.setting) if best.view == "mixture" else None
+    for _ in range(THINNINGS):
+        some = thin(landscape, rng)
+        found = _again(best, some) if retrial is None else _retried(retrial, candidates, wishes, some, rng)
+        yield some.rows, found if polish is None else polish(found, some.rows)
 
 
-def _again(best: Candidate, some: Thinned, rng: np.random.Generator) -> IntArray:
+def _again(best: Candidate, some: Thinned) -> IntArray:
     """Return what the view and setting of a candidate make of a thinned landscape."""
-    if best.view == "mixture":
-        return refit(some.landscape, best.setting, best.labels[some.rows], rng)
     return GRIDS[best.view](some.landscape, best.setting)[best.setting]
+
+
+def _retried(
+    retrial: Retrial, candidates: Sequence[Candidate], wishes: Wishes, some: Thinned, rng: np.random.Generator
+) -> IntArray:
+    """Return what the mixture makes of a thinned landscape; if it is not admitted there, what the next best does."""
+    clear = rise(some.landscape) >= CLEAR_RISE
+    found = retrial(some.landscape, candidates[0].labels[some.rows], rng, clear=clear)
+    if found is not None:
+        return found
+    if len(candidates) > 1 and (wishes.least > 1 or _passes(candidates[1], some.landscape)):
+        return _again(candidates[1], some)
+    return np.zeros(len(some.rows), dtype=np.intp)
 
 
 def _different(candidates: list[Candidate], *, most: int = 5) -> list[Candidate]:

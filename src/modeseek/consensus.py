@@ -9,20 +9,23 @@ Points that go together in every partition are one clump, and nothing below look
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from modeseek.metrics import rand_agreement
+from modeseek.metrics import best_jaccard, rand_agreement
 from modeseek.partition import by_weight
 from modeseek.types import Array, IntArray
 from modeseek.validation import check_integer, check_weights, same_rows
 
-__all__ = ["Clumps", "Consensus", "clumps_of", "consensus", "memberships"]
+__all__ = ["Clumps", "Consensus", "Vote", "clumps_of", "cluster_stability", "consensus", "counterparts", "memberships"]
+
+# which points, and their clusters
+Vote: TypeAlias = tuple[IntArray, IntArray]
 
 # clumps whose co-association is held as a square: 32 MB
 SQUARE = 2000
@@ -61,11 +64,14 @@ class Consensus:
         Share of the partitions in which a point goes with each cluster; rows add up to 1.
     stability : float
         Mean adjusted Rand index of the partitions with this one.
+    cluster_stability : (k,) array
+        Mean Jaccard index of each cluster with the closest of each partition.
     """
 
     labels: IntArray
     shares: csr_array
     stability: float
+    cluster_stability: Array
 
     @property
     def n_clusters(self) -> int:
@@ -117,9 +123,10 @@ def consensus(partitions: ArrayLike, weights: ArrayLike | None = None, *, square
     of_clump = np.empty(len(clumps.weights), dtype=np.intp)
     of_clump[clumps.members] = labels
     everyone = np.arange(len(of_clump))
-    shares = memberships(of_clump, ((everyone, row) for row in clumps.labels), clumps.weights)
+    votes = [(everyone, row) for row in clumps.labels]
+    shares = memberships(of_clump, votes, clumps.weights)
     stability = float(np.mean([rand_agreement(row, labels, masses) for row in rows]))
-    return Consensus(labels, shares[clumps.members], stability)
+    return Consensus(labels, shares[clumps.members], stability, cluster_stability(of_clump, votes, clumps.weights))
 
 
 def clumps_of(partitions: IntArray, weights: Array) -> Clumps:
@@ -138,9 +145,7 @@ def clumps_of(partitions: IntArray, weights: Array) -> Clumps:
     return Clumps(partitions[:, first[order]], sizes[order], rank[members])
 
 
-def memberships(
-    labels: IntArray, votes: Iterable[tuple[IntArray, IntArray]], weights: Array | None = None
-) -> csr_array:
+def memberships(labels: IntArray, votes: Iterable[Vote], weights: Array | None = None) -> csr_array:
     """Return how often each point went with each cluster of a partition: a sparse array whose rows add up to 1.
 
     A cluster of a vote counts as the one that it shares most weight with. Where most votes say otherwise, the point's
@@ -151,7 +156,7 @@ def memberships(
     labels : (n,) integer array
         The partition, numbered from 0 on.
     votes : iterable of (rows, found)
-        Other partitions, of all points or of some: which points, and their clusters. Each point has one vote at least.
+        Other partitions, of all points or of some: which points, and their clusters. A point without a vote is sure.
     weights : (n,) array, optional
 
     Examples
@@ -164,7 +169,7 @@ def memberships(
     rows, columns = [], []
     for some, found in votes:
         rows.append(some)
-        columns.append(_counterparts(found, labels[some], None if weights is None else weights[some]))
+        columns.append(counterparts(found, labels[some], None if weights is None else weights[some]))
     row, column = np.concatenate(rows), np.concatenate(columns)
     shape = len(labels), int(labels.max()) + 1
     counts = csr_array((np.ones(len(row)), (row, column)), shape=shape).tocoo()  # adds up what comes twice
@@ -180,7 +185,25 @@ def memberships(
     return csr_array((np.append(mine, count[~own]) / total[row], (row, column)), shape=shape)
 
 
-def _counterparts(found: IntArray, labels: IntArray, weights: Array | None) -> IntArray:
+def cluster_stability(labels: IntArray, votes: Sequence[Vote], weights: Array | None = None) -> Array:
+    """Return the mean Jaccard index of each cluster with the closest one of each vote that has some of its points.
+
+    Examples
+    --------
+    >>> everyone = np.arange(4)
+    >>> votes = [(everyone, np.array([1, 1, 0, 0])), (everyone, np.array([0, 0, 0, 1]))]
+    >>> cluster_stability(np.array([0, 0, 1, 1]), votes).round(2)
+    array([0.83, 0.75])
+    """
+    total, heard = np.zeros((2, int(labels.max()) + 1))
+    for rows, found in votes:
+        best = best_jaccard(labels[rows], found, None if weights is None else weights[rows])
+        total[: len(best)] += best
+        heard[: len(best)] += best > 0
+    return np.divide(total, heard, out=np.ones(len(total)), where=heard > 0)
+
+
+def counterparts(found: IntArray, labels: IntArray, weights: Array | None = None) -> IntArray:
     """Return for each point the label that its found cluster shares most weight with; of equals, the lowest."""
     k = int(labels.max()) + 1
     pairs, inverse = np.unique(found.astype(np.int64) * k + labels, return_inverse=True)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from modeseek.types import Array, IntArray
 
-__all__ = ["acp", "alp", "k_score", "rand_agreement"]
+__all__ = ["acp", "alp", "best_jaccard", "k_score", "rand_agreement"]
 
 NOISE = -1
 
@@ -166,6 +166,27 @@ def rand_agreement(first: IntArray, second: IntArray, weights: Array | None = No
     expected = one * other / pairs if pairs > 0 else most
     # equal up to rounding: both are one cluster, or both are single points
     return 1.0 if most - expected <= 1e-12 * alone else (both - expected) / (most - expected)
+
+
+def best_jaccard(labels: IntArray, found: IntArray, weights: Array | None = None) -> Array:
+    """Return for each label, 0, 1, ..., its largest Jaccard index with a cluster of another partition.
+
+    The index of two sets is the weight of what they share over the weight of what lies in either; a label without
+    points has 0.
+
+    Examples
+    --------
+    >>> best_jaccard(np.array([0, 0, 0, 1]), np.array([5, 5, 2, 2])).round(2)
+    array([0.67, 0.5 ])
+    """
+    m = int(found.max()) + 1
+    pairs, which = np.unique(labels.astype(np.int64) * m + found, return_inverse=True)
+    own, other = pairs // m, pairs % m
+    shared = np.bincount(which, weights=weights)
+    sizes, sizes_found = np.bincount(labels, weights=weights), np.bincount(found, weights=weights)
+    best = np.zeros(len(sizes))
+    np.maximum.at(best, own, shared / (sizes[own] + sizes_found[other] - shared))
+    return best
 
 
 def _average_purity(counts: Array, groups: IntArray, sizes: Array, weighted: bool) -> float:

@@ -14,7 +14,7 @@ __all__ = ["show"]
 MOST_ROWS = 20
 # room that cluster, size and share take, that a feature needs at least, and its border's part of that
 FIXED_WIDTH, NARROWEST, BORDER = 33, 11, 3
-SURE = "confidence"
+SURE = ("confidence", "stability")
 # rows of a lower confidence are counted
 DOUBTFUL = 0.75
 
@@ -35,11 +35,12 @@ def show(summary: Summary, console: Console) -> None:
 
 def _table(summary: Summary, width: int) -> Table:
     n_features = len(summary.features)
-    sure = getattr(summary.estimator, "confidence_", None)
-    room = width - FIXED_WIDTH - (0 if sure is None else len(SURE) + BORDER)
+    sure, firm = getattr(summary.estimator, "confidence_", None), summary.cluster_stability or []
+    named = () if sure is None else SURE
+    room = width - FIXED_WIDTH - sum(len(name) + BORDER for name in named)
     shown = n_features if room // n_features >= NARROWEST else max(1, (room - NARROWEST) // NARROWEST)
     table = Table(header_style="bold")
-    for name in ("cluster", "size", "share", *([] if sure is None else [SURE])):
+    for name in ("cluster", "size", "share", *named):
         table.add_column(name, justify="right", no_wrap=True)
     for name in summary.features[:shown]:
         # cut rather than folded: a name in pieces cannot be read
@@ -53,8 +54,8 @@ def _table(summary: Summary, width: int) -> Table:
         size = int(summary.sizes[label])
         centre = [f"{value:.4g}" for value in summary.centers[label, :shown]]
         rest = ["…"] if shown < n_features else []
-        mean = [] if sure is None else [f"{sure[summary.labels == label].mean():.2f}"]
-        table.add_row(str(label), f"{size:,}", f"{size / n_rows:.1%}", *mean, *centre, *rest)
+        told = [] if sure is None else [f"{sure[summary.labels == label].mean():.2f}", f"{firm[label]:.2f}"]
+        table.add_row(str(label), f"{size:,}", f"{size / n_rows:.1%}", *told, *centre, *rest)
     if summary.n_noise:
         table.add_section()
         table.add_row("noise", f"{summary.n_noise:,}", f"{summary.n_noise / n_rows:.1%}")

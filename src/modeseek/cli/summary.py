@@ -115,15 +115,23 @@ class Summary:
         found = getattr(self.estimator, "stability_", None)
         return None if found is None else float(found)
 
+    @property
+    def cluster_stability(self) -> list[float] | None:
+        """How much of each cluster comes back; None where nothing tells."""
+        found = getattr(self.estimator, "cluster_stability_", None)
+        return None if found is None else [float(each) for each in found]
+
     def record(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         from modeseek import __version__
 
         n_rows = len(self.labels)
-        clusters = [
+        clusters: list[dict[str, Any]] = [
             {"label": label, "size": int(size), "share": float(size / n_rows), "center": center.tolist()}
             for label, (size, center) in enumerate(zip(self.sizes, self.centers, strict=True))
         ]
+        for cluster, stability in zip(clusters, self.cluster_stability or (), strict=False):
+            cluster["stability"] = stability
         return {
             "version": __version__,
             "file": self.settings.file,

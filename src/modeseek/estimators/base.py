@@ -183,11 +183,15 @@ class Memberships(ShiftClusterer):
             raise AttributeError(f"{type(self).__name__} has no memberships_: it is not fitted, or has one chain only.")
         return self._shares.toarray()[self._points.inverse]
 
-    def _store_memberships(self, part: Partition, labels: IntArray, memberships: Array | csr_array) -> None:
-        """Keep memberships, whose columns are numbered by `labels`, in the order of the partition; 0 for noise."""
+    def _store_memberships(
+        self, part: Partition, labels: IntArray, memberships: Array | csr_array, stability: Array
+    ) -> None:
+        """Keep memberships and stability, numbered by `labels`, in the order of the partition; 0 for noise."""
         columns = np.empty(part.n_clusters, dtype=np.intp)
         columns[part.labels] = labels
-        shares = csr_array(memberships)[:, columns[part.sizes >= self.min_cluster_size]]
+        columns = columns[part.sizes >= self.min_cluster_size]
+        self.cluster_stability_ = stability[columns]
+        shares = csr_array(memberships)[:, columns]
         total = np.where(self._labels >= 0, shares.sum(axis=1), 0.0)
         self._shares = diags_array(np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)) @ shares
         confidence = np.ravel(self._shares.max(axis=1).toarray()) if shares.shape[1] else np.zeros(len(total))

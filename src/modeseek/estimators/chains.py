@@ -20,7 +20,7 @@ from modeseek.validation import Points
 __all__ = ["RandomClusterer"]
 
 # what a consensus has and one chain has not
-OF_SEVERAL = ("_shares", "chain_labels_", "confidence_", "stability_")
+OF_SEVERAL = ("_shares", "chain_labels_", "cluster_stability_", "confidence_", "stability_")
 # from the best to the worst
 OUTCOMES = list(Outcome)
 
@@ -84,7 +84,7 @@ class RandomClusterer(Memberships):
             theorem2=theorem2,
         )
         self._store_clusters(points, part)
-        self._store_memberships(part, found.labels, found.shares)
+        self._store_memberships(part, found.labels, found.shares, found.cluster_stability)
         self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
         self.points_ = points.restore(places)[points.inverse]
         self.stability_, self.chain_labels_ = found.stability, labels[:, points.inverse]

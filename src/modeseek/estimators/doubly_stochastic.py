@@ -97,10 +97,12 @@ class DoublyStochasticMeanShift(RandomClusterer):
     trace_ : Trace
         Bandwidth path and largest shifts, of the first chain.
     memberships_ : array of shape (n_samples, n_clusters)
-        Only with several chains, as are the next three: share of the chains in which a row goes with each cluster. A
+        Only with several chains, as are the next four: share of the chains in which a row goes with each cluster. A
         chain's cluster counts as the one that it shares most weight with. Rows add up to 1 (0 for noise).
     confidence_ : array of shape (n_samples,)
-        The membership in its own cluster.
+        The membership in its own cluster: about how often a fresh chain keeps the row there; see docs/confidence.md.
+    cluster_stability_ : array of shape (n_clusters,)
+        Mean Jaccard index of each cluster with the closest one of each chain: it falls where chains split or merge it.
     stability_ : float
         Mean adjusted Rand index of the chains with the consensus.
     chain_labels_ : integer array of shape (n_chains, n_samples)

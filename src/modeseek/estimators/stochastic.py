@@ -61,7 +61,7 @@ class StochasticMeanShift(RandomClusterer):
     ----------
     labels_, cluster_centers_, n_clusters_, points_, outcome_, partition_, n_updates_, engine_, trace_
         As in `DoublyStochasticMeanShift`.
-    memberships_, confidence_, stability_, chain_labels_
+    memberships_, confidence_, cluster_stability_, stability_, chain_labels_
         With several chains, as there.
     bandwidth_ : float
         The bandwidth in force.

@@ -17,7 +17,7 @@ from modeseek.mixture.search import level
 from modeseek.types import Array, IntArray
 from modeseek.views.proposals import Landscape, Setting, is_trivial
 
-__all__ = ["FEW", "Gaussians", "by_mixture", "refit"]
+__all__ = ["FEW", "Gaussians", "Retrial", "by_mixture"]
 
 # fewer components than this: where it takes as many, they tile a shape
 MOST_COMPONENTS, MOST_POINTS = 10, 500
@@ -33,6 +33,8 @@ BETTER, NOT_WORSE, SEVERAL = 2.0, -1.0, 3
 FEW = 64
 # in few dimensions Gaussians tile a uniform patch too: the gain must be beyond what they gain there
 PLANE, PATCHES, BEYOND = 3, 16, 1.5
+# parts held out where a mixture is only asked whether it would be admitted again
+HELD_OUT_AGAIN = 2
 
 
 class Gaussians(NamedTuple):
@@ -71,30 +73,83 @@ def by_mixture(landscape: Landscape, rng: np.random.Generator, *, clear: bool) -
     labels = _labels(found.mixture, landscape.coordinates)
     if is_trivial(labels, landscape.weights):
         return None
-    trial = _hold_out(points, weights, found.mixture, labels[rows], rng)
-    if trial.stability < STABLE:
+    trial = _hold_out(points, weights, found.mixture, labels[rows], rng, HELD_OUT)
+    k = len(found.mixture.weights)
+    if not _predicts(trial, k, len(landscape.weights), clear=clear):
         return None
-    many = len(found.mixture.weights) > SEVERAL
-    if len(landscape.weights) < FEW:
-        if many:
-            return None
-    else:
-        if trial.ahead < (BETTER if clear or many else NOT_WORSE):
-            return None
-        if not clear and points.shape[1] <= PLANE and not _beyond_uniform(points, weights, found, rng):
+    if _tiles(points, len(landscape.weights), clear=clear):
+        if found.gain <= _gain_of_uniform(points, weights, k, found.mixture.form, rng):
             return None
     return Gaussians(labels, _setting(found.mixture), trial.stability)
 
 
-def refit(landscape: Landscape, setting: Setting, labels: IntArray, rng: np.random.Generator) -> IntArray:
-    """Return the partition of a landscape by a mixture of given components and form, with another to hint at."""
-    rows = _sample(len(landscape.weights), rng)
-    points = np.ascontiguousarray(landscape.coordinates[rows])
-    hint = np.unique(labels[rows], return_inverse=True)[1]
-    mixture = _fitted(points, landscape.weights[rows], int(setting[0]), FORMS[int(setting[1])], hint)
-    if mixture is None:
-        return np.zeros(len(landscape.weights), dtype=np.intp)
-    return _labels(mixture, landscape.coordinates)
+class Retrial:
+    """Whether thinned data would admit a mixture of the same components and form, and what it makes of them.
+
+    The tests are those of `by_mixture`, with fewer parts held out and uniform patches that are drawn once for all. They
+    still cost more than the partition, so that every other call goes by the verdict of the one before.
+
+    Parameters
+    ----------
+    setting : (float, float)
+        Of the mixture that was admitted.
+    """
+
+    def __init__(self, setting: Setting):
+        self._k, self._form = int(setting[0]), FORMS[int(setting[1])]
+        self._uniform: float | None = None
+        self._calls, self._admitted = 0, False
+
+    def __call__(
+        self, landscape: Landscape, labels: IntArray, rng: np.random.Generator, *, clear: bool
+    ) -> IntArray | None:
+        """Return labels by a mixture of the landscape, or None where it is not admitted.
+
+        Parameters
+        ----------
+        landscape : Landscape
+        labels : (n,) integer array
+            Another partition of its points, to hint at.
+        rng : Generator
+        clear : bool
+            Whether the density itself shows clear modes.
+        """
+        rows = _sample(len(landscape.weights), rng)
+        points, weights = np.ascontiguousarray(landscape.coordinates[rows]), landscape.weights[rows]
+        hint = np.unique(labels[rows], return_inverse=True)[1]
+        mixture = _fitted(points, weights, self._k, self._form, hint)
+        if mixture is None:
+            return None
+        again = _labels(mixture, landscape.coordinates)
+        if self._calls % 2 == 0:
+            self._admitted = not is_trivial(again, landscape.weights) and self._passes(
+                points, weights, mixture, again[rows], rng, n=len(again), clear=clear
+            )
+        self._calls += 1
+        return again if self._admitted else None
+
+    def _passes(
+        self,
+        points: Array,
+        weights: Array,
+        mixture: Mixture,
+        labels: IntArray,
+        rng: np.random.Generator,
+        *,
+        n: int,
+        clear: bool,
+    ) -> bool:
+        found = Found(mixture, _single(points, weights) - mixture.bic)
+        if not _are_modes(found):
+            return False
+        trial = _hold_out(points, weights, mixture, labels, rng, HELD_OUT_AGAIN)
+        if not _predicts(trial, self._k, n, clear=clear):
+            return False
+        if not _tiles(points, n, clear=clear):
+            return True
+        if self._uniform is None:
+            self._uniform = _gain_of_uniform(points, weights, self._k, self._form, rng)
+        return found.gain > self._uniform
 
 
 class _Trial(NamedTuple):
@@ -109,10 +164,26 @@ def _are_modes(found: Found) -> bool:
     return k < MOST_COMPONENTS and found.gain > LEAST_GAIN and float(dips(found.mixture).min()) > DIP
 
 
-def _hold_out(points: Array, weights: Array, mixture: Mixture, labels: IntArray, rng: np.random.Generator) -> _Trial:
+def _predicts(trial: _Trial, k: int, n: int, *, clear: bool) -> bool:
+    """Return whether a mixture of k components came back on what was held out, and told it as well as it must."""
+    if trial.stability < STABLE:
+        return False
+    if n < FEW:
+        return k <= SEVERAL
+    return trial.ahead >= (BETTER if clear or k > SEVERAL else NOT_WORSE)
+
+
+def _tiles(points: Array, n: int, *, clear: bool) -> bool:
+    """Return whether Gaussians might tile a uniform patch here, so that they must gain more than they would there."""
+    return n >= FEW and not clear and points.shape[1] <= PLANE
+
+
+def _hold_out(
+    points: Array, weights: Array, mixture: Mixture, labels: IntArray, rng: np.random.Generator, count: int
+) -> _Trial:
     n = len(points)
     agreement, gaussian, kernel = [], [], []
-    for _ in range(HELD_OUT):
+    for _ in range(count):
         order = rng.permutation(n)
         seen, unseen = order[: round(SHARE * n)], order[round(SHARE * n) :]
         hint = np.unique(labels[seen], return_inverse=True)[1]
@@ -129,19 +200,22 @@ def _hold_out(points: Array, weights: Array, mixture: Mixture, labels: IntArray,
     return _Trial(float(np.mean(agreement)), float(ahead.mean() / (ahead.std() / np.sqrt(n) + 1e-12)))
 
 
-def _beyond_uniform(points: Array, weights: Array, found: Found, rng: np.random.Generator) -> bool:
-    """Return whether the mixture gains more than it would on uniform points of the same spread."""
-    k, form = len(found.mixture.weights), found.mixture.form
+def _gain_of_uniform(points: Array, weights: Array, k: int, form: str, rng: np.random.Generator) -> float:
+    """Return what a mixture hardly gains on uniform points of the same spread."""
     middle = np.average(points, axis=0, weights=weights)
     spread = np.sqrt(np.average(np.square(points - middle), axis=0, weights=weights))
     gains = []
     for _ in range(PATCHES):
         patch = (rng.random(points.shape) - 0.5) * np.sqrt(12.0) * spread
         mixture = _fitted(patch, weights, k, form)
-        ones = [fit(patch, weights, np.zeros(len(patch), dtype=np.intp), each) for each in FORMS]
-        single = min(each.bic for each in ones if each is not None)
-        gains.append(single - mixture.bic if mixture is not None else 0.0)
-    return found.gain > float(np.mean(gains) + BEYOND * np.std(gains, ddof=1))
+        gains.append(_single(patch, weights) - mixture.bic if mixture is not None else 0.0)
+    return float(np.mean(gains) + BEYOND * np.std(gains, ddof=1))
+
+
+def _single(points: Array, weights: Array) -> float:
+    """Return the information criterion of the best single Gaussian."""
+    ones = [fit(points, weights, np.zeros(len(points), dtype=np.intp), form) for form in FORMS]
+    return min((each.bic for each in ones if each is not None), default=np.inf)
 
 
 def _fitted(points: Array, weights: Array, k: int, form: str, hint: IntArray | None = None) -> Mixture | None:
