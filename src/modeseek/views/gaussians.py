@@ -77,9 +77,9 @@ def by_mixture(landscape: Landscape, rng: np.random.Generator, *, clear: bool) -
     k = len(found.mixture.weights)
     if not _predicts(trial, k, len(landscape.weights), clear=clear):
         return None
-    if _tiles(points, len(landscape.weights), clear=clear):
-        if found.gain <= _gain_of_uniform(points, weights, k, found.mixture.form, rng):
-            return None
+    tiles = _tiles(points, len(landscape.weights), clear=clear)
+    if tiles and found.gain <= _gain_of_uniform(points, weights, k, found.mixture.form, rng):
+        return None
     return Gaussians(labels, _setting(found.mixture), trial.stability)
 
 
