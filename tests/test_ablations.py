@@ -154,12 +154,12 @@ def record(name, *, dimension=2.0, rise=1.5, mixture=None, modes=(), communities
 
 def test_a_replay_by_hand(ablations):
     halves = importlib.import_module("split_half")
-    at = halves.Constants(0.25, 0.01, 3.6, 0.7, 0.6, 0.5, 0.8)
+    at = halves.Constants(0.25, 0.01, 3.6, 0.7, 0.6, 0.5)
     two = ((0.9, 0.1, 0.7, 0.3, 0), (0.8, 0.8, 0.7, 0.6, 1))
     records = [
         record("second", modes=two),
         record("gate", rise=0.5, modes=two),
-        record("unstable", rise=1.0, modes=((0.75, 0.75, 0.7, 0.6, 0),)),
+        record("unstable", rise=1.0, modes=((0.65, 0.65, 0.7, 0.6, 0),)),
         record("mixture", mixture=0.4, modes=two[:1]),
         record("alike", mixture=0.4, modes=two),
         record("none", mixture=None),

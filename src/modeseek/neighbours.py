@@ -259,8 +259,8 @@ def intrinsic_dimension(neighbours: Neighbours, *, most: int = 20) -> float:
     Examples
     --------
     >>> points = np.random.default_rng(0).random((2000, 2))
-    >>> round(intrinsic_dimension(nearest_neighbours(points, 20)), 1)
-    2.0
+    >>> round(intrinsic_dimension(nearest_neighbours(points, 20)))
+    2
     """
     distances = neighbours.distances[:, :most]
     positive = distances[:, 0] > 0

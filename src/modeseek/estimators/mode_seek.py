@@ -29,14 +29,15 @@ POLISHING = 20
 
 
 class ModeSeek(Memberships):
-    """Clusters with nothing to set: views of the data propose partitions, and the most stable one is taken.
+    """Clusters with nothing to set: a view of the data proposes partitions, and the most stable one is taken.
 
     A density by nearest neighbours gives modes that merge by prominence. Where the data fill many dimensions, a graph
-    of shared neighbours gives communities. Each proposes partitions at several scales. Points are taken away at random
-    many times, and a partition is as good as what of it stays, with a little more for finer ones. If no second mode
-    rises clearly above what chance makes of so many points, the answer is one cluster.
+    of shared neighbours gives communities instead. Each is asked at several scales. Points are taken away at random
+    many times, and a partition is as good as what of it stays. A Gaussian mixture comes before modes if its components
+    are modes of their own, come back, and predict points that were held out: it sees groups that overlap. If nothing
+    is clear of what chance makes of so many points, the answer is one cluster.
 
-    This is a first version; see docs/quality.md for what it reaches.
+    docs/mode-seek.md has the steps, docs/quality.md what it reaches.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
     >>> X, _ = paper_mixture(50, random_state=0)
     >>> figure = plot_alternatives(ModeSeek(random_state=0).fit(X), X, figure=Figure())
     >>> figure.axes[0].get_title(loc="left")
-    'chosen: 1 cluster'
+    'chosen: 3 clusters'
     """
     check_is_fitted(estimator)
     X = check_state(X, name="X").astype(np.float64)
