@@ -209,8 +209,8 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write the rows with their cluster and, by modeseek, its confidence: the ending chooses the format; - "
-        "prints CSV.",
+        help="Write the rows with their cluster and, by modeseek or several chains, its confidence: the ending chooses "
+        "the format; - prints CSV.",
         rich_help_panel=OUTPUT,
     ),
 ]

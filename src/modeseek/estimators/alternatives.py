@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek.choice import Candidate
+from modeseek.choice import ALIKE, Candidate
 from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
 
 __all__ = ["chosen_one", "nearly_chosen"]
-
-# a partition that agrees so well with the labels is theirs, up to the last steps: noise, directions
-SAME = 0.9
 
 
 def nearly_chosen(model: ModeSeek) -> list[Candidate]:
@@ -38,4 +35,5 @@ def _compared(model: ModeSeek) -> list[tuple[Candidate, bool]]:
     # noise as a cluster of its own, so that numbers start at 0
     known = np.where(labels < 0, labels.max() + 1, labels)
     rows = [each._replace(labels=each.labels[model.tree_.inverse]) for each in model.alternatives_]
-    return [(each, rand_agreement(known, each.labels) >= SAME) for each in rows]
+    # so alike that it is theirs, up to the last steps: noise, directions
+    return [(each, rand_agreement(known, each.labels) >= ALIKE) for each in rows]
