@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
 from modeseek.cli import app
 from modeseek.cli.settings import METHOD, Settings
-from modeseek.cli.summary import Scaling
 from modeseek.datasets import paper_mixture
+from modeseek.scaling import Scaling
 from modeseek.storage import read_table
 
 X, Y = paper_mixture(15, random_state=0)

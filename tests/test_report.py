@@ -5,10 +5,12 @@ import re
 from dataclasses import FrozenInstanceError
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt  # rich, which the command needs, brings it
 from matplotlib.figure import Figure
 
+from modeseek import DoublyStochasticMeanShift
 from modeseek.plots import save_figure
 from modeseek.report import (
     Bullets,
@@ -21,10 +23,12 @@ from modeseek.report import (
     Table,
     inline,
     pictures,
+    python_lines,
     to_html,
     to_markdown,
     write_page,
 )
+from modeseek.scaling import Scaling
 from modeseek.storage import DataError
 
 VOID = {"meta", "link", "img", "br", "hr"}
@@ -297,3 +301,20 @@ def test_blocks_are_checked_and_frozen():
         Table(["a", "b"], [["c", "d"], ["e"]])
     with pytest.raises(FrozenInstanceError):
         Paragraph("a").text = "b"
+
+
+def test_python_lines_repeat_a_fit(tmp_path):
+    """The lines, run as they are, give the labels that they were written for; long calls stay readable."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(20, 12)), rng.normal(8, 1, size=(20, 12))]) * np.arange(1, 13)
+    names = [f"a rather long name of a column, {i}" for i in range(12)]
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, X, delimiter=",", header=",".join(f'"{name}"' for name in names), comments="")
+    model = DoublyStochasticMeanShift(1.0, 9.0, 3.0, policy="uniform", n_chains=2, min_cluster_size=2, random_state=5)
+    scaled = Scaling.fit(X, standardise=True).apply(X)
+    lines = python_lines(model.set_params(max_time=3600.0), str(path), names, standardise=True)
+    assert max(map(len, lines.splitlines())) < 140
+    space: dict = {}
+    exec(lines, space)
+    np.testing.assert_array_equal(space["model"].labels_, model.fit(scaled).labels_)
+    assert repr(space["model"]) == repr(model)

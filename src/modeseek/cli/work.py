@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from modeseek.cli.settings import DEFAULT, Problem, Settings, build_estimator
-from modeseek.cli.summary import Scaling, Summary, summarise
+from modeseek.cli.summary import Summary, summarise
+from modeseek.scaling import Scaling
 from modeseek.storage import SUFFIXES, Features, Table, check_target, read_table, write_json
 from modeseek.types import Array
 
