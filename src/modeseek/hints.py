@@ -1,11 +1,22 @@
-"""The hint of an error that met an unknown name."""
+"""What to try next: the hint of an error that met an unknown name, and the warning that advises."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["closest"]
+__all__ = ["AdviceWarning", "ScaleWarning", "closest"]
+
+
+class AdviceWarning(UserWarning):
+    """A result that is right as asked, but hardly what was wanted; the message says why and what to try.
+
+    `warnings.simplefilter("ignore", AdviceWarning)` silences them.
+    """
+
+
+class ScaleWarning(AdviceWarning):
+    """One column varies so much more than the others that it alone decides."""
 
 
 def closest(name: object, names: Iterable[str]) -> str:

@@ -8,7 +8,10 @@ import numpy as np
 
 from modeseek.types import Array
 
-__all__ = ["Scaling"]
+__all__ = ["Scaling", "dominant"]
+
+# a column with more of the variance than this leaves the others no say
+MOST_VARIANCE = 0.999
 
 
 class Scaling(NamedTuple):
@@ -48,3 +51,29 @@ class Scaling(NamedTuple):
     def undo(self, X: Array) -> Array:
         """Bring rows back to the data's own units."""
         return X * self.factor + self.shift
+
+
+def dominant(X: Array) -> tuple[int, float] | None:
+    """Return the column that holds nearly all of the variance, and how many times the next one's spread it has.
+
+    None where there is none, or where all other columns are constant.
+
+    Examples
+    --------
+    >>> column, times = dominant(np.array([[1.0, 20_000.0], [2.0, 50_000.0], [3.0, 10_000.0]]))
+    >>> column, round(times)
+    (1, 20817)
+    >>> dominant(np.array([[1.0, 5.0], [2.0, 7.0]])) is None
+    True
+    """
+    if X.shape[1] < 2 or len(X) < 2:
+        return None
+    low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    size = max(float(np.max(high - low)), np.finfo(np.float64).tiny)
+    # by the largest extent first: squares of huge numbers would overflow
+    spread = ((X - low) / size).std(axis=0)
+    column = int(np.argmax(spread))
+    next_one = float(np.max(np.delete(spread, column)))
+    if next_one == 0 or spread[column] ** 2 <= MOST_VARIANCE * np.square(spread).sum():
+        return None
+    return column, float(spread[column] / next_one)

@@ -15,8 +15,10 @@ from modeseek.types import Array, Geometry, IntArray
 __all__ = [
     "Points",
     "canonical_points",
+    "check_callbacks",
     "check_choice",
     "check_integer",
+    "check_jobs",
     "check_number",
     "check_range",
     "check_state",
@@ -245,6 +247,24 @@ def check_integer(name: str, value: Any, *, low: int) -> int:
     return int(value)
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Check a number of threads as joblib counts them: -1 for all cores, None for joblib's own default."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all cores; got {n_jobs!r}.")
+
+
+def check_callbacks(callbacks: Any) -> list[Any]:
+    """Check that callbacks are a sequence of functions; return them as a list, which None leaves empty."""
+    if callbacks is None:
+        return []
+    if callable(callbacks):
+        raise TypeError("callbacks must be a list of functions, not a function: write callbacks=[...].")
+    functions = list(callbacks) if isinstance(callbacks, Iterable) else [None]
+    if not all(map(callable, functions)):
+        raise TypeError(f"callbacks must be a list of functions f(state, info); got {callbacks!r}.")
+    return functions
+
+
 def check_range(h_min: float, h_max: float, h_inf: float | None) -> tuple[float, float, float | None]:
     """Check 0 < h_min <= h_inf <= h_max (h_inf may be None)."""
     h_min, h_max = check_number("h_min", h_min), check_number("h_max", h_max)
@@ -286,6 +306,10 @@ def seed_of(random_state: Any) -> int:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     from sklearn.utils import check_random_state
 
+    if not isinstance(random_state, np.random.RandomState) and random_state is not np.random:
+        raise ValueError(
+            f"random_state must be None, a whole number, or a NumPy Generator or RandomState; got {random_state!r}."
+        )
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 

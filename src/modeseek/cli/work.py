@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from modeseek.cli.advice import advice_on
 from modeseek.cli.settings import DEFAULT, Problem, Settings, build_estimator
 from modeseek.cli.summary import Summary, summarise
+from modeseek.hints import ScaleWarning
 from modeseek.scaling import Scaling
 from modeseek.storage import SUFFIXES, Features, Table, check_target, read_table, write_json
 from modeseek.types import Array
@@ -40,6 +42,8 @@ def cluster_file(settings: Settings) -> None:
         table.check_writable(settings.output)
     if table.row_names and not set(table.row_names) & set(features.names):
         _note(f"column '{table.row_names[0]}' holds row names and is left out; --columns can ask for it.")
+    for text in advice_on(features, standardise=settings.standardise, euclidean=settings.metric != "cosine"):
+        _note(text)
     scaling = Scaling.fit(features.values, standardise=settings.standardise)
     scaled = scaling.apply(features.values)
     _check_directions(settings, table, scaled)
@@ -57,6 +61,9 @@ def _check_targets(settings: Settings) -> None:
         raise Problem("--name must not be empty: give the new column a name.")
     if settings.output not in (None, STANDARD_STREAM):
         check_target(str(settings.output), SUFFIXES)
+        target, source = Path(str(settings.output)), Path(settings.file)
+        if target.exists() and source.exists() and target.samefile(source):
+            raise Problem(f"-o {settings.output} is the file that is read: give the result another name.")
     if settings.json not in (None, STANDARD_STREAM):
         check_target(str(settings.json), [".json"])
     if settings.plot is not None:
@@ -93,6 +100,7 @@ def _fit(estimator: Any, X: Array, settings: Settings) -> float:
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught, waiting:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ScaleWarning)  # `advice_on` has said so, with the column's name
         try:
             estimator.fit(X)
         except KeyboardInterrupt:

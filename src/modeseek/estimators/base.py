@@ -13,10 +13,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from modeseek.chain import Chain, ChainResult, Outcome, Setting, Stopping, partition, run
 from modeseek.engines import choose
+from modeseek.estimators.advice import advice, advice_on_size
+from modeseek.estimators.data import advise_on_scale, check_rows
+from modeseek.hints import AdviceWarning
 from modeseek.neighbours import nearest
 from modeseek.partition import Partition
 from modeseek.profiles import Profile, get_profile
@@ -27,8 +30,10 @@ from modeseek.validation import (
     METRICS,
     Points,
     canonical_points,
+    check_callbacks,
     check_choice,
     check_integer,
+    check_jobs,
     check_number,
     check_tau,
     check_weights,
@@ -65,7 +70,10 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        self._fit(self._check_data(X, sample_weight))
+        points = self._check_data(X, sample_weight)
+        self._advise(advice_on_size(self, points))
+        self._fit(points)
+        self._advise(advice(self, points))
         return self
 
     def predict(self, X: ArrayLike) -> IntArray:
@@ -80,7 +88,7 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         labels : integer array of shape (n_samples,)
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        rows = check_rows(self, X, reset=False)
         return self._labels[nearest(self._points.values, self._points.place(rows), n_jobs=self.n_jobs)]
 
     def _fit(self, points: Points) -> None:
@@ -95,14 +103,11 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
     def _check_data(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Points:
         check_integer("min_cluster_size", self.min_cluster_size, low=1)
         geometry = Geometry(check_choice("metric", self.metric, METRICS))
-        try:
-            rows = validate_data(self, X, dtype=[np.float64, np.float32])
-        except (ValueError, TypeError) as error:
-            if "'complex'" in str(error):
-                raise ValueError("Complex data not supported: X must hold real numbers.") from None
-            if "could not convert string" in str(error):
-                raise ValueError(f"X must hold numbers only: {error}. Leave text columns out or encode them.") from None
-            raise
+        check_jobs(self.n_jobs)
+        check_callbacks(getattr(self, "callbacks", None))
+        rows = check_rows(self, X)
+        if not geometry.spherical:
+            advise_on_scale(self, rows)
         points = canonical_points(rows, check_weights(sample_weight, len(rows)), geometry)
         absent = np.flatnonzero(points.inverse < 0)
         if not len(absent):
@@ -151,6 +156,10 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
             ConvergenceWarning,
             stacklevel=4,
         )
+
+    def _advise(self, text: str | None) -> None:
+        if text is not None:
+            warnings.warn(f"{type(self).__name__}: {text}", AdviceWarning, stacklevel=3)
 
     def _remedy(self) -> str:
         return "Raise max_updates or max_time, or widen the bandwidths."

@@ -116,7 +116,7 @@ class ModeSeek(Memberships):
         self.verbose = verbose
 
     def _fit(self, points: Points) -> None:
-        wishes = self._wishes()
+        wishes = self._wishes(len(points.values))
         if len(points.values) < 3:
             n = len(points.values)
             self._keep(points, np.zeros(n, dtype=np.intp), np.ones((n, 1)), np.ones(1))
@@ -145,10 +145,11 @@ class ModeSeek(Memberships):
             return merged(more, points.values, int(wishes.most))
         return replace(found, message=f"{found.message}; no partition with {wishes.least} clusters or more was found")
 
-    def _wishes(self) -> Wishes:
+    def _wishes(self, n_distinct: int) -> Wishes:
         for name in ("n_clusters", "min_clusters", "max_clusters"):
-            if getattr(self, name) is not None:
-                check_integer(name, getattr(self, name), low=1)
+            wish = getattr(self, name)
+            if wish is not None and check_integer(name, wish, low=1) > n_distinct and name != "max_clusters":
+                raise ValueError(f"{name}={wish} is more than X has distinct rows, {n_distinct}: give a smaller one.")
         if self.n_clusters is not None:
             return Wishes(self.n_clusters, self.n_clusters)
         if self.min_clusters is not None and self.max_clusters is not None and self.min_clusters > self.max_clusters:

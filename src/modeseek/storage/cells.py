@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from modeseek.types import Array
 
-__all__ = ["is_missing", "is_number", "to_numbers"]
+__all__ = ["is_missing", "is_number", "rewriting", "to_numbers"]
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
 
@@ -37,6 +38,36 @@ def is_number(cell: str) -> bool:
         return float(cell) == float(cell) and "_" not in cell
     except ValueError:
         return False
+
+
+def rewriting(cell: object) -> str:
+    """Return how to write a cell so that it is a number; an empty string where it is none.
+
+    Examples
+    --------
+    >>> rewriting("0,5"), rewriting("12 %"), rewriting("Adelie")
+    ('write decimal points instead of decimal commas', "write numbers without '%'", '')
+    >>> rewriting("12,500")
+    'write 12500 (or 12.500): no commas in numbers'
+    """
+    if not isinstance(cell, str):
+        return ""
+    text = cell.strip()
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", text):
+        point = f" (or {text.replace(',', '.')})" if text.count(",") == 1 else ""
+        return f"write {text.replace(',', '')}{point}: no commas in numbers"
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+\.\d*", text):
+        return f"write {text.replace(',', '')}: no commas in numbers"
+    if is_number(text.replace(",", ".", 1)):
+        return "write decimal points instead of decimal commas"
+    if text.lower() in ("true", "false", "yes", "no"):
+        return "write 1 and 0 instead of true and false"
+    unit = re.fullmatch(r"([$€£]?)\s*[+-]?[\d.]+(?:e[+-]?\d+)?\s*(%|[a-zA-Zµ°]{1,3}|[$€£])?", text)
+    if unit and (unit[1] or unit[2]):
+        return f"write numbers without {unit[1] or unit[2]!r}"
+    if re.fullmatch(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}", text):
+        return "turn dates into numbers, such as days since the first"
+    return ""
 
 
 def to_numbers(column: NDArray[Any]) -> tuple[Array, int | None]:

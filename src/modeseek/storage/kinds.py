@@ -23,6 +23,9 @@ KINDS = {
     ".npz": "npz",
 }
 SUFFIXES = tuple(KINDS)
+SHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+FRAMES = {".json": "json", ".feather": "feather", ".h5": "hdf", ".hdf5": "hdf", ".pkl": "pickle", ".dta": "stata"}
+PACKED = {".gz": "gunzip", ".zip": "unzip", ".xz": "unxz", ".bz2": "bunzip2"}
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
@@ -38,5 +41,16 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in KINDS:
         ending = f"unknown ending '{suffix}'" if suffix else "the name has no ending"
-        raise DataError(f"'{path}': {ending}.{closest(suffix, SUFFIXES)} Known: {', '.join(SUFFIXES)}.")
+        raise DataError(f"'{path}': {ending}.{_way_in(suffix)} Known: {', '.join(SUFFIXES)}.")
     return KINDS[suffix]
+
+
+def _way_in(suffix: str) -> str:
+    """Say how to get from a kind of file that people have to one that is known."""
+    if suffix in SHEETS:
+        return " Save the sheet as CSV (in the spreadsheet: Save as, CSV UTF-8)."
+    if suffix in FRAMES:
+        return f" Convert it once, in Python: pandas.read_{FRAMES[suffix]}(...).to_parquet('data.parquet')."
+    if suffix in PACKED:
+        return f" Unpack it first: {PACKED[suffix]}."
+    return closest(suffix, SUFFIXES)

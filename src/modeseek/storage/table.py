@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from modeseek.hints import closest
 from modeseek.storage import binary
 from modeseek.storage.atomic import atomic_path
-from modeseek.storage.cells import is_number, to_numbers
+from modeseek.storage.cells import is_number, rewriting, to_numbers
 from modeseek.storage.errors import DataError
 from modeseek.storage.kinds import STANDARD_STREAM, kind_of
 from modeseek.storage.text import WHITESPACE, write_text
@@ -186,8 +186,12 @@ class Table:
         rest = ", ".join(self.columns[k] for k, _ in bad[1:])
         others = f" The same goes for {rest}." if rest else ""
         remedy = f"leave {'them' if others else 'it'} out with --ignore {names}"
-        if isinstance(value, str) and is_number(value.replace(",", ".", 1)):
-            remedy = "write decimal points instead of decimal commas"
+        if better := rewriting(value):
+            remedy = f"{better}, or {remedy}"
+        numbers = sum(is_number(str(cell)) for cell in self.cells[j])
+        if 2 * numbers > self.n_rows:
+            # a column of numbers with a slip or two is worth mending
+            remedy = f"correct it ({numbers:,} of {self.n_rows:,} rows have a number there), or {remedy}"
         raise DataError(
             f"{self.source}: column '{name}' is not numeric: {self.place(row)} has {_short(value)}.{others} "
             f"To go on, {remedy}."

@@ -1,0 +1,74 @@
+"""What to try where a result is right as asked, but hardly what was wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from modeseek.neighbours import kth_distance
+from modeseek.validation import Points
+
+__all__ = ["advice", "advice_on_size"]
+
+# fewer points than this may well be as many clusters
+FEWEST = 10
+# medians over this many points are as good as over all
+QUERIES = 200
+# pairs of coordinates in a sweep of an engine that compares all points: ten minutes or so on a core
+MOST_PAIRS = 5e11
+# ModeSeek takes about half a minute for 10^5 points of the plane
+MOST_ROWS = 300_000
+
+
+def advice(estimator: Any, points: Points) -> str | None:
+    """Return what to try next after a fit, or None where the result speaks for itself."""
+    n, found = len(points.values), estimator.n_clusters_
+    if found == 0:
+        return (
+            f"all rows are noise: every cluster is smaller than min_cluster_size={estimator.min_cluster_size}. "
+            "Take a smaller one."
+        )
+    given = _given(estimator)
+    if given is None or n < FEWEST:
+        return None
+    name, h = given
+    if found == n:
+        queries = points.values[np.linspace(0, n - 1, min(n, QUERIES)).astype(np.intp)]
+        apart = float(np.median(kth_distance(points.values, 2, queries, n_jobs=estimator.n_jobs)))
+        if h < apart:
+            return (
+                f"every row is a cluster of its own: {name}={h:.3g} reaches no neighbour, the nearest being "
+                f"{apart:.3g} away in the median. Raise it, or leave bandwidths out to have them chosen from the data."
+            )
+    spread = float(np.sqrt(points.values.astype(np.float64).var(axis=0).sum()))
+    if found == 1 and h > spread:
+        return (
+            f"all rows are one cluster: {name}={h:.3g} reaches over all the data, whose spread is {spread:.3g}. "
+            "Lower it, or leave bandwidths out to have them chosen from the data."
+        )
+    return None
+
+
+def advice_on_size(estimator: Any, points: Points) -> str | None:
+    """Return what to try before a fit that will take very long, or None."""
+    n, d = points.values.shape
+    sample = f"Fit a sample, such as X[::{max(2, n // 50_000)}], and let predict label the rest."
+    if getattr(estimator, "engine", None) == "reference" and float(n) * n * d > MOST_PAIRS / 100:
+        return (
+            f'engine="reference" is there to be read: it compares all {n:,} points with each other for every sweep. '
+            'engine="auto" gives the same labels, far sooner.'
+        )
+    if getattr(estimator, "engine_", None) == "brute" and float(n) * n * d > MOST_PAIRS:
+        return f"{n:,} points in {d} dimensions: every sweep compares all pairs of them, for hours perhaps. {sample}"
+    if not hasattr(estimator, "engine") and n > MOST_ROWS:
+        return f"{n:,} points: this takes many minutes and several gigabytes. {sample}"
+    return None
+
+
+def _given(estimator: Any) -> tuple[str, float] | None:
+    """Return the largest bandwidth that the user gave, with its name."""
+    for name in ("bandwidth", "h_max"):
+        if getattr(estimator, name, None) is not None:
+            return name, float(getattr(estimator, f"{name}_"))
+    return None
