@@ -43,6 +43,7 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 # `name` in a docstring links to what it names, where there is a page of it
 default_role = "py:obj"
+toc_object_entries_show_parents = "hide"
 nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|scipy|matplotlib|pandas)\..*")]
 
 sphinx_gallery_conf = {

@@ -16,7 +16,8 @@ Who is told what:
 
 A panel says how many clusters were found, how well they agree with the truth (the adjusted Rand index: 1 for the same
 partition, 0 on average for labels given at random), and how long one fit took. A row that a method leaves out as noise is
-grey, and counts as a cluster of its own in the index. In the set without structure one cluster is right.
+grey, and counts as a cluster of its own in the index. In the set without structure one cluster is right: the index is then 1,
+and 0 for anything else, even one row left out.
 """
 
 import time
