@@ -31,6 +31,7 @@ extensions = [
 exclude_patterns = ["_build", "gallery/*.py", "gallery/*.ipynb"]
 templates_path = ["_templates"]
 nitpicky = True
+smartquotes = False
 highlight_language = "none"  # indented blocks are formulas and commands
 
 myst_heading_anchors = 4
@@ -73,7 +74,7 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"text": "modeseek"},
     "navbar_end": ["theme-switcher"],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
     "navigation_with_keys": False,

@@ -1,6 +1,7 @@
-"""Links from the pages to files of the repository become links to the pages that are made of these files.
+"""Pages can be read on GitHub as they are, and built into a site.
 
-So pages can be read on GitHub as they are, and built into a site.
+Links from the pages to files of the repository become links to the pages that are made of these files. The empty line
+that ends the last output of a block, for doctest, is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ PAGES = {
 
 
 def to_pages(app: Any, page: str, source: list[str]) -> None:
-    """Rewrite the links of one page, in place."""
+    """Rewrite one page, in place."""
+    source[0] = re.sub(r"\n\n```$", "\n```", source[0], flags=re.M)
     source[0] = re.sub(r"\]\(\.\./examples/gallery/(\w+)\.py\)", r"](gallery/\1.rst)", source[0])
     for file, target in PAGES.items():
         source[0] = re.sub(rf"\]\({re.escape(file)}/?([)#])", rf"]({target}\1", source[0])

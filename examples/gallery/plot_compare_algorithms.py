@@ -2,22 +2,24 @@
 Clusterers side by side
 =======================
 
-Seven small data sets in the columns, clusterers in the rows. Six sets are those of scikit-learn's well-known comparison,
-500 points each. The last is the sparse mixture of the paper on doubly stochastic mean shift, 3 times 50 points.
+Seven small data sets in the columns, clusterers in the rows. Six sets are those of scikit-learn's well-known
+comparison, 500 points each. The last is the sparse mixture of the paper on doubly stochastic mean shift, 3 times 50
+points.
 
 Who is told what:
 
 - The five rows on top are ours, and **nothing is set**: no bandwidth, no number of clusters. Only the seed is fixed.
-- The next five are scikit-learn's. They need no number of clusters, but other settings. They get **those of scikit-learn's
-  own example**, which were chosen by eye for each set; the mixture gets that example's settings for all sets.
-- The five after these are **told a number of clusters**, with the other settings of the same example. It is the true one,
-  and three in the set without structure.
+- The next five are scikit-learn's. They need no number of clusters, but other settings. They get
+  **those of scikit-learn's own example**, which were chosen by eye for each set; the mixture gets that example's
+  settings for all sets.
+- The five after these are **told a number of clusters**, with the other settings of the same example. It is the true
+  one, and three in the set without structure.
 - Peers from other packages follow where they are installed, at their defaults.
 
 A panel says how many clusters were found, how well they agree with the truth (the adjusted Rand index: 1 for the same
-partition, 0 on average for labels given at random), and how long one fit took. A row that a method leaves out as noise is
-grey, and counts as a cluster of its own in the index. In the set without structure one cluster is right: the index is then 1,
-and 0 for anything else, even one row left out.
+partition, 0 on average for labels given at random), and how long one fit took. A row that a method leaves out as
+noise is grey, and counts as a cluster of its own in the index. In the set without structure one cluster is right: the
+index is then 1, and 0 for anything else, even one row left out.
 """
 
 import time
@@ -40,6 +42,7 @@ from modeseek.plots import palette
 # %%
 # The data, standardised
 # ----------------------
+# In the colours of the truth.
 
 N = 500
 stretched, stretched_labels = make_blobs(N, random_state=170)
@@ -53,6 +56,13 @@ sets = {
     "sparse mixture": paper_mixture(50, random_state=0),
 }
 sets = {name: (StandardScaler().fit_transform(X), y) for name, (X, y) in sets.items()}
+
+figure, places = plt.subplots(2, 4, figsize=(10, 5), layout="constrained")
+places[1, 3].set_axis_off()
+for ax, (name, (X, y)) in zip(places.flat, sets.items(), strict=False):
+    ax.scatter(*X.T, c=np.array(palette(3))[y], s=8, linewidths=0)
+    ax.set(title=name, xticks=[], yticks=[])
+plt.show()
 
 # %%
 # Settings of scikit-learn's example
@@ -113,9 +123,7 @@ def told_k(X, s):
     return {
         "k-means": cluster.KMeans(k, random_state=42),
         "Gaussian\nmixture": GaussianMixture(k, covariance_type="full", random_state=42),
-        "Spectral": cluster.SpectralClustering(
-            k, eigen_solver="arpack", affinity="nearest_neighbors", random_state=42
-        ),
+        "Spectral": cluster.SpectralClustering(k, eigen_solver="arpack", affinity="nearest_neighbors", random_state=42),
         "Ward": cluster.AgglomerativeClustering(k, linkage="ward", connectivity=0.5 * (near + near.T)),
         "Birch": cluster.Birch(n_clusters=k),
     }
@@ -234,11 +242,11 @@ plt.show()
 # %%
 # How to read it
 # --------------
-# Times of ours are of the whole fit, with the search for the scale, which takes most of it; peers were given theirs. On the
-# other hand a few hundred points say little about speed: the page on benchmarks has larger sets.
+# Times of ours are of the whole fit, with the search for the scale, which takes most of it; peers were given theirs.
+# On the other hand a few hundred points say little about speed: the page on benchmarks has larger sets.
 #
-# These are toy data. They show what kind of shape a method can see, not how good it is on yours. The page on quality has
-# 46 labelled sets that nobody drew for the purpose.
+# These are toy data. They show what kind of shape a method can see, not how good it is on yours. The page on quality
+# has 46 labelled sets that nobody drew for the purpose.
 
 for group, methods in results.items():
     print(f"\n{group}")

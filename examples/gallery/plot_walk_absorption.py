@@ -2,13 +2,14 @@
 Where the walk ends
 ===================
 
-The paper prints a law for the bandwidth of doubly stochastic mean shift, its Algorithm 1b. Here it is called *walk*. Each
-step multiplies 1/h^2 by a random number with mean 1, so 1/h^2 neither rises nor falls in the mean, and it cannot leave its
-range. Such a process has to settle. With the paper's slow nu its steps do not die out by themselves. They do so only at
-the ends, where there is no room for a step.
+The paper prints a law for the bandwidth of doubly stochastic mean shift, its Algorithm 1b. Here it is called *walk*.
+Each step multiplies 1/h^2 by a random number with mean 1, so 1/h^2 neither rises nor falls in the mean, and it cannot
+leave its range. Such a process has to settle. With the paper's slow nu its steps do not die out by themselves. They
+do so only at the ends, where there is no room for a step.
 
-So every walk ends at h_min or at h_max, and from then on the algorithm is stochastic mean shift at that one bandwidth. A
-coin toss decides which. The default here is another law, *shrinking*, which goes on drawing from most of the range.
+So every walk ends at h_min or at h_max, and from then on the algorithm is stochastic mean shift at that one
+bandwidth. A coin toss decides which. The default here is another law, *shrinking*, which goes on drawing from most of
+the range.
 """
 
 import matplotlib.pyplot as plt
@@ -18,6 +19,7 @@ from modeseek import DoublyStochasticMeanShift
 from modeseek.bandwidth import Shrinking, Walk, uniforms
 from modeseek.datasets import paper_mixture
 from modeseek.diagnostics import absorption, walk_paths
+from modeseek.plots import palette
 
 # %%
 # The coin
@@ -55,8 +57,8 @@ plt.show()
 # %%
 # What it does to the clusters
 # ----------------------------
-# The paper's mixture, three groups of 50 points. Forty chains by each law, all at the paper's settings. Chains whose walk
-# ended at h_max see one or two clusters, those whose walk ended at h_min see dozens.
+# The paper's mixture, three groups of 50 points. Forty chains by each law, all at the paper's settings. Chains whose
+# walk ended at h_max see one or two clusters, those whose walk ended at h_min see dozens.
 
 X, y = paper_mixture(50, random_state=0)
 counts = {
@@ -68,8 +70,8 @@ counts = {
 }
 
 figure, ax = plt.subplots(figsize=(10, 3.4), layout="constrained")
-for offset, (policy, found) in zip((-0.2, 0.2), counts.items(), strict=True):
-    ax.bar(np.arange(40) + offset, found, width=0.4, label=policy)
+for offset, colour, (policy, found) in zip((-0.2, 0.2), palette(2), counts.items(), strict=True):
+    ax.bar(np.arange(40) + offset, found, width=0.4, color=colour, label=policy)
 ax.axhline(3, color="#333333", linewidth=0.8, linestyle=":")
 ax.set_yscale("log")
 ax.set_yticks([1, 3, 10, 30, 100], ["1", "3", "10", "30", "100"])
