@@ -27,7 +27,13 @@ def to_pages(app: Any, page: str, source: list[str]) -> None:
         source[0] = re.sub(rf"\]\({re.escape(file)}/?([)#])", rf"]({target}\1", source[0])
 
 
+def opened(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Let a click on a picture that is a link open it: Sphinx would have the browser save it."""
+    context["body"] = re.sub(r'(href="[^"]+\.(?:png|svg)") download=""', r"\1", context.get("body", ""))
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register."""
     app.connect("source-read", to_pages)
+    app.connect("html-page-context", opened)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
