@@ -29,7 +29,7 @@ def to_pages(app: Any, page: str, source: list[str]) -> None:
 
 def opened(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Let a click on a picture that is a link open it: Sphinx would have the browser save it."""
-    context["body"] = re.sub(r'(href="[^"]+\.(?:png|svg)") download=""', r"\1", context.get("body", ""))
+    context["body"] = re.sub(r'download="" (href="[^"]+\.(?:png|svg)")', r"\1", context.get("body", ""))
 
 
 def setup(app: Any) -> dict[str, bool]:
