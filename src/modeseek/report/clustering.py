@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek.plots.clusters import save_clusters
-from modeseek.report.blocks import Bullets, Fragment, Heading, Page, Picture
+from modeseek.report.blocks import Block, Bullets, Fragment, Heading, Page, Picture
 from modeseek.report.code import fit_lines
 from modeseek.report.ending import ending, unfinished
 from modeseek.report.html import to_html
@@ -113,14 +113,14 @@ def write_report(
         extra=extra,
         first_row=first_row,
     )
-    blocks = [
+    blocks: list[Block] = [
         Heading("The rows"),
         scatter(subject, _still(subject)),
         *clusters_section(subject),
         *sureness_section(subject),
         *ending(model),
         *question_section(subject, asked or {}),
-        *([Heading("Notes"), Bullets([Plain(note) for note in notes])] if notes else []),
+        *_remarks(notes),
         Heading("The same in Python"),
         _code(fit_lines(model) if code is None else code),
     ]
@@ -147,7 +147,7 @@ def _lead(subject: Subject) -> str:
     n, count, noise = subject.n_rows, len(subject.clusters), subject.n_noise
     fall = "falls" if n - noise == 1 else "fall"
     if not count:
-        parts = [f"{_rows_in_words(n)}, and no cluster: all of it is noise" if n > 1 else "1 row, which is noise"]
+        parts = [f"No clusters: all {n:,} rows are noise" if n > 1 else "No cluster: the only row is noise"]
     else:
         parts = [f"{_rows_in_words(n - noise)} {fall} into {_clusters_in_words(count)}"]
         if noise:
@@ -159,6 +159,10 @@ def _lead(subject: Subject) -> str:
     lead = f"**{'; '.join(parts)}.**"
     stopped = unfinished(subject.model)
     return lead + (f"\n\nThe run {stopped}: these clusters are how far it came." if stopped else "")
+
+
+def _remarks(notes: Sequence[str]) -> list[Block]:
+    return [Heading("Notes"), Bullets([Plain(note) for note in notes])] if notes else []
 
 
 def _still(subject: Subject) -> Inlined:

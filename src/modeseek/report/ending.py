@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modeseek.estimators.alternatives import nearly_chosen
-from modeseek.report.blocks import Block, Heading, Mark, Paragraph, Table
+from modeseek.report.blocks import Block, Cell, Heading, Mark, Paragraph, Table
 from modeseek.report.inline import Plain
 
 __all__ = ["ending", "unfinished"]
@@ -35,20 +35,23 @@ def _choice(model: Any) -> list[Block]:
     ]
     if not model.alternatives_:
         return blocks
-    blocks.append(
-        Paragraph(
-            f"The stability of the whole is **{model.stability_:.2f}**: the mean agreement (adjusted Rand index) with "
-            "the partitions of the same data when rows are taken away at random. 1 is the same every time, "
-            "0 is what chance gives."
-        )
-    )
+    if model.n_clusters_ > 1:
+        blocks.append(_whole(model.stability_))
     nearly = nearly_chosen(model)
     if nearly:
         rows = [[_count(each.n_clusters), f"{each.stability:.2f}", each.view] for each in nearly]
-        wish = "; `n_clusters` asks for another number" if model.n_clusters is None else ""
-        table = Table(["nearly chosen", "stability", "by"], rows, f"Other partitions that the data bear out{wish}.")
-        blocks.append(table)
+        wish = " `n_clusters` asks for another number." if model.n_clusters is None else ""
+        caption = f"Other partitions that were looked at, the best first.{wish}"
+        blocks.append(Table(["nearly chosen", "stability", "by"], rows, caption))
     return blocks
+
+
+def _whole(stability: float) -> Paragraph:
+    return Paragraph(
+        f"The stability of the whole is **{stability:.2f}**: the mean agreement (adjusted Rand index) with the "
+        "partitions of the same data when rows are taken away at random. 1 is the same every time, "
+        "0 is what chance gives."
+    )
 
 
 def _count(n_clusters: int) -> str:
@@ -57,10 +60,9 @@ def _count(n_clusters: int) -> str:
 
 def _run(model: Any) -> list[Block]:
     outcome, part = model.outcome_, model.partition_
-    kind = "good" if outcome.converged else "bad"
-    rows: list[list[Any]] = [["outcome", Mark(outcome.value, kind)]]
-    certified = "yes: no later update can change the clusters" if part.certified else "no"
-    rows.append(["certified", certified])
+    by_itself = Mark("ended by itself", "good") if outcome.converged else Mark("stopped early", "bad")
+    rows: list[list[Cell]] = [["the run", by_itself], ["why", outcome.value]]
+    rows.append(["certified", "yes" if part.certified else "no"])
     for name in BANDWIDTHS:
         h = getattr(model, f"{name}_", None)
         if h is not None:
@@ -72,7 +74,8 @@ def _run(model: Any) -> list[Block]:
         if np.isfinite(value):
             rows.append([name, f"{value:.3g}"])
     caption = (
-        "Bandwidths and lengths are in units of the data as clustered. Diameter and gap: how wide the widest cluster is "
-        "at the end of the run, and how far the nearest two lie apart."
+        "Certified: it is proven that no later update can change the clusters. Bandwidths and lengths are in units of "
+        "the data as clustered. Diameter: how wide the widest cluster is at the end. Gap: how far the nearest two lie "
+        "apart."
     )
     return [Heading("How the run ended"), Table(["", ""], rows, caption, numeric=False)]

@@ -176,12 +176,14 @@ def _table(table: Table) -> str:
         f'<th scope="col"{NUMBER if is_number else ""}>{inline.to_html(text)}</th>'
         for text, is_number in zip(table.header, right, strict=True)
     )
+    # without names there is nothing to put above the columns
+    header = f"<thead>\n<tr>{header}</tr>\n</thead>\n" if any(table.header) else ""
     rows = "".join(f"<tr>{_row(row, right)}</tr>\n" for row in table.rows)
     label = escape(inline.plain(table.caption) or "Table")
     return (
         f'<figure class="tabular">\n{_caption(table.caption)}'
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n'
-        f"<table>\n<thead>\n<tr>{header}</tr>\n</thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n</figure>\n"
+        f"<table>\n{header}<tbody>\n{rows}</tbody>\n</table>\n</div>\n</figure>\n"
     )
 
 
@@ -194,6 +196,8 @@ def _row(row: Sequence[Cell], right: Sequence[bool]) -> str:
 def _class(cell: Cell, is_number: bool) -> str:
     if is_number:
         return NUMBER
+    if isinstance(cell, Stack):
+        return ' class="stack"'
     length = len(words(cell))
     # on a narrow screen short cells stay in one line, and long ones do not become towers
     return ' class="short"' if length <= SHORT else ' class="long"' if length >= LONG else ""

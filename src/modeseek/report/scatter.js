@@ -5,7 +5,7 @@
   const find = (name) => figure.querySelector(name);
   const canvas = find("canvas"), tip = find(".tip"), legend = find(".legend"), stage = find(".stage");
   const across = find(".across"), up = find(".up");
-  const HISTOGRAM = -1, NEAR = 18, MOST_LISTED = 12;
+  const HISTOGRAM = -1, NEAR = 18, MOST_LISTED = 10, MOST_IN_LEGEND = 40;
 
   // ---------------------------------------- the data
 
@@ -20,7 +20,7 @@
   const axes = data.axes.map((axis) => {
     const packed = new Float32Array(bytes(axis.data)), values = new Float64Array(n);
     for (let i = 0; i < n; i++) values[i] = axis.middle + axis.half * packed[i];
-    return { name: axis.name, feature: axis.feature, decimals: axis.decimals, values };
+    return { name: axis.name, short: axis.short || axis.name, feature: axis.feature, decimals: axis.decimals, values };
   });
   const extra = data.extra.map((column) => ({
     name: column.name, values: column.values, codes: new Uint32Array(bytes(column.codes)),
@@ -156,7 +156,7 @@
   }
 
   function drawFrame(context, width, yMarks, yRange) {
-    const xMarks = ticks(view.x0, view.x1, Math.max(2, width / 110));
+    const xMarks = ticks(view.x0, view.x1, Math.max(2, width / 85));
     context.lineWidth = 1;
     context.strokeStyle = colours.hair;
     context.fillStyle = colours.faint;
@@ -207,7 +207,8 @@
   // points are smaller where there are many, and grow as one comes closer
   function radius() {
     const closer = Math.sqrt((home.x1 - home.x0) / (view.x1 - view.x0));
-    return Math.min(6, Math.max(1.4, (90 / Math.sqrt(n)) * Math.min(closer, 3)), yAxis() ? 6 : 3.5);
+    const wide = Math.sqrt((box.right - box.left) / 900);
+    return Math.min(wide * (yAxis() ? 6 : 3.5), Math.max(1.3, wide * (90 / Math.sqrt(n)) * Math.min(closer, 3)));
   }
 
   function drawPoints(context) {
@@ -318,9 +319,10 @@
     }
     const list = part("dl", "", tip);
     for (const column of extra) pair(list, column.name, column.values[column.codes[i]]);
-    const named = axes.filter((axis) => axis.feature), chosen = [xAxis(), yAxis()];
-    // those on the axes first, as they are what one looks at
-    const listed = [...named.filter((axis) => chosen.includes(axis)), ...named.filter((axis) => !chosen.includes(axis))];
+    // those on the axes first, as they are what one looks at; then those that set the cluster apart
+    const first = [xAxis(), yAxis(), ...(cluster.traits || []).map((j) => axes[j])];
+    const named = axes.filter((axis) => axis.feature), few = named.length <= MOST_LISTED;
+    const listed = few ? named : [...new Set([...first.filter((axis) => axis && axis.feature), ...named])];
     for (const axis of listed.slice(0, MOST_LISTED)) pair(list, axis.name, format(axis.values[i], axis));
     const rest = data.n_features - Math.min(MOST_LISTED, listed.length);
     if (rest > 0) part("p", "and " + rest.toLocaleString("en") + (rest === 1 ? " more feature" : " more features"), tip, "more");
@@ -468,7 +470,7 @@
   function option(select, value, text) {
     part("option", text, select).value = String(value);
   }
-  axes.forEach((axis, j) => { option(across, j, axis.name); option(up, j, axis.name); });
+  axes.forEach((axis, j) => { option(across, j, axis.short); option(up, j, axis.short); });
   option(up, HISTOGRAM, "how many rows (histogram)");
   [across.value, up.value] = data.start.map(String);
   for (const select of [across, up]) {
@@ -495,33 +497,44 @@
     legend.append(button);
     return button;
   }
-  const emphasise = (label) => () => { emphasised = label; redraw(); };
-  const toggles = data.clusters.map((cluster, label) => {
-    const button = toggle(cluster.name + " · " + cluster.size.toLocaleString("en"), cluster.colour, "", (pressed) =>
-      pressed ? hidden.delete(label) : hidden.add(label));
-    for (const kind of ["pointerenter", "focus"]) button.addEventListener(kind, emphasise(label));
-    for (const kind of ["pointerleave", "blur"]) button.addEventListener(kind, emphasise(null));
-    return button;
-  });
-  if (toggles.length > 2) {
-    for (const [text, pressed] of [["all", true], ["none", false]]) {
-      const button = part("button", text, legend);
-      button.type = "button";
-      button.addEventListener("click", () => {
-        toggles.forEach((each, label) => {
-          each.setAttribute("aria-pressed", String(pressed));
-          if (pressed) hidden.delete(label);
-          else hidden.add(label);
-        });
-        draw();
-        if (current >= 0 && !onStage(current)) { kept = false; point(-1); }
-      });
+  function show(shown, names) {
+    for (const label of names) {
+      if (shown) hidden.delete(label);
+      else hidden.add(label);
     }
   }
   let doubts = 0;
   for (let i = 0; i < n; i++) doubts += isDoubtful(i);
   if (doubts) {
     toggle("doubtful only · " + doubts.toLocaleString("en"), "", "only", (pressed) => { onlyDoubtful = pressed; });
+  }
+  const toggles = [], everyone = data.clusters.map((_, label) => label);
+  if (everyone.length > 2) {
+    for (const [text, shown] of [["all", true], ["none", false]]) {
+      const button = part("button", text, legend);
+      button.type = "button";
+      button.addEventListener("click", () => {
+        for (const each of toggles) each.setAttribute("aria-pressed", String(shown));
+        show(shown, everyone);
+        draw();
+        if (current >= 0 && !onStage(current)) { kept = false; point(-1); }
+      });
+    }
+  }
+  // many small clusters share a button; noise, the last, keeps its own
+  const large = everyone.filter((label) => label < MOST_IN_LEGEND || data.clusters[label].noise);
+  const small = everyone.slice(MOST_IN_LEGEND).filter((label) => !data.clusters[label].noise);
+  for (const label of large) {
+    const cluster = data.clusters[label], text = cluster.name + " · " + cluster.size.toLocaleString("en");
+    const button = toggle(text, cluster.colour, "", (pressed) => show(pressed, [label]));
+    const emphasise = (which) => () => { emphasised = which; redraw(); };
+    for (const kind of ["pointerenter", "focus"]) button.addEventListener(kind, emphasise(label));
+    for (const kind of ["pointerleave", "blur"]) button.addEventListener(kind, emphasise(null));
+    toggles.push(button);
+  }
+  if (small.length) {
+    const text = "other clusters · " + small.length.toLocaleString("en");
+    toggles.push(toggle(text, "", "", (pressed) => show(pressed, small)));
   }
 
   // ---------------------------------------- begin

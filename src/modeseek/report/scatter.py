@@ -17,7 +17,7 @@ from modeseek.estimators.base import DOUBTFUL
 from modeseek.plots.colours import NOISE_COLOUR, palette
 from modeseek.plots.projection import components
 from modeseek.report.blocks import Fragment
-from modeseek.report.findings import separation
+from modeseek.report.findings import separation, traits
 from modeseek.report.pictures import Inlined
 from modeseek.report.subject import Subject
 from modeseek.types import Array, IntArray
@@ -27,7 +27,7 @@ __all__ = ["MOST_POINTS", "scatter"]
 MOST_POINTS, LEAST_OF_EACH = 20_000, 20
 # what is embedded: features at most, and numbers at most, so that a page stays small
 MOST_FEATURES, MOST_NUMBERS, FEWEST_FEATURES = 30, 400_000, 6
-MOST_COMPONENTS, MOST_EXTRA = 5, 8
+MOST_COMPONENTS, MOST_EXTRA, MOST_TRAITS = 5, 8, 6
 # single precision holds about seven digits of a column's range
 DIGITS = 6.5
 HIDDEN_UNTIL_SCRIPT = "hidden"
@@ -50,11 +50,10 @@ BODY = """<figure class="scatter" id="scatter">
 </div>
 <div class="legend" role="group" aria-label="Clusters: press one to hide it or show it again"></div>
 <p class="help" id="scatter-help">Point at a row, or tap it, to read it; click to keep it open. Drag to move; zoom with
-the buttons, or with the wheel after a click into the plot. By keyboard: arrows go from row to row, + and &minus; zoom,
-0 shows all. {hollow}</p>
+the buttons, or with the wheel after a click into the plot. <span class="keys">By keyboard: arrows go from row to
+row, + and &minus; zoom, 0 shows all.</span> {hollow}</p>
 </div>
-<figcaption>{caption}</figcaption>
-</figure>
+{caption}</figure>
 <script type="application/json" id="scatter-data">{data}</script>
 """
 
@@ -87,7 +86,7 @@ def scatter(subject: Subject, still: Inlined) -> Fragment:
         label=escape(label),
         hidden=HIDDEN_UNTIL_SCRIPT,
         hollow=hollow,
-        caption=escape(caption),
+        caption=f"<figcaption>{escape(caption)}</figcaption>\n" if caption else "",
         data=_json(payload),
     )
     room = files("modeseek.report")
@@ -116,8 +115,7 @@ def _payload(subject: Subject, rows: IntArray) -> tuple[dict[str, Any], str]:
     budget = max(FEWEST_FEATURES, MOST_NUMBERS // len(rows))
     shown = np.arange(n_features)
     if n_features > min(MOST_FEATURES, budget):
-        best = np.argsort(-separation(subject), kind="stable")[: min(MOST_FEATURES, budget)]
-        shown = np.sort(best)
+        shown = np.array(sorted(_telling(subject, min(MOST_FEATURES, budget))))
     axes = [] if n_features <= 2 else _components(subject, rows)
     n_components = len(axes)
     axes += [
@@ -129,7 +127,7 @@ def _payload(subject: Subject, rows: IntArray) -> tuple[dict[str, Any], str]:
         "first": subject.first_row,
         "rows": None if len(rows) == subject.n_rows else _binary(rows.astype("<u4")),
         "names": None if subject.row_names is None else [subject.row_names[i] for i in rows],
-        "clusters": _clusters(subject),
+        "clusters": _clusters(subject, {j: n_components + k for k, j in enumerate(shown.tolist())}),
         "labels": _binary(np.where(subject.labels < 0, len(subject.clusters), subject.labels)[rows].astype("<u4")),
         "confidence": None if subject.confidence is None else _binary(subject.confidence[rows].astype("<f4")),
         "doubtful": DOUBTFUL,
@@ -142,6 +140,14 @@ def _payload(subject: Subject, rows: IntArray) -> tuple[dict[str, Any], str]:
     return payload, _caption(subject, len(rows), len(shown), n_components)
 
 
+def _telling(subject: Subject, count: int) -> list[int]:
+    """Return features by which clusters differ: of each cluster in turn the best, then what separates all of them."""
+    told = [[each.feature for each in apart] for apart in traits(subject, MOST_TRAITS)]
+    in_turn = [apart[rank] for rank in range(MOST_TRAITS) for apart in told if rank < len(apart)]
+    rest = np.argsort(-separation(subject), kind="stable").tolist()
+    return list(dict.fromkeys([*in_turn, *rest]))[:count]
+
+
 def _caption(subject: Subject, n_drawn: int, n_shown: int, n_components: int) -> str:
     parts = []
     if n_components:
@@ -152,26 +158,35 @@ def _caption(subject: Subject, n_drawn: int, n_shown: int, n_components: int) ->
             f"{LEAST_OF_EACH} where it has so many."
         )
     if n_shown < len(subject.features):
-        parts.append(
-            f"Of {len(subject.features):,} features the {n_shown} that differ most between clusters can be chosen."
-        )
-    return " ".join(parts) or "Every row is drawn."
+        parts.append(f"Of {len(subject.features):,} features {n_shown} by which clusters differ can be chosen.")
+    return " ".join(parts)
 
 
 def _components(subject: Subject, rows: IntArray) -> list[dict[str, Any]]:
     found = components(subject.X, MOST_COMPONENTS)
     places = found.apply(subject.X)
     return [
-        {"name": f"principal component {j + 1} ({held:.0%} of variance)", "feature": False, **_packed(column, rows)}
+        {
+            "name": f"principal component {j + 1} ({held:.0%} of variance)",
+            "short": f"PC {j + 1} ({held:.0%})",
+            "feature": False,
+            **_packed(column, rows),
+        }
         for j, (column, held) in enumerate(zip(places.T, found.shares, strict=True))
     ]
 
 
-def _clusters(subject: Subject) -> list[dict[str, Any]]:
-    colours, sizes = palette(len(subject.clusters)), subject.sizes
+def _clusters(subject: Subject, places: dict[int, int]) -> list[dict[str, Any]]:
+    """Return name, size and colour of each cluster, and where among the axes the features are that set it apart."""
+    colours, sizes, told = palette(len(subject.clusters)), subject.sizes, traits(subject, MOST_TRAITS)
     listed: list[dict[str, Any]] = [
-        {"name": f"cluster {name}", "size": int(size), "colour": colour.lower()}
-        for name, size, colour in zip(subject.clusters, sizes, colours, strict=True)
+        {
+            "name": f"cluster {name}",
+            "size": int(size),
+            "colour": colour.lower(),
+            "traits": [places[each.feature] for each in apart if each.feature in places],
+        }
+        for name, size, colour, apart in zip(subject.clusters, sizes, colours, told, strict=True)
     ]
     if subject.n_noise:
         listed.append({"name": "noise", "size": subject.n_noise, "colour": NOISE_COLOUR.lower(), "noise": True})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 
@@ -14,71 +15,101 @@ from modeseek.report.confidence import confidence_histogram
 from modeseek.report.findings import Trait, composition, figure, rivals, share, traits, typical_rows
 from modeseek.report.inline import Plain
 from modeseek.report.subject import Subject
+from modeseek.scaling import Scaling
 from modeseek.types import IntArray
 
 __all__ = ["clusters_section", "question_section", "sureness_section"]
 
-MOST_CLUSTERS, MOST_DOUBTFUL, MOST_TRAITS = 100, 30, 3
+APART = "what sets it apart"
+MOST_CLUSTERS, MOST_DOUBTFUL, MOST_TRAITS, MOST_VALUES = 100, 30, 3, 6
 # of columns that were not clustered by: how many, and how many of their values
 MOST_COMPOSED, MOST_KINDS, MOST_NAMES = 2, 3, 40
 
 
 def clusters_section(subject: Subject) -> list[Block]:
-    """Return the table of clusters."""
-    sizes, colours, told = subject.sizes, palette(len(subject.clusters)), traits(subject, MOST_TRAITS)
-    stability = getattr(subject.model, "cluster_stability_", None)
-    typical = typical_rows(subject)
-    composed = [composition(subject, c, MOST_COMPOSED, MOST_KINDS) for c in range(len(sizes))]
-    header = ["cluster", "rows", "share"]
-    header += ["confidence"] if subject.confidence is not None else []
-    header += ["stability"] if stability is not None else []
-    header += ["what sets it apart", *(["made up of"] if any(composed) else []), "most typical row"]
-    rows: list[list[Cell]] = []
-    for c in np.argsort(-sizes, kind="stable")[:MOST_CLUSTERS]:
-        row: list[Cell] = [Swatch(subject.clusters[c], colours[c]), f"{sizes[c]:,}", share(sizes[c], subject.n_rows)]
-        if subject.confidence is not None:
-            row.append(f"{subject.confidence[subject.labels == c].mean():.2f}")
-        if stability is not None:
-            row.append(f"{stability[c]:.2f}")
-        row.append(_apart(subject, told[c], alone=sizes[c] == subject.n_rows))
-        if any(composed):
-            row.append(Stack([Plain(line) for line in composed[c]]))
-        rows.append([*row, Plain(subject.row(int(typical[c])))])
+    """Return the table of clusters, the largest first."""
+    sizes, colours = subject.sizes, palette(len(subject.clusters))
+    shown = np.argsort(-sizes, kind="stable")[:MOST_CLUSTERS].tolist()
+    columns: dict[str, list[Cell]] = {
+        "cluster": [Swatch(subject.clusters[c], colours[c]) for c in shown],
+        "rows": [f"{sizes[c]:,}" for c in shown],
+        "share": [share(sizes[c], subject.n_rows) for c in shown],
+        **(_described(subject, shown) if shown else {}),
+    }
     if subject.n_noise:
-        noise = [Swatch("noise", NOISE_COLOUR), f"{subject.n_noise:,}", share(subject.n_noise, subject.n_rows)]
-        rows.append([*noise, *[""] * (len(header) - len(noise))])
-    return [Heading("The clusters"), Table(header, rows, _about_clusters(subject, header))]
+        noise: list[Cell] = [
+            Swatch("noise", NOISE_COLOUR),
+            f"{subject.n_noise:,}",
+            share(subject.n_noise, subject.n_rows),
+        ]
+        for place, column in enumerate(columns.values()):
+            column.append(noise[place] if place < len(noise) else "")
+    rows = list(zip(*columns.values(), strict=True))
+    return [Heading("The clusters"), Table(list(columns), rows, _about_clusters(subject, columns))]
 
 
-def _about_clusters(subject: Subject, header: Sequence[str]) -> str:
+def _described(subject: Subject, shown: Sequence[int]) -> dict[str, list[Cell]]:
+    columns: dict[str, list[Cell]] = {}
+    if len(subject.clusters) > 1 or subject.n_noise:
+        told = traits(subject, MOST_TRAITS)
+        columns[APART] = [_apart(subject, told[c]) for c in shown]
+    else:
+        columns["typical values"] = [_values(subject)]
+    composed = [composition(subject, c, MOST_COMPOSED, MOST_KINDS) for c in shown]
+    if any(composed):
+        columns["made up of"] = [Stack([Plain(line) for line in lines]) for lines in composed]
+    if subject.confidence is not None:
+        columns["confidence"] = [f"{subject.confidence[subject.labels == c].mean():.2f}" for c in shown]
+    stability = getattr(subject.model, "cluster_stability_", None)
+    if stability is not None:
+        columns["stability"] = [f"{stability[c]:.2f}" for c in shown]
+    typical = typical_rows(subject)
+    columns["most typical row"] = [Plain(subject.row(int(typical[c]))) for c in shown]
+    return columns
+
+
+def _about_clusters(subject: Subject, header: Container[str]) -> str:
     parts = []
     if len(subject.clusters) > MOST_CLUSTERS:
         parts.append(f"The {MOST_CLUSTERS} largest of {len(subject.clusters):,} clusters.")
-    if len(subject.clusters) > 1 or subject.n_noise:
+    if APART in header:
         parts.append(
             "What sets a cluster apart: the features whose mean lies furthest from that of all other rows, in standard "
             "deviations (sd)."
         )
+    if "typical values" in header:
+        parts.append("Typical values: mean ± standard deviation.")
     if "stability" in header:
-        parts.append("Stability: how much of the cluster comes back (1: all of it) when others are asked.")
-    parts.append("The most typical row is the one nearest to the mean of its cluster.")
+        when = "in the single chains" if hasattr(subject.model, "chain_labels_") else "when rows are taken away"
+        parts.append(f"Stability: how much of the cluster comes back {when}; 1 is all of it.")
+    if subject.clusters:
+        parts.append("The most typical row is the one nearest to the mean of its cluster.")
     return " ".join(parts)
 
 
-def _apart(subject: Subject, told: Sequence[Trait], *, alone: bool) -> Cell:
-    if alone:
-        return "all rows are in it"
+def _apart(subject: Subject, told: Sequence[Trait]) -> Cell:
     if not told:
         return "no feature by its mean"
     return Stack(
         [
             Plain(
-                f"{subject.features[each.feature]} {figure(each.mean, each.spread)} {'↑' if each.effect > 0 else '↓'} "
+                f"{subject.features[each.feature]}: {figure(each.mean, each.spread)} {'↑' if each.effect > 0 else '↓'} "
                 f"(others {figure(each.others, each.spread)}; {each.effect:+.1f} sd)"
             )
             for each in told
         ]
     )
+
+
+def _values(subject: Subject) -> Cell:
+    means, spreads = Scaling.fit(subject.original, standardise=True)
+    constant = np.ptp(subject.original, axis=0) == 0
+    lines = [
+        Plain(f"{name}: {figure(mean, spread)}" + ("" if same else f" ± {figure(spread, spread)}"))
+        for name, mean, spread, same in zip(subject.features, means, spreads, constant, strict=True)
+    ]
+    rest = len(lines) - MOST_VALUES
+    return Stack(lines if rest <= 0 else [*lines[:MOST_VALUES], f"and {rest:,} more"])
 
 
 # ---------------------------------------- how sure it is
@@ -146,8 +177,6 @@ def _doubtful(subject: Subject, rows: IntArray) -> Table:
 
 def question_section(subject: Subject, asked: Mapping[str, str]) -> list[Block]:
     """Return what was asked for."""
-    from modeseek import __version__
-
     model = subject.model
     lines: dict[str, str] = {
         **asked,
@@ -160,7 +189,8 @@ def question_section(subject: Subject, asked: Mapping[str, str]) -> list[Block]:
     if settings:
         changed = [f"{key}={value!r}" for key, value in changed_parameters(model).items()]
         lines["parameters"] = ", ".join(changed) or "all at their defaults"
-    lines["version"] = f"modeseek {__version__}"
+    # the package is there, as this room is in it; an import of it would go up
+    lines["version"] = f"modeseek {sys.modules['modeseek'].__version__}"
     rows = [[key, Plain(value)] for key, value in lines.items()]
     blocks: list[Block] = [Heading("What was asked"), Table(["", ""], rows, numeric=False)]
     if settings:
