@@ -13,7 +13,7 @@ from modeseek.types import Array
 __all__ = ["write_clustering"]
 
 STANDARD_STREAM = "-"
-# beyond this, columns that were not clustered by are counted only
+# columns that were not clustered by: shown with each row, and named
 MOST_EXTRA, MOST_NAMED = 8, 40
 
 
@@ -44,7 +44,7 @@ def write_clustering(
         original=features.values,
         feature_names=features.names,
         row_names=None if not names else table.cells[min(names)].tolist(),
-        extra={table.columns[j]: table.cells[j].tolist() for j in others} if len(others) <= MOST_EXTRA else None,
+        extra={table.columns[j]: table.cells[j].tolist() for j in others[:MOST_EXTRA]},
         title=f"Clusters of {Path(settings.file).name if source == settings.file else 'standard input'}",
         asked=asked,
         notes=notes,

@@ -21,7 +21,6 @@ from modeseek.types import Array
 __all__ = ["cluster_file"]
 
 STANDARD_STREAM = "-"
-REPORT_SUFFIXES = (".html", ".htm")
 PIPE_WIDTH = 120
 
 
@@ -71,6 +70,8 @@ def _check_targets(settings: Settings) -> None:
 
         check_target(settings.plot, PICTURE_SUFFIXES)
     if settings.report is not None:
+        from modeseek.report.clustering import REPORT_SUFFIXES
+
         check_target(settings.report, REPORT_SUFFIXES)
 
 

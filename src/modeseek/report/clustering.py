@@ -25,9 +25,9 @@ from modeseek.report.sections import clusters_section, question_section, surenes
 from modeseek.report.subject import Subject, subject_of
 from modeseek.storage import atomic_path, check_target
 
-__all__ = ["write_report"]
+__all__ = ["REPORT_SUFFIXES", "write_report"]
 
-REPORT_SUFFIXES = (".html", ".htm")
+REPORT_SUFFIXES = (".html",)
 
 CODE_CSS = """
 .code { position: relative; margin: 1rem 0; }

@@ -148,7 +148,7 @@ def figure(value: float, spread: float) -> str:
     ('5,076', '47.5', '2,007.85', '1.5e+09', '0')
     """
     if spread <= 0 or not np.isfinite(spread):
-        spread = abs(value) or 1.0
+        return f"{value:,.6g}"
     decimals = max(0, 1 - floor(log10(spread)))
     if abs(value) < 1e7 and decimals <= 6:
         return f"{round(value, decimals) + 0.0:,.{decimals}f}"

@@ -121,7 +121,6 @@ def _payload(subject: Subject, rows: IntArray) -> tuple[dict[str, Any], str]:
     axes += [
         {"name": subject.features[j], "feature": True, **_packed(subject.original[:, j], rows)} for j in shown.tolist()
     ]
-    extra = subject.extra if len(subject.extra) <= MOST_EXTRA else ()
     payload = {
         "total": subject.n_rows,
         "first": subject.first_row,
@@ -135,7 +134,7 @@ def _payload(subject: Subject, rows: IntArray) -> tuple[dict[str, Any], str]:
         "n_features": n_features,
         # the first two components, or features; -1 is a histogram
         "start": [0, 1 if len(axes) > 1 else -1],
-        "extra": [{"name": each.name, **_coded([each.cells[i] for i in rows])} for each in extra],
+        "extra": [{"name": each.name, **_coded([each.cells[i] for i in rows])} for each in subject.extra[:MOST_EXTRA]],
     }
     return payload, _caption(subject, len(rows), len(shown), n_components)
 
