@@ -8,11 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.report.subject import Subject
+from modeseek.report.subject import Extra, Subject
 from modeseek.scaling import Scaling
 from modeseek.types import Array, IntArray
 
-__all__ = ["Rival", "Trait", "composition", "figure", "rivals", "separation", "traits", "typical_rows"]
+__all__ = [
+    "Rival",
+    "Trait",
+    "composition",
+    "figure",
+    "of_kinds",
+    "rivals",
+    "separation",
+    "share",
+    "traits",
+    "typical_rows",
+]
 
 # a mean that is nearer to the others', in standard deviations, tells little
 LEAST_EFFECT = 0.25
@@ -110,19 +121,25 @@ def rivals(subject: Subject, rows: IntArray) -> list[Rival | None]:
     ]
 
 
-def composition(subject: Subject, cluster: int, columns: int, most: int) -> list[str]:
-    """Say how the values of columns that were not clustered by are shared out in a cluster."""
-    told: list[str] = []
-    members = np.flatnonzero(subject.labels == cluster)
-    for name, cells in subject.extra:
-        if len(told) == columns or not 1 < len(set(cells)) <= min(MOST_KINDS, subject.n_rows - 1):
-            continue
-        counts = Counter(cells[i] for i in members)
-        # ties by name, so that a page repeats
-        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        parts = [f"{value or '(empty)'} {share(count, len(members))}" for value, count in ranked[:most]]
-        told.append(f"{name}: {', '.join(parts)}" + (", …" if len(ranked) > most else ""))
-    return told
+def of_kinds(subject: Subject) -> list[Extra]:
+    """Return the columns that were not clustered by and have few enough values to be counted."""
+    most = min(MOST_KINDS, subject.n_rows - 1)
+    return [each for each in subject.extra if 1 < len(set(each.cells)) <= most]
+
+
+def composition(column: Extra, members: IntArray, most: int) -> list[str]:
+    """Say how the values of a column are shared out among some rows, the most frequent first.
+
+    Examples
+    --------
+    >>> composition(Extra("tree", ("ash", "elm", "elm", "", "oak")), np.arange(5), 2)
+    ['elm 40%', '(empty) 20%', '…']
+    """
+    counts = Counter(column.cells[i] for i in members)
+    # ties by name, so that a page repeats
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    told = [f"{value or '(empty)'} {share(count, len(members))}" for value, count in ranked[:most]]
+    return told + (["…"] if len(ranked) > most else [])
 
 
 def share(count: int, total: int) -> str:

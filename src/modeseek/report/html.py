@@ -196,11 +196,11 @@ def _row(row: Sequence[Cell], right: Sequence[bool]) -> str:
 def _class(cell: Cell, is_number: bool) -> str:
     if is_number:
         return NUMBER
-    if isinstance(cell, Stack):
-        return ' class="stack"'
     length = len(words(cell))
     # on a narrow screen short cells stay in one line, and long ones do not become towers
-    return ' class="short"' if length <= SHORT else ' class="long"' if length >= LONG else ""
+    kind = "short" if length <= SHORT else "long" if length >= LONG else ""
+    kinds = " ".join(filter(None, ["stack" if isinstance(cell, Stack) else "", kind]))
+    return f' class="{kinds}"' if kinds else ""
 
 
 def _cell(cell: Cell) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from modeseek.plots.colours import NOISE_COLOUR, palette
 from modeseek.report.blocks import Block, Cell, Details, Heading, Paragraph, Stack, Swatch, Table
 from modeseek.report.code import SILENT, changed_parameters
 from modeseek.report.confidence import confidence_histogram
-from modeseek.report.findings import Trait, composition, figure, rivals, share, traits, typical_rows
+from modeseek.report.findings import Trait, composition, figure, of_kinds, rivals, share, traits, typical_rows
 from modeseek.report.inline import Plain
 from modeseek.report.subject import Subject
 from modeseek.scaling import Scaling
@@ -20,8 +21,11 @@ from modeseek.types import IntArray
 
 __all__ = ["clusters_section", "question_section", "sureness_section"]
 
-APART = "what sets it apart"
-MOST_CLUSTERS, MOST_DOUBTFUL, MOST_TRAITS, MOST_VALUES = 100, 30, 3, 6
+Column: TypeAlias = tuple[str, list[Cell]]
+
+SIGMA = "\N{GREEK SMALL LETTER SIGMA}"
+APART, VALUES = "what sets it apart", "typical values"
+MOST_CLUSTERS, MOST_DOUBTFUL, MOST_TRAITS, MOST_VALUES = 40, 30, 3, 6
 # of columns that were not clustered by: how many, and how many of their values
 MOST_COMPOSED, MOST_KINDS, MOST_NAMES = 2, 3, 40
 
@@ -30,41 +34,42 @@ def clusters_section(subject: Subject) -> list[Block]:
     """Return the table of clusters, the largest first."""
     sizes, colours = subject.sizes, palette(len(subject.clusters))
     shown = np.argsort(-sizes, kind="stable")[:MOST_CLUSTERS].tolist()
-    columns: dict[str, list[Cell]] = {
-        "cluster": [Swatch(subject.clusters[c], colours[c]) for c in shown],
-        "rows": [f"{sizes[c]:,}" for c in shown],
-        "share": [share(sizes[c], subject.n_rows) for c in shown],
-        **(_described(subject, shown) if shown else {}),
-    }
+    columns: list[Column] = [
+        ("cluster", [Swatch(subject.clusters[c], colours[c]) for c in shown]),
+        ("rows", [_size(int(sizes[c]), subject.n_rows) for c in shown]),
+        *(_described(subject, shown) if shown else []),
+    ]
     if subject.n_noise:
-        noise: list[Cell] = [
-            Swatch("noise", NOISE_COLOUR),
-            f"{subject.n_noise:,}",
-            share(subject.n_noise, subject.n_rows),
-        ]
-        for place, column in enumerate(columns.values()):
+        noise: list[Cell] = [Swatch("noise", NOISE_COLOUR), _size(subject.n_noise, subject.n_rows)]
+        for place, (_, column) in enumerate(columns):
             column.append(noise[place] if place < len(noise) else "")
-    rows = list(zip(*columns.values(), strict=True))
-    return [Heading("The clusters"), Table(list(columns), rows, _about_clusters(subject, columns))]
+    header = [name for name, _ in columns]
+    rows = list(zip(*(column for _, column in columns), strict=True))
+    return [Heading("The clusters"), Table(header, rows, _about_clusters(subject, header))]
 
 
-def _described(subject: Subject, shown: Sequence[int]) -> dict[str, list[Cell]]:
-    columns: dict[str, list[Cell]] = {}
+def _size(count: int, total: int) -> str:
+    return f"{count:,} ({share(count, total)})"
+
+
+def _described(subject: Subject, shown: Sequence[int]) -> list[Column]:
+    columns: list[Column] = []
     if len(subject.clusters) > 1 or subject.n_noise:
         told = traits(subject, MOST_TRAITS)
-        columns[APART] = [_apart(subject, told[c]) for c in shown]
+        columns.append((APART, [_apart(subject, told[c]) for c in shown]))
     else:
-        columns["typical values"] = [_values(subject)]
-    composed = [composition(subject, c, MOST_COMPOSED, MOST_KINDS) for c in shown]
-    if any(composed):
-        columns["made up of"] = [Stack([Plain(line) for line in lines]) for lines in composed]
+        columns.append((VALUES, [_values(subject)]))
+    members = [np.flatnonzero(subject.labels == c) for c in shown]
+    for each in of_kinds(subject)[:MOST_COMPOSED]:
+        lines = [composition(each, rows, MOST_KINDS) for rows in members]
+        columns.append((Plain(each.name), [Stack([Plain(line) for line in told]) for told in lines]))
     if subject.confidence is not None:
-        columns["confidence"] = [f"{subject.confidence[subject.labels == c].mean():.2f}" for c in shown]
+        columns.append(("confidence", [f"{subject.confidence[rows].mean():.2f}" for rows in members]))
     stability = getattr(subject.model, "cluster_stability_", None)
     if stability is not None:
-        columns["stability"] = [f"{stability[c]:.2f}" for c in shown]
+        columns.append(("stability", [f"{stability[c]:.2f}" for c in shown]))
     typical = typical_rows(subject)
-    columns["most typical row"] = [Plain(subject.row(int(typical[c]))) for c in shown]
+    columns.append(("most typical row", [Plain(subject.row(int(typical[c]))) for c in shown]))
     return columns
 
 
@@ -75,9 +80,9 @@ def _about_clusters(subject: Subject, header: Container[str]) -> str:
     if APART in header:
         parts.append(
             "What sets a cluster apart: the features whose mean lies furthest from that of all other rows, in standard "
-            "deviations (sd)."
+            f"deviations ({SIGMA})."
         )
-    if "typical values" in header:
+    if VALUES in header:
         parts.append("Typical values: mean ± standard deviation.")
     if "stability" in header:
         when = "in the single chains" if hasattr(subject.model, "chain_labels_") else "when rows are taken away"
@@ -94,7 +99,7 @@ def _apart(subject: Subject, told: Sequence[Trait]) -> Cell:
         [
             Plain(
                 f"{subject.features[each.feature]}: {figure(each.mean, each.spread)} {'↑' if each.effect > 0 else '↓'} "
-                f"(others {figure(each.others, each.spread)}; {each.effect:+.1f} sd)"
+                f"(others {figure(each.others, each.spread)}; {each.effect:+.1f}{SIGMA})"
             )
             for each in told
         ]

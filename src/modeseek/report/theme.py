@@ -60,7 +60,7 @@ tbody th { font-weight: 400; }
 td, tbody th { max-width: 34rem; }
 .number { text-align: right; }
 td.number, .short, .mark { white-space: nowrap; }
-.long, .stack { min-width: 13rem; }
+.long { min-width: 13rem; }
 .stack div + div { margin-top: 0.15rem; }
 .mark { display: inline-block; padding: 0.06rem 0.5rem; border: 1px solid; border-radius: 0.8rem; font-size: 0.8rem;
   font-weight: 600; line-height: 1.4; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
@@ -91,7 +91,7 @@ pre { margin: 0; padding: 0.8rem 0.9rem; max-height: 32rem; overflow: auto; back
     margin: 0; padding: 0.35rem 0 0; border: 0; overflow-y: auto; }
   h1 { font-size: 2.3rem; }
 }
-@media (min-width: 56rem) { .stack { width: 24rem; } }
+@media (min-width: 56rem) { .stack.long { min-width: 21.3rem; } }
 @media (max-width: 40rem) {
   html { font-size: 100%; }
   h1 { font-size: 1.65rem; }
