@@ -198,6 +198,7 @@ def test_how_modeseek_chose(blobs, tmp_path):
     assert one.n_clusters_ == 1
     text, reader, _ = page(tmp_path, one, np.random.default_rng(0).normal(size=(100, 2)))
     assert one.message_ in reader.text
+    assert one.message_[1:] in text[: text.index("</header>")]
     assert "stability of the whole" not in reader.text
     assert tables(text)[0][0][2] == "typical values"
     assert "feature 0: " in tables(text)[0][1][2]
@@ -229,7 +230,7 @@ def test_a_run_that_was_stopped_says_so_at_the_top(tmp_path):
     with pytest.warns(match="limit on updates"):
         model.fit(BLOBS)
     text, reader, _ = page(tmp_path, model, BLOBS, notes=["take *more* <updates>"])
-    assert model.outcome_.value in text[: text.index("</header>")]
+    assert f"The run was {model.outcome_.value}: " in text[: text.index("</header>")]
     assert "stopped early" in reader.text
     assert "take *more* <updates>" in reader.text
 

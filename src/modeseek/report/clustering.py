@@ -156,9 +156,12 @@ def _lead(subject: Subject) -> str:
         doubtful = int(subject.doubtful.sum())
         are = "is" if doubtful == 1 else "are"
         parts.append(f"{_rows_in_words(doubtful) if doubtful else 'no row'} {are if doubtful else 'is'} doubtful")
-    lead = f"**{'; '.join(parts)}.**"
-    stopped = unfinished(subject.model)
-    return lead + (f"\n\nThe run {stopped}: these clusters are how far it came." if stopped else "")
+    lead = [f"**{'; '.join(parts)}.**"]
+    if stopped := unfinished(subject.model):
+        lead.append(f"The run was {stopped}: these clusters are how far it came.")
+    if count == 1 and n > 1 and (why := getattr(subject.model, "message_", "")):
+        lead.append(f"{why[:1].upper()}{why[1:]}.")
+    return "\n\n".join(lead)
 
 
 def _remarks(notes: Sequence[str]) -> list[Block]:

@@ -40,7 +40,9 @@ def _choice(model: Any) -> list[Block]:
     nearly = nearly_chosen(model)
     if nearly:
         rows = [[_count(each.n_clusters), f"{each.stability:.2f}", each.view] for each in nearly]
-        wish = " `n_clusters` asks for another number." if model.n_clusters is None else ""
+        wish = (
+            " `n_clusters`, in the command `--n-clusters`, asks for another number." if model.n_clusters is None else ""
+        )
         caption = f"Other partitions that were looked at, the best first.{wish}"
         blocks.append(Table(["nearly chosen", "stability", "by"], rows, caption))
     return blocks

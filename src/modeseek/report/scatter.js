@@ -503,10 +503,9 @@
       else hidden.add(label);
     }
   }
-  let doubts = 0;
-  for (let i = 0; i < n; i++) doubts += isDoubtful(i);
-  if (doubts) {
-    toggle("doubtful only · " + doubts.toLocaleString("en"), "", "only", (pressed) => { onlyDoubtful = pressed; });
+  if (data.n_doubtful) {
+    const text = "doubtful only · " + data.n_doubtful.toLocaleString("en");
+    toggle(text, "", "only", (pressed) => { onlyDoubtful = pressed; });
   }
   const toggles = [], everyone = data.clusters.map((_, label) => label);
   if (everyone.length > 2) {
@@ -551,6 +550,9 @@
   hint();
   size();
   new ResizeObserver(size).observe(stage.parentElement);
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); draw(); });
+  // paper is white, whatever the screen is
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+    window.matchMedia(query).addEventListener("change", () => { readColours(); draw(); });
+  }
   window.matchMedia("(max-width: 40rem)").addEventListener("change", () => { if (current < 0) hint(); putTip(); });
 })();

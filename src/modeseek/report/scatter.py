@@ -130,6 +130,7 @@ def _payload(subject: Subject, rows: IntArray) -> tuple[dict[str, Any], str]:
         "labels": _binary(np.where(subject.labels < 0, len(subject.clusters), subject.labels)[rows].astype("<u4")),
         "confidence": None if subject.confidence is None else _binary(subject.confidence[rows].astype("<f4")),
         "doubtful": DOUBTFUL,
+        "n_doubtful": int(subject.doubtful.sum()),
         "axes": axes,
         "n_features": n_features,
         # the first two components, or features; -1 is a histogram
