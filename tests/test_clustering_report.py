@@ -22,7 +22,19 @@ from modeseek import (
     __version__,
 )
 from modeseek.plots.projection import components
-from modeseek.report import Fragment, Page, Plain, Stack, Swatch, Table, findings, to_html, to_markdown, write_report
+from modeseek.report import (
+    Fragment,
+    Jump,
+    Page,
+    Plain,
+    Stack,
+    Swatch,
+    Table,
+    findings,
+    to_html,
+    to_markdown,
+    write_report,
+)
 from modeseek.report import scatter as scatter_room
 from modeseek.scaling import Scaling
 from modeseek.storage import DataError
@@ -383,7 +395,8 @@ def test_nothing_in_the_data_becomes_markup(tmp_path):
         code=f"read_table({NASTY!r})",
     )
     plain = [tag for tag, _ in reader.tags]
-    assert not {"b", "em", "a"} & set(plain[plain.index("main") :])
+    assert not {"b", "em"} & set(plain[plain.index("main") :])
+    assert {attributes["href"][0] for attributes in reader.all("a")} == {"#"}
     assert plain.count("script") == 3
     assert reader.text.count(NASTY) >= 8
     assert payload["names"][0] == payload["axes"][0]["name"] == payload["extra"][0]["values"][0] == NASTY
@@ -437,11 +450,12 @@ def test_what_does_not_belong_together_is_named(options, error, message, blobs, 
 
 
 def test_cells_with_colours_and_lines():
-    cells = [[Swatch("a|<b>", "#0072B2"), Stack(["one", Plain("*two*")])]]
+    cells = [[Swatch("a|<b>", "#0072B2"), Stack(["one", Plain("*two*")])], [Jump("<i>", "up", 3), ""]]
     made = Page(Plain("*T*"), "", [Table(["", ""], cells), Fragment("<hr>", "a *rule*", ".x { }", "1 + 1;")])
     html, markdown = to_html(made, "."), to_markdown(made)
     assert '<span class="swatch" style="background: #0072B2"></span>a|&lt;b&gt;' in html
     assert "<div>one</div><div>*two*</div>" in html
+    assert '<a href="#up" data-row="3">&lt;i&gt;</a>' in html
     assert "<thead>" not in html
     assert ".x { }</style>" in html
     assert "<script>\n1 + 1;\n</script>" in html

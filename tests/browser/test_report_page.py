@@ -120,6 +120,17 @@ def test_clusters_are_hidden_and_shown(opened):
     assert page.get_by_role("button", name="cluster 0 ·").get_attribute("aria-pressed") == "false"
 
 
+def test_the_name_of_a_row_leads_to_it(opened):
+    page = opened(1280)
+    page.get_by_role("button", name="none", exact=True).click()
+    link = page.locator("main a[data-row]").last
+    link.click()
+    assert page.locator(".tip strong").text_content() == link.text_content()
+    assert page.locator(".tip").is_visible()
+    assert page.evaluate("document.activeElement.tagName") == "CANVAS"
+    assert page.get_by_role("button", name="cluster 0 ·").get_attribute("aria-pressed") == "true"
+
+
 def test_axes_zoom_and_histogram(opened):
     page = opened(1280)
     assert page.locator(".across option").count() == 8

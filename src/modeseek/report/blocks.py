@@ -14,6 +14,7 @@ __all__ = [
     "Details",
     "Fragment",
     "Heading",
+    "Jump",
     "Mark",
     "Page",
     "Paragraph",
@@ -103,13 +104,32 @@ class Swatch:
 
 
 @dataclass(frozen=True)
+class Jump:
+    """A name in a table that leads to a place on the page.
+
+    Attributes
+    ----------
+    text : str
+        The name; nothing in it is markup.
+    anchor : str
+        The place.
+    row : int
+        What a script at that place is told.
+    """
+
+    text: str
+    anchor: str
+    row: int
+
+
+@dataclass(frozen=True)
 class Stack:
     """Lines, one below the other, in one cell of a table."""
 
     lines: Sequence[str]
 
 
-Cell: TypeAlias = str | Mark | Swatch | Stack
+Cell: TypeAlias = str | Mark | Swatch | Jump | Stack
 
 
 @dataclass(frozen=True)
@@ -120,7 +140,7 @@ class Table:
     ----------
     header : sequence of str
         Names of the columns.
-    rows : sequence of sequences of str, Mark, Swatch or Stack
+    rows : sequence of sequences of str, Mark, Swatch, Jump or Stack
         The cells.
     caption : str
         What it shows; stands above it.

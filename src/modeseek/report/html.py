@@ -17,6 +17,7 @@ from modeseek.report.blocks import (
     Details,
     Fragment,
     Heading,
+    Jump,
     Mark,
     Page,
     Paragraph,
@@ -209,6 +210,8 @@ def _cell(cell: Cell) -> str:
             return f'<span class="mark {kind}">{escape(text)}</span>'
         case Swatch(text, colour):
             return f'<span class="swatch" style="background: {colour}"></span>{escape(text)}'
+        case Jump(text, anchor, row):
+            return f'<a href="#{escape(anchor)}" data-row="{row}">{escape(text)}</a>'
         case Stack(lines):
             return "".join(f"<div>{inline.to_html(line)}</div>" for line in lines)
         case _:

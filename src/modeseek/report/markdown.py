@@ -14,6 +14,7 @@ from modeseek.report.blocks import (
     Details,
     Fragment,
     Heading,
+    Jump,
     Mark,
     Page,
     Paragraph,
@@ -108,7 +109,7 @@ def _words(cell: Cell) -> str:
     match cell:
         case Mark(text, _):
             return f"**{inline.escaped(text)}**"
-        case Swatch(text, _):
+        case Swatch(text) | Jump(text):
             return inline.escaped(text)
         case Stack(lines):
             return "<br>".join(inline.to_markdown(line, starts_line=False) for line in lines)

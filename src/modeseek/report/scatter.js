@@ -536,6 +536,32 @@
     toggles.push(toggle(text, "", "", (pressed) => show(pressed, small)));
   }
 
+  // ---------------------------------------- rows that are named elsewhere on the page
+
+  const places = rows === null ? null : new Map(Array.from(rows, (row, i) => [row, i]));
+  for (const link of document.querySelectorAll("a[data-row]")) {
+    const row = Number(link.dataset.row), i = places === null ? row : places.get(row);
+    if (i === undefined) {
+      // not among those that are drawn
+      link.replaceWith(link.textContent);
+      continue;
+    }
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      hidden.clear();
+      onlyDoubtful = false;
+      for (const button of legend.querySelectorAll("[aria-pressed]")) {
+        button.setAttribute("aria-pressed", String(!button.classList.contains("only")));
+      }
+      kept = true;
+      goHome();
+      draw();
+      point(i);
+      stage.scrollIntoView({ block: "center" });
+      canvas.focus({ preventScroll: true });
+    });
+  }
+
   // ---------------------------------------- begin
 
   find(".live").hidden = false;

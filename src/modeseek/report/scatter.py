@@ -22,7 +22,10 @@ from modeseek.report.pictures import Inlined
 from modeseek.report.subject import Subject
 from modeseek.types import Array, IntArray
 
-__all__ = ["MOST_POINTS", "scatter"]
+__all__ = ["ANCHOR", "MOST_POINTS", "scatter"]
+
+# names of rows elsewhere on the page lead there
+ANCHOR = "scatter"
 
 MOST_POINTS, LEAST_OF_EACH = 20_000, 20
 # what is embedded: features at most, and numbers at most, so that a page stays small
@@ -32,7 +35,7 @@ MOST_COMPONENTS, MOST_EXTRA, MOST_TRAITS = 5, 8, 6
 DIGITS = 6.5
 HIDDEN_UNTIL_SCRIPT = "hidden"
 
-BODY = """<figure class="scatter" id="scatter">
+BODY = """<figure class="scatter" id="{anchor}">
 <img class="still" src="{uri}" width="{width}" height="{height}" alt="{alt}">
 <div class="live" {hidden}>
 <div class="controls">
@@ -79,6 +82,7 @@ def scatter(subject: Subject, still: Inlined) -> Fragment:
     label = f"Scatter plot of {len(rows):,} rows in {count:,} {'cluster' if count == 1 else 'clusters'}"
     hollow = "Hollow points are doubtful rows." if subject.doubtful.any() else ""
     html = BODY.format(
+        anchor=ANCHOR,
         uri=still.uri,
         width=still.width,
         height=still.height,

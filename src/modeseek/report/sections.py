@@ -10,11 +10,12 @@ import numpy as np
 
 from modeseek.estimators.base import DOUBTFUL
 from modeseek.plots.colours import NOISE_COLOUR, palette
-from modeseek.report.blocks import Block, Cell, Details, Heading, Paragraph, Stack, Swatch, Table
+from modeseek.report.blocks import Block, Cell, Details, Heading, Jump, Paragraph, Stack, Swatch, Table
 from modeseek.report.code import SILENT, changed_parameters
 from modeseek.report.confidence import confidence_histogram
 from modeseek.report.findings import Trait, composition, figure, of_kinds, rivals, share, traits, typical_rows
 from modeseek.report.inline import Plain
+from modeseek.report.scatter import ANCHOR
 from modeseek.report.subject import Subject
 from modeseek.scaling import Scaling
 from modeseek.types import IntArray
@@ -52,6 +53,10 @@ def _size(count: int, total: int) -> str:
     return f"{count:,} ({share(count, total)})"
 
 
+def _row(subject: Subject, i: int) -> Jump:
+    return Jump(subject.row(i), ANCHOR, i)
+
+
 def _described(subject: Subject, shown: Sequence[int]) -> list[Column]:
     columns: list[Column] = []
     if len(subject.clusters) > 1 or subject.n_noise:
@@ -69,7 +74,7 @@ def _described(subject: Subject, shown: Sequence[int]) -> list[Column]:
     if stability is not None:
         columns.append(("stability", [f"{stability[c]:.2f}" for c in shown]))
     typical = typical_rows(subject)
-    columns.append(("most typical row", [Plain(subject.row(int(typical[c]))) for c in shown]))
+    columns.append(("most typical row", [_row(subject, int(typical[c])) for c in shown]))
     return columns
 
 
@@ -163,7 +168,7 @@ def _doubtful(subject: Subject, rows: IntArray) -> Table:
             instead = Swatch(f"{subject.clusters[rival.cluster]} ({rival.share:.2f})", colours[rival.cluster])
         cells.append(
             [
-                Plain(subject.row(i)),
+                _row(subject, i),
                 Swatch(subject.clusters[own], colours[own]),
                 f"{subject.confidence[i]:.2f}",
                 instead,

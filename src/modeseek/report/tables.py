@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from modeseek.report.blocks import Cell, Mark, Stack, Swatch, Table
+from modeseek.report.blocks import Cell, Jump, Mark, Stack, Swatch, Table
 from modeseek.report.inline import plain
 
 __all__ = ["right_aligned", "words"]
@@ -29,7 +29,7 @@ def right_aligned(table: Table) -> tuple[bool, ...]:
 def words(cell: Cell) -> str:
     """Return what a cell says, without markup; of lines, the longest."""
     match cell:
-        case Mark(text, _) | Swatch(text, _):
+        case Mark(text) | Swatch(text) | Jump(text):
             return text
         case Stack(lines):
             return max(map(plain, lines), key=len, default="")
