@@ -33,11 +33,11 @@ MOST_FEATURES, MOST_NUMBERS, FEWEST_FEATURES = 30, 400_000, 6
 MOST_COMPONENTS, MOST_EXTRA, MOST_TRAITS = 5, 8, 6
 # single precision holds about seven digits of a column's range
 DIGITS = 6.5
-HIDDEN_UNTIL_SCRIPT = "hidden"
+PARTS = ("style.css", "data.js", "drawing.js", "pointing.js", "controls.js")
 
 BODY = """<figure class="scatter" id="{anchor}">
 <img class="still" src="{uri}" width="{width}" height="{height}" alt="{alt}">
-<div class="live" {hidden}>
+<div class="live" hidden>
 <div class="controls">
 <label>Across <select class="across"></select></label>
 <label>Up <select class="up"></select></label>
@@ -88,14 +88,14 @@ def scatter(subject: Subject, still: Inlined) -> Fragment:
         height=still.height,
         alt=escape(label),
         label=escape(label),
-        hidden=HIDDEN_UNTIL_SCRIPT,
         hollow=hollow,
         caption=f"<figcaption>{escape(caption)}</figcaption>\n" if caption else "",
         data=_json(payload),
     )
-    room = files("modeseek.report")
-    css, script = ((room / f"scatter.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
-    return Fragment(html, caption, css, script)
+    style, *scripts = ((files("modeseek.report") / "picture" / name).read_text(encoding="utf-8") for name in PARTS)
+    # one function, so that its names are its own
+    script = "\n".join(['"use strict";', "(function () {", *scripts, "})();"])
+    return Fragment(html, caption, style, script)
 
 
 def _sample(subject: Subject) -> IntArray:
