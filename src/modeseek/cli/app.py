@@ -85,6 +85,7 @@ def cluster(
     output: o.Output = None,
     name: o.Name = "cluster",
     plot: o.Plot = None,
+    report: o.Report = None,
     json: o.Json = None,
     quiet: o.Quiet = False,
     columns: o.Columns = None,
@@ -116,7 +117,8 @@ def cluster(
 ) -> None:
     """Cluster the rows of FILE, by ModeSeek where no other algorithm is named.
 
-    Prints the clusters and how they were chosen; -o writes rows with clusters, --plot a picture, --json a summary.
+    Prints the clusters and how they were chosen; -o writes rows with clusters, --plot a picture, --report a page
+    to read and click, --json a summary.
     Ctrl-C ends a run early: dsms, sms, bms and ms keep what they have, modeseek keeps nothing.
     """
     from modeseek.cli.work import cluster_file

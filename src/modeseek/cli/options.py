@@ -223,6 +223,15 @@ Plot = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Report = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a page about the clusters (HTML, one file): a picture to point at, what sets each cluster apart, "
+        "doubtful rows, the Python lines.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Json = Annotated[
     str | None,
     typer.Option("--json", metavar="FILE", help="Write a summary as JSON; - prints it.", rich_help_panel=OUTPUT),

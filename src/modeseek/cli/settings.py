@@ -85,6 +85,7 @@ class Settings:
     output: str | None
     name: str
     plot: str | None
+    report: str | None
     json: str | None
     quiet: bool
 

@@ -40,16 +40,22 @@ def cluster_file(settings: Settings) -> None:
     if settings.output is not None:
         table.check_free(settings.name)
         table.check_writable(settings.output)
+    notes: list[str] = []
     if table.row_names and not set(table.row_names) & set(features.names):
-        _note(f"column '{table.row_names[0]}' holds row names and is left out; --columns can ask for it.")
-    for text in advice_on(features, standardise=settings.standardise, euclidean=settings.metric != "cosine"):
+        notes.append(f"column '{table.row_names[0]}' holds row names and is left out; --columns can ask for it.")
+    notes += advice_on(features, standardise=settings.standardise, euclidean=settings.metric != "cosine")
+    for text in notes:
         _note(text)
     scaling = Scaling.fit(features.values, standardise=settings.standardise)
     scaled = scaling.apply(features.values)
     _check_directions(settings, table, scaled)
-    seconds = _fit(estimator, scaled, settings)
+    seconds, warned = _fit(estimator, scaled, settings)
     summary = summarise(settings, features.names, scaling, estimator, seconds)
     _write(summary, table, features, scaled)
+    if settings.report is not None:
+        from modeseek.cli.page import write_clustering
+
+        write_clustering(settings.report, settings, table, features, scaled, estimator, [*notes, *warned])
     if not settings.quiet:
         _show(summary)
 
@@ -70,6 +76,10 @@ def _check_targets(settings: Settings) -> None:
         from modeseek.plots import PICTURE_SUFFIXES
 
         check_target(settings.plot, PICTURE_SUFFIXES)
+    if settings.report is not None:
+        from modeseek.report.clustering import REPORT_SUFFIXES
+
+        check_target(settings.report, REPORT_SUFFIXES)
 
 
 def _check_directions(settings: Settings, table: Table, scaled: Array) -> None:
@@ -90,8 +100,8 @@ def _names(given: list[str] | None, table: Table) -> list[str]:
     return names
 
 
-def _fit(estimator: Any, X: Array, settings: Settings) -> float:
-    """Fit, turn warnings into notes, and return the seconds it took."""
+def _fit(estimator: Any, X: Array, settings: Settings) -> tuple[float, list[str]]:
+    """Fit, turn warnings into notes, and return the seconds it took and the notes."""
     from modeseek.progress import status_line
 
     # chains have a bar of their own
@@ -109,9 +119,10 @@ def _fit(estimator: Any, X: Array, settings: Settings) -> float:
         except (ValueError, TypeError, ImportError) as error:
             raise Problem(str(error)) from error
     seconds = time.perf_counter() - start
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
+    warned = list(dict.fromkeys(str(warning.message) for warning in caught))
+    for message in warned:
         _note(message)
-    return seconds
+    return seconds, warned
 
 
 def _write(summary: Summary, table: Table, features: Features, scaled: Array) -> None:
@@ -150,6 +161,7 @@ def _picture(summary: Summary, X: Array, scaled: Array) -> tuple[Array, Array]:
 
 def _show(summary: Summary) -> None:
     from rich.console import Console
+    from rich.text import Text
 
     from modeseek.cli.screen import show
 
@@ -159,6 +171,8 @@ def _show(summary: Summary) -> None:
         # nobody wraps the lines of a pipe or a file
         console.width = PIPE_WIDTH
     show(summary, console)
+    if summary.settings.report is not None:
+        console.print(Text(f"report: {summary.settings.report}"), soft_wrap=True)
 
 
 def _note(message: str) -> None:

@@ -39,7 +39,10 @@ from modeseek.validation import (
     check_weights,
 )
 
-__all__ = ["Memberships", "ShiftClusterer"]
+__all__ = ["DOUBTFUL", "Memberships", "ShiftClusterer"]
+
+# rows of a lower confidence are called doubtful
+DOUBTFUL = 0.75
 
 
 class ShiftClusterer(ClusterMixin, BaseEstimator):
