@@ -102,7 +102,7 @@ def _heard(votes: Iterator[Vote], course: _Course) -> tuple[Vote, ...]:
     heard: list[Vote] = []
     if course.cut:
         return ()
-    name = "how sure each row is"
+    name = "confidence"
     try:
         course.tell(name, 0, THINNINGS)
         for vote in votes:

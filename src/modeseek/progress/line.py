@@ -11,14 +11,14 @@ import numpy as np
 
 from modeseek.chain import Chain, Stopping
 from modeseek.partition import components
-from modeseek.progress.report import Report, clock, count
+from modeseek.progress.report import Report, clock, count, plural
 from modeseek.progress.screens import screen_for
 from modeseek.types import Array, Callback, ChainState, Stage, SweepInfo
 
 __all__ = ["Line", "show_line"]
 
-# counting clumps may take this share of the time, and the first count about so many seconds for each point
-SHARE, PER_POINT = 0.01, 1e-5
+# counting clumps may take this share of the time, and the first count about so many seconds for each number in X
+SHARE, PER_NUMBER = 0.01, 5e-6
 # seconds between two looks at a run; in between a callback returns at once
 PAUSE = 0.1
 
@@ -54,8 +54,7 @@ class Line:
         of = "of at most" if stage.at_most else "of"
         counted = f"{count(stage.done)} {of} {count(stage.total)} {stage.unit}".rstrip()
         left = _left(now - self._stage_began, stage.done - self._stage_done, stage.total - stage.done)
-        words = f"{'at most ' if stage.at_most else ''}{left} left in this step" if left else ""
-        self._report = Report(self._title, (stage.name, counted), stage.done / max(stage.total, 1), words)
+        self._report = Report(self._title, (stage.name, counted), stage.done / max(stage.total, 1), left)
 
     def follow(self, chain: Chain, stopping: Stopping) -> Callback:
         """Return a callback that says how a run comes on: updates, sweeps, clumps, h and the most time left."""
@@ -107,16 +106,14 @@ class _Follower:
         now = time.perf_counter()
         if now < self._due:
             return
-        n, sweeps = len(state.points), f"{count(self._sweeps)} sweeps"
+        n, sweeps = len(state.points), plural(self._sweeps, "sweep")
         if self._chain.arrived is not None:
             arrived = int(np.count_nonzero(self._chain.arrived(state)))
             self._line.say((f"{count(arrived)} of {count(n)} points arrived", sweeps), arrived / n)
         else:
             most = self._stopping.max_updates
-            updates = (
-                f"{count(state.k)} updates" if most is None else f"{count(state.k)} of at most {count(most)} updates"
-            )
-            facts = (updates, sweeps, *self._clumps.look(state.points, now - self._began), f"h {state.h:.3g}")
+            updates = f"{count(state.k)}{'' if most is None else f' of {count(most)}'} updates"
+            facts = (updates, *self._clumps.look(state.points, now - self._began), f"h {state.h:.3g}", sweeps)
             self._line.say(facts, left=self._most_time(state, now - self._began))
         self._due = time.perf_counter() + PAUSE
 
@@ -137,7 +134,9 @@ class _Several:
         self._line, self._n = line, n_chains
         self._began = time.perf_counter()
         self._due, self._done, self._sweeps, self._updates = self._began + PAUSE, 0, 0, 0
-        self._at: dict[int, int] = {}
+        self._ended, self._at = self._began, {}
+
+    _at: dict[int, int]
 
     def __call__(self, state: ChainState, info: SweepInfo) -> None:
         before = self._at.get(get_ident(), 0)
@@ -150,19 +149,21 @@ class _Several:
 
     def ended(self, stage: Stage) -> None:
         """Take note of the chains that have ended."""
-        self._done = stage.done
+        self._done, self._ended = stage.done, time.perf_counter()
         self._say()
 
     def _say(self, *more: str) -> None:
         now = time.perf_counter()
-        left = _left(now - self._began, self._done, self._n - self._done)
-        facts = (
-            f"{self._done} of {self._n} chains",
-            f"{count(self._updates)} updates",
-            f"{count(self._sweeps)} sweeps",
-        )
-        self._line.say((*facts, *more), self._done / self._n, f"about {left} left" if left else "")
+        facts = (f"{self._done} of {self._n} chains", f"{count(self._updates)} updates", *more)
+        self._line.say((*facts, plural(self._sweeps, "sweep")), self._done / self._n, self._left(now))
         self._due = now + PAUSE
+
+    def _left(self, now: float) -> str:
+        # at the speed up to the last that ended: since then the rest has come on too
+        if not 0 < self._done < self._n:
+            return ""
+        whole = (self._ended - self._began) * self._n / self._done
+        return f"{clock(max(0.0, whole - (now - self._began)) + 0.5)} left"
 
 
 class _Clumps:
@@ -175,16 +176,16 @@ class _Clumps:
 
     def look(self, points: Array, passed: float) -> tuple[str, ...]:
         """Return the last count as a fact, made anew if there is time for it."""
-        cost = self._last or PER_POINT * len(points)
+        cost = self._last or PER_NUMBER * points.size
         if self._spent + cost <= SHARE * passed:
             start = time.perf_counter()
             n = int(components(points, self._tau).max()) + 1
             self._last = time.perf_counter() - start
             self._spent += self._last
-            self._facts = (f"{count(n)} {'clump' if n == 1 else 'clumps'}",)
+            self._facts = (plural(n, "clump"),)
         return self._facts
 
 
 def _left(passed: float, done: float, rest: float) -> str:
-    """Return the time that the rest takes at the speed so far; "" where nothing is done yet, or nothing is left."""
-    return clock(passed * rest / done) if done > 0 and rest > 0 else ""
+    """Say how long the rest takes at the speed so far; "" where nothing is done yet, or nothing is left."""
+    return f"{clock(passed * rest / done + 0.5)} left" if done > 0 and rest > 0 else ""

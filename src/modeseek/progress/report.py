@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Report", "clock", "count", "fitted"]
+__all__ = ["Report", "clock", "count", "fitted", "plural"]
 
-BAR = 16
+# characters of the bar, at most and at least
+BAR, NARROW = 16, 6
 FULL, EMPTY = "━", "─"
 
 
@@ -36,24 +37,25 @@ class Report(NamedTuple):
 
 
 def fitted(report: Report, seconds: float, width: int) -> str:
-    """Return a line of at most so many characters: first the bar goes, then facts, the least important first.
+    """Return a line of at most so many characters: the bar gives way first, then facts, the least important first.
 
     Examples
     --------
     >>> report = Report("DSMS", ("120k updates", "24 sweeps"), 0.25, "at most 0:30 left")
     >>> fitted(report, 10.0, 80)
     'DSMS: 120k updates, 24 sweeps  ━━━━────────────  0:10  at most 0:30 left'
+    >>> fitted(report, 10.0, 65)
+    'DSMS: 120k updates, 24 sweeps  ━━───────  0:10  at most 0:30 left'
     >>> fitted(report, 10.0, 60)
     'DSMS: 120k updates, 24 sweeps  0:10  at most 0:30 left'
     >>> fitted(report, 10.0, 48)
     'DSMS: 120k updates  0:10  at most 0:30 left'
     """
     rest = "  ".join(part for part in (clock(seconds), report.left) if part)
-    if report.share is not None:
-        filled = round(BAR * min(max(report.share, 0.0), 1.0))
-        line = f"{report.text}  {FULL * filled}{EMPTY * (BAR - filled)}  {rest}"
-        if len(line) <= width:
-            return line
+    room = min(BAR, width - len(f"{report.text}    {rest}"))
+    if report.share is not None and room >= NARROW:
+        filled = round(room * min(max(report.share, 0.0), 1.0))
+        return f"{report.text}  {FULL * filled}{EMPTY * (room - filled)}  {rest}"
     facts = report.facts
     while len(line := f"{report._replace(facts=facts).text}  {rest}") > width and len(facts) > 1:
         facts = facts[:-1]
@@ -73,16 +75,27 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
+def plural(n: int, word: str) -> str:
+    """Return a number with what is counted.
+
+    Examples
+    --------
+    >>> plural(1, "sweep"), plural(2, "sweep")
+    ('1 sweep', '2 sweeps')
+    """
+    return f"{count(n)} {word}{'' if n == 1 else 's'}"
+
+
 def count(n: int) -> str:
     """Return a whole number, shortened where it is long.
 
     Examples
     --------
-    >>> count(9999), count(123_456), count(12_345_678)
-    ('9,999', '123k', '12.3M')
+    >>> count(9999), count(123_456), count(12_345_678), count(10**7)
+    ('9,999', '123k', '12.3M', '10M')
     """
     if n < 10_000:
         return f"{n:,}"
     if n < 1_000_000:
         return f"{n // 1000}k"
-    return f"{n / 1e6:.1f}M" if n < 100_000_000 else f"{n // 1_000_000:,}M"
+    return f"{n / 1e6:.1f}".removesuffix(".0") + "M" if n < 100_000_000 else f"{n // 1_000_000:,}M"

@@ -15,7 +15,7 @@ __all__ = ["Screen", "Source", "screen_for"]
 # seconds before anything is shown: what ends sooner needs no line
 DELAY = 0.5
 # how often a line is drawn anew, in seconds
-TERMINAL_TICK, NOTEBOOK_TICK = 0.125, 0.25
+TERMINAL_TICK, NOTEBOOK_TICK = 0.2, 0.25
 
 # what to say now, and the seconds that have passed
 Source: TypeAlias = Callable[[], tuple[Report, float]]

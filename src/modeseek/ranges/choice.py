@@ -121,10 +121,11 @@ def automatic_range(
     if n < FEWEST:
         return _ranges(points, [min(round(2 * np.sqrt(n)), n - 1)])[0]
     best = coarsest = None
-    grid = len(_counts(n))
+    told = Stage("choosing the range", 0, len(_counts(n)), "scales", at_most=True)
+    watch = watch or _nobody
+    watch(told)
     for judged, scale in enumerate(judge_scales(points, weights, geometry=geometry), 1):
-        if watch is not None:
-            watch(Stage("choosing the range", judged, grid, "scales", at_most=True))
+        watch(told._replace(done=judged))
         coarsest = coarsest or scale
         if best is None or scale.score > best.score:  # of equals, the coarser
             best = scale
@@ -133,6 +134,10 @@ def automatic_range(
     assert best is not None
     assert coarsest is not None
     return best.range if best.score > 0 and best.agreement > _chance(*points.shape) else coarsest.range
+
+
+def _nobody(stage: Stage) -> None:
+    """Watch nothing."""
 
 
 def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geometry | None = None) -> Iterator[Scale]:
