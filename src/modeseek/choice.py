@@ -45,6 +45,14 @@ class _Course:
         if self._watch is not None:
             self._watch(Stage(name, done, total, "" if total is None else "thinnings"))
 
+    def finish(self, last: Callable[[], bool]) -> bool:
+        """Do a short last step to its end; a second Ctrl-C gets through."""
+        try:
+            return last()
+        except KeyboardInterrupt:
+            self.cut = self.cut or "without a confidence"
+            return last()
+
 
 def choose(
     landscape: Landscape,
@@ -80,7 +88,7 @@ def choose(
         candidates = [each for each in found if wishes.allow(each.n_clusters)]
     best = candidates[0] if candidates else None
     # who wishes for two or more has answered whether there is anything
-    if best is None or (wishes.least == 1 and not _passes(best, landscape)):
+    if best is None or (wishes.least == 1 and not course.finish(partial(_passes, best, landscape))):
         return _one_cluster(len(landscape.weights), tuple(candidates), course.cut)
     labels = best.labels if polish is None else polish(best.labels, np.arange(len(best.labels)))
     message = f"{int(labels.max()) + 1} clusters by {best.view}, stability {best.stability:.2f}"
@@ -125,8 +133,8 @@ def _candidates(landscape: Landscape, seed: int, course: _Course | None = None) 
     modes = _judged(landscape, "modes", seed, course)
     if course.cut:
         return modes
-    course.tell("trying a mixture")
     try:
+        course.tell("trying a mixture")
         mixture = by_mixture(landscape, np.random.default_rng(seed), clear=rise(landscape) >= CLEAR_RISE)
     except KeyboardInterrupt:
         course.cut = "no mixture was tried"

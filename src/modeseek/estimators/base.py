@@ -77,8 +77,12 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
         """
         points = self._check_data(X, sample_weight)
         self._forget()
-        with self._showing():
-            self._fit(points)
+        try:
+            with self._showing():
+                self._fit(points)
+        except KeyboardInterrupt:
+            self._forget()  # it came before all was stored
+            raise
         cut = self._interruption()
         if cut:
             raise KeyboardInterrupt(f"{type(self).__name__}: {cut}")
