@@ -4,8 +4,8 @@ Run it as
 
     python benchmarks/progress.py
 
-Times are processor times of the thread that draws or sweeps, so that what else the machine does hardly matters. Fits with
-and without a line differ by less than they differ from one time to the next.
+Times are processor times of the thread that draws or sweeps, so that what else the machine does hardly matters. Whole
+fits, with and without a line, differ by less than they differ from one time to the next.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import sys
 import time
 
 import numpy as np
-from common import machine
 
+from common import machine
 from modeseek.chain import Stopping, setting, stochastic
 from modeseek.progress.line import SHARE, Line
 from modeseek.progress.screens import TERMINAL_TICK, screen_for
