@@ -167,28 +167,29 @@ def test_interrupted_at_the_gate_it_is_asked_again(monkeypatch):
 
 STAGE = """
 import os, signal, sys
-import modeseek.estimators as estimators
+from modeseek import choice, estimators
 from modeseek.cli import main
 
-name, done, times = sys.argv.pop(1), int(sys.argv.pop(1)), int(sys.argv.pop(1))
+name, done, again = sys.argv.pop(1), int(sys.argv.pop(1)), sys.argv.pop(1)
 fit = estimators.ModeSeek.fit
 def signalled(stage):
     if (stage.name, stage.done) == (name, done):
-        for _ in range(times):
-            os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+if again == "True":
+    choice._ranked = lambda *_: os.kill(os.getpid(), signal.SIGINT)
 estimators.ModeSeek.fit = lambda self, X: fit(self.set_params(callbacks=[signalled]), X)
 main()
 """
 
 
-def signalled(folder, stage, *options, times=1):
+def signalled(folder, stage, *options, again=False):
     np.save(folder / "a.npy", BLOBS)
     command = [
         sys.executable,
         "-c",
         STAGE,
         *(str(part) for part in stage),
-        str(times),
+        str(again),
         "cluster",
         str(folder / "a.npy"),
     ]
@@ -213,6 +214,14 @@ def test_a_signal_that_comes_too_early_leaves_nothing(tmp_path):
     done = signalled(tmp_path, ("proposals by modes", 0), "-o", str(tmp_path / "out.csv"))
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "interrupted before there was anything to keep: nothing was written.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+
+
+@needs_signals
+def test_a_second_signal_gets_through_what_the_first_leaves_to_do(tmp_path):
+    done = signalled(tmp_path, ("judging proposals", 4), "-o", str(tmp_path / "out.csv"), again=True)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
