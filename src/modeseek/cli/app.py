@@ -119,7 +119,7 @@ def cluster(
 
     Prints the clusters and how they were chosen; -o writes rows with clusters, --plot a picture, --report a page
     to read and click, --json a summary.
-    Ctrl-C ends a run early: dsms, sms, bms and ms keep what they have, modeseek keeps nothing.
+    Ctrl-C ends a run early: what there is by then is written all the same, and the status is 130.
     """
     from modeseek.cli.work import cluster_file
 

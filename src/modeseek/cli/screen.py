@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modeseek.cli.summary import Summary
-from modeseek.estimators.base import DOUBTFUL
+from modeseek.estimators.shown import DOUBTFUL
 
 __all__ = ["show"]
 

@@ -6,14 +6,13 @@ import os
 import sys
 import time
 import warnings
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modeseek.cli.advice import advice_on
-from modeseek.cli.settings import DEFAULT, Problem, Settings, build_estimator
+from modeseek.cli.settings import Problem, Settings, build_estimator
 from modeseek.cli.summary import Summary, summarise
 from modeseek.hints import ScaleWarning
 from modeseek.scaling import Scaling
@@ -49,15 +48,18 @@ def cluster_file(settings: Settings) -> None:
     scaling = Scaling.fit(features.values, standardise=settings.standardise)
     scaled = scaling.apply(features.values)
     _check_directions(settings, table, scaled)
-    seconds, warned = _fit(estimator, scaled, settings)
-    summary = summarise(settings, features.names, scaling, estimator, seconds)
+    fit = _fit(estimator, scaled)
+    summary = summarise(settings, features.names, scaling, estimator, fit.seconds)
     _write(summary, table, features, scaled)
     if settings.report is not None:
         from modeseek.cli.page import write_clustering
 
-        write_clustering(settings.report, settings, table, features, scaled, estimator, [*notes, *warned])
+        write_clustering(settings.report, settings, table, features, scaled, estimator, [*notes, *fit.notes])
     if not settings.quiet:
         _show(summary)
+    if fit.interrupted:
+        _say_partial(settings)
+        raise KeyboardInterrupt
 
 
 def _check_targets(settings: Settings) -> None:
@@ -100,29 +102,41 @@ def _names(given: list[str] | None, table: Table) -> list[str]:
     return names
 
 
-def _fit(estimator: Any, X: Array, settings: Settings) -> tuple[float, list[str]]:
-    """Fit, turn warnings into notes, and return the seconds it took and the notes."""
-    from modeseek.progress import status_line
+class _Fit(NamedTuple):
+    """How a fit went."""
 
-    # chains have a bar of their own
-    silent = settings.quiet or settings.method_name != DEFAULT
-    waiting = nullcontext() if silent else status_line(f"{DEFAULT}: {len(X):,} rows, {X.shape[1]:,} features")
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, waiting:
+    seconds: float
+    interrupted: bool
+    notes: list[str]
+
+
+def _fit(estimator: Any, X: Array) -> _Fit:
+    """Fit, and turn warnings into notes; Ctrl-C is raised only if it left nothing to write."""
+    start, interrupted = time.perf_counter(), False
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", ScaleWarning)  # `advice_on` has said so, with the column's name
         try:
             estimator.fit(X)
         except KeyboardInterrupt:
-            print("interrupted: nothing was written.", file=sys.stderr)
-            raise
+            interrupted = True
+            if not hasattr(estimator, "labels_"):
+                print("interrupted before there was anything to keep: nothing was written.", file=sys.stderr)
+                raise
         except (ValueError, TypeError, ImportError) as error:
             raise Problem(str(error)) from error
     seconds = time.perf_counter() - start
     warned = list(dict.fromkeys(str(warning.message) for warning in caught))
     for message in warned:
         _note(message)
-    return seconds, warned
+    return _Fit(seconds, interrupted, warned)
+
+
+def _say_partial(settings: Settings) -> None:
+    asked = (settings.output, settings.json, settings.plot, settings.report)
+    named = ["standard output" if name == STANDARD_STREAM else f"'{name}'" for name in asked if name is not None]
+    where = f"was written to {', '.join(named)}" if named else "is shown; -o would have written it"
+    print(f"interrupted: the result so far {where}.", file=sys.stderr)
 
 
 def _write(summary: Summary, table: Table, features: Features, scaled: Array) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek.estimators.base import DOUBTFUL
+from modeseek.estimators.shown import DOUBTFUL
 from modeseek.report.blocks import Fragment
 from modeseek.types import Array
 

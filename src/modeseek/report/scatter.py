@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.estimators.base import DOUBTFUL
+from modeseek.estimators.shown import DOUBTFUL
 from modeseek.plots.colours import NOISE_COLOUR, palette
 from modeseek.plots.projection import components
 from modeseek.report.blocks import Fragment

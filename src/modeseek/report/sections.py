@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from modeseek.estimators.base import DOUBTFUL
+from modeseek.estimators.shown import DOUBTFUL
 from modeseek.plots.colours import NOISE_COLOUR, palette
 from modeseek.report.blocks import Block, Cell, Details, Heading, Jump, Paragraph, Stack, Swatch, Table
 from modeseek.report.code import SILENT, changed_parameters

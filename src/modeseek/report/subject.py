@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.estimators.base import DOUBTFUL
+from modeseek.estimators.shown import DOUBTFUL
 from modeseek.types import Array, IntArray
 from modeseek.validation import check_integer, check_state
 
