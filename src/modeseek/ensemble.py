@@ -8,7 +8,7 @@ from threading import Event, Lock
 
 from joblib import effective_n_jobs
 
-from modeseek.chain import Chain, ChainResult, Outcome, Stopping, Trace, run
+from modeseek.chain import Chain, ChainResult, Outcome, Record, Stopping, Trace, run
 from modeseek.types import Callback, ChainState, SweepInfo
 from modeseek.validation import check_integer
 
@@ -43,6 +43,7 @@ def run_chains(
     *,
     n_jobs: int | None = None,
     callbacks: Iterable[Callback] = (),
+    record: Record | None = None,
 ) -> list[ChainResult]:
     """Run independent chains, several at a time; the results are those of running one after the other.
 
@@ -59,6 +60,8 @@ def run_chains(
         How many run at a time, on threads: compiled sums run side by side. None means 1, -1 all cores.
     callbacks : iterable of callables
         Each is called as f(state, info) after every sweep of every chain, one call at a time.
+    record : Record, optional
+        What to keep in the trace of the first chain; the others keep what they keep by default.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def run_chains(
     watch = _Watch(tuple(callbacks))
 
     def one(chain: Chain) -> ChainResult:
-        return watch.run(chain, stopping)
+        return watch.run(chain, stopping, record if chain is chains[0] else None)
 
     workers = min(effective_n_jobs(n_jobs), len(chains))
     if workers <= 1:
@@ -106,11 +109,11 @@ class _Watch:
         self.stop = Event()
         self._callbacks, self._lock = callbacks, Lock()
 
-    def run(self, chain: Chain, stopping: Stopping) -> ChainResult:
+    def run(self, chain: Chain, stopping: Stopping, record: Record | None) -> ChainResult:
         if self.stop.is_set():
             return ChainResult(chain.init(), Outcome.INTERRUPTED, Trace(), 0, 0.0)
         try:
-            result = run(chain, stopping, callbacks=[self._after_sweep])
+            result = run(chain, stopping, record=record, callbacks=[self._after_sweep])
         except BaseException:
             self.stop.set()  # nobody will see what the others would still find
             raise

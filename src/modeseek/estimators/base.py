@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from modeseek.chain import Chain, ChainResult, Outcome, Setting, Stopping, partition, run
+from modeseek.chain import Chain, ChainResult, Outcome, Record, RecordSpec, Setting, Stopping, as_record, partition, run
 from modeseek.engines import choose
 from modeseek.neighbours import nearest
 from modeseek.partition import Partition
@@ -48,6 +48,7 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
     n_jobs: int | None
     verbose: int
     callbacks: Sequence[Callback] | None
+    record: RecordSpec = None
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
@@ -88,6 +89,7 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         result = self._run(chain, stopping)
         self._store(points, result, partition(chain, result, stopping.tau))
         self.points_ = points.restore(result.state.points)[points.inverse]
+        self.trace_ = result.trace.restored(points)
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         raise NotImplementedError
@@ -130,11 +132,15 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         return Stopping(check_tau(tau, chain.h_min), threshold=threshold, max_updates=max_updates, max_time=max_time)
 
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
+        record = self._record()
         with self._watched(chain.name, len(chain.setting.points)) as callbacks:
-            result = run(chain, stopping, callbacks=callbacks)
+            result = run(chain, stopping, record=record, callbacks=callbacks)
         if not result.outcome.converged:
             self._warn(result.outcome, result.state.k)
         return result
+
+    def _record(self) -> Record:
+        return as_record(self.record)
 
     @contextmanager
     def _watched(self, title: str, n_points: int) -> Iterator[list[Callback]]:
@@ -158,7 +164,7 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
     def _store(self, points: Points, result: ChainResult, part: Partition) -> None:
         self._store_clusters(points, part)
         self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
-        self.outcome_, self.trace_ = result.outcome, result.trace
+        self.outcome_ = result.outcome
         self.n_updates_ = result.state.k
 
     def _store_clusters(self, points: Points, part: Partition) -> None:

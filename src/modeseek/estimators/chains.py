@@ -50,15 +50,16 @@ class RandomClusterer(Memberships):
             super()._fit(points)
             return
         chains = chains_of(self._chain_maker(points), n_chains)
+        record = self._record()
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
         title = f"{n_chains} chains of {chains[0].name}"
         with self._watched(title, len(points.values)) as callbacks:
-            results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks)
+            results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks, record=record)
+        self.trace_ = results[0].trace.restored(points)
         heard = _heard(results)
         self._store_outcome(results, len(heard))
         results = [results[number] for number in heard]
         parts = [partition(chains[number], result, stopping.tau) for number, result in zip(heard, results, strict=True)]
-        self.trace_ = results[0].trace
         self._store_consensus(points, parts, _mean_place(points, results))
 
     def _store_outcome(self, results: Sequence[ChainResult], n_heard: int) -> None:
