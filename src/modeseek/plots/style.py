@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from modeseek.plots.colours import FAINT, INK
 from modeseek.storage import atomic_path, check_target
 
-__all__ = ["FIGURE_SIZE", "LETTER_INCHES", "PICTURE_SUFFIXES", "dress", "new_axes", "save_figure"]
+__all__ = ["FIGURE_SIZE", "LETTER_INCHES", "PICTURE_SUFFIXES", "dress", "new_axes", "new_figure", "save_figure"]
 
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
 FIGURE_SIZE = (7.2, 5.0)
@@ -24,6 +24,13 @@ def new_axes() -> Axes:
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=FIGURE_SIZE, layout="constrained")[1]
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return a new pyplot figure of so many inches."""
+    import matplotlib.pyplot as plt  # see `new_axes`
+
+    return plt.figure(figsize=(width, height), layout="constrained")
 
 
 def dress(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, note: str = "") -> None:

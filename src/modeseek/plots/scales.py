@@ -1,0 +1,140 @@
+"""The picture of the number of clusters at every scale, and of how long each number lasts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from modeseek.estimators import BandwidthSweep, ModeSeek
+from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
+from modeseek.plots.course import WIDE
+from modeseek.plots.look import look_at
+from modeseek.plots.style import dress, new_figure
+from modeseek.plots.ticks import log_ticks
+from modeseek.prominence import ScaleTree
+
+__all__ = ["plot_scales"]
+
+SIZE = (7.2, 5.4)
+# plateaus that are named, and for how much longer than nothing they have to last
+NAMED, LASTING = 4, 0.03
+
+Scales: TypeAlias = BandwidthSweep | ScaleTree | ModeSeek
+
+
+class _Step(NamedTuple):
+    """A number of clusters, from where to where it holds, and for how long."""
+
+    n_clusters: int
+    low: float
+    high: float
+    lifetime: float
+
+
+def plot_scales(source: Scales, *, figure: Figure | None = None, title: str | None = None) -> Figure:
+    """Draw the number of clusters against the scale, and below it how long each number lasts.
+
+    A number that lasts over many scales is a property of the data; one that comes and goes is one of the scale. Of a
+    sweep the scale is the bandwidth, on a logarithmic axis, and a lifetime is the factor from where a number comes to
+    where it goes. Of a tree it is the prominence that a mode needs, and a lifetime is the difference. The numbers above
+    one that last longest have colours.
+
+    Parameters
+    ----------
+    source : BandwidthSweep, ScaleTree or fitted ModeSeek
+        What `modeseek.estimators.sweep_bandwidths` found, or a tree, such as `tree_` of a ModeSeek.
+    figure : matplotlib Figure, default=None
+        Where to draw; None makes a new pyplot figure.
+    title : str, default=None
+        A title.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure drawn on: the number above, the lifetime below.
+
+    Examples
+    --------
+    >>> from modeseek.estimators import sweep_bandwidths
+    >>> sweep = sweep_bandwidths([[0.0], [0.1], [5.0], [5.1]], [0.01, 1.0, 2.0, 40.0])
+    >>> figure = plot_scales(sweep, figure=Figure())
+    >>> [ax.get_ylabel() for ax in figure.axes]
+    ['clusters', 'lifetime (factor)']
+    """
+    level = None
+    if isinstance(source, BandwidthSweep):
+        steps = [_Step(each.n_clusters, each.low, each.high, each.lifetime) for each in source.plateaus()]
+        log, names = True, ("bandwidth h", "lifetime (factor)")
+    else:
+        tree = look_at(source, None).tree
+        steps, level = _steps_of(tree), tree.level
+        log, names = False, ("prominence that a mode needs (log density)", "lifetime (difference)")
+    figure = new_figure(*SIZE) if figure is None else figure
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+    _draw(above, below, steps, log=log)
+    if level is not None and steps[0].low <= level <= steps[-1].high:
+        for ax in (above, below):
+            ax.axvline(level, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2)
+        above.annotate(
+            "chosen", (level, 1), (4, -2), ("data", "axes fraction"), "offset points", va="top", fontsize="small"
+        )
+    dress(above, x_label="", y_label="clusters", title=title)
+    dress(below, x_label=names[0], y_label=names[1])
+    if log:
+        log_ticks(below.xaxis, steps[0].low, steps[-1].high)
+    if above.get_yscale() == "log":
+        log_ticks(above.yaxis, *above.get_ylim())
+    else:
+        above.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    return figure
+
+
+def _draw(above: Axes, below: Axes, steps: list[_Step], *, log: bool) -> None:
+    if log:
+        below.set_xscale("log")
+    none = 1.0 if log else 0.0
+    several = sorted((each for each in steps if each.n_clusters > 1), key=lambda each: -each.lifetime)
+    most = several[0].lifetime - none if several else 1.0
+    named = [each for each in several[:NAMED] if each.lifetime - none > LASTING * max(most, 1e-12)]
+    colours = dict(zip(named, palette(len(named)), strict=True))
+    edges = [steps[0].low, *(each.high for each in steps)]
+    counts = [each.n_clusters for each in steps]
+    above.stairs(counts, edges, baseline=None, color=FAINT, linewidth=1.0, zorder=2)
+    # one cluster lasts for ever: drawn, but it does not set the height
+    top = max([each.lifetime for each in several] or [steps[0].lifetime]) - none
+    for each in steps:
+        colour = colours.get(each, NOISE_COLOUR)
+        above.plot(
+            [each.low, each.high],
+            [each.n_clusters] * 2,
+            color=colour,
+            linewidth=3.2 if each in colours else 1.6,
+            zorder=3,
+        )
+        height = min(each.lifetime - none, 1.25 * top)
+        below.fill_between([each.low, each.high], none, none + height, color=colour, linewidth=0, zorder=2)
+    below.set_ylim(none, none + 1.3 * max(top, 1e-12))
+    if max(counts) > WIDE * min(counts):
+        above.set_yscale("log")
+    else:
+        above.set_ylim(0, max(counts) * 1.15)
+    for each in colours:
+        middle = np.sqrt(each.low * each.high) if log else (each.low + each.high) / 2
+        text = f"{each.n_clusters} clusters"
+        above.annotate(
+            text, (middle, each.n_clusters), (0, 5), "data", "offset points", ha="center", fontsize="small", color=INK
+        )
+
+
+def _steps_of(tree: ScaleTree) -> list[_Step]:
+    """Return the numbers of clusters of a tree, from no prominence up to a little beyond the largest finite one."""
+    finite = np.unique(tree.prominence[np.isfinite(tree.prominence) & (tree.prominence > 0)])
+    top = float(finite.max(initial=0.0)) or 1.0
+    edges = np.concatenate([[0.0], finite, [1.15 * top]])
+    # a mode goes when the level passes its prominence
+    counts = [int((tree.prominence >= high).sum()) for high in edges[1:-1]] + [int(np.isinf(tree.prominence).sum())]
+    return [_Step(n, float(a), float(b), float(b - a)) for n, a, b in zip(counts, edges[:-1], edges[1:], strict=True)]
