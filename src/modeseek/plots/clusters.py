@@ -214,7 +214,6 @@ def _draw_plane(ax: Axes, view: View, points: _Points, *, many: bool) -> None:
         zorder=2,
     )
     x, y = view.centres.T
-    # where there are many, their numbers stand there
     area = 14 if many else 90
     ax.scatter(x, y, s=area, marker="X", c=INK, edgecolors="white", linewidths=0.4 if many else 1.2, zorder=3)
 

@@ -120,11 +120,11 @@ def _together(votes: IntArray | None, memberships: Array, labels: IntArray) -> _
         for row in some:
             shares += row[:, None] == row
         shares /= len(votes)
-        meaning = f"share of {len(votes):,} partitions in which two points go together"
+        meaning = f"share of {len(votes):,} partitions\nin which two points go together"
     else:
         shares = memberships[rows] @ memberships[rows].T
         np.fill_diagonal(shares, 1.0)
-        meaning = "chance that two points go together, by memberships"
+        meaning = "chance that two points go together,\nby memberships"
     mine = labels[rows]
     belongs = np.array([shares[i, mine == mine[i]].mean() for i in range(len(rows))])
     # noise last
@@ -146,10 +146,8 @@ def _blocks(ax: Axes, shown: IntArray, clusters: IntArray) -> None:
     for a, b in pairwise(starts):
         label = shown[a]
         colour = NOISE_COLOUR if label == -1 else shades[label.item()]
-        for corner, width, height in (((a, -0.6 - strip), b - a, strip), ((-0.6 - strip, a), strip, b - a)):
-            patch = Rectangle((corner[0] - 0.5 * (width != strip), corner[1] - 0.5 * (height != strip)), width, height)
-            patch.set(facecolor=colour, linewidth=0, clip_on=False)
-            ax.add_patch(patch)
+        ax.add_patch(Rectangle((a - 0.5, -0.5 - strip), b - a, strip, facecolor=colour, linewidth=0))
+        ax.add_patch(Rectangle((-0.5 - strip, a - 0.5), strip, b - a, facecolor=colour, linewidth=0))
         if b - a >= NAMED * n:
             places.append((a + b - 1) / 2)
             names.append("noise" if label == -1 else f"{label}")
@@ -157,8 +155,8 @@ def _blocks(ax: Axes, shown: IntArray, clusters: IntArray) -> None:
         for edge in starts[1:-1] - 0.5:
             ax.axhline(edge, color="white", linewidth=0.6)
             ax.axvline(edge, color="white", linewidth=0.6)
-    ax.set_xlim(-0.6 - strip, n - 0.5)
-    ax.set_ylim(n - 0.5, -0.6 - strip)
+    ax.set_xlim(-0.5 - strip, n - 0.5)
+    ax.set_ylim(n - 0.5, -0.5 - strip)
     ax.set_xticks(places, names)
     ax.set_yticks(places, names)
     ax.tick_params(length=0)

@@ -79,11 +79,11 @@ def plot_course(
         axes = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
     elif len(axes) != len(names):
         raise ValueError(f"axes must be one for each of {', '.join(names)}; got {len(axes)}.")
-    for ax, name, colour in zip(axes, names, palette(len(QUANTITIES)), strict=False):
-        _draw(ax, name, series[name], colour)
+    for ax, name in zip(axes, names, strict=False):
+        _draw(ax, name, series[name])
         if name == "diameter" and run.tau is not None:
-            _line(ax, np.array([0.0, series[name].k[-1]]), np.full(2, run.tau), f"tau = {run.tau:.3g}")
-        if name == "gap" and "diameter" in series:
+            _line(ax, np.array([0.0, ax.get_xlim()[1]]), np.full(2, run.tau), f"tau = {run.tau:.3g}")
+        if name == "gap" and "diameter" in series and np.isfinite(series[name].values).any():
             _bound(ax, run, series["diameter"])
         if ax.get_yscale() == "log":
             log_ticks(ax.yaxis, *ax.get_ylim())
@@ -108,7 +108,8 @@ def _chosen(run: Watched, quantities: Sequence[str] | None) -> list[str]:
     return names
 
 
-def _draw(ax: Axes, name: str, series: Series, colour: str) -> None:
+def _draw(ax: Axes, name: str, series: Series) -> None:
+    colour = dict(zip(QUANTITIES, palette(len(QUANTITIES)), strict=True))[name]
     k, values = series.k, np.where(np.isfinite(series.values), series.values, np.nan)
     if name in ("diameter", "gap"):
         values = np.where(values > 0, values, np.nan)  # a logarithm knows no 0
@@ -125,6 +126,8 @@ def _draw(ax: Axes, name: str, series: Series, colour: str) -> None:
         why = "one clump: no gap" if name == "gap" else "0 throughout"
         ax.text(0.5, 0.5, why, transform=ax.transAxes, ha="center", va="center", color=FAINT)
         ax.set_yticks([])
+    if ax.get_yscale() == "linear":
+        ax.yaxis.set_major_formatter(FuncFormatter(plain))
     dress(ax, x_label="", y_label="")
     ax.set_title(QUANTITIES[name], loc="left", fontsize="medium", color=INK)
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -136,8 +139,8 @@ def _bound(ax: Axes, run: Watched, diameter: Series) -> None:
     """Draw what the gap has to exceed, where the policy tells how far h can still go."""
     if run.policy is None or not run.plain or run.trace.h is None:
         return
-    at = np.searchsorted(run.trace.h.k, diameter.k, side="right") - 1
-    h = np.where(at >= 0, run.trace.h.values[np.maximum(at, 0)], run.policy.h_0)
+    at = np.searchsorted(run.trace.h.k, diameter.k, side="right")
+    h = np.concatenate([[run.policy.h_0], run.trace.h.values])[at]
     upper = np.array([run.policy.upper(float(now), int(k)) for now, k in zip(h, diameter.k, strict=True)])
     if np.isfinite(upper).all():
         _line(ax, diameter.k, upper + 2 * diameter.values, "h_upper + 2D")

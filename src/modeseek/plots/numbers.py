@@ -12,13 +12,13 @@ from modeseek.types import Array, IntArray
 
 __all__ = ["number_clusters"]
 
-MOST_NUMBERS = 60
+MOST_NUMBERS = 200
 # room that a number takes, in shares of the picture
 LETTER, LINE = 0.013, 0.038
 
 
 def number_clusters(ax: Axes, points: Array, labels: NDArray[np.generic]) -> int:
-    """Write the numbers of the largest clusters where their points are, as far as they do not overlap.
+    """Write the numbers of the largest clusters above the middle of their points, as far as they do not overlap.
 
     Parameters
     ----------
@@ -54,7 +54,9 @@ def number_clusters(ax: Axes, points: Array, labels: NDArray[np.generic]) -> int
         places.append(place)
         widths.append(width)
         x, y = place.tolist()
-        label = ax.text(x, y, text, ha="center", va="center", fontsize="small", color=INK, zorder=4)
+        label = ax.annotate(
+            text, (x, y), (0, 4), textcoords="offset points", ha="center", fontsize="small", color=INK, zorder=4
+        )
         label.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
         if len(places) == MOST_NUMBERS:
             break

@@ -20,8 +20,9 @@ from modeseek.prominence import ScaleTree
 __all__ = ["plot_scales"]
 
 SIZE = (7.2, 5.4)
-# plateaus that are named, and for how much longer than nothing they have to last
-NAMED, LASTING = 4, 0.03
+ONE = "#DEDEDE"
+# plateaus that are named at most, and how long they must last in comparison with the longest
+NAMED, LASTING = 4, 0.3
 
 Scales: TypeAlias = BandwidthSweep | ScaleTree | ModeSeek
 
@@ -107,27 +108,27 @@ def _draw(above: Axes, below: Axes, steps: list[_Step], *, log: bool) -> None:
     # one cluster lasts for ever: drawn, but it does not set the height
     top = max([each.lifetime for each in several] or [steps[0].lifetime]) - none
     for each in steps:
-        colour = colours.get(each, NOISE_COLOUR)
-        above.plot(
-            [each.low, each.high],
-            [each.n_clusters] * 2,
-            color=colour,
-            linewidth=3.2 if each in colours else 1.6,
-            zorder=3,
-        )
+        colour = colours.get(each, NOISE_COLOUR if each.n_clusters > 1 else ONE)
+        width = 3.2 if each in colours else 1.6
+        above.hlines(each.n_clusters, each.low, each.high, color=colour, linewidth=width, zorder=3)
         height = min(each.lifetime - none, 1.25 * top)
         below.fill_between([each.low, each.high], none, none + height, color=colour, linewidth=0, zorder=2)
     below.set_ylim(none, none + 1.3 * max(top, 1e-12))
     if max(counts) > WIDE * min(counts):
         above.set_yscale("log")
+        above.set_ylim(top=max(counts) * 1.6)
     else:
         above.set_ylim(0, max(counts) * 1.15)
-    for each in colours:
-        middle = np.sqrt(each.low * each.high) if log else (each.low + each.high) / 2
-        text = f"{each.n_clusters} clusters"
-        above.annotate(
-            text, (middle, each.n_clusters), (0, 5), "data", "offset points", ha="center", fontsize="small", color=INK
-        )
+    for each in steps:
+        middle = float(np.sqrt(each.low * each.high)) if log else (each.low + each.high) / 2
+        if each in colours:
+            _write(above, f"{each.n_clusters} clusters", middle, each.n_clusters)
+        elif each.n_clusters == 1:
+            _write(below, "one cluster", middle, none)
+
+
+def _write(ax: Axes, text: str, x: float, y: float) -> None:
+    ax.annotate(text, (x, y), (0, 5), "data", "offset points", ha="center", fontsize="small", color=INK)
 
 
 def _steps_of(tree: ScaleTree) -> list[_Step]:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import FuncFormatter, NullLocator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from modeseek.plots.colours import NOISE_COLOUR, colours_of
 from modeseek.plots.legends import MOST_IN_LEGEND, cluster_legend
@@ -77,7 +77,7 @@ def plot_trajectories(
     if flat:
         time = np.broadcast_to(snapshots.k[:, None, None].astype(np.float64), paths.shape)
         paths = np.concatenate([paths, time], axis=2)
-    _draw(ax, paths, colours, seen=not flat)
+    _draw(ax, paths, colours, mine[rows] == -1, seen=not flat)
     dress(ax, x_label=names[0], y_label="updates" if flat else names[1], title=title, note=_note(run, rows, mine))
     if flat:
         _time_axis(ax, snapshots.k)
@@ -104,10 +104,10 @@ def paths_of(snapshots: Array, rows: IntArray, feature_names: Sequence[str] | No
     return view.centres.reshape(*some.shape[:2], -1), view.axes
 
 
-def _draw(ax: Axes, paths: Array, colours: Array, *, seen: bool) -> None:
+def _draw(ax: Axes, paths: Array, colours: Array, lost: NDArray[np.bool_], *, seen: bool) -> None:
     n = paths.shape[1]
     faint = colours.copy()
-    faint[:, 3] *= 0.55
+    faint[:, 3] *= 0.7
     width = float(np.clip(120 / n, 0.35, 1.1))
     rasterized = n * len(paths) > 20_000
     lines = LineCollection(
@@ -117,7 +117,15 @@ def _draw(ax: Axes, paths: Array, colours: Array, *, seen: bool) -> None:
     size = float(np.clip(2000 / n, 2.5, 12))
     ax.scatter(paths[0, :, 0], paths[0, :, 1], s=size, c=NOISE_COLOUR, linewidths=0, zorder=1.8, rasterized=rasterized)
     if seen:
-        ax.scatter(paths[-1, :, 0], paths[-1, :, 1], s=44, c=colours, edgecolors="white", linewidths=0.8, zorder=3)
+        ax.scatter(
+            paths[-1, :, 0],
+            paths[-1, :, 1],
+            s=np.where(lost, 14, 44),
+            c=colours,
+            edgecolors="white",
+            linewidths=0.8,
+            zorder=3,
+        )
     ax.autoscale_view()
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeseek.bandwidth import Constant, make_policy
 from modeseek.chain import ChainResult, Outcome, Series, Trace
-from modeseek.estimators import DoublyStochasticMeanShift, ModeSeek
+from modeseek.estimators import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.neighbours import nearest
 from modeseek.types import Array, BandwidthPolicy, IntArray
@@ -120,8 +120,8 @@ def _policy(source: ShiftClusterer) -> BandwidthPolicy | None:
         if not isinstance(source.policy, str):
             return source.policy
         return make_policy(source.policy, source.h_min_, source.h_max_, source.h_inf_, source.nu)
-    # mean shift at 0 has none
-    return Constant(source.bandwidth_) if source.bandwidth_ > 0 else None
+    # climbers are not what a certificate speaks of
+    return None if isinstance(source, MeanShift) else Constant(source.bandwidth_)
 
 
 def _labels(source: ShiftClusterer) -> IntArray:
