@@ -146,4 +146,5 @@ def _grid(data: Array, n_bandwidths: int) -> Array:
     near, far = np.median(kth_distances(data, [min(NEAR + 1, n), n], queries), axis=0)
     # rows that all coincide, or mostly: any bandwidth will do
     far = far if far > 0 else 1.0
-    return np.geomspace(near if 0 < near < far else far / 100, far, n_bandwidths)
+    # a little farther: at its rim the kernel is 0
+    return np.geomspace(near if 0 < near < far else far / 100, 1.2 * far, n_bandwidths)

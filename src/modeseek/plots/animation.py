@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
-from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
+from matplotlib.animation import FFMpegWriter, FuncAnimation
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+from PIL import Image
 
 from modeseek.plots.colours import INK, colours_of
 from modeseek.plots.style import dress, new_figure
@@ -29,6 +33,11 @@ FRAMES_PER_SECOND = 15
 # seconds for which the last picture stays
 STAYS = 1.5
 SHADOW = "#DDDDDD"
+# area of points that have come together, in square points
+LARGE = 40.0
+
+# puts points where they are at a time, and returns what it moved
+Step: TypeAlias = Callable[[float], list[Artist]]
 
 
 def animate(
@@ -95,12 +104,19 @@ def animate(
     dress(ax, x_label=names[0], y_label=names[1], title=title, note=note)
     if names[1] == "":
         ax.set_yticks([])
+    # laid out once: it would take longer than the drawing of each picture
+    figure.canvas.draw()
+    figure.set_layout_engine("none")
     times = _times(paths, round(seconds * FRAMES_PER_SECOND))
-    times = np.concatenate([times, np.full(round(STAYS * FRAMES_PER_SECOND), times[-1])])
-    film = FuncAnimation(figure, step, frames=times.tolist(), interval=1000 / FRAMES_PER_SECOND, blit=False)
+    frames = np.concatenate([times, np.full(round(STAYS * FRAMES_PER_SECOND), times[-1])]).tolist()
     if path is None:
-        return film
-    _save(film, path)
+        return FuncAnimation(figure, step, frames=frames, interval=1000 / FRAMES_PER_SECOND, blit=False)
+    with atomic_path(path) as part:
+        if part.suffix.lower() == ".gif":
+            _write_gif(part, ax, step, times)
+        else:
+            film = FuncAnimation(figure, step, frames=frames, blit=False)
+            film.save(part, writer=FFMpegWriter(fps=FRAMES_PER_SECOND), dpi=DOTS)
     return None
 
 
@@ -115,18 +131,33 @@ def _check_film(path: str | os.PathLike[str]) -> None:
 
 
 def _plain_figure() -> Figure:
-    figure = Figure(figsize=SIZE, layout="constrained")
+    figure = Figure(figsize=SIZE, dpi=DOTS, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
-def _save(film: FuncAnimation, path: str | os.PathLike[str]) -> None:
-    with atomic_path(path) as part:
-        writer = PillowWriter if part.suffix.lower() == ".gif" else FFMpegWriter
-        film.save(part, writer=writer(fps=FRAMES_PER_SECOND), dpi=DOTS)
+def _write_gif(path: Path, ax: Axes, step: Step, times: Array) -> None:
+    """Write the pictures; what does not move is drawn once, which matplotlib's own writers would do for each."""
+    canvas = ax.figure.canvas
+    assert isinstance(canvas, FigureCanvasAgg)
+    for artist in step(float(times[0])):
+        artist.set_animated(True)
+    canvas.draw()
+    background = canvas.copy_from_bbox(ax.figure.bbox)
+    pictures = []
+    for time in times.tolist():
+        canvas.restore_region(background)
+        for artist in step(time):
+            ax.draw_artist(artist)
+        pictures.append(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+    duration = [round(1000 / FRAMES_PER_SECOND)] * (len(pictures) - 1) + [round(1000 * STAYS)]
+    # one palette for all: many times faster than one for each, and colours stay what they are
+    shades = Image.fromarray(np.concatenate([pictures[0], pictures[len(pictures) // 2], pictures[-1]])).quantize()
+    images = [Image.fromarray(each).quantize(palette=shades, dither=Image.Dither.NONE) for each in pictures]
+    images[0].save(path, save_all=True, append_images=images[1:], duration=duration, loop=0)
 
 
-def _scene(ax: Axes, run: Watched, paths: Array, labels: IntArray, clusters: IntArray) -> Callable[[float], list]:
+def _scene(ax: Axes, run: Watched, paths: Array, labels: IntArray, clusters: IntArray) -> Step:
     """Draw what stays, and return what puts the points where they are at a time, counted in snapshots."""
     n = len(labels)
     x, y = paths[0].T
@@ -145,14 +176,17 @@ def _scene(ax: Axes, run: Watched, paths: Array, labels: IntArray, clusters: Int
     count = f"{len(clusters):,} cluster" + "s" * (len(clusters) != 1)
     known = bool(clusters.size) and run.labels is not None
 
-    def step(time: float) -> list:
+    def step(time: float) -> list[Artist]:
         before = min(int(time), len(paths) - 1)
         after = min(before + 1, len(paths) - 1)
         share = time - before
         points.set_offsets((1 - share) * paths[before] + share * paths[after])
-        said = [f"update {k[before]:>9,}"]
+        points.set_sizes([size + (max(size, LARGE) - size) * time / max(len(paths) - 1, 1)])
+        now = round((1 - share) * k[before] + share * k[after])
+        said = [f"update {now:>9,}"]
         if path is not None and len(path.k):
-            at = max(int(np.searchsorted(path.k, max(k[before], 1), side="right")) - 1, 0)
+            draw = now * path.k[-1] / max(k[-1], 1)  # of several at once there is one draw
+            at = max(int(np.searchsorted(path.k, draw, side="right")) - 1, 0)
             said.append(f"h = {path.values[at]:.3g}")
         if time >= len(paths) - 1 and known:
             said.append(count)

@@ -67,7 +67,7 @@ def plot_bandwidths(source: Run, *, ax: Axes | None = None, title: str | None = 
     ax.set_xlim(0.85, last * 1.15)
     low, high = _extent(path.values, run.range)
     ax.set_ylim(low, high)
-    dress(ax, x_label="update k", y_label="bandwidth h", title=title, note=_note(run, path))
+    dress(ax, x_label="update k" if run.plain else "draw k", y_label="bandwidth h", title=title, note=_note(run, path))
     log_ticks(ax.xaxis, 1.0, float(last))
     if run.range is not None:
         _name_ends(ax, run.range, high - low)

@@ -231,8 +231,15 @@ def _draw_line(
     if (labels == -1).any():
         groups, shades = [*groups, values[labels == -1]], [*shades, NOISE_COLOUR]
     edges = np.histogram_bin_edges(values, bins=int(np.clip(np.sqrt(len(values)) * 2, 10, 80)))
-    heights = ax.hist(groups, bins=edges.tolist(), stacked=True, color=shades, edgecolor="white", linewidth=0.4)[0]
-    top = float(np.max(heights))
+    if len(groups) <= MOST_IN_LEGEND + 1:
+        ax.hist(groups, bins=edges.tolist(), stacked=True, color=shades, edgecolor="white", linewidth=0.4)
+    else:  # bars by the thousand take half a minute
+        below = np.zeros(len(edges) - 1)
+        for group, shade in zip(groups, shades, strict=True):
+            above = below + np.histogram(group, edges)[0]
+            ax.stairs(above, edges, baseline=below, fill=True, color=shade)
+            below = above
+    top = float(np.histogram(values, edges)[0].max())
     # below the axis, spread at random so that points of one value can be told apart
     jitter = np.random.default_rng(1).uniform(-0.16, -0.04, len(points.rows)) * top
     ax.scatter(

@@ -26,8 +26,8 @@ KINDS = ("auto", "flow", "matrix")
 MOST_IN_FLOW = 14
 # numbers are written in the cells of a matrix of up to so many clusters on a side
 MOST_NUMBERS = 16
-# width of a block and space between two, in shares of the picture; a block lower than a line has no name
-BLOCK, SPACE, LINE = 0.055, 0.02, 0.03
+# width of a block and space between two, in shares of the picture; names closer than a line are left out
+BLOCK, SPACE, LINE = 0.055, 0.02, 0.035
 
 
 class _Sides(NamedTuple):
@@ -180,11 +180,13 @@ def _flow(ax: Axes, sides: _Sides, names: tuple[str, str]) -> None:
         ax.add_patch(_ribbon(left, right, height, sides.colours[0][i], 0.22 if stays else 0.72))
     for side, at in ((0, -BLOCK), (1, 1.0)):
         sizes = sides.counts.sum(axis=1 - side)
+        where, align, above = (-BLOCK - 0.02, "right", -1.0) if side == 0 else (1 + BLOCK + 0.02, "left", -1.0)
         for top, size, name, colour in zip(tops[side], sizes, sides.names[side], sides.colours[side], strict=True):
             ax.add_patch(Rectangle((at, top), BLOCK, size * scale, facecolor=colour, linewidth=0))
-            if size * scale >= LINE or len(sizes) <= 8:
-                where, align = (-BLOCK - 0.02, "right") if side == 0 else (1 + BLOCK + 0.02, "left")
-                ax.text(where, top + size * scale / 2, f"{name}  ({size:,})", ha=align, va="center", color=INK)
+            middle = top + size * scale / 2
+            if middle - above >= LINE:
+                ax.text(where, middle, f"{name}  ({size:,})", ha=align, va="center", color=INK)
+                above = middle
         ax.text(at + BLOCK / 2, 1.03, names[side], ha="center", va="top", color=INK, fontweight="bold")
     ax.set_xlim(-0.34, 1.34)
     ax.set_ylim(1.09, -0.01)

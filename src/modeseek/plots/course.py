@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from modeseek.bandwidth import Constant
 from modeseek.chain import Series
 from modeseek.plots.colours import FAINT, INK, palette
 from modeseek.plots.style import dress, new_figure
@@ -137,7 +138,7 @@ def _draw(ax: Axes, name: str, series: Series) -> None:
 
 def _bound(ax: Axes, run: Watched, diameter: Series) -> None:
     """Draw what the gap has to exceed, where the policy tells how far h can still go."""
-    if run.policy is None or not run.plain or run.trace.h is None:
+    if run.policy is None or not (run.plain or isinstance(run.policy, Constant)) or run.trace.h is None:
         return
     at = np.searchsorted(run.trace.h.k, diameter.k, side="right")
     h = np.concatenate([[run.policy.h_0], run.trace.h.values])[at]

@@ -70,9 +70,10 @@ def watch(source: Run) -> Watched:
     policy, span = _policy(source), None
     if isinstance(source, DoublyStochasticMeanShift) and not isinstance(policy, Constant):
         span = source.h_min_, source.h_inf_, source.h_max_
-    plain = getattr(source, "batch_size", 1) == 1 and not getattr(source, "local_scale", False)
+    scaled = getattr(source, "local_scale", False)
+    plain = getattr(source, "batch_size", None) == 1 and not scaled
     tau = getattr(source, "tau", None)
-    if tau is None and plain:
+    if tau is None and not scaled:
         tau = (policy.h_min if policy else source.bandwidth_) / 4
     n_chains = len(source.chain_labels_) if hasattr(source, "chain_labels_") else 1
     return Watched(source.trace_, source.outcome_, False, _labels(source), policy, span, tau, plain, n_chains)
