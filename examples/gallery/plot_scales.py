@@ -14,7 +14,7 @@ from modeseek import MeanShift, ModeSeek
 from modeseek.estimators import sweep_bandwidths
 from modeseek.plots import plot_clusters, plot_scales
 
-X, _ = make_blobs([150, 100, 60], centers=[(0, 0), (4, 0), (0, 5)], random_state=0)
+X, _ = make_blobs([90, 60, 50], centers=[(0, 0), (5, 0), (0, 5)], random_state=0)
 sweep = sweep_bandwidths(X, estimator=MeanShift(min_cluster_size=5))
 plot_scales(sweep, title="Mean shift at 25 bandwidths")
 plt.show()

@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 from modeseek import ModeSeek
 from modeseek.plots import plot_tree
 
-X, _ = make_blobs([150, 100, 60], centers=[(0, 0), (4, 0), (0, 5)], random_state=0)
+X, _ = make_blobs([90, 60, 50], centers=[(0, 0), (5, 0), (0, 5)], random_state=0)
 model = ModeSeek(random_state=0).fit(X)
 plot_tree(model, title="Three hills")
 plt.show()

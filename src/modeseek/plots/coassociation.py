@@ -73,7 +73,9 @@ def plot_coassociation(
     """
     votes, memberships, own = _votes(source)
     n = votes.shape[1] if votes is not None else len(memberships)
-    mine = own if labels is None else np.asarray(labels)
+    if labels is None:
+        labels = consensus(source).labels if own is None else own
+    mine = np.asarray(labels)
     if mine.shape != (n,):
         raise ValueError(f"labels must have one entry for each of the {n:,} points; got shape {mine.shape}.")
     together = _together(votes, memberships, mine)
@@ -93,8 +95,8 @@ def plot_coassociation(
     return ax
 
 
-def _votes(source: Votes) -> tuple[IntArray | None, Array, IntArray]:
-    """Return partitions or memberships, and labels."""
+def _votes(source: Votes) -> tuple[IntArray | None, Array, IntArray | None]:
+    """Return partitions or memberships, and labels where an estimator has them."""
     if isinstance(source, Memberships):
         check_is_fitted(source)
         labels = np.asarray(source.labels_)
@@ -109,7 +111,12 @@ def _votes(source: Votes) -> tuple[IntArray | None, Array, IntArray]:
             f"or an array of partitions; got {type(source).__name__}."
         )
     votes = np.asarray(source)
-    return votes, np.empty((0, 0)), consensus(votes).labels
+    if votes.ndim != 2 or 0 in votes.shape:
+        raise ValueError(
+            "source must be an estimator, or partitions with a row for each and a column for each point; "
+            f"got shape {votes.shape}."
+        )
+    return votes, np.empty((0, 0)), None
 
 
 def _together(votes: IntArray | None, memberships: Array, labels: IntArray) -> _Together:

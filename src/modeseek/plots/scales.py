@@ -20,7 +20,7 @@ from modeseek.prominence import ScaleTree
 __all__ = ["plot_scales"]
 
 SIZE = (7.2, 5.4)
-ONE = "#DEDEDE"
+FOR_EVER = "#DEDEDE"
 # plateaus that are named at most, and how long they must last in comparison with the longest
 NAMED, LASTING = 4, 0.3
 
@@ -28,12 +28,13 @@ Scales: TypeAlias = BandwidthSweep | ScaleTree | ModeSeek
 
 
 class _Step(NamedTuple):
-    """A number of clusters, from where to where it holds, and for how long."""
+    """A number of clusters, from where to where it holds, for how long, and whether it holds for ever."""
 
     n_clusters: int
     low: float
     high: float
     lifetime: float
+    for_ever: bool = False
 
 
 def plot_scales(source: Scales, *, figure: Figure | None = None, title: str | None = None) -> Figure:
@@ -68,7 +69,8 @@ def plot_scales(source: Scales, *, figure: Figure | None = None, title: str | No
     """
     level = None
     if isinstance(source, BandwidthSweep):
-        steps = [_Step(each.n_clusters, each.low, each.high, each.lifetime) for each in source.plateaus()]
+        steps = [_Step(*each[:3], each.lifetime) for each in source.plateaus()]
+        steps[-1] = steps[-1]._replace(for_ever=steps[-1].n_clusters == 1)
         log, names = True, ("bandwidth h", "lifetime (factor)")
     else:
         tree = look_at(source, None).tree
@@ -98,17 +100,19 @@ def _draw(above: Axes, below: Axes, steps: list[_Step], *, log: bool) -> None:
     if log:
         below.set_xscale("log")
     none = 1.0 if log else 0.0
-    several = sorted((each for each in steps if each.n_clusters > 1), key=lambda each: -each.lifetime)
+    several = sorted(
+        (each for each in steps if each.n_clusters > 1 and not each.for_ever), key=lambda each: -each.lifetime
+    )
     most = several[0].lifetime - none if several else 1.0
     named = [each for each in several[:NAMED] if each.lifetime - none > LASTING * max(most, 1e-12)]
     colours = dict(zip(named, palette(len(named)), strict=True))
     edges = [steps[0].low, *(each.high for each in steps)]
     counts = [each.n_clusters for each in steps]
     above.stairs(counts, edges, baseline=None, color=FAINT, linewidth=1.0, zorder=2)
-    # one cluster lasts for ever: drawn, but it does not set the height
+    # what lasts for ever is drawn, but does not set the height
     top = max([each.lifetime for each in several] or [steps[0].lifetime]) - none
     for each in steps:
-        colour = colours.get(each, NOISE_COLOUR if each.n_clusters > 1 else ONE)
+        colour = colours.get(each, FOR_EVER if each.for_ever else NOISE_COLOUR)
         width = 3.2 if each in colours else 1.6
         above.hlines(each.n_clusters, each.low, each.high, color=colour, linewidth=width, zorder=3)
         height = min(each.lifetime - none, 1.25 * top)
@@ -123,12 +127,13 @@ def _draw(above: Axes, below: Axes, steps: list[_Step], *, log: bool) -> None:
         middle = float(np.sqrt(each.low * each.high)) if log else (each.low + each.high) / 2
         if each in colours:
             _write(above, f"{each.n_clusters} clusters", middle, each.n_clusters)
-        elif each.n_clusters == 1:
-            _write(below, "one cluster", middle, none)
+        elif each.for_ever:
+            count = "1 cluster" if each.n_clusters == 1 else f"{each.n_clusters} clusters"
+            _write(below, f"{count} from here on", each.high, none, align="right")
 
 
-def _write(ax: Axes, text: str, x: float, y: float) -> None:
-    ax.annotate(text, (x, y), (0, 5), "data", "offset points", ha="center", fontsize="small", color=INK)
+def _write(ax: Axes, text: str, x: float, y: float, align: str = "center") -> None:
+    ax.annotate(text, (x, y), (0, 5), "data", "offset points", ha=align, fontsize="small", color=INK)
 
 
 def _steps_of(tree: ScaleTree) -> list[_Step]:
@@ -138,4 +143,5 @@ def _steps_of(tree: ScaleTree) -> list[_Step]:
     edges = np.concatenate([[0.0], finite, [1.15 * top]])
     # a mode goes when the level passes its prominence
     counts = [int((tree.prominence >= high).sum()) for high in edges[1:-1]] + [int(np.isinf(tree.prominence).sum())]
-    return [_Step(n, float(a), float(b), float(b - a)) for n, a, b in zip(counts, edges[:-1], edges[1:], strict=True)]
+    steps = [_Step(n, float(a), float(b), float(b - a)) for n, a, b in zip(counts, edges[:-1], edges[1:], strict=True)]
+    return [*steps[:-1], steps[-1]._replace(for_ever=True)]
