@@ -97,7 +97,7 @@ def test_scales_of_a_sweep():
     assert above.get_title(loc="left") == "scales"
     assert (above.get_xscale(), above.get_yscale()) == ("log", "log")
     assert "3 clusters" in texts(above)
-    assert "1 cluster from here on" in texts(below)
+    assert "1 cluster from here on" in texts(above)
     stairs = above.patches[0].get_data()
     assert_array_equal(stairs.values, [60, 3, 1])
     assert_allclose(stairs.edges, [1.0, 2**0.5, 2**2.5, 16.0])
@@ -114,7 +114,7 @@ def test_scales_of_a_tree():
     assert_allclose(stairs.edges[:3], [0.0, 1.0, 3.0])
     assert tree.cut(2.0).max() + 1 == 2
     assert "chosen" in texts(above)
-    assert "1 cluster from here on" in texts(below)
+    assert "1 cluster from here on" in texts(above)
     assert below.get_ylabel() == "lifetime (difference)"
     for rows in (X, X[:1], X[:2]):
         plot_scales(ModeSeek(random_state=0).fit(rows), figure=Figure()).canvas.draw()

@@ -69,7 +69,7 @@ def plot_scales(source: Scales, *, figure: Figure | None = None, title: str | No
     """
     level = None
     if isinstance(source, BandwidthSweep):
-        steps = [_Step(*each[:3], each.lifetime) for each in source.plateaus()]
+        steps = [_Step(each.n_clusters, each.low, each.high, each.lifetime) for each in source.plateaus()]
         steps[-1] = steps[-1]._replace(for_ever=steps[-1].n_clusters == 1)
         log, names = True, ("bandwidth h", "lifetime (factor)")
     else:
@@ -129,7 +129,7 @@ def _draw(above: Axes, below: Axes, steps: list[_Step], *, log: bool) -> None:
             _write(above, f"{each.n_clusters} clusters", middle, each.n_clusters)
         elif each.for_ever:
             count = "1 cluster" if each.n_clusters == 1 else f"{each.n_clusters} clusters"
-            _write(below, f"{count} from here on", each.high, none, align="right")
+            _write(above, f"{count} from here on", each.high, each.n_clusters, align="right")
 
 
 def _write(ax: Axes, text: str, x: float, y: float, align: str = "center") -> None:
