@@ -140,7 +140,7 @@ def _steps_of(tree: ScaleTree) -> list[_Step]:
     """Return the numbers of clusters of a tree, from no prominence up to a little beyond the largest finite one."""
     finite = np.unique(tree.prominence[np.isfinite(tree.prominence) & (tree.prominence > 0)])
     top = float(finite.max(initial=0.0)) or 1.0
-    edges = np.concatenate([[0.0], finite, [1.15 * top]])
+    edges = np.concatenate([[0.0], finite, [1.35 * top]])
     # a mode goes when the level passes its prominence
     counts = [int((tree.prominence >= high).sum()) for high in edges[1:-1]] + [int(np.isinf(tree.prominence).sum())]
     steps = [_Step(n, float(a), float(b), float(b - a)) for n, a, b in zip(counts, edges[:-1], edges[1:], strict=True)]
