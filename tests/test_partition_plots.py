@@ -32,7 +32,7 @@ def ax():
 
 
 def texts(ax):
-    return " | ".join(text.get_text() for text in ax.texts)
+    return " | ".join(text.get_text().replace("\n", " ") for text in ax.texts)
 
 
 def legend(ax):

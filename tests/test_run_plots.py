@@ -45,7 +45,7 @@ def ax():
 
 
 def texts(ax):
-    return " | ".join(text.get_text() for text in ax.texts)
+    return " | ".join(text.get_text().replace("\n", " ") for text in ax.texts)
 
 
 def legend(ax):
@@ -121,7 +121,14 @@ def test_two_hundred_clusters_have_numbers(n_features, ax):
     ax.figure.canvas.draw()
     numbers = [text.get_text() for text in ax.texts if text.get_text().isdigit()]
     assert len(numbers) == len(set(numbers)) > 10
-    assert f"200 clusters; {len(numbers)} of the largest numbered; ringed: confidence < 0.75  (1,000)" in texts(ax)
+    assert f"200 clusters; {len(numbers)} of the largest numbered; ringed: confidence < 0.75" in texts(ax)
+
+
+def test_a_long_note_is_broken(ax):
+    plot_clusters(X, np.r_[np.arange(89), -1], confidence=np.full(90, 0.5), title="long", ax=ax)
+    note = ax.texts[-1].get_text()
+    assert len(note.splitlines()) == 2
+    assert max(map(len, note.splitlines())) < 80
 
 
 def test_the_largest_clusters_are_numbered_first(ax):

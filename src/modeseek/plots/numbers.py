@@ -47,7 +47,7 @@ def number_clusters(ax: Axes, points: Array, labels: NDArray[np.generic]) -> int
     widths: list[float] = []
     for cluster in _largest(sizes):
         place, text = np.median(points[members[cluster]], axis=0), str(clusters[cluster])
-        width = LETTER * (len(text) + 0.6)
+        width = LETTER * (len(text) + 1.4)
         away = [np.abs(place - other) / span for other in places]
         if any(dx < (width + w) / 2 and dy < LINE for (dx, dy), w in zip(away, widths, strict=True)):
             continue

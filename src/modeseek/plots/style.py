@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -45,7 +46,7 @@ def dress(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, not
     title : str, default=None
         A title, on the left.
     note : str, default=""
-        A line between the title and the picture.
+        A line between the title and the picture, or several where it is longer than the picture is wide.
 
     Examples
     --------
@@ -56,8 +57,10 @@ def dress(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, not
     """
     ax.set_xlabel(x_label, color=INK)
     ax.set_ylabel(y_label, color=INK)
+    # small letters are a sixth narrower
+    note = textwrap.fill(note, max(30, int(1.2 * ax.bbox.width / ax.figure.dpi / LETTER_INCHES)))
     if title:
-        pad = 22 if note else 10  # the note stands between the title and the picture
+        pad = 10 + 12 * len(note.splitlines())  # the note stands between the title and the picture
         ax.set_title(title, loc="left", color=INK, fontsize="large", fontweight="bold", pad=pad)
     if note:
         ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=FAINT)
