@@ -34,10 +34,10 @@ def shown(monkeypatch):
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_script(script, shown, monkeypatch):
     monkeypatch.chdir(GALLERY)
-    runpy.run_path(str(script))
+    names = runpy.run_path(str(script))  # kept: a film that goes before it was drawn complains
     n_shown = script.read_text().count("plt.show()")
     assert len(shown) == n_shown
-    if not n_shown:  # a film shows itself
+    if "film" in names:
         plt.show()
         assert len(shown) == 1
     title = script.read_text().splitlines()[1:3]
