@@ -8,7 +8,7 @@ from threading import Event, Lock
 
 from joblib import effective_n_jobs
 
-from modeseek.chain import Chain, ChainResult, Outcome, Stopping, Trace, run
+from modeseek.chain import Chain, ChainResult, Outcome, Record, Stopping, Trace, run
 from modeseek.types import Callback, ChainState, Stage, SweepInfo, Watcher
 from modeseek.validation import check_integer
 
@@ -44,6 +44,7 @@ def run_chains(
     n_jobs: int | None = None,
     callbacks: Iterable[Callback] = (),
     watch: Watcher | None = None,
+    record: Record | None = None,
 ) -> list[ChainResult]:
     """Run independent chains, several at a time; the results are those of running one after the other.
 
@@ -62,6 +63,8 @@ def run_chains(
         Each is called as f(state, info) after every sweep of every chain, one call at a time.
     watch : callable, optional
         Told how many chains have ended, as a `Stage`; one call at a time too.
+    record : Record, optional
+        What to keep in the trace of the first chain; the others keep what they keep by default.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def run_chains(
     shared = _Shared(tuple(callbacks), watch, len(chains))
 
     def one(chain: Chain) -> ChainResult:
-        return shared.run(chain, stopping)
+        return shared.run(chain, stopping, record if chain is chains[0] else None)
 
     workers = min(effective_n_jobs(n_jobs), len(chains))
     if workers <= 1:
@@ -110,11 +113,11 @@ class _Shared:
         self._callbacks, self._watch, self._lock = callbacks, watch, Lock()
         self._ended, self._n = 0, n_chains
 
-    def run(self, chain: Chain, stopping: Stopping) -> ChainResult:
+    def run(self, chain: Chain, stopping: Stopping, record: Record | None) -> ChainResult:
         if self.stop.is_set():
             return _at_start(chain)
         try:
-            result = run(chain, stopping, callbacks=[self._after_sweep])
+            result = run(chain, stopping, record=record, callbacks=[self._after_sweep])
         except KeyboardInterrupt:  # before its first sweep: the chains before it are kept all the same
             self.stop.set()
             return _at_start(chain)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.chain import Chain, ChainResult, Outcome, Setting, Stopping, partition, run
+from modeseek.chain import Chain, ChainResult, Outcome, Record, RecordSpec, Setting, Stopping, as_record, partition, run
 from modeseek.engines import choose
 from modeseek.estimators.advice import advice, advice_on_size
 from modeseek.estimators.data import advise_on_scale, check_rows
@@ -60,6 +60,7 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
     callbacks: Sequence[Callable[..., None]] | None
     # there while a fit or a prediction shows progress
     _line: Line | None = None
+    record: RecordSpec = None
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
@@ -127,6 +128,7 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
         result = self._run(chain, stopping)
         self._store(points, result, partition(chain, result, stopping.tau))
         self.points_ = points.restore(result.state.points)[points.inverse]
+        self.trace_ = result.trace.restored(points)
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         raise NotImplementedError
@@ -166,12 +168,16 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
         return Stopping(check_tau(tau, chain.h_min), threshold=threshold, max_updates=max_updates, max_time=max_time)
 
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
+        record = self._record()
         line = [] if self._line is None else [self._line.follow(chain, stopping)]
-        result = run(chain, stopping, callbacks=[*line, *(self.callbacks or ())])
+        result = run(chain, stopping, record=record, callbacks=[*line, *(self.callbacks or ())])
         if result.outcome is Outcome.INTERRUPTED and not result.sweeps:
             raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
         self._warn(result.outcome, result.state.k)
         return result
+
+    def _record(self) -> Record:
+        return as_record(self.record)
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
@@ -217,7 +223,7 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
     def _store(self, points: Points, result: ChainResult, part: Partition) -> None:
         self._store_clusters(points, part)
         self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
-        self.outcome_, self.trace_ = result.outcome, result.trace
+        self.outcome_ = result.outcome
         self.n_updates_ = result.state.k
 
     def _store_clusters(self, points: Points, part: Partition) -> None:

@@ -46,18 +46,19 @@ class RandomClusterer(Memberships):
             super()._fit(points)
             return
         chains = chains_of(self._chain_maker(points), n_chains)
+        record = self._record()
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
         several = None if self._line is None else self._line.follow_several(n_chains)
         callbacks: list[Callback] = [*([] if several is None else [several]), *(self.callbacks or ())]
         ended = None if several is None else several.ended
-        results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks, watch=ended)
+        results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks, watch=ended, record=record)
+        self.trace_ = results[0].trace.restored(points)
         heard = _heard(results)
         if not heard:
             raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
         self._store_outcome(results, len(heard))
         results = [results[number] for number in heard]
         parts = [partition(chains[number], result, stopping.tau) for number, result in zip(heard, results, strict=True)]
-        self.trace_ = results[0].trace
         self._store_consensus(points, parts, _mean_place(points, results))
 
     def _store_outcome(self, results: Sequence[ChainResult], n_heard: int) -> None:

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 __all__ = ["SILENT", "changed_parameters", "fit_lines", "python_lines"]
 
-# what shows on a screen only
-SILENT = ("callbacks", "verbose")
+# what changes no result
+SILENT = ("callbacks", "record", "verbose")
 WIDTH = 100
 
 
