@@ -52,6 +52,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "within_subsection_order": "ExampleTitleSortKey",
     "abort_on_example_error": True,
+    "image_scrapers": ("films.films_and_figures",),
     "reset_modules": ("matplotlib",),
     "backreferences_dir": "gallery/used",
     "doc_module": ("modeseek",),
