@@ -24,6 +24,8 @@ __all__ = ["Frame", "Result", "Run"]
 
 # of a sweep, where points move one by one and there is time to look
 PIECES = 8
+# of more points than this clumps are counted now and then only: not longer than this share of the time
+COUNTED_ALWAYS, COUNTING = 3000, 0.25
 # seconds that a piece may take, so that large data move before their first sweep is over
 PIECE_SECONDS = 0.1
 
@@ -101,6 +103,10 @@ class Run:
     history : History
     h : Range or None
         The range in force.
+    start : (m, 2) array
+        Where the points that are shown began.
+    axes : tuple of str
+        Names of the axes.
     """
 
     def __init__(self, subject: Subject, settings: Settings, cancelled: Callable[[], bool] = lambda: False):
@@ -112,7 +118,7 @@ class Run:
         self._sweeping: Sweeping | None = None
         points = subject.points(settings.metric)
         self._eye: Eye = subject.eye(points)
-        self.axes = self._eye.axes
+        self.start, self.axes = self._eye.start, self._eye.axes
         shown = len(subject.shown)
         self._tracker = Tracker(shown)
         grey = self._tracker.follow(np.arange(shown))
@@ -127,7 +133,7 @@ class Run:
         if made.plan is not None:
             self._sweeping = Sweeping(made.chain.setting, made.plan)
         self._piece = len(made.points.values)
-        self._between = False
+        self._between, self._count_at = False, 0.0
         self._look(self._state, 0.0, np.nan)
         self._note(self._state)
 
@@ -236,12 +242,15 @@ class Run:
         self.result = result
 
     def _look(self, state: ChainState, sweeps: float, shift: float) -> None:
-        assert self._made is not None
-        labels = components(state.points[self._eye.rows], self._made.stopping.tau)
-        clumps = int(labels.max()) + 1
-        self.frame = Frame(
-            self._eye(state.points), self._tracker.follow(labels), clumps, state.k, sweeps, state.h, shift
-        )
+        colours, clumps = self.frame.colours, self.frame.clumps
+        began = time.perf_counter()
+        if len(self._eye.rows) <= COUNTED_ALWAYS or began >= self._count_at:
+            assert self._made is not None
+            labels = components(state.points[self._eye.rows], self._made.stopping.tau)
+            colours, clumps = self._tracker.follow(labels), int(labels.max()) + 1
+            ended = time.perf_counter()
+            self._count_at = ended + (ended - began) / COUNTING
+        self.frame = Frame(self._eye(state.points), colours, clumps, state.k, sweeps, state.h, shift)
 
     def _note(self, state: ChainState) -> None:
         assert self._made is not None

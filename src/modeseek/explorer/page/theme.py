@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FRAME", "INSIDE", "Ink", "ink"]
+__all__ = ["FRAME", "INSIDE", "Ink", "beside", "ink"]
+
+
+def beside(width: str) -> list[str]:
+    """Return the style of a layout whose parts stand side by side where each has room for this width."""
+    columns = f"repeat(auto-fit, minmax(min(100%, {width}), 1fr))"
+    # Panel's columns carry a button for scrolling, which would take a place
+    return [
+        f":host {{ display: grid; gap: 0 0.4rem; grid-template-columns: {columns}; }} "
+        ".scroll-button { display: none !important; }"
+    ]
 
 
 class Ink(NamedTuple):
@@ -13,7 +23,7 @@ class Ink(NamedTuple):
     text: str
     faint: str
     grid: str
-    paper: str
+    ghosts: float
     lone: str
     first: str
     second: str
@@ -22,8 +32,8 @@ class Ink(NamedTuple):
 def ink(*, dark: bool) -> Ink:
     """Return the colours of figures, for light or dark."""
     if dark:
-        return Ink("#e6e9ed", "#a7b0ba", "#3a424b", "#1d2329", "#8b949e", "#56b4e9", "#e69f00")
-    return Ink("#22262b", "#57606a", "#e3e6ea", "#ffffff", "#8b949e", "#0072b2", "#b35900")
+        return Ink("#e6e9ed", "#a7b0ba", "#3a424b", 0.6, "#8b949e", "#56b4e9", "#e69f00")
+    return Ink("#22262b", "#57606a", "#e3e6ea", 0.4, "#8b949e", "#0072b2", "#b35900")
 
 
 # reaches into the shadow of every widget
@@ -33,10 +43,13 @@ INSIDE = """
   --panel-primary-color: var(--accent); --panel-on-primary-color: var(--on-accent);
   --design-primary-color: var(--accent); --design-primary-text-color: var(--on-accent);
   --border-color: var(--rule); --text-color: var(--ink);
-  color: var(--ink); font-family: var(--sans); }
+  color: var(--ink); font-family: var(--sans); font-size: 0.88rem; }
 label, .bk-input-group, .bk-input-group label { color: var(--ink); font-size: 0.86rem; }
 .bk-input { background-color: var(--field) !important; color: var(--ink) !important;
   border: 1px solid var(--edge) !important; border-radius: 5px; font-size: 0.9rem; min-height: 2.1rem; }
+select.bk-input { appearance: auto; background-image: none !important; }
+input::file-selector-button { margin: 0.15rem 0.5rem 0.15rem 0.15rem; padding: 0.2rem 0.6rem; color: var(--ink);
+  background: var(--wash); border: 1px solid var(--edge); border-radius: 4px; font: inherit; }
 .bk-input::placeholder { color: var(--faint); opacity: 1; }
 .bk-btn { border: 1px solid var(--edge) !important; border-radius: 5px; font-size: 0.9rem; min-height: 2.1rem;
   color: var(--ink); background-color: var(--field); }
@@ -57,13 +70,14 @@ dl.facts dd { margin: 0; font-size: 1.02rem; font-weight: 600; font-variant-nume
 p { margin: 0.25rem 0; font-size: 0.88rem; line-height: 1.4; overflow-wrap: anywhere; }
 p.state { color: var(--ink); }
 p.faint { color: var(--faint); }
-p.error { color: var(--error); border-left: 4px solid var(--error); padding: 0.4rem 0.7rem; background: var(--wash); }
+p.error { color: var(--error) !important; border-left: 4px solid var(--error); padding: 0.4rem 0.7rem; background: var(--wash); }
 p.note { border-left: 4px solid var(--accent); padding: 0.4rem 0.7rem; background: var(--wash); }
 h3 { margin: 0 0 0.2rem; font-size: 0.95rem; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; width: 100%; }
 th, td { text-align: left; padding: 0.25rem 0.8rem 0.25rem 0; border-bottom: 1px solid var(--rule); vertical-align: top;
   font-weight: 400; overflow-wrap: anywhere; }
 thead th { font-weight: 600; }
+th[scope="row"] { overflow-wrap: break-word; min-width: 5.5rem; color: var(--faint); }
 pre { margin: 0; padding: 0.7rem; background: var(--wash); border: 1px solid var(--rule); border-radius: 5px;
   font: 0.84rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; overflow-x: auto; }
 """
@@ -109,7 +123,7 @@ FRAME = """
 </script>
 {% endblock %}
 {% block contents %}
-<a class="skip" href="#stage">To the picture</a>
+<a class="skip" href="#stage">To the run button</a>
 <header>
   <h1>modeseek explore</h1>
   <p>Watch mean shift find clusters. Everything stays on this computer.</p>
