@@ -326,7 +326,7 @@ def test_bad_sweeps_are_refused(subject, settings, ends, message):
 
 
 def test_rows_come_back_with_cluster_and_confidence():
-    text = b"cluster,x,y\nold,0,0\n\"a, b\",0.1,0\nold,5,5\n"
+    text = b'cluster,x,y\nold,0,0\n"a, b",0.1,0\nold,5,5\n'
     data = from_bytes("things.csv", text)
     chosen = Subject.of(data, ["x", "y"], standardise=False)
     result = finished(chosen, Settings("dsms", h_min=1.0, h_inf=1.0, h_max=1.0, chains=3)).result

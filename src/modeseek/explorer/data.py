@@ -94,9 +94,7 @@ def describe(table: Table, name: str) -> Data:
         if 2 <= len(set(cells[:10_000].tolist())) <= MOST_LABELS:
             known.append(column)
     if not numeric:
-        raise DataError(
-            f"{table.source} has no column of numbers without gaps: fill the gaps or choose another file."
-        )
+        raise DataError(f"{table.source} has no column of numbers without gaps: fill the gaps or choose another file.")
     return Data(name, table, tuple(numeric), tuple(known), tuple(dict.fromkeys(notes)))
 
 
@@ -106,11 +104,11 @@ def from_file(path: str | os.PathLike[str]) -> Data:
 
 
 def from_bytes(name: str, content: bytes) -> Data:
-    """Read a data file that came as bytes, by the ending of its name.
+    r"""Read a data file that came as bytes, by the ending of its name.
 
     Examples
     --------
-    >>> from_bytes("birds.csv", b"mass,species\\n3750,Adelie\\n5000,Gentoo\\n").features
+    >>> from_bytes("birds.csv", b"mass,species\n3750,Adelie\n5000,Gentoo\n").features
     ('mass',)
     """
     plain = Path(name.replace("\\", "/")).name

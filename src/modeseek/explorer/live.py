@@ -28,7 +28,7 @@ class Live:
     failure : str
         Why it could not be made, or could not go on.
     before, now : Frame or None
-        The last two frames, and `since`, when the last one came.
+        The last two frames; `since` is when the last one came, `count` how many there were.
     """
 
     def __init__(self, make: Callable[[Callable[[], bool]], Run], pace: float = 4.0):
@@ -36,7 +36,7 @@ class Live:
         self.failure = ""
         self.before: Frame | None = None
         self.now: Frame | None = None
-        self.since = 0.0
+        self.since, self.count = 0.0, 0
         self.pace = pace
         self._make = make
         self._playing, self._steps, self._closed = False, 0, False
@@ -124,3 +124,4 @@ class Live:
 
     def _show(self, run: Run) -> None:
         self.before, self.now, self.since = self.now or run.frame, run.frame, time.monotonic()
+        self.count += 1

@@ -193,11 +193,7 @@ class Run:
         part = partition(made.chain, ended, made.stopping.tau)
         labels = part.labels[made.points.inverse]
         centers = made.points.restore(part.centers)
-        self._close(
-            Result(
-                labels, part.n_clusters, outcome.value, None, centers, (), outcome.converged, self._state.k
-            )
-        )
+        self._close(Result(labels, part.n_clusters, outcome.value, None, centers, (), outcome.converged, self._state.k))
 
     def _fit(self, message: str) -> None:
         """Let the estimator say the last word: where there is no chain to watch, or several to agree."""
@@ -212,10 +208,11 @@ class Run:
         if self.settings.random:
             agree = f"{self.settings.chains} chains agree with their consensus to {model.stability_:.2f}"
             message = f"{agree}; {message}"
-        others = ()
+        others: tuple[str, ...] = ()
         if outcome is None:
             others = tuple(
-                f"{each.n_clusters} clusters by {each.view}, stability {each.stability:.2f}" for each in nearly_chosen(model)
+                f"{each.n_clusters} clusters by {each.view}, stability {each.stability:.2f}"
+                for each in nearly_chosen(model)
             )
         self._close(
             Result(

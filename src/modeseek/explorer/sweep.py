@@ -137,7 +137,8 @@ class Sweep:
             plain = replace(self.settings, h_min=None, h_inf=None, h_max=None, bandwidth=None)
             self.base = make(self.subject, plain).h
             low, high = (
-                self.base.h_max * factor if end is None else end for end, factor in zip(self._ends, FACTORS, strict=True)
+                self.base.h_max * factor if end is None else end
+                for end, factor in zip(self._ends, FACTORS, strict=True)
             )
             # an end that was given moves the other one if it has to
             low, high = min(low, high / 2) if self._ends[0] is None else low, max(high, 2 * low)

@@ -56,14 +56,18 @@ class ExportView:
             self.about.object, self.code.object = EMPTY, ""
             return
         name = stem(run.subject)
-        for button, ending in zip(self.buttons, ("-clusters.csv", "-clusters.png", "-clusters.svg", ".py"), strict=True):
+        for button, ending in zip(
+            self.buttons, ("-clusters.csv", "-clusters.png", "-clusters.svg", ".py"), strict=True
+        ):
             button.filename = name + ending
         kept = "cluster and confidence" if run.result.confidence is not None else "cluster"
         self.about.object = (
             f'<p class="state">Rows of {escape(run.subject.data.name)} with their {kept}, the picture, '
             "and the Python lines that give the same labels.</p>"
         )
-        self.code.object = f'<pre tabindex="0" aria-label="Python code">{escape(python_code(run.subject, run.settings))}</pre>'
+        self.code.object = (
+            f'<pre tabindex="0" aria-label="Python code">{escape(python_code(run.subject, run.settings))}</pre>'
+        )
 
     def _bytes(self, what: str) -> io.BytesIO:
         run = self._runs[self.which.value]

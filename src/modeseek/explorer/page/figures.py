@@ -36,7 +36,7 @@ NO_IMAGE: dict[str, list[object]] = {"image": [], "x": [], "y": [], "dw": [], "d
 # the second of two frames begins when the first is on the screen
 WHEN_DRAWN = """const done = () => { drawn.tags = [drawn.tags[0] + 1] }
 if (document.hidden) { done() } else { requestAnimationFrame(() => requestAnimationFrame(done)) }"""
-LIVE_COLOURS = [*palette(7), *palette(SLOTS - 7)]
+LIVE_COLOURS = palette(SLOTS)
 
 
 def dress(plot: figure, look: Ink) -> None:

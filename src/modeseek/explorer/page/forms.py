@@ -98,7 +98,9 @@ class DataForm:
     uploaded : callable
         Called with name and content of a file.
     changed : callable
-        Called without arguments when columns, scaling or known groups change.
+        Called without arguments when columns or scaling change.
+    compared : callable
+        Called without arguments when known groups change.
     """
 
     def __init__(
@@ -106,9 +108,9 @@ class DataForm:
         chosen: Callable[[str], None],
         uploaded: Callable[[str, bytes], None],
         changed: Callable[[], None],
+        compared: Callable[[], None],
     ):
         self._quiet = False
-        self._changed = changed
         self.example = _select("example", [NONE, *EXAMPLES], NONE)
         self.file = pn.widgets.FileInput(
             name="or a file: CSV, Parquet, NPY, NPZ",
@@ -122,8 +124,9 @@ class DataForm:
         self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4))
         self.example.param.watch(lambda event: self._pick(chosen, event.new), "value")
         self.file.param.watch(lambda event: uploaded(self.file.filename or "file", event.new), "value")
-        for widget in (self.columns, self.standardise, self.known):
-            widget.param.watch(lambda event: self._tell(), "value")
+        self.columns.param.watch(lambda event: self._tell(changed), "value")
+        self.standardise.param.watch(lambda event: self._tell(changed), "value")
+        self.known.param.watch(lambda event: self._tell(compared), "value")
         self.layout = pn.Column(
             self.example,
             self.file,
@@ -139,9 +142,9 @@ class DataForm:
         if not self._quiet and name != NONE:
             chosen(name)
 
-    def _tell(self) -> None:
+    def _tell(self, whom: Callable[[], None]) -> None:
         if not self._quiet:
-            self._changed()
+            whom()
 
     def show(self, data: Data, example: str | None) -> None:
         """Show the columns of new data."""

@@ -73,8 +73,7 @@ def serve(data: Data | None = None, *, port: int | None = None, browser: bool = 
         server.io_loop.add_callback(webbrowser.open, url)
     try:
         server.start()
-        server.io_loop.start()
-    except KeyboardInterrupt:
-        print("\nended.", file=sys.stderr)
+        server.io_loop.start()  # which Ctrl-C ends
     finally:
         server.stop()
+    print("\nended.", file=sys.stderr)

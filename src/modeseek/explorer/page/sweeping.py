@@ -12,7 +12,7 @@ import panel as pn
 from modeseek.explorer.data import Subject
 from modeseek.explorer.page.figures import SweepFigure
 from modeseek.explorer.page.theme import ink
-from modeseek.explorer.page.words import error
+from modeseek.explorer.page.words import DASH, error
 from modeseek.explorer.settings import Settings
 from modeseek.explorer.sweep import MOST_ROWS, Sweep
 from modeseek.ranges import Range
@@ -33,6 +33,8 @@ class SweepView:
         Called with a bandwidth and the range whose ratios it keeps.
     say : callable
         Called with a message, and `bad=True` for an error.
+    later : callable
+        Takes an action and does it when figures may be changed.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class SweepView:
         request: Callable[[], tuple[Subject, Settings, Any]],
         use: Callable[[float, Range], None],
         say: Callable[..., None],
+        later: Callable[[Callable[[], None]], None],
     ):
         self._request, self._use, self._say = request, use, say
         self._sweep: Sweep | None = None
@@ -51,11 +54,11 @@ class SweepView:
         )
         self.count = pn.widgets.Select(name="how many", options=[8, 16, 24, 48], value=16, width=100, margin=3)
         self.button = pn.widgets.Button(name="Start sweep", button_type="primary", width=130, margin=3, align="end")
-        self.button.on_click(lambda event: self._press())
+        self.button.on_click(lambda event: later(self._press))
         self.progress = pn.pane.HTML("", sizing_mode="stretch_width", margin=(2, 3))
         self.choice = pn.widgets.Select(name="bandwidth", options={}, width=300, margin=3)
         self.take = pn.widgets.Button(name="Use in run A", width=130, margin=3, align="end", disabled=True)
-        self.take.on_click(lambda event: self._take(self.choice.value))
+        self.take.on_click(lambda event: later(lambda: self._take(self.choice.value)))
         self.layout = pn.Column(
             pn.pane.HTML(f'<p class="faint">{HINT}</p>', margin=(0, 3)),
             pn.FlexBox(self.low, self.high, self.count, self.button, align_items="end"),
@@ -118,13 +121,14 @@ class SweepView:
 
     def _show(self, rows: list[Any]) -> None:
         h, clusters, biggest, agreement = zip(*rows, strict=True) if rows else ((), (), (), ())
-        words = ["–" if np.isnan(each) else f"{each:.2f}" for each in agreement]
+        words = [DASH if np.isnan(each) else f"{each:.2f}" for each in agreement]
         self.figure.source.selected.indices = []
         self.figure.source.data = {
             "h": list(h), "clusters": list(clusters), "biggest": list(biggest), "agreement": words,
         }  # fmt: skip
         self.choice.options = {
-            f"{row.h:g}: {row.clusters:,} {'cluster' if row.clusters == 1 else 'clusters'}": row.h for row in reversed(rows)
+            f"{row.h:g}: {row.clusters:,} {'cluster' if row.clusters == 1 else 'clusters'}": row.h
+            for row in reversed(rows)
         }
         if rows:
             self.choice.value = rows[len(rows) // 2].h

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import panel as pn
 import param
 
@@ -33,7 +35,7 @@ class Switch(pn.custom.JSComponent):
       return button
     }
     """
-    _stylesheets = [
-        ".toggle { font: 0.9rem var(--sans); color: var(--ink); background: var(--field); border: 1px solid var(--edge);"
-        " border-radius: 5px; padding: 0.35rem 0.8rem; min-width: 4.5rem; cursor: pointer; }"
+    _stylesheets: ClassVar[list[str]] = [
+        """.toggle { font: 0.9rem var(--sans); color: var(--ink); background: var(--field); padding: 0.35rem 0.8rem;
+        border: 1px solid var(--edge); border-radius: 5px; min-width: 4.5rem; cursor: pointer; }"""
     ]

@@ -47,7 +47,8 @@ INSIDE = """
 label, .bk-input-group, .bk-input-group label { color: var(--ink); font-size: 0.86rem; }
 .bk-input { background-color: var(--field) !important; color: var(--ink) !important;
   border: 1px solid var(--edge) !important; border-radius: 5px; font-size: 0.9rem; min-height: 2.1rem; }
-select.bk-input { appearance: auto; background-image: none !important; }
+select.bk-input { appearance: auto !important; -webkit-appearance: menulist !important;
+  background-image: none !important; }
 input::file-selector-button { margin: 0.15rem 0.5rem 0.15rem 0.15rem; padding: 0.2rem 0.6rem; color: var(--ink);
   background: var(--wash); border: 1px solid var(--edge); border-radius: 4px; font: inherit; }
 .bk-input::placeholder { color: var(--faint); opacity: 1; }
@@ -70,7 +71,8 @@ dl.facts dd { margin: 0; font-size: 1.02rem; font-weight: 600; font-variant-nume
 p { margin: 0.25rem 0; font-size: 0.88rem; line-height: 1.4; overflow-wrap: anywhere; }
 p.state { color: var(--ink); }
 p.faint { color: var(--faint); }
-p.error { color: var(--error) !important; border-left: 4px solid var(--error); padding: 0.4rem 0.7rem; background: var(--wash); }
+p.error { color: var(--error) !important; border-left: 4px solid var(--error); padding: 0.4rem 0.7rem;
+  background: var(--wash); }
 p.note { border-left: 4px solid var(--accent); padding: 0.4rem 0.7rem; background: var(--wash); }
 h3 { margin: 0 0 0.2rem; font-size: 0.95rem; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; width: 100%; }
@@ -97,7 +99,8 @@ header { display: flex; align-items: center; gap: 1rem; padding: 0.6rem 1rem; ba
 header h1 { margin: 0; font-size: 1.1rem; letter-spacing: -0.01em; }
 header p { margin: 0; color: var(--faint); font-size: 0.86rem; flex: 1; }
 .skip { position: absolute; left: -99rem; }
-.skip:focus { left: 0.5rem; top: 0.5rem; z-index: 9; padding: 0.4rem 0.8rem; background: var(--card); color: var(--accent); }
+.skip:focus { left: 0.5rem; top: 0.5rem; z-index: 9; padding: 0.4rem 0.8rem; background: var(--card);
+  color: var(--accent); }
 .frame { display: grid; grid-template-columns: 19.5rem minmax(0, 1fr); gap: 0.9rem; padding: 0.9rem; max-width: 110rem;
   margin: 0 auto; align-items: start; }
 .card { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 0.75rem 0.9rem;

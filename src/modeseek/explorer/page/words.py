@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -15,12 +15,20 @@ from modeseek.explorer.settings import ALGORITHMS
 from modeseek.metrics import rand_agreement
 from modeseek.types import IntArray
 
-__all__ = ["about", "comparison", "error", "facts"]
+__all__ = ["DASH", "about", "comparison", "error", "facts", "note"]
+
+# where there is no number
+DASH = "\N{EN DASH}"
 
 
 def error(text: str) -> str:
     """Return an error as a paragraph that a screen reader reads out."""
     return f'<p class="error" role="alert">{escape(text)}</p>'
+
+
+def note(text: str) -> str:
+    """Return a message as a paragraph; nothing for nothing."""
+    return f'<p class="note" role="status">{escape(text)}</p>' if text else ""
 
 
 def about(subject: Subject) -> str:
@@ -61,7 +69,7 @@ def facts(live: Live | None, truth: IntArray | None, column: str | None) -> str:
 
 
 def _listed(known: Sequence[tuple[str, str]]) -> str:
-    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value) or '–'}</dd></div>" for name, value in known)
+    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value) or DASH}</dd></div>" for name, value in known)
     return f'<dl class="facts">{items}</dl>'
 
 
@@ -94,22 +102,22 @@ def _of_mode_seek(live: Live, run: Run, agreement: list[tuple[str, str]]) -> str
     )
 
 
-def comparison(runs: Sequence[tuple[str, Run]], truth: IntArray | None, column: str | None) -> str:
-    """Return a table of the runs that have ended, and how far they agree."""
-    if len(runs) < 2:
+def comparison(runs: Mapping[str, Run], truth: IntArray | None, column: str | None) -> str:
+    """Return a table of two runs that have ended, and how far they agree."""
+    results = [run.result for run in runs.values() if run.result is not None]
+    if len(results) < 2:
         return ""
     rows: list[tuple[str, list[str]]] = [
-        ("algorithm", [ALGORITHMS[run.settings.algorithm] for _, run in runs]),
-        ("clusters", [f"{run.result.n_clusters:,}" for _, run in runs if run.result]),
-        ("updates", [f"{run.result.updates:,}" if run.result and run.result.updates else "–" for _, run in runs]),
-        ("outcome", [run.result.message for _, run in runs if run.result]),
+        ("algorithm", [ALGORITHMS[run.settings.algorithm] for run in runs.values()]),
+        ("clusters", [f"{result.n_clusters:,}" for result in results]),
+        ("updates", [DASH if result.updates is None else f"{result.updates:,}" for result in results]),
+        ("outcome", [result.message for result in results]),
     ]
-    labels = [run.result.labels for _, run in runs if run.result]
     if truth is not None:
-        rows.append((f"ARI to column '{column}'", [f"{rand_agreement(truth, each):.3f}" for each in labels]))
-    if len(labels) == 2:
-        rows.append(("ARI between A and B", [f"{rand_agreement(*labels):.3f}", ""]))
-    head = "".join(f'<th scope="col">Run {name}</th>' for name, _ in runs)
+        rows.append((f"ARI to column '{column}'", [f"{rand_agreement(truth, each.labels):.3f}" for each in results]))
+    between = rand_agreement(results[0].labels, results[1].labels)
+    rows.append(("ARI between A and B", [f"{between:.3f}", ""]))
+    head = "".join(f'<th scope="col">Run {name}</th>' for name in runs)
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
         for name, cells in rows
