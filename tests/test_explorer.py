@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import socket
 import subprocess
 import sys
 import time
@@ -373,3 +374,59 @@ def test_files_are_named_plainly():
     data = from_bytes("../<b>x.csv", b"x\n1\n2\n")
     assert stem(Subject.of(data, data.features, standardise=True)) == "b-x"
     assert stem(Subject.of(example(MIXTURE), ["x"], standardise=True)) == "the-papers-mixture"
+
+
+# ---------------------------------------- the command
+
+
+def test_without_panel_the_command_says_what_to_install(monkeypatch):
+    from test_cli import refused
+
+    monkeypatch.setitem(sys.modules, "panel", None)
+    monkeypatch.delitem(sys.modules, "modeseek.explorer.page.server", raising=False)
+    refused("modeseek explore needs Panel and Bokeh: pip install 'modeseek[explore]'", "explore", "--no-browser")
+
+
+def test_a_missing_file_and_a_taken_port_are_refused(tmp_path):
+    pytest.importorskip("panel")
+    from test_cli import refused
+
+    refused("there is no file", "explore", tmp_path / "none.csv", "--no-browser")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused(f"--port {port} is in use", "explore", "--port", port, "--no-browser")
+
+
+def test_many_points_are_sent_as_an_image(rng):
+    pytest.importorskip("panel")
+    from modeseek.explorer.page.view import Explorer
+
+    rows = "".join(f"{x},{y}\n" for x, y in rng.normal(size=(4000, 2)).tolist())
+    page = Explorer(from_bytes("many.csv", b"x,y\n" + rows.encode()))
+    stage = page.sides[0].stage
+    image = stage._image.data["image"][0]
+    assert image.dtype == np.uint32
+    assert 1000 < (image > 0).sum() < image.size / 2
+    assert len(stage._points.data["x"]) == 0  # nothing has come together yet
+    page.close()
+
+
+def test_the_page_does_what_is_asked_at_its_next_tick():
+    pytest.importorskip("panel")
+    from modeseek.explorer.page.view import Explorer
+
+    page = Explorer(from_bytes("<i>.csv", b"x,y\n0,0\n0.1,0\n5,5\n5,5.1\n"))
+    assert "&lt;i&gt;.csv" in page.data_form.about.object
+    page.speed.value = "as fast as it goes"
+    page.run_button.clicks += 1
+    page.tick()
+    until(lambda: page.sides[0].live is not None and page.sides[0].live.ended)
+    page.tick()
+    assert page.run_button.label == "Run again"
+    page.data_form.columns.value = []
+    page.tick()
+    assert "tick at least one" in page.message.object
+    assert page.sides[0].live is not None  # what was there stays
+    page.close()

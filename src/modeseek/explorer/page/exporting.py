@@ -21,10 +21,10 @@ class ExportView:
 
     def __init__(self) -> None:
         self._runs: dict[str, Run] = {}
-        self.which = pn.widgets.Select(name="run", options=[], width=100, margin=3)
+        self.which = pn.widgets.Select(label="run", options=[], width=100, margin=3)
         self.which.param.watch(lambda event: self._show(), "value")
         self.buttons = [
-            pn.widgets.FileDownload(callback=call, label=label, button_type="default", width=190, margin=4)
+            pn.widgets.FileDownload(callback=call, label=label, width=190, margin=4)
             for label, call in (
                 ("Labels (CSV)", lambda: self._bytes("labels")),
                 ("Picture (PNG)", lambda: self._bytes(".png")),

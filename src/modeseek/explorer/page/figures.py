@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.models import (
     BoxAnnotation,
     ColumnDataSource,
@@ -155,9 +156,17 @@ class Stage:
         size = np.full(len(places), np.clip(100 / np.sqrt(max(len(places), 1)), 3.0, 8.0), np.float32)
         self._points.data = {"x": places[:, 0], "y": places[:, 1], "c": numbers, "s": size}
 
+    def _pixels(self) -> tuple[int, int]:
+        """Return the size of the image, (height, width): the plot's own, once the browser has told it."""
+        try:
+            height, width = self.plot.inner_height, self.plot.inner_width
+        except UnsetValueError:
+            height, width = 380, 800
+        return int(np.clip(height, 50, 450)), int(np.clip(width, 50, 900))
+
     def _send_image(self, places: Array, numbers: IntArray, colours: list[str], *, ended: bool) -> None:
         left, right, bottom, top = window = self.window
-        shape = (min(self.plot.inner_height or 380, 450), min(self.plot.inner_width or 800, 900))
+        shape = self._pixels()
         # at the end points lie in few places, and where they began says more
         seen = self._start if ended else places
         image = paint(seen, numbers, rgba(colours, 0.85), window, shape)

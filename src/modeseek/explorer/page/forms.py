@@ -113,7 +113,7 @@ class DataForm:
         self._quiet = False
         self.example = _select("example", [NONE, *EXAMPLES], NONE)
         self.file = pn.widgets.FileInput(
-            name="or a file: CSV, Parquet, NPY, NPZ",
+            label="or a file: CSV, Parquet, NPY, NPZ",
             accept=".csv,.tsv,.txt,.dat,.tab,.parquet,.pq,.npy,.npz",
             sizing_mode="stretch_width",
             margin=(3, 4),
@@ -172,11 +172,11 @@ def tick(name: str) -> Any:
 
 def _text(name: str, placeholder: str, value: str = "") -> Any:
     return pn.widgets.TextInput(
-        name=name, value=value, placeholder=placeholder, sizing_mode="stretch_width", margin=(3, 4), min_width=60
+        label=name, value=value, placeholder=placeholder, sizing_mode="stretch_width", margin=(3, 4), min_width=60
     )
 
 
 def _select(name: str, options: Any, value: str) -> Any:
     return pn.widgets.Select(
-        name=name, options=options, value=value, sizing_mode="stretch_width", margin=(3, 4), min_width=60
+        label=name, options=options, value=value, sizing_mode="stretch_width", margin=(3, 4), min_width=60
     )

@@ -22,6 +22,8 @@ __all__ = ["Known", "Side"]
 
 # seconds until a browser that does not answer is written to again
 PATIENCE = 3.0
+# seconds between two lines of facts while points move: nobody reads faster
+FACTS_EVERY = 0.2
 
 
 class Known(NamedTuple):
@@ -60,7 +62,7 @@ class Side:
         self._forget()
 
     def _forget(self) -> None:
-        self._opened, self._lines_seen, self._sent_at = False, -1, 0.0
+        self._opened, self._lines_seen, self._sent_at, self._written_at = False, -1, 0.0, 0.0
         self._seen: tuple[object, ...] = ()
 
     @property
@@ -118,7 +120,9 @@ class Side:
         if share < 1 and not ended:  # on the way from the frame before
             places = before.places + np.float32(share) * (places - before.places)
         self.stage.show(places, frame, ended=self.finished is not None)
-        self._write(known)
+        if not live.playing or now - self._written_at > FACTS_EVERY:
+            self._written_at = now
+            self._write(known)
         return ended
 
     def _write(self, known: Known) -> None:

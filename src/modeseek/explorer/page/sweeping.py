@@ -50,14 +50,15 @@ class SweepView:
         self.figure = SweepFigure(ink(dark=False))
         self.figure.source.selected.on_change("indices", self._clicked)
         self.low, self.high = (
-            pn.widgets.TextInput(name=name, placeholder="from the data", width=150, margin=3) for name in ("from", "to")
+            pn.widgets.TextInput(label=name, placeholder="from the data", width=150, margin=3)
+            for name in ("from", "to")
         )
-        self.count = pn.widgets.Select(name="how many", options=[8, 16, 24, 48], value=16, width=100, margin=3)
-        self.button = pn.widgets.Button(name="Start sweep", button_type="primary", width=130, margin=3, align="end")
+        self.count = pn.widgets.Select(label="how many", options=[8, 16, 24, 48], value=16, width=100, margin=3)
+        self.button = pn.widgets.Button(label="Start sweep", color="primary", width=130, margin=3, align="end")
         self.button.on_click(lambda event: later(self._press))
         self.progress = pn.pane.HTML("", sizing_mode="stretch_width", margin=(2, 3))
-        self.choice = pn.widgets.Select(name="bandwidth", options={}, width=300, margin=3)
-        self.take = pn.widgets.Button(name="Use in run A", width=130, margin=3, align="end", disabled=True)
+        self.choice = pn.widgets.Select(label="bandwidth", options={}, width=300, margin=3)
+        self.take = pn.widgets.Button(label="Use in run A", width=130, margin=3, align="end", disabled=True)
         self.take.on_click(lambda event: later(lambda: self._take(self.choice.value)))
         self.layout = pn.Column(
             pn.pane.HTML(f'<p class="faint">{HINT}</p>', margin=(0, 3)),
@@ -79,7 +80,7 @@ class SweepView:
         self.close()
         self._sweep = None
         self._show([])
-        self.progress.object, self.button.name = "", "Start sweep"
+        self.progress.object, self.button.label = "", "Start sweep"
 
     def _press(self) -> None:
         if self._sweep is not None and not self._sweep.ended:
@@ -87,7 +88,7 @@ class SweepView:
             return
         try:
             subject, settings, truth = self._request()
-            low, high = (_end(field.name, field.value) for field in (self.low, self.high))
+            low, high = (_end(field.label, field.value) for field in (self.low, self.high))
             self._sweep = Sweep(subject, settings, low, high, self.count.value, truth)
         except (ValueError, TypeError) as problem:
             self._say(str(problem), bad=True)
@@ -97,7 +98,7 @@ class SweepView:
         label = "h_max (h_min and h_inf in proportion)" if settings.algorithm == "dsms" else "bandwidth"
         self.figure.plot.xaxis[0].axis_label = label
         self._sweep.start()
-        self.button.name = "Cancel"
+        self.button.label = "Cancel"
 
     def tick(self) -> None:
         """Show what is new."""
@@ -117,7 +118,7 @@ class SweepView:
                 text += f" On a sample of {MOST_ROWS:,} rows."
             self.progress.object = f'<p class="state" role="status">{escape(text)}</p>'
         if sweep.ended:
-            self.button.name = "Start sweep"
+            self.button.label = "Start sweep"
 
     def _show(self, rows: list[Any]) -> None:
         h, clusters, biggest, agreement = zip(*rows, strict=True) if rows else ((), (), (), ())

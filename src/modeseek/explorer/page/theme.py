@@ -47,7 +47,7 @@ INSIDE = """
 label, .bk-input-group, .bk-input-group label { color: var(--ink); font-size: 0.86rem; }
 .bk-input { background-color: var(--field) !important; color: var(--ink) !important;
   border: 1px solid var(--edge) !important; border-radius: 5px; font-size: 0.9rem; min-height: 2.1rem; }
-select.bk-input { appearance: auto !important; -webkit-appearance: menulist !important;
+select.bk-input { padding: 0 0.3rem !important; appearance: auto !important; -webkit-appearance: menulist !important;
   background-image: none !important; }
 input::file-selector-button { margin: 0.15rem 0.5rem 0.15rem 0.15rem; padding: 0.2rem 0.6rem; color: var(--ink);
   background: var(--wash); border: 1px solid var(--edge); border-radius: 4px; font: inherit; }
@@ -71,7 +71,7 @@ dl.facts dd { margin: 0; font-size: 1.02rem; font-weight: 600; font-variant-nume
 p { margin: 0.25rem 0; font-size: 0.88rem; line-height: 1.4; overflow-wrap: anywhere; }
 p.state { color: var(--ink); }
 p.faint { color: var(--faint); }
-p.error { color: var(--error) !important; border-left: 4px solid var(--error); padding: 0.4rem 0.7rem;
+p.error { color: var(--bad) !important; border-left: 4px solid var(--bad); padding: 0.4rem 0.7rem;
   background: var(--wash); }
 p.note { border-left: 4px solid var(--accent); padding: 0.4rem 0.7rem; background: var(--wash); }
 h3 { margin: 0 0 0.2rem; font-size: 0.95rem; }
@@ -86,12 +86,12 @@ pre { margin: 0; padding: 0.7rem; background: var(--wash); border: 1px solid var
 
 STYLE = """
 :root { --paper: #f4f5f7; --card: #ffffff; --field: #ffffff; --wash: #f4f5f7; --ink: #22262b; --faint: #57606a;
-  --rule: #d9dde2; --edge: #868e97; --accent: #0b5c96; --on-accent: #ffffff; --focus: #d55e00; --error: #a40e26;
+  --rule: #d9dde2; --edge: #868e97; --accent: #0b5c96; --on-accent: #ffffff; --focus: #d55e00; --bad: #a40e26;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif;
   color-scheme: light; }
 :root[data-theme="dark"] { --paper: #14181c; --card: #1d2329; --field: #262d34; --wash: #262d34; --ink: #e6e9ed;
   --faint: #a7b0ba; --rule: #3a424b; --edge: #6d7681; --accent: #6cb6ea; --on-accent: #0d1318; --focus: #f0a04b;
-  --error: #ff9aa5; color-scheme: dark; }
+  --bad: #ff9aa5; color-scheme: dark; }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.45 var(--sans); }
 header { display: flex; align-items: center; gap: 1rem; padding: 0.6rem 1rem; background: var(--card);

@@ -27,7 +27,7 @@ __all__ = ["Explorer"]
 FOR_READERS = "label { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; }"
 TICK_MS = 50
 # seconds between two drawings of the lines
-LINES_EVERY = 0.4
+LINES_EVERY = 0.8
 SPEEDS = {
     "1 sweep/s": 1.0,
     "2 sweeps/s": 2.0,
@@ -80,11 +80,11 @@ class Explorer:
     # ---------------------------------------- the page
 
     def _make_transport(self) -> None:
-        self.run_button = pn.widgets.Button(name="Run", button_type="primary", width=110, margin=3)
-        self.step_button = pn.widgets.Button(name="Step", width=80, margin=3)
-        self.reset_button = pn.widgets.Button(name="Reset", width=80, margin=3)
+        self.run_button = pn.widgets.Button(label="Run", color="primary", width=110, margin=3)
+        self.step_button = pn.widgets.Button(label="Step", width=80, margin=3)
+        self.reset_button = pn.widgets.Button(label="Reset", width=80, margin=3)
         self.speed = pn.widgets.Select(
-            name="speed", options=list(SPEEDS), value="4 sweeps/s", width=170, margin=3, stylesheets=[FOR_READERS]
+            label="speed", options=list(SPEEDS), value="4 sweeps/s", width=170, margin=3, stylesheets=[FOR_READERS]
         )
         self.view = pn.widgets.RadioButtonGroup(
             options=["Watch", "Sweep", "Export"], value="Watch", width=240, margin=3
@@ -282,8 +282,8 @@ class Explorer:
             name = "Pause"
         else:
             name = "Run again" if all(live.ended for live in lives) else "Go on"
-        if self.run_button.name != name:
-            self.run_button.name = name
+        if self.run_button.label != name:
+            self.run_button.label = name
 
     # ---------------------------------------- looking
 
