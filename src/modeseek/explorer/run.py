@@ -26,8 +26,8 @@ __all__ = ["Frame", "Result", "Run"]
 PIECES = 8
 # of more points than this clumps are counted now and then only: not longer than this share of the time
 COUNTED_ALWAYS, COUNTING = 3000, 0.25
-# seconds that a piece may take, so that large data move before their first sweep is over
-PIECE_SECONDS = 0.1
+# updates of the first piece, and seconds that a later one may take: large data move before their first sweep is over
+FIRST_PIECE, PIECE_SECONDS = 4096, 0.1
 
 
 class Frame(NamedTuple):
@@ -132,7 +132,7 @@ class Run:
         self._state, self._sweeps = made.chain.init(), 0
         if made.plan is not None:
             self._sweeping = Sweeping(made.chain.setting, made.plan)
-        self._piece = len(made.points.values)
+        self._piece = min(len(made.points.values), FIRST_PIECE)
         self._between, self._count_at = False, 0.0
         self._look(self._state, 0.0, np.nan)
         self._note(self._state)

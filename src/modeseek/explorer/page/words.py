@@ -60,7 +60,7 @@ def facts(live: Live | None, truth: IntArray | None, column: str | None) -> str:
     known = [
         (count, f"{frame.clumps:,}"),
         ("updates", f"{frame.updates:,}"),
-        ("sweeps", f"{frame.sweeps:,.0f}"),
+        ("sweeps", f"{frame.sweeps:,.0f}" if frame.sweeps >= 10 else f"{frame.sweeps:.2g}"),
         ("h now", f"{frame.h:.3g}"),
         ("largest shift", "" if np.isnan(frame.shift) else f"{frame.shift:.2g}"),
     ]

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -45,7 +46,10 @@ def table(tmp_path_factory):
 
 @contextlib.contextmanager
 def serving(*arguments):
-    command = [sys.executable, "-m", "modeseek", "explore", "--no-browser", *map(str, arguments)]
+    with socket.socket() as probe:  # a port of its own, since other workers serve too
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "modeseek", "explore", "--no-browser", "--port", str(port), *map(str, arguments)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         found = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
@@ -58,7 +62,7 @@ def serving(*arguments):
 
 @pytest.fixture(scope="module")
 def address():
-    with serving("--port", "5817") as (url, _):
+    with serving() as (url, _):
         yield url
 
 
@@ -262,10 +266,10 @@ def test_twenty_thousand_points_move_by_keyboard_on_a_narrow_screen(visit, addre
 
 
 def test_it_begins_with_a_file_answers_its_own_page_only_and_ends_by_ctrl_c(visit, table):
-    with serving(table, "--port", "5818") as (url, server):
+    with serving(table) as (url, server):
         page = visit(url)
         page.get_by_text("60 rows, 2 columns to cluster by.").wait_for()
-        asked = http.client.HTTPConnection("127.0.0.1", 5818)
+        asked = http.client.HTTPConnection(url.split("/")[2])
         asked.request(
             "GET",
             "/ws",
