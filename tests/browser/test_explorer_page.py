@@ -140,6 +140,8 @@ def test_points_move_the_count_falls_and_results_can_be_taken_away(visit, addres
     page = visit(address)
     button(page, "Run").click()
     before = fact(page, "clumps")
+    page.get_by_text("Running.").wait_for()
+    page.wait_for_timeout(500)  # for the picture only: points shall have moved
     keep(page, "running", tmp_path)
     page.get_by_text("Certified: no later update can change the partition.").wait_for()
     assert fact(page, "clusters") == 5

@@ -58,8 +58,8 @@ def dress(plot: figure, look: Ink) -> None:
 
 
 def count_by_decades(plot: figure, axis: int, low: int, high: int) -> None:
-    """Put the ticks of a logarithmic axis at 1, 2 and 5 of each decade."""
-    ticks = [digit * 10.0**power for power in range(low, high) for digit in (1, 2, 5)]
+    """Put the ticks of a logarithmic axis at 1, 2, 3, 5 and 7 of each decade."""
+    ticks = [digit * 10.0**power for power in range(low, high) for digit in (1, 2, 3, 5, 7)]
     plot.axis[axis].ticker = FixedTicker(ticks=ticks)
     plot.axis[axis].formatter = NumeralTickFormatter(format="0,0.[0000]")
 

@@ -15,6 +15,7 @@ from modeseek.ranges import Range
 __all__ = ["DataForm", "SettingsForm", "tick"]
 
 NONE = "(none)"
+WRAPPED = ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; }"
 FROM_DATA = "from the data"
 # fields that an algorithm has
 FIELDS = {
@@ -118,7 +119,9 @@ class DataForm:
             sizing_mode="stretch_width",
             margin=(3, 4),
         )
-        self.columns = pn.widgets.CheckBoxGroup(options=[], inline=True, margin=(0, 4))
+        self.columns = pn.widgets.CheckBoxGroup(
+            options=[], inline=True, margin=(0, 4), sizing_mode="stretch_width", stylesheets=[WRAPPED]
+        )
         self.standardise = tick("standardise (mean 0, deviation 1)")
         self.known = _select("known groups, to compare with", [NONE], NONE)
         self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4))

@@ -136,11 +136,11 @@ class Side:
             each.show(self._number, [], [])
             each.band(self._number, None)
 
-    def draw_lines(self, bandwidths: Lines, levels: Lines, clumps: Lines) -> None:
-        """Draw bandwidths, L_h and the number of clumps, if there is more of them."""
+    def draw_lines(self, bandwidths: Lines, levels: Lines, clumps: Lines) -> bool:
+        """Draw bandwidths, L_h and the number of clumps; tell whether there is more of them than before."""
         run = None if self.live is None else self.live.run
         if run is None or run.h is None or run.history.version == self._lines_seen:
-            return
+            return False
         self._lines_seen = run.history.version
         drawn, noted = run.history.drawn, run.history.levels
         bandwidths.show(self._number, [x for x, _ in drawn], [h for _, h in drawn])
@@ -148,3 +148,4 @@ class Side:
         clumps.show(self._number, [x for x, _, _ in noted], [count for _, _, count in noted])
         ranged = run.h.h_min < run.h.h_max
         bandwidths.band(self._number, (run.h.h_min, run.h.h_max) if ranged else None)
+        return True

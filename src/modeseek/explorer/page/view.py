@@ -231,7 +231,7 @@ class Explorer:
         for side, settings in zip(self.active, wanted, strict=True):
             side.clear_lines(self.lines)
             side.start(self.subject, settings, SPEEDS[self.speed.value])
-        self.line_row.visible = any(settings.moves for settings in wanted)
+        self.line_row.visible = False
         self.table.object = ""
         self._stale = False
         self._say("")
@@ -297,8 +297,8 @@ class Explorer:
             self._ended()
         if now - self._lines_at > LINES_EVERY:
             self._lines_at = now
-            for side in self.active:
-                side.draw_lines(*self.lines)
+            drawn = [side.draw_lines(*self.lines) for side in self.active]
+            self.line_row.visible = self.line_row.visible or any(drawn)
         self.sweep.tick()
         self._label()
 
