@@ -15,7 +15,7 @@ from modeseek.ranges import Range
 __all__ = ["DataForm", "SettingsForm", "tick"]
 
 NONE = "(none)"
-WRAPPED = ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; }"
+WRAPPED = ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; } label { margin: 0; }"
 FROM_DATA = "from the data"
 # fields that an algorithm has
 FIELDS = {
@@ -135,7 +135,7 @@ class DataForm:
             self.file,
             self.about,
             pn.pane.HTML("<p>columns to cluster by</p>", margin=(3, 4, 0, 4)),
-            pn.Column(self.columns, max_height=130, scroll=True, sizing_mode="stretch_width", margin=0),
+            pn.Column(self.columns, sizing_mode="stretch_width", styles={"max-height": "12rem", "overflow-y": "auto"}),
             self.standardise,
             self.known,
             sizing_mode="stretch_width",
