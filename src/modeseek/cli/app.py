@@ -147,6 +147,17 @@ def paper(
     run_command(figures or [], runs, seed, jobs, out, quick=quick, quiet=quiet)
 
 
+@app.command()
+def explore(file: o.ExploreFile = None, port: o.Port = None, no_browser: o.NoBrowser = False) -> None:
+    """Open a page on which runs can be watched, compared and steered; it is for this computer only.
+
+    Needs Panel and Bokeh: pip install 'modeseek[explore]'. Ctrl-C ends it.
+    """
+    from modeseek.cli.explore import run_command
+
+    run_command(file, port, browser=not no_browser)
+
+
 def main() -> None:
     """Run the command line; the entry point of `modeseek`."""
     app()
