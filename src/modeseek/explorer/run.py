@@ -197,9 +197,9 @@ class Run:
 
     def _fit(self, message: str) -> None:
         """Let the estimator say the last word: where there is no chain to watch, or several to agree."""
-        model = estimator_of(self.settings)
+        model = estimator_of(self.settings).set_params(callbacks=[self._give_up])
         if self.settings.moves:
-            model.set_params(callbacks=[self._give_up], n_jobs=-1)
+            model.set_params(n_jobs=-1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # how it ended is said in the result
             model.fit(self.subject.X)

@@ -148,6 +148,8 @@ class Sweep:
                     break
                 self._fit(X, truth, h)
                 self._done()
+        except KeyboardInterrupt:
+            pass  # `_look` gave up a fit
         except (ValueError, TypeError, MemoryError) as error:
             self.failure = str(error)
         finally:
@@ -160,8 +162,6 @@ class Sweep:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(X)
-        if self._cancelled:
-            return
         labels = np.asarray(model.labels_)
         biggest = float(np.bincount(labels[labels >= 0]).max(initial=0)) / len(labels)
         agreement = np.nan if truth is None else rand_agreement(truth, labels)
