@@ -11,6 +11,7 @@ from modeseek.chain import (
     Outcome,
     Record,
     Stopping,
+    as_record,
     blurring,
     doubly_stochastic,
     mean_shift,
@@ -19,8 +20,10 @@ from modeseek.chain import (
     setting,
     stochastic,
 )
+from modeseek.chain import trace as trace_room
 from modeseek.chain.stopping import _due
 from modeseek.datasets import paper_mixture
+from modeseek.objective import objective
 from modeseek.partition import components
 
 
@@ -289,12 +292,56 @@ def test_trace(space):
 def test_trace_memory_is_bounded(space):
     chain = stochastic(space, 0.6, seed=0)
     record = Record(h=1, shift=1, snapshots=1, limit=64)
-    trace = run(chain, Stopping(0.1, threshold=0.0, rule="shifts", max_sweeps=300), record=record).trace
-    assert 16 <= len(trace.h.k) <= 64
+    result = run(chain, Stopping(0.1, threshold=0.0, rule="shifts", max_sweeps=300), record=record)
+    trace = result.trace
     assert 16 <= len(trace.shift.k) <= 64
-    assert 4 <= len(trace.snapshots.k) <= 8
-    for series in (trace.h, trace.shift, trace.snapshots):
-        assert len(set(np.diff(series.k))) == 1  # evenly spaced still
+    assert 4 <= len(trace.snapshots.k) <= 9  # the last state is always there
+    for k in (trace.shift.k, trace.snapshots.k[:-1]):
+        assert len(set(np.diff(k))) == 1  # evenly spaced still
+    assert trace.snapshots.k[-1] == result.state.k
+
+
+def test_the_first_draws_stay_in_a_long_run(space):
+    chain = doubly_stochastic(space, Shrinking(0.2, 1.6, 0.6), seed=0)
+    stopping = Stopping(0.05, threshold=0.0, rule="shifts", max_sweeps=100)
+    whole, some = (run(chain, stopping, record=Record(limit=limit)).trace.h for limit in (10**6, 16))
+    assert len(some.k) <= 16 + 8 * np.log2(whole.k[-1])
+    assert_array_equal(some.values, whole.values[some.k - 1])
+    assert (np.diff(some.k) > 0).all()
+    assert some.k[0] == 1
+    assert (np.diff(some.k) <= np.maximum(some.k[:-1] / 8, 1)).all()
+
+
+def test_clumps_diameter_gap_and_objective_are_those_of_the_state(space):
+    chain = doubly_stochastic(space, Shrinking(0.2, 1.6, 0.6), seed=0)
+    result = run(chain, Stopping(0.05, max_sweeps=9), record=as_record("all"))
+    part = partition(chain, result, 0.05)
+    trace = result.trace
+    assert trace.clumps.values[-1] == part.n_clusters
+    assert (trace.diameter.values[-1], trace.gap.values[-1]) == (part.diameter, part.gap)
+    assert trace.objective.values[-1] == objective(result.state.points, result.state.h, weights=space.weights)
+    assert_array_equal(trace.snapshots.values[-1], result.state.points)
+    one = run(stochastic(setting([[0.0], [0.1]]), 5.0, seed=0), Stopping(0.5), record=as_record(["gap"])).trace
+    assert np.isinf(one.gap.values[-1])
+    assert one.diameter is None
+
+
+def test_large_states_are_kept_rarely(space, monkeypatch):
+    monkeypatch.setattr(trace_room, "SNAPSHOT_NUMBERS", 1)
+    stopping = Stopping(0.05, threshold=0.0, rule="shifts", max_sweeps=40)
+    trace = run(stochastic(space, 0.6, seed=0), stopping, record=as_record(["snapshots"])).trace
+    assert 4 <= len(trace.snapshots.k) <= 9
+
+
+@pytest.mark.parametrize("bad", ["snapshot", ["clumps", "gaps"], [3]])
+def test_a_wrong_name_to_record(bad):
+    with pytest.raises(ValueError, match="record must be one of 'all', 'h', 'shift', 'clumps'"):
+        as_record(bad)
+
+
+def test_a_wrong_kind_of_record():
+    with pytest.raises(TypeError, match="record must be None, a Record, or names out of 'all'"):
+        as_record(3)
 
 
 def test_nothing_recorded_when_nothing_is_asked(space):

@@ -337,8 +337,9 @@ def test_after_an_interruption_those_count_that_had_ended():
         if sweeps.count(len(X)) == 3:  # the third chain's first sweep
             raise KeyboardInterrupt
 
-    with pytest.warns(ConvergenceWarning, match="interrupted .* the consensus of 2 of 5 chains"):
-        model = make(DoublyStochasticMeanShift, callbacks=[stop]).fit(X)
+    model = make(DoublyStochasticMeanShift, callbacks=[stop])
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted .* the consensus of 2 of 5 chains"):
+        model.fit(X)
     assert model.outcome_ is Outcome.INTERRUPTED
     assert_array_equal(model.chain_labels_, alone.chain_labels_)
     assert_array_equal(model.memberships_, alone.memberships_)
@@ -350,8 +351,9 @@ def test_if_none_had_ended_those_count_that_had_begun():
         if state.k >= 3 * len(X):
             raise KeyboardInterrupt
 
-    with pytest.warns(ConvergenceWarning, match="the consensus of 1 of 5 chains"):
-        model = make(DoublyStochasticMeanShift, callbacks=[stop]).fit(X)
+    model = make(DoublyStochasticMeanShift, callbacks=[stop])
+    with pytest.raises(KeyboardInterrupt, match="the consensus of 1 of 5 chains"):
+        model.fit(X)
     assert len(model.chain_labels_) == 1
     assert_array_equal(model.labels_, model.chain_labels_[0])
 

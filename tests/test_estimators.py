@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import io
 import pickle
-import sys
 import warnings
 
 import numpy as np
@@ -279,31 +277,11 @@ def test_interruption_keeps_what_was_done():
     def stop(state, info):
         raise KeyboardInterrupt
 
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
-        model = DoublyStochasticMeanShift(random_state=0, callbacks=[stop]).fit(X)
+    model = DoublyStochasticMeanShift(random_state=0, callbacks=[stop])
+    with pytest.raises(KeyboardInterrupt, match="what was done is kept"):
+        model.fit(X)
     assert model.outcome_ is Outcome.INTERRUPTED
     assert len(model.labels_) == len(X)
-
-
-def test_verbose_is_silent_in_a_pipe_and_shows_on_a_terminal(monkeypatch):
-    X = paper_mixture(20, random_state=1)[0]
-
-    class Screen(io.StringIO):
-        def __init__(self, terminal):
-            super().__init__()
-            self.terminal = terminal
-
-        def isatty(self):
-            return self.terminal
-
-    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "PYCHARM_HOSTED"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    for terminal in (False, True):
-        screen = Screen(terminal)
-        monkeypatch.setattr(sys, "stderr", screen)
-        StochasticMeanShift(random_state=0, verbose=1).fit(X)
-        assert ("stochastic mean shift" in screen.getvalue()) == terminal
 
 
 def test_partial_ranges_are_completed():

@@ -303,7 +303,7 @@ def staged(monkeypatch):
     def stage(*, mixture=None, modes=HALVES, stability=1.0, rise=1.0):
         asked = []
 
-        def judged(landscape, view, seed):
+        def judged(landscape, view, seed, course):
             asked.append(view)
             return [] if modes is None else [Candidate(view, (3.0, 1.0), modes, int(modes.max()) + 1, stability, 1.0)]
 

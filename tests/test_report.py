@@ -303,6 +303,11 @@ def test_blocks_are_checked_and_frozen():
         Paragraph("a").text = "b"
 
 
+def test_python_lines_say_whether_there_is_a_header():
+    lines = python_lines(DoublyStochasticMeanShift(), "rows.txt", header=False)
+    assert "X = read_table('rows.txt', header=False).features().values" in lines
+
+
 def test_python_lines_repeat_a_fit(tmp_path):
     """The lines, run as they are, give the labels that they were written for; long calls stay readable."""
     rng = np.random.default_rng(0)

@@ -15,7 +15,8 @@ from modeseek.chain import Outcome, Stopping, doubly_stochastic, partition, run,
 from modeseek.datasets import paper_mixture
 from modeseek.objective import objective, shift_vector
 from modeseek.profiles import PROFILES
-from modeseek.validation import Geometry, canonical_points
+from modeseek.types import Geometry
+from modeseek.validation import canonical_points
 
 PROVEN = [profile for profile in PROFILES.values() if profile.proven]
 EUCLIDEAN = states(dimensions=(1, 2, 3))

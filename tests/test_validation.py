@@ -34,7 +34,7 @@ def test_same_rows_are_the_distinct_rows_in_any_order(rows):
 
 
 def test_rows_with_one_hash_are_told_apart(monkeypatch):
-    monkeypatch.setattr("modeseek.validation.MIXER", np.uint64(0))  # every row hashes to 0
+    monkeypatch.setattr("modeseek.validation.points.MIXER", np.uint64(0))  # every row hashes to 0
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
     first, number = same_rows(rows)
     assert_array_equal(first[number], [0, 1, 0])

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modeseek import bandwidth, datasets, diagnostics, experiments, metrics, objective, plots, profiles
+    from modeseek import bandwidth, datasets, diagnostics, experiments, metrics, objective, plots, profiles, scorers
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
@@ -34,6 +34,7 @@ __all__ = [
     "objective",
     "plots",
     "profiles",
+    "scorers",
 ]
 
 # scikit-learn, SciPy and matplotlib take longer to import than all that is here: who asks for a name pays for it
@@ -47,6 +48,7 @@ _HOME = {
 }
 _ROOMS = (
     *("bandwidth", "datasets", "diagnostics", "experiments", "metrics", "objective", "plots", "profiles"),
+    "scorers",
     *("chain", "engines", "ensemble", "estimators", "partition", "ranges", "report", "types"),
 )
 

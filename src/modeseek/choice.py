@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from modeseek.consensus import Vote, cluster_stability, counterparts, memberships
+from modeseek.chosen import FEWEST_VOTES, Candidate, Choice, Wishes, merged
+from modeseek.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
 from modeseek.prominence import level_for
-from modeseek.types import Array, IntArray
+from modeseek.types import Array, IntArray, Stage, Watcher
 from modeseek.views import Landscape, Retrial, Thinned, by_communities, by_mixture, by_modes, rise, thin
 from modeseek.views.gaussians import FEW
 from modeseek.views.proposals import Partitions, Setting, is_trivial, trees
@@ -32,79 +32,40 @@ SURE, RISE, CLEAR_RISE, STABILITY = 0.7, 0.6, 1.5, 0.5
 ALIKE = 0.9
 
 
-class Candidate(NamedTuple):
-    """A partition that a view proposed.
-
-    Attributes
-    ----------
-    view : str
-    setting : tuple
-        Of the view.
-    labels : (n,) integer array
-    n_clusters : int
-    stability : float
-        Mean adjusted Rand index with the view's partitions of thinned data.
-    score : float
-        Stability, with that of settings next to it and a little for each cluster more: what the choice goes by.
-    """
-
-    view: str
-    setting: Setting
-    labels: IntArray
-    n_clusters: int
-    stability: float
-    score: float
-
-
-class Wishes(NamedTuple):
-    """How many clusters a user wants at least and at most."""
-
-    least: int = 1
-    most: float = np.inf
-
-    def allow(self, n_clusters: int) -> bool:
-        """Return whether a number of clusters is wanted."""
-        return self.least <= n_clusters <= self.most
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The partition chosen, and what it was chosen from.
-
-    Attributes
-    ----------
-    labels : (n,) integer array
-    memberships : (n, c) array
-        Share of thinned data in which a point, where it was kept, went with each cluster; rows add up to 1.
-    cluster_stability : (c,) array
-        Mean Jaccard index of each cluster with the closest of thinned data, among the points that were kept.
-    votes : tuple of (rows, labels)
-        The partitions of thinned data behind both.
-    stability : float
-    candidates : tuple of Candidate
-        Different ones, from the best on.
-    message : str
-    """
-
-    labels: IntArray
-    memberships: Array
-    cluster_stability: Array
-    votes: tuple[Vote, ...]
-    stability: float
-    candidates: tuple[Candidate, ...]
-    message: str
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return self.memberships.shape[1]
-
-
 Polish: TypeAlias = Callable[[IntArray, IntArray], IntArray]
 
 
-def choose(landscape: Landscape, *, seed: int, wishes: Wishes | None = None, polish: Polish | None = None) -> Choice:
+class _Course:
+    """How far a choice has come: it tells who watches, and remembers what Ctrl-C cut short."""
+
+    def __init__(self, watch: Watcher | None):
+        self._watch, self.cut = watch, ""
+
+    def tell(self, name: str, done: int = 0, total: int | None = None) -> None:
+        if self._watch is not None:
+            self._watch(Stage(name, done, total, "" if total is None else "thinnings"))
+
+    def finish(self, last: Callable[[], bool]) -> bool:
+        """Do a short last step to its end; a second Ctrl-C gets through."""
+        try:
+            return last()
+        except KeyboardInterrupt:
+            self.cut = self.cut or "without a confidence"
+            return last()
+
+
+def choose(
+    landscape: Landscape,
+    *,
+    seed: int,
+    wishes: Wishes | None = None,
+    polish: Polish | None = None,
+    watch: Watcher | None = None,
+) -> Choice:
     """Choose a partition of a landscape.
+
+    Ctrl-C ends it early: proposals are then judged by the thinnings that were done, and `cut` says so. Before the first
+    of them there is nothing to go by, and it is raised.
 
     Parameters
     ----------
@@ -115,50 +76,69 @@ def choose(landscape: Landscape, *, seed: int, wishes: Wishes | None = None, pol
     polish : callable, optional
         (labels, rows they are of) -> labels: a last step that knows the points themselves. It is applied to the chosen
         partition and to those of thinned data that it is compared with.
+    watch : callable, optional
+        Told of each stage, as a `Stage`.
     """
-    wishes = wishes or Wishes()
-    candidates = [each for each in _candidates(landscape, seed) if wishes.allow(each.n_clusters)]
+    wishes, course = wishes or Wishes(), _Course(watch)
+    candidates = [each for each in _candidates(landscape, seed, course) if wishes.allow(each.n_clusters)]
     if not candidates and wishes.least > 1:
-        candidates = [each for each in _from_trees(landscape, wishes.least, seed) if wishes.allow(each.n_clusters)]
+        if course.cut:
+            raise KeyboardInterrupt  # nothing so far has as many clusters as were asked for
+        found = _from_trees(landscape, wishes.least, seed, course)
+        candidates = [each for each in found if wishes.allow(each.n_clusters)]
     best = candidates[0] if candidates else None
     # who wishes for two or more has answered whether there is anything
-    if best is None or (wishes.least == 1 and not _passes(best, landscape)):
-        return _one_cluster(len(landscape.weights), tuple(candidates))
+    if best is None or (wishes.least == 1 and not course.finish(partial(_passes, best, landscape))):
+        return _one_cluster(len(landscape.weights), tuple(candidates), course.cut)
     labels = best.labels if polish is None else polish(best.labels, np.arange(len(best.labels)))
     message = f"{int(labels.max()) + 1} clusters by {best.view}, stability {best.stability:.2f}"
     if best.view == "mixture" and len(landscape.weights) < FEW:
         message += "; so few points may look like this by chance"
-    votes = tuple(_votes(landscape, candidates, wishes, seed=seed + 1, polish=polish))
-    shares = memberships(labels, votes, landscape.weights).toarray()
+    votes = _heard(_votes(landscape, candidates, wishes, seed=seed + 1, polish=polish), course)
+    shares = memberships(labels, votes or [(np.arange(len(labels)), labels)], landscape.weights).toarray()
     firm = cluster_stability(labels, votes, landscape.weights)
-    return Choice(labels, shares, firm, votes, best.stability, tuple(_different(candidates)), message)
+    others = tuple(_different(candidates))
+    return Choice(labels, shares, firm, votes, best.stability, others, _said(message, course.cut), course.cut)
 
 
-def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
-    """Merge the clusters of a choice, those with the closest centres first, until so many are left."""
-    from sklearn.cluster import AgglomerativeClustering  # slow to import, and seldom needed
-
-    sums = np.zeros((choice.n_clusters, points.shape[1]))
-    np.add.at(sums, choice.labels, points)
-    centres = sums / np.bincount(choice.labels)[:, None]
-    into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(centres)
-    shares = np.column_stack([choice.memberships[:, into == c].sum(axis=1) for c in range(n_clusters)])
-    message = f"{n_clusters} clusters as wished, merged from: {choice.message}"
-    labels = shares.argmax(axis=1)
-    votes = tuple((rows, into[counterparts(found, choice.labels[rows])]) for rows, found in choice.votes)
-    firm = cluster_stability(labels, votes)
-    return replace(choice, labels=labels, memberships=shares, cluster_stability=firm, votes=votes, message=message)
+def _said(message: str, cut: str) -> str:
+    return f"{message}; interrupted: {cut}" if cut else message
 
 
-def _candidates(landscape: Landscape, seed: int) -> list[Candidate]:
+def _heard(votes: Iterator[Vote], course: _Course) -> tuple[Vote, ...]:
+    """Return the votes that there is time for."""
+    heard: list[Vote] = []
+    if course.cut:
+        return ()
+    name = "confidence"
+    try:
+        course.tell(name, 0, THINNINGS)
+        for vote in votes:
+            heard.append(vote)
+            course.tell(name, len(heard), THINNINGS)
+    except KeyboardInterrupt:
+        enough = len(heard) >= FEWEST_VOTES
+        course.cut = f"confidence by {len(heard)} of {THINNINGS} thinnings" if enough else "without a confidence"
+    return tuple(heard)
+
+
+def _candidates(landscape: Landscape, seed: int, course: _Course | None = None) -> list[Candidate]:
     """Return what the view that suits the data proposes, from the best on.
 
     A mixture that was admitted comes before modes, unless the best of them say the same.
     """
+    course = course or _Course(None)
     if landscape.dimension >= COMMUNITIES_FROM:
-        return _judged(landscape, "communities", seed)
-    modes = _judged(landscape, "modes", seed)
-    mixture = by_mixture(landscape, np.random.default_rng(seed), clear=rise(landscape) >= CLEAR_RISE)
+        return _judged(landscape, "communities", seed, course)
+    modes = _judged(landscape, "modes", seed, course)
+    if course.cut:
+        return modes
+    try:
+        course.tell("trying a mixture")
+        mixture = by_mixture(landscape, np.random.default_rng(seed), clear=rise(landscape) >= CLEAR_RISE)
+    except KeyboardInterrupt:
+        course.cut = "no mixture was tried"
+        return modes
     if mixture is None:
         return modes
     if modes and rand_agreement(mixture.labels, modes[0].labels) >= ALIKE and _passes(modes[0], landscape):
@@ -168,38 +148,63 @@ def _candidates(landscape: Landscape, seed: int) -> list[Candidate]:
     return [first, *modes]
 
 
-def _judged(landscape: Landscape, view: str, seed: int) -> list[Candidate]:
+def _judged(landscape: Landscape, view: str, seed: int, course: _Course | None = None) -> list[Candidate]:
     """Return all proposals of a view that are not trivial, from the best score down."""
+    course = course or _Course(None)
+    course.tell(f"proposals by {view}")
     full = GRIDS[view](landscape)
     kept = {setting: labels for setting, labels in full.items() if not is_trivial(labels, landscape.weights)}
     # what is trivial comes back as nothing: so it says of the settings next to it
-    stability = dict.fromkeys(full, 0.0) | _stabilities(landscape, kept, GRIDS[view], seed)
+    stability = dict.fromkeys(full, 0.0) | _stabilities(landscape, kept, GRIDS[view], seed, course)
     return _ranked(view, kept, stability, landscape.weights)
 
 
-def _from_trees(landscape: Landscape, n_clusters: int, seed: int) -> list[Candidate]:
+def _from_trees(landscape: Landscape, n_clusters: int, seed: int, course: _Course) -> list[Candidate]:
     """Return what modes give at the level that leaves so many clusters, for the density by each count of neighbours."""
     full: Partitions = {}
     stability: dict[Setting, float] = {}
     for count, tree in trees(landscape).items():
         setting = float(count), float(level_for(tree, n_clusters) * np.sqrt(count) / 2.0)
-        full |= by_modes(landscape, setting)
-        stability |= _stabilities(landscape, {setting: full[setting]}, partial(by_modes, only=setting), seed)
+        proposed = by_modes(landscape, setting)
+        try:
+            stability |= _stabilities(landscape, proposed, partial(by_modes, only=setting), seed, course)
+        except KeyboardInterrupt:
+            if not full:
+                raise
+            course.cut = f"{len(full)} of {len(landscape.counts)} densities were asked"
+            break
+        full |= proposed
+        if course.cut:
+            break
     return _ranked("modes", full, stability, landscape.weights)
 
 
 def _stabilities(
-    landscape: Landscape, full: Partitions, propose: Callable[[Landscape], Partitions], seed: int
+    landscape: Landscape, full: Partitions, propose: Callable[[Landscape], Partitions], seed: int, course: _Course
 ) -> dict[Setting, float]:
     """Return the mean adjusted Rand index of partitions with what is proposed of thinned data at their setting."""
-    total = dict.fromkeys(full, 0.0)
+    name = "judging proposals"
+    total, done = dict.fromkeys(full, 0.0), 0
     rng = np.random.default_rng(seed)
-    for _ in range(THINNINGS):
-        some = thin(landscape, rng)
-        for setting, labels in propose(some.landscape).items():
-            if setting in total:
-                total[setting] += rand_agreement(full[setting][some.rows], labels) / THINNINGS
-    return total
+    try:
+        course.tell(name, done, THINNINGS)
+        for _ in range(THINNINGS):
+            some = thin(landscape, rng)
+            again = propose(some.landscape)
+            # all or none of a thinning counts
+            agreed = {
+                each: rand_agreement(full[each][some.rows], labels) for each, labels in again.items() if each in full
+            }
+            total, done = {each: total[each] + agreed.get(each, 0.0) for each in total}, done + 1
+            course.tell(name, done, THINNINGS)
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        if done < THINNINGS:
+            course.cut = f"judged by {done} of {THINNINGS} thinnings"
+        else:
+            course.cut = "without a confidence"
+    return {each: agreement / done for each, agreement in total.items()}
 
 
 def _ranked(view: str, full: Partitions, stability: Mapping[Setting, float], weights: Array) -> list[Candidate]:
@@ -235,10 +240,11 @@ def _passes(best: Candidate, landscape: Landscape) -> bool:
     return risen >= RISE and best.stability >= (STABILITY if risen >= CLEAR_RISE else SURE)
 
 
-def _one_cluster(n: int, candidates: tuple[Candidate, ...]) -> Choice:
+def _one_cluster(n: int, candidates: tuple[Candidate, ...], cut: str) -> Choice:
     message = "one cluster: no partition is clear of what chance makes of so many points"
     labels = np.zeros(n, dtype=np.intp)
-    return Choice(labels, np.ones((n, 1)), np.ones(1), (), 1.0, tuple(_different(list(candidates))), message)
+    others = tuple(_different(list(candidates)))
+    return Choice(labels, np.ones((n, 1)), np.ones(1), (), 1.0, others, _said(message, cut), cut)
 
 
 def _votes(

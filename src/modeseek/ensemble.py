@@ -8,8 +8,8 @@ from threading import Event, Lock
 
 from joblib import effective_n_jobs
 
-from modeseek.chain import Chain, ChainResult, Outcome, Stopping, Trace, run
-from modeseek.types import Callback, ChainState, SweepInfo
+from modeseek.chain import Chain, ChainResult, Outcome, Record, Stopping, Trace, run
+from modeseek.types import Callback, ChainState, Stage, SweepInfo, Watcher
 from modeseek.validation import check_integer
 
 __all__ = ["chains_of", "run_chains"]
@@ -43,11 +43,13 @@ def run_chains(
     *,
     n_jobs: int | None = None,
     callbacks: Iterable[Callback] = (),
+    watch: Watcher | None = None,
+    record: Record | None = None,
 ) -> list[ChainResult]:
     """Run independent chains, several at a time; the results are those of running one after the other.
 
     Ctrl-C ends all of them: each keeps its last whole sweep, with `Outcome.INTERRUPTED`. A chain that had ended keeps
-    its outcome, and one that had not begun is at its start.
+    its outcome, and one that had not begun is at its start. A second Ctrl-C, while sweeps come to their end, is raised.
 
     Parameters
     ----------
@@ -59,6 +61,10 @@ def run_chains(
         How many run at a time, on threads: compiled sums run side by side. None means 1, -1 all cores.
     callbacks : iterable of callables
         Each is called as f(state, info) after every sweep of every chain, one call at a time.
+    watch : callable, optional
+        Told how many chains have ended, as a `Stage`; one call at a time too.
+    record : Record, optional
+        What to keep in the trace of the first chain; the others keep what they keep by default.
 
     Returns
     -------
@@ -78,10 +84,10 @@ def run_chains(
     """
     if len({id(chain.sweep) for chain in chains}) < len(chains):
         raise ValueError("the same chain twice: make each chain by a call of its own.")
-    watch = _Watch(tuple(callbacks))
+    shared = _Shared(tuple(callbacks), watch, len(chains))
 
     def one(chain: Chain) -> ChainResult:
-        return watch.run(chain, stopping)
+        return shared.run(chain, stopping, record if chain is chains[0] else None)
 
     workers = min(effective_n_jobs(n_jobs), len(chains))
     if workers <= 1:
@@ -94,29 +100,41 @@ def run_chains(
                 futures.append(pool.submit(one, chain))
             wait(futures)
         except KeyboardInterrupt:
-            watch.stop.set()  # heard by each chain at the end of its sweep
+            shared.stop.set()  # heard by each chain at the end of its sweep
     # those that the interruption kept from being handed over come last, at their start
     return [future.result() for future in futures] + [one(chain) for chain in chains[len(futures) :]]
 
 
-class _Watch:
+class _Shared:
     """What the runs share: the callbacks, one at a time, and the word to stop."""
 
-    def __init__(self, callbacks: tuple[Callback, ...]):
+    def __init__(self, callbacks: tuple[Callback, ...], watch: Watcher | None, n_chains: int):
         self.stop = Event()
-        self._callbacks, self._lock = callbacks, Lock()
+        self._callbacks, self._watch, self._lock = callbacks, watch, Lock()
+        self._ended, self._n = 0, n_chains
 
-    def run(self, chain: Chain, stopping: Stopping) -> ChainResult:
+    def run(self, chain: Chain, stopping: Stopping, record: Record | None) -> ChainResult:
         if self.stop.is_set():
-            return ChainResult(chain.init(), Outcome.INTERRUPTED, Trace(), 0, 0.0)
+            return _at_start(chain)
         try:
-            result = run(chain, stopping, callbacks=[self._after_sweep])
+            result = run(chain, stopping, record=record, callbacks=[self._after_sweep])
+        except KeyboardInterrupt:  # before its first sweep: the chains before it are kept all the same
+            self.stop.set()
+            return _at_start(chain)
         except BaseException:
             self.stop.set()  # nobody will see what the others would still find
             raise
         if result.outcome is Outcome.INTERRUPTED:
             self.stop.set()
+        else:
+            self._tell()
         return result
+
+    def _tell(self) -> None:
+        with self._lock:
+            self._ended += 1
+            if self._watch is not None:
+                self._watch(Stage("chains", self._ended, self._n, "chains"))
 
     def _after_sweep(self, state: ChainState, info: SweepInfo) -> None:
         with self._lock:
@@ -124,3 +142,7 @@ class _Watch:
                 callback(state, info)
         if self.stop.is_set():
             raise KeyboardInterrupt
+
+
+def _at_start(chain: Chain) -> ChainResult:
+    return ChainResult(chain.init(), Outcome.INTERRUPTED, Trace(), 0, 0.0)

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from modeseek.types import Array, IntArray
+from modeseek.types import Array, IntArray, Stage, Watcher
 
 __all__ = [
     "Neighbours",
@@ -29,9 +29,11 @@ TREE_DIMENSIONS = 12
 BLOCK = 1 << 22
 # up to so many points, looking at all of them is quicker than any tree
 FEW = 24
+# rows that are searched for at a time: in between, Ctrl-C is heard and watchers are told
+ROWS = 1 << 14
 
 
-def nearest(points: Array, queries: Array, *, n_jobs: int | None = None) -> IntArray:
+def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: Watcher | None = None) -> IntArray:
     """Return the index of the point nearest to each query; the first one where points coincide in distance.
 
     Parameters
@@ -40,6 +42,8 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None) -> IntA
     queries : (m, d) array
     n_jobs : int, optional
         Threads for the tree search.
+    watch : callable, optional
+        Told how many rows are done, as a `Stage`.
 
     Examples
     --------
@@ -49,10 +53,12 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None) -> IntA
     points, queries = points.astype(np.float64), queries.astype(np.float64)
     if len(points) <= FEW:
         return _nearest_of_few(points, queries)
-    if points.shape[1] <= TREE_DIMENSIONS:
-        _, index = cKDTree(points).query(queries, workers=effective_n_jobs(n_jobs))
-        return index
     index = np.empty(len(queries), dtype=np.intp)
+    if points.shape[1] <= TREE_DIMENSIONS:
+        tree = cKDTree(points)
+        for part in _parts(len(queries), watch):
+            index[part] = tree.query(queries[part], workers=effective_n_jobs(n_jobs))[1]
+        return index
     # distances from products carry rounding of about d eps (|x| + |y|)^2: whatever comes that close is looked at again
     d, eps = points.shape[1], np.finfo(np.float64).eps
     longest = np.sqrt(np.einsum("ij,ij->i", points, points).max())
@@ -65,7 +71,20 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None) -> IntA
         order = np.lexsort((columns, exact, rows))
         first = np.unique(rows[order], return_index=True)[1]
         index[start : start + len(squares)] = columns[order][first]
+        _tell(watch, start + len(squares), len(queries))
     return index
+
+
+def _parts(n: int, watch: Watcher | None) -> Iterator[slice]:
+    """Yield the rows to search for, some at a time, and tell when they are done."""
+    for start in range(0, n, ROWS):
+        yield slice(start, start + ROWS)
+        _tell(watch, min(start + ROWS, n), n)
+
+
+def _tell(watch: Watcher | None, done: int, n: int) -> None:
+    if watch is not None:
+        watch(Stage("nearest neighbours", done, n, "rows"))
 
 
 def _nearest_of_few(points: Array, queries: Array) -> IntArray:
@@ -190,7 +209,7 @@ class Neighbours(NamedTuple):
     distances: Array
 
 
-def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None) -> Neighbours:
+def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None, watch: Watcher | None = None) -> Neighbours:
     """Return the k nearest other points of each point; of equally distant ones, the first.
 
     Parameters
@@ -201,6 +220,8 @@ def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None) -> N
         At most n - 1.
     n_jobs : int, optional
         Threads for the tree search.
+    watch : callable, optional
+        Told how many rows are done, as a `Stage`.
 
     Examples
     --------
@@ -212,11 +233,16 @@ def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None) -> N
     points = points.astype(np.float64)
     n = len(points)
     if points.shape[1] <= TREE_DIMENSIONS:
-        away, near = cKDTree(points).query(points, k=min(k + 1, n), workers=effective_n_jobs(n_jobs))
+        tree, most = cKDTree(points), min(k + 1, n)
+        away, near = np.empty((n, most)), np.empty((n, most), dtype=np.intp)
+        for part in _parts(n, watch):
+            found = tree.query(points[part], k=most, workers=effective_n_jobs(n_jobs))
+            away[part], near[part] = (each.reshape(-1, most) for each in found)
     else:
         from sklearn.neighbors import NearestNeighbors  # quicker than what SciPy and NumPy offer, and slow to import
 
-        near = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points).kneighbors(points)[1]
+        search = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points)
+        near = np.concatenate([search.kneighbors(points[part])[1] for part in _parts(n, watch)])
         # by products, rounding may prefer others to the point itself
         lost = ~(near == np.arange(n)[:, None]).any(axis=1)
         near[lost, -1] = np.flatnonzero(lost)

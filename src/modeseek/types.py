@@ -25,7 +25,9 @@ __all__ = [
     "Geometry",
     "IntArray",
     "ProfileLike",
+    "Stage",
     "SweepInfo",
+    "Watcher",
     "Workspace",
 ]
 
@@ -82,6 +84,32 @@ class SweepInfo(NamedTuple):
 
 
 Callback: TypeAlias = Callable[[ChainState, SweepInfo], None]
+
+
+class Stage(NamedTuple):
+    """How far a stage of some work has come, for whoever watches.
+
+    Attributes
+    ----------
+    name : str
+        What is being done.
+    done : int
+    total : int, optional
+        How much there is to do; None where nobody knows.
+    unit : str
+        What is counted.
+    at_most : bool
+        Whether the stage may end before the total.
+    """
+
+    name: str
+    done: int = 0
+    total: int | None = None
+    unit: str = ""
+    at_most: bool = False
+
+
+Watcher: TypeAlias = Callable[[Stage], None]
 
 
 class ProfileLike(Protocol):

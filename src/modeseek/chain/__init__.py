@@ -11,7 +11,7 @@ from modeseek.chain.algorithms import (
 )
 from modeseek.chain.run import ChainResult, partition, run
 from modeseek.chain.stopping import RULES, Outcome, Stopping
-from modeseek.chain.trace import Record, Series, Trace
+from modeseek.chain.trace import Record, RecordSpec, Series, Trace, as_record
 
 __all__ = [
     "RULES",
@@ -19,10 +19,12 @@ __all__ = [
     "ChainResult",
     "Outcome",
     "Record",
+    "RecordSpec",
     "Series",
     "Setting",
     "Stopping",
     "Trace",
+    "as_record",
     "blurring",
     "doubly_stochastic",
     "mean_shift",

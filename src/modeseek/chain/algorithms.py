@@ -114,6 +114,8 @@ class Chain(NamedTuple):
         ChainState -> whether what is left to happen is settled. Where points move against each other: the next draw
         cannot change the bandwidth (by more than 1e-5 of it), or nobody knows how far it can go, so that small
         shifts mean something, or are all there is to go by. Where data never move: every query has arrived.
+    arrived : callable, optional
+        ChainState -> which queries have arrived, where data never move.
     """
 
     name: str
@@ -123,6 +125,7 @@ class Chain(NamedTuple):
     sweep: Callable[[ChainState], tuple[ChainState, SweepInfo]]
     upper: Callable[[ChainState], float] | None
     frozen: Callable[[ChainState], bool]
+    arrived: Callable[[ChainState], Array] | None = None
 
 
 def _start(points: Array, h: float) -> ChainState:
@@ -186,10 +189,12 @@ def mean_shift(
     pays = setting.profile.proven and start.size >= PATHS_FROM
     climb = Climb(setting.open(), start, h, tol, side, most_steps if pays else 0)
 
-    def arrived(state: ChainState) -> bool:
-        return not climb.climbing(state).any()
+    def arrived(state: ChainState) -> Array:
+        return ~climb.climbing(state)
 
-    return Chain("mean shift", setting, h, climb.begin, climb.sweep, None, arrived)
+    return Chain(
+        "mean shift", setting, h, climb.begin, climb.sweep, None, lambda state: bool(arrived(state).all()), arrived
+    )
 
 
 def blurring(setting: Setting, h: float) -> Chain:

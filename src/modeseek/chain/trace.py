@@ -2,53 +2,114 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from modeseek.chain.algorithms import Chain
 from modeseek.objective import objective
-from modeseek.partition import components
+from modeseek.partition import components, diameter_of, gap_of
 from modeseek.types import Array, ChainState, IntArray, SweepInfo
-from modeseek.validation import check_integer
+from modeseek.validation import Points, check_choice, check_integer
 
-__all__ = ["Record", "Recorder", "Series", "Trace"]
+__all__ = ["Record", "RecordSpec", "Recorder", "Series", "Trace", "as_record"]
+
+# what is measured on a state; the bandwidth path and the largest shifts come with the sweeps
+OF_STATES = ("clumps", "diameter", "gap", "objective", "snapshots")
+# numbers that all snapshots together may hold: half a gigabyte
+SNAPSHOT_NUMBERS = 1 << 26
+# snapshots that there may always be
+FEWEST_SNAPSHOTS = 8
+# draws kept of each doubling of k at the start, however long the run: pictures of h have a logarithmic axis
+PER_OCTAVE = 8
 
 
 @dataclass(frozen=True)
 class Record:
     """What to record, and how often; None leaves a quantity out.
 
+    What is measured on a state (the last five) is also kept of the last one, wherever the run ends.
+
     Attributes
     ----------
     h : int, optional
-        Bandwidth path, every so many draws.
+        Bandwidth path, every so many draws. Of the first draws some stay even if later ones are dropped.
     shift : int, optional
         Largest shift of a sweep, every so many sweeps.
     clumps : int, optional
         Number of components at tau, every so many sweeps.
+    diameter : int, optional
+        Largest distance between two points of one component, every so many sweeps.
+    gap : int, optional
+        Smallest distance between points of different components, inf where there is one, every so many sweeps.
     objective : int, optional
         L_h at the current bandwidth, every so many sweeps; costs n^2.
     snapshots : int, optional
         Copies of the points, every so many sweeps.
     limit : int
-        Most entries of a quantity (an eighth of that for snapshots). When it is reached, every second entry is
-        dropped and the interval doubles.
+        Most entries of a quantity (an eighth of that for snapshots, and less if they would hold more than 2^26
+        numbers, but at least eight). When it is reached, every second entry is dropped and the interval doubles.
     """
 
     h: int | None = 1
     shift: int | None = 1
     clumps: int | None = None
+    diameter: int | None = None
+    gap: int | None = None
     objective: int | None = None
     snapshots: int | None = None
     limit: int = 1024
 
     def __post_init__(self) -> None:
-        for name in ("h", "shift", "clumps", "objective", "snapshots"):
+        for name in ("h", "shift", *OF_STATES):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), low=1)
         check_integer("limit", self.limit, low=16)
+
+
+RecordSpec: TypeAlias = Record | str | Iterable[str] | None
+
+
+def as_record(record: RecordSpec, known: Iterable[str] = OF_STATES) -> Record:
+    """Return what users say of recording as a `Record`.
+
+    Parameters
+    ----------
+    record : Record, str, iterable of str or None
+        Names of what to record after every sweep, besides the bandwidth path and the largest shifts; "all" is all.
+    known : iterable of str
+        What can be recorded.
+
+    Examples
+    --------
+    >>> as_record(["clumps", "gap"])
+    Record(h=1, shift=1, clumps=1, diameter=None, gap=1, objective=None, snapshots=None, limit=1024)
+    >>> as_record("snapshot")
+    Traceback (most recent call last):
+    ValueError: record must be one of 'all', 'h', 'shift', 'clumps', ... Did you mean 'snapshots'?
+    """
+    known = tuple(known)
+    if record is None:
+        return Record()
+    if isinstance(record, Record):
+        for name in OF_STATES:
+            if getattr(record, name) is not None and name not in known:
+                raise ValueError(f"record has {name}={getattr(record, name)!r}, which this algorithm does not know.")
+        return record
+    words = ("all", "h", "shift", *known)
+    if isinstance(record, str):
+        record = [record]
+    try:
+        names = [check_choice("record", name, words) for name in record]
+    except TypeError:
+        raise TypeError(
+            f"record must be None, a Record, or names out of {', '.join(map(repr, words))}; got {record!r}."
+        ) from None
+    if "all" in names:
+        names = list(known)
+    return Record(**dict.fromkeys(names, 1))
 
 
 class Series(NamedTuple):
@@ -72,15 +133,32 @@ class Trace:
     h: Series | None = None
     shift: Series | None = None
     clumps: Series | None = None
+    diameter: Series | None = None
+    gap: Series | None = None
     objective: Series | None = None
     snapshots: Series | None = None
+
+    def restored(self, points: Points, *, climbers: bool = False) -> Trace:
+        """Return the trace with snapshots in the units and in the rows of the data.
+
+        Parameters
+        ----------
+        points : Points
+            What the chain was given.
+        climbers : bool
+            Whether states hold climbers from elsewhere, which no rows belong to.
+        """
+        if self.snapshots is None:
+            return self
+        values = points.restore(self.snapshots.values)
+        return replace(self, snapshots=Series(self.snapshots.k, values if climbers else values[:, points.inverse]))
 
 
 class _Track:
     """Entries at multiples of an interval, thinned when there are too many."""
 
     def __init__(self, every: int, limit: int):
-        self.every, self._limit = every, limit
+        self.every, self.limit = every, limit
         self._entries: list[tuple[int, int, Array | float]] = []
 
     def wants(self, count: int) -> bool:
@@ -88,18 +166,25 @@ class _Track:
 
     def add(self, count: int, k: int, value: Array | float) -> None:
         self._entries.append((count, k, value))
-        while len(self._entries) > self._limit:
+        while len(self._entries) > self.limit:
             self._thin()
 
     def extend(self, first: int, values: Array) -> None:
         """Add values number first, first + 1, ..., looking at those only that are kept."""
         last = first + len(values) - 1
-        while last // self.every > self._limit:
+        while last // self.every > self.limit:
             self._thin()
         counts = np.arange(-(-first // self.every) * self.every, last + 1, self.every)
         self._entries += [
             (c, c, value) for c, value in zip(counts.tolist(), values[counts - first].tolist(), strict=True)
         ]
+
+    def lacks(self, k: int) -> bool:
+        return not self._entries or self._entries[-1][1] != k
+
+    def close(self, count: int, k: int, value: Array | float) -> None:
+        """Add the last entry, whether or not one is due."""
+        self._entries.append((count, k, value))
 
     def _thin(self) -> None:
         self.every *= 2
@@ -112,44 +197,90 @@ class _Track:
         )
 
 
+class _Early:
+    """The first of many values, so many of each doubling."""
+
+    def __init__(self) -> None:
+        self._k: list[int] = []
+        self._values: list[float] = []
+
+    def extend(self, first: int, values: Array) -> None:
+        """Look at values number first, first + 1, ..."""
+        last, low = first + len(values) - 1, 1 << (first.bit_length() - 1)
+        while low <= last:
+            step = max(1, low // PER_OCTAVE)
+            counts = np.arange(max(low, -(-first // step) * step), min(2 * low - 1, last) + 1, step)
+            self._k += counts.tolist()
+            self._values += np.asarray(values)[counts - first].tolist()
+            low *= 2
+
+    def before(self, series: Series) -> Series:
+        """Put those before a series that came before it: where its steps are finer than these, it needs none."""
+        if not len(series.k):
+            return series
+        early = np.array(self._k, dtype=np.int64)
+        mine = early < PER_OCTAVE * series.k[0]
+        k, first = np.unique(np.concatenate([early[mine], series.k]), return_index=True)
+        return Series(k, np.concatenate([np.array(self._values)[mine], series.values])[first])
+
+
 class Recorder:
     """Watches a run and makes its `Trace`."""
 
     def __init__(self, record: Record, chain: Chain, tau: float):
         self._chain, self._tau, self._draws = chain, tau, 0
-        asked = {name: getattr(record, name) for name in ("h", "shift", "clumps", "objective", "snapshots")}
-        self._tracks = {
-            name: _Track(every, record.limit // 8 if name == "snapshots" else record.limit)
-            for name, every in asked.items()
-            if every is not None
-        }
+        asked = {field.name: getattr(record, field.name) for field in fields(Trace)}
+        self._tracks = {name: _Track(every, record.limit) for name, every in asked.items() if every is not None}
+        if "snapshots" in self._tracks:
+            most = max(FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS // chain.setting.points.size)
+            self._tracks["snapshots"].limit = min(record.limit // 8, most)
+        self._early = _Early()
+        self._last: tuple[ChainState, int] | None = None
 
     def note(self, state: ChainState, sweeps: int, info: SweepInfo | None) -> None:
         """Record what is due after a sweep; `info` is None before the first."""
         if info is not None:
             self._note_bandwidths(info.bandwidths)
-        for name, track in self._tracks.items():
-            if name != "h" and track.wants(sweeps):
-                value = self._measure(name, state, info)
-                if value is not None:
-                    track.add(sweeps, state.k, value)
+            if "shift" in self._tracks and self._tracks["shift"].wants(sweeps):
+                self._tracks["shift"].add(sweeps, state.k, info.largest_shift)
+        due = [name for name in OF_STATES if name in self._tracks and self._tracks[name].wants(sweeps)]
+        for name, value in self._measured(state, due).items():
+            self._tracks[name].add(sweeps, state.k, value)
+        self._last = state, sweeps
 
     def trace(self) -> Trace:
-        """Return what was recorded so far."""
-        return Trace(**{name: track.series() for name, track in self._tracks.items()})
+        """Return what was recorded, with the state as it is now; nothing can be noted after that."""
+        if self._last is not None:
+            state, sweeps = self._last
+            due = [name for name in OF_STATES if name in self._tracks and self._tracks[name].lacks(state.k)]
+            for name, value in self._measured(state, due).items():
+                self._tracks[name].close(sweeps, state.k, value)
+        series = {name: track.series() for name, track in self._tracks.items()}
+        if "h" in series:
+            series["h"] = self._early.before(series["h"])
+        return Trace(**series)
 
     def _note_bandwidths(self, bandwidths: Array) -> None:
         track = self._tracks.get("h")
         if track is not None:
             track.extend(self._draws + 1, bandwidths)
+            self._early.extend(self._draws + 1, bandwidths)
         self._draws += len(bandwidths)
 
-    def _measure(self, name: str, state: ChainState, info: SweepInfo | None) -> Array | float | None:
-        if name == "shift":
-            return None if info is None else info.largest_shift
-        if name == "clumps":
-            return float(components(state.points, self._tau).max() + 1)
-        if name == "objective":
+    def _measured(self, state: ChainState, names: list[str]) -> dict[str, Array | float]:
+        found: dict[str, Array | float] = {}
+        points = state.points
+        if {"clumps", "diameter", "gap"} & set(names):
+            labels = components(points, self._tau)
+            of_labels = {
+                "clumps": lambda: float(labels.max() + 1),
+                "diameter": lambda: diameter_of(points, labels),
+                "gap": lambda: gap_of(points, labels),
+            }
+            found = {name: of_labels[name]() for name in of_labels if name in names}
+        if "objective" in names:
             setting = self._chain.setting
-            return objective(state.points, state.h, profile=setting.profile, weights=setting.weights)
-        return state.points.copy()
+            found["objective"] = objective(points, state.h, profile=setting.profile, weights=setting.weights)
+        if "snapshots" in names:
+            found["snapshots"] = points.copy()
+        return found

@@ -85,6 +85,7 @@ def cluster(
     output: o.Output = None,
     name: o.Name = "cluster",
     plot: o.Plot = None,
+    report: o.Report = None,
     json: o.Json = None,
     quiet: o.Quiet = False,
     columns: o.Columns = None,
@@ -116,8 +117,9 @@ def cluster(
 ) -> None:
     """Cluster the rows of FILE, by ModeSeek where no other algorithm is named.
 
-    Prints the clusters and how they were chosen; -o writes rows with clusters, --plot a picture, --json a summary.
-    Ctrl-C ends a run early: dsms, sms, bms and ms keep what they have, modeseek keeps nothing.
+    Prints the clusters and how they were chosen; -o writes rows with clusters, --plot a picture, --report a page
+    to read and click, --json a summary.
+    Ctrl-C ends a run early: what there is by then is written all the same, and the status is 130.
     """
     from modeseek.cli.work import cluster_file
 
@@ -143,6 +145,17 @@ def paper(
     from modeseek.cli.paper import run_command
 
     run_command(figures or [], runs, seed, jobs, out, quick=quick, quiet=quiet)
+
+
+@app.command()
+def explore(file: o.ExploreFile = None, port: o.Port = None, no_browser: o.NoBrowser = False) -> None:
+    """Open a page on which runs can be watched, compared and steered; it is for this computer only.
+
+    Needs Panel and Bokeh: pip install 'modeseek[explore]'. Ctrl-C ends it.
+    """
+    from modeseek.cli.explore import run_command
+
+    run_command(file, port, browser=not no_browser)
 
 
 def main() -> None:

@@ -223,6 +223,15 @@ Plot = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Report = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a page about the clusters (HTML, one file): a picture to point at, what sets each cluster apart, "
+        "doubtful rows, the Python lines.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Json = Annotated[
     str | None,
     typer.Option("--json", metavar="FILE", help="Write a summary as JSON; - prints it.", rich_help_panel=OUTPUT),
@@ -247,3 +256,13 @@ PaperJobs = Annotated[
 Out = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for everything that is written.")]
 Quick = Annotated[bool, typer.Option("--quick", help="A small grid: all figures in a minute or two, less certain.")]
 PaperQuiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no closing lines.")]
+
+ExploreFile = Annotated[
+    str | None,
+    typer.Argument(metavar="FILE", help="Data to begin with; without it, an example.", show_default=False),
+]
+Port = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=65535, show_default="5808, or one that is free", help="Port of the page."),
+]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address and open nothing.")]

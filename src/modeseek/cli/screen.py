@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modeseek.cli.summary import Summary
+from modeseek.estimators.shown import DOUBTFUL
 
 __all__ = ["show"]
 
@@ -15,8 +16,6 @@ MOST_ROWS = 20
 # room that cluster, size and share take, that a feature needs at least, and its border's part of that
 FIXED_WIDTH, NARROWEST, BORDER = 33, 11, 3
 SURE = ("confidence", "stability")
-# rows of a lower confidence are counted
-DOUBTFUL = 0.75
 
 
 def show(summary: Summary, console: Console) -> None:

@@ -85,6 +85,7 @@ class Settings:
     output: str | None
     name: str
     plot: str | None
+    report: str | None
     json: str | None
     quiet: bool
 
@@ -137,8 +138,7 @@ def build_estimator(settings: Settings) -> Any:
     # the seed has a value in any case, and an algorithm without chance has no use for it
     if "random_state" in own:
         options["random_state"] = settings.seed
-    # ModeSeek would print what the table says too
-    options["verbose"] = int(not settings.quiet and settings.method_name != DEFAULT)
+    options["verbose"] = int(not settings.quiet)
     return getattr(estimators, ALGORITHMS[settings.method_name])(**options)
 
 

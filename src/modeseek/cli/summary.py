@@ -112,7 +112,13 @@ class Summary:
     def _choice(self) -> dict[str, Any]:
         nearly = [{"n_clusters": e.n_clusters, "by": e.view, "stability": float(e.stability)} for e in self.nearly]
         fitted = self.estimator
-        return {"message": fitted.message_, "stability": float(fitted.stability_), "nearly_chosen": nearly}
+        return {
+            "message": fitted.message_,
+            "outcome": "interrupted" if fitted.interrupted_ else "chosen",
+            "converged": not fitted.interrupted_,
+            "stability": float(fitted.stability_),
+            "nearly_chosen": nearly,
+        }
 
     def _run(self) -> dict[str, Any]:
         fitted = self.estimator

@@ -6,14 +6,13 @@ import os
 import sys
 import time
 import warnings
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modeseek.cli.advice import advice_on
-from modeseek.cli.settings import DEFAULT, Problem, Settings, build_estimator
+from modeseek.cli.settings import Problem, Settings, build_estimator
 from modeseek.cli.summary import Summary, summarise
 from modeseek.hints import ScaleWarning
 from modeseek.scaling import Scaling
@@ -40,18 +39,27 @@ def cluster_file(settings: Settings) -> None:
     if settings.output is not None:
         table.check_free(settings.name)
         table.check_writable(settings.output)
+    notes: list[str] = []
     if table.row_names and not set(table.row_names) & set(features.names):
-        _note(f"column '{table.row_names[0]}' holds row names and is left out; --columns can ask for it.")
-    for text in advice_on(features, standardise=settings.standardise, euclidean=settings.metric != "cosine"):
+        notes.append(f"column '{table.row_names[0]}' holds row names and is left out; --columns can ask for it.")
+    notes += advice_on(features, standardise=settings.standardise, euclidean=settings.metric != "cosine")
+    for text in notes:
         _note(text)
     scaling = Scaling.fit(features.values, standardise=settings.standardise)
     scaled = scaling.apply(features.values)
     _check_directions(settings, table, scaled)
-    seconds = _fit(estimator, scaled, settings)
-    summary = summarise(settings, features.names, scaling, estimator, seconds)
+    fit = _fit(estimator, scaled)
+    summary = summarise(settings, features.names, scaling, estimator, fit.seconds)
     _write(summary, table, features, scaled)
+    if settings.report is not None:
+        from modeseek.cli.page import write_clustering
+
+        write_clustering(settings.report, settings, table, features, scaled, estimator, [*notes, *fit.notes])
     if not settings.quiet:
         _show(summary)
+    if fit.interrupted:
+        _say_partial(settings)
+        raise KeyboardInterrupt
 
 
 def _check_targets(settings: Settings) -> None:
@@ -70,6 +78,10 @@ def _check_targets(settings: Settings) -> None:
         from modeseek.plots import PICTURE_SUFFIXES
 
         check_target(settings.plot, PICTURE_SUFFIXES)
+    if settings.report is not None:
+        from modeseek.report.clustering import REPORT_SUFFIXES
+
+        check_target(settings.report, REPORT_SUFFIXES)
 
 
 def _check_directions(settings: Settings, table: Table, scaled: Array) -> None:
@@ -90,28 +102,41 @@ def _names(given: list[str] | None, table: Table) -> list[str]:
     return names
 
 
-def _fit(estimator: Any, X: Array, settings: Settings) -> float:
-    """Fit, turn warnings into notes, and return the seconds it took."""
-    from modeseek.progress import status_line
+class _Fit(NamedTuple):
+    """How a fit went."""
 
-    # chains have a bar of their own
-    silent = settings.quiet or settings.method_name != DEFAULT
-    waiting = nullcontext() if silent else status_line(f"{DEFAULT}: {len(X):,} rows, {X.shape[1]:,} features")
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, waiting:
+    seconds: float
+    interrupted: bool
+    notes: list[str]
+
+
+def _fit(estimator: Any, X: Array) -> _Fit:
+    """Fit, and turn warnings into notes; Ctrl-C is raised only if it left nothing to write."""
+    start, interrupted = time.perf_counter(), False
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", ScaleWarning)  # `advice_on` has said so, with the column's name
         try:
             estimator.fit(X)
         except KeyboardInterrupt:
-            print("interrupted: nothing was written.", file=sys.stderr)
-            raise
+            interrupted = True
+            if not hasattr(estimator, "labels_"):
+                print("interrupted before there was anything to keep: nothing was written.", file=sys.stderr)
+                raise
         except (ValueError, TypeError, ImportError) as error:
             raise Problem(str(error)) from error
     seconds = time.perf_counter() - start
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
+    warned = list(dict.fromkeys(str(warning.message) for warning in caught))
+    for message in warned:
         _note(message)
-    return seconds
+    return _Fit(seconds, interrupted, warned)
+
+
+def _say_partial(settings: Settings) -> None:
+    asked = (settings.output, settings.json, settings.plot, settings.report)
+    named = ["standard output" if name == STANDARD_STREAM else f"'{name}'" for name in asked if name is not None]
+    where = f"was written to {', '.join(named)}" if named else "is shown; -o would have written it"
+    print(f"interrupted: the result so far {where}.", file=sys.stderr)
 
 
 def _write(summary: Summary, table: Table, features: Features, scaled: Array) -> None:
@@ -150,6 +175,7 @@ def _picture(summary: Summary, X: Array, scaled: Array) -> tuple[Array, Array]:
 
 def _show(summary: Summary) -> None:
     from rich.console import Console
+    from rich.text import Text
 
     from modeseek.cli.screen import show
 
@@ -159,6 +185,8 @@ def _show(summary: Summary) -> None:
         # nobody wraps the lines of a pipe or a file
         console.width = PIPE_WIDTH
     show(summary, console)
+    if summary.settings.report is not None:
+        console.print(Text(f"report: {summary.settings.report}"), soft_wrap=True)
 
 
 def _note(message: str) -> None:

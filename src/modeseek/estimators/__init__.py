@@ -5,5 +5,15 @@ from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
 from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.estimators.stochastic import StochasticMeanShift
+from modeseek.estimators.sweep import BandwidthSweep, Plateau, sweep_bandwidths
 
-__all__ = ["BlurringMeanShift", "DoublyStochasticMeanShift", "MeanShift", "ModeSeek", "StochasticMeanShift"]
+__all__ = [
+    "BandwidthSweep",
+    "BlurringMeanShift",
+    "DoublyStochasticMeanShift",
+    "MeanShift",
+    "ModeSeek",
+    "Plateau",
+    "StochasticMeanShift",
+    "sweep_bandwidths",
+]

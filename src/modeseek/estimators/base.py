@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,17 +15,18 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.chain import Chain, ChainResult, Outcome, Setting, Stopping, partition, run
+from modeseek.chain import Chain, ChainResult, Outcome, Record, RecordSpec, Setting, Stopping, as_record, partition, run
 from modeseek.engines import choose
 from modeseek.estimators.advice import advice, advice_on_size
 from modeseek.estimators.data import advise_on_scale, check_rows
+from modeseek.estimators.shown import Shown
 from modeseek.hints import AdviceWarning
 from modeseek.neighbours import nearest
 from modeseek.partition import Partition
 from modeseek.profiles import Profile, get_profile
-from modeseek.progress import progress_bar
+from modeseek.progress import Line, show_line
 from modeseek.ranges import Range, automatic_range
-from modeseek.types import Array, Callback, Geometry, IntArray
+from modeseek.types import Array, Geometry, IntArray, Watcher
 from modeseek.validation import (
     METRICS,
     Points,
@@ -41,8 +42,12 @@ from modeseek.validation import (
 
 __all__ = ["Memberships", "ShiftClusterer"]
 
+# what a fit leaves behind besides attributes that end in "_"
+PRIVATE = ("_labels", "_points", "_shares")
+OF_THE_DATA = ("n_features_in_", "feature_names_in_")
 
-class ShiftClusterer(ClusterMixin, BaseEstimator):
+
+class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
     """Base of the four estimators: a subclass says which chain to run."""
 
     profile: str | Profile
@@ -52,10 +57,16 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
     engine: str
     n_jobs: int | None
     verbose: int
-    callbacks: Sequence[Callback] | None
+    callbacks: Sequence[Callable[..., None]] | None
+    # there while a fit or a prediction shows progress
+    _line: Line | None = None
+    record: RecordSpec = None
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
+
+        Ctrl-C raises `KeyboardInterrupt`, as everywhere. What was done by then is kept: `labels_` and the other
+        attributes are there afterwards, as far as it came, unless nothing had been found yet.
 
         Parameters
         ----------
@@ -71,8 +82,17 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         self
         """
         points = self._check_data(X, sample_weight)
+        self._forget()
         self._advise(advice_on_size(self, points))
-        self._fit(points)
+        try:
+            with self._showing():
+                self._fit(points)
+        except KeyboardInterrupt:
+            self._forget()  # it came before all was stored
+            raise
+        cut = self._interruption()
+        if cut:
+            raise KeyboardInterrupt(f"{type(self).__name__}: {cut}")
         self._advise(advice(self, points))
         return self
 
@@ -89,13 +109,26 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
-        return self._labels[nearest(self._points.values, self._points.place(rows), n_jobs=self.n_jobs)]
+        with self._showing():
+            place = self._points.place(rows)
+            return self._labels[nearest(self._points.values, place, n_jobs=self.n_jobs, watch=self._watch())]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # data that were only looked at have left their number of features
+        return "labels_" in vars(self)
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit left, so that one that is cut short leaves its own or nothing."""
+        for name in [each for each in vars(self) if each.endswith("_") or each in PRIVATE]:
+            if name not in OF_THE_DATA:
+                delattr(self, name)
 
     def _fit(self, points: Points) -> None:
         chain, stopping = self._make_chain(points)
         result = self._run(chain, stopping)
         self._store(points, result, partition(chain, result, stopping.tau))
         self.points_ = points.restore(result.state.points)[points.inverse]
+        self.trace_ = result.trace.restored(points)
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         raise NotImplementedError
@@ -128,34 +161,57 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
         return check_number("bandwidth", bandwidth)
 
     def _automatic_range(self, points: Points) -> Range:
-        return automatic_range(points.values, points.weights, geometry=points.geometry)
+        return automatic_range(points.values, points.weights, geometry=points.geometry, watch=self._watch())
 
     def _stopping(self, chain: Chain, tau: float | None, max_updates: int | None, max_time: float | None) -> Stopping:
         threshold = check_number("tol", self.tol, strict=False) * chain.h_min
         return Stopping(check_tau(tau, chain.h_min), threshold=threshold, max_updates=max_updates, max_time=max_time)
 
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
-        with self._watched(chain.name, len(chain.setting.points)) as callbacks:
-            result = run(chain, stopping, callbacks=callbacks)
-        if not result.outcome.converged:
-            self._warn(result.outcome, result.state.k)
+        record = self._record()
+        line = [] if self._line is None else [self._line.follow(chain, stopping)]
+        result = run(chain, stopping, record=record, callbacks=[*line, *(self.callbacks or ())])
+        if result.outcome is Outcome.INTERRUPTED and not result.sweeps:
+            raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
+        self._warn(result.outcome, result.state.k)
         return result
 
+    def _record(self) -> Record:
+        return as_record(self.record)
+
     @contextmanager
-    def _watched(self, title: str, n_points: int) -> Iterator[list[Callback]]:
-        """Give the callbacks of a run: the progress bar's, which is there while the block runs, and the user's own."""
-        bar: AbstractContextManager[list[Callback]] = nullcontext([])
-        if self.verbose:
-            bar = progress_bar(title, n_points)
-        with bar as shown:
-            yield [*shown, *(self.callbacks or ())]
+    def _showing(self) -> Iterator[None]:
+        """Show progress while the block runs, where somebody wants to and can see it."""
+        with show_line(self._title) if self.verbose else nullcontext() as line:
+            self._line = line
+            try:
+                yield
+            finally:
+                del self._line
+
+    @property
+    def _title(self) -> str:
+        """The short name that the paper has for it: DSMS, SMS, BMS, MS."""
+        return "".join(letter for letter in type(self).__name__ if letter.isupper())
+
+    def _watch(self) -> Watcher | None:
+        """Return who is told of stages."""
+        return None if self._line is None else self._line.tell
 
     def _warn(self, outcome: Outcome, updates: int, labels: str = "how far it came") -> None:
-        warnings.warn(
-            f"{type(self).__name__} {outcome.value} ({updates:,} updates); labels_ is {labels}. {self._remedy()}",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        # an interruption is raised once all is stored
+        if not outcome.converged and outcome is not Outcome.INTERRUPTED:
+            warnings.warn(
+                f"{type(self).__name__} {outcome.value} ({updates:,} updates); labels_ is {labels}. {self._remedy()}",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _interruption(self) -> str:
+        """Return what to say of Ctrl-C; "" where there was none."""
+        if self.outcome_ is not Outcome.INTERRUPTED:
+            return ""
+        return f"{self.outcome_.value} ({self.n_updates_:,} updates)"
 
     def _advise(self, text: str | None) -> None:
         if text is not None:
@@ -167,7 +223,7 @@ class ShiftClusterer(ClusterMixin, BaseEstimator):
     def _store(self, points: Points, result: ChainResult, part: Partition) -> None:
         self._store_clusters(points, part)
         self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
-        self.outcome_, self.trace_ = result.outcome, result.trace
+        self.outcome_ = result.outcome
         self.n_updates_ = result.state.k
 
     def _store_clusters(self, points: Points, part: Partition) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modeseek.chain import Chain, Stopping, blurring
+from modeseek.chain import Chain, RecordSpec, Stopping, blurring
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.profiles import Profile
 from modeseek.types import Callback
@@ -42,6 +42,10 @@ class BlurringMeanShift(ShiftClusterer):
         1 shows progress on a terminal.
     callbacks : sequence of callables, optional
         Each is called as f(state, info) after every sweep.
+    record : "all", name, sequence of names or Record, optional
+        What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
+        "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X).
+        Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also says how often.
 
     Attributes
     ----------
@@ -72,6 +76,7 @@ class BlurringMeanShift(ShiftClusterer):
         n_jobs: int | None = None,
         verbose: int = 0,
         callbacks: Sequence[Callback] | None = None,
+        record: RecordSpec = None,
     ):
         self.bandwidth = bandwidth
         self.profile = profile
@@ -85,6 +90,7 @@ class BlurringMeanShift(ShiftClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callbacks = callbacks
+        self.record = record
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)

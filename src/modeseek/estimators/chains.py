@@ -14,13 +14,11 @@ from modeseek.ensemble import chains_of, run_chains
 from modeseek.estimators.base import Memberships
 from modeseek.partition import Partition, partition_of
 from modeseek.ranges import local_scales
-from modeseek.types import Array
+from modeseek.types import Array, Callback
 from modeseek.validation import Points
 
 __all__ = ["RandomClusterer"]
 
-# what a consensus has and one chain has not
-OF_SEVERAL = ("_shares", "chain_labels_", "cluster_stability_", "confidence_", "stability_")
 # from the best to the worst
 OUTCOMES = list(Outcome)
 
@@ -44,29 +42,39 @@ class RandomClusterer(Memberships):
 
     def _fit(self, points: Points) -> None:
         n_chains = self._count_chains()
-        for name in OF_SEVERAL:  # of an earlier fit
-            self.__dict__.pop(name, None)
         if n_chains == 1:
             super()._fit(points)
             return
         chains = chains_of(self._chain_maker(points), n_chains)
+        record = self._record()
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
-        title = f"{n_chains} chains of {chains[0].name}"
-        with self._watched(title, len(points.values)) as callbacks:
-            results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks)
+        several = None if self._line is None else self._line.follow_several(n_chains)
+        callbacks: list[Callback] = [*([] if several is None else [several]), *(self.callbacks or ())]
+        ended = None if several is None else several.ended
+        results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks, watch=ended, record=record)
+        self.trace_ = results[0].trace.restored(points)
         heard = _heard(results)
+        if not heard:
+            raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
         self._store_outcome(results, len(heard))
         results = [results[number] for number in heard]
         parts = [partition(chains[number], result, stopping.tau) for number, result in zip(heard, results, strict=True)]
-        self.trace_ = results[0].trace
         self._store_consensus(points, parts, _mean_place(points, results))
 
     def _store_outcome(self, results: Sequence[ChainResult], n_heard: int) -> None:
         self.outcome_ = max((result.outcome for result in results), key=OUTCOMES.index)
         self.n_updates_ = sum(result.state.k for result in results)
-        if not self.outcome_.converged:
-            whose = f"of {n_heard} of {len(results)} chains" if n_heard < len(results) else f"of {n_heard} chains"
-            self._warn(self.outcome_, self.n_updates_, f"the consensus {whose}, as far as they came")
+        self._warn(self.outcome_, self.n_updates_, f"the consensus {self._whose(n_heard)}, as far as they came")
+
+    def _whose(self, n_heard: int) -> str:
+        of = self._count_chains()
+        return f"of {n_heard} of {of} chains" if n_heard < of else f"of {of} chains"
+
+    def _interruption(self) -> str:
+        cut = super()._interruption()
+        if not cut or not hasattr(self, "chain_labels_"):
+            return cut
+        return f"{cut}; labels_ is the consensus {self._whose(len(self.chain_labels_))}"
 
     def _store_consensus(self, points: Points, parts: Sequence[Partition], places: Array) -> None:
         labels = np.stack([part.labels for part in parts])
@@ -109,11 +117,11 @@ class RandomClusterer(Memberships):
 def _heard(results: Sequence[ChainResult]) -> list[int]:
     """Return the chains that have a say: all but those that an interruption cut short, if some had ended before it.
 
-    If none had, those that had begun: one that had not would say that all points lie apart.
+    If none had, those that had begun, if any: one that had not would say that all points lie apart.
     """
     ended = [number for number, result in enumerate(results) if result.outcome is not Outcome.INTERRUPTED]
     begun = [number for number, result in enumerate(results) if result.sweeps]
-    return ended or begun or list(range(len(results)))
+    return ended or begun
 
 
 def _mean_place(points: Points, results: Sequence[ChainResult]) -> Array:

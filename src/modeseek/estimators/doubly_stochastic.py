@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from modeseek.bandwidth import NuSpec, make_policy
-from modeseek.chain import Chain, doubly_stochastic
+from modeseek.chain import Chain, RecordSpec, doubly_stochastic
 from modeseek.estimators.chains import RandomClusterer
 from modeseek.profiles import Profile
 from modeseek.ranges import complete_range
@@ -72,6 +72,11 @@ class DoublyStochasticMeanShift(RandomClusterer):
         1 shows progress on a terminal.
     callbacks : sequence of callables, optional
         Each is called as f(state, info) after every sweep.
+    record : "all", name, sequence of names or Record, optional
+        What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
+        "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X). With
+        several chains the first one records.
+        Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also says how often.
 
     Attributes
     ----------
@@ -95,7 +100,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
     engine_ : str
         The engine in force.
     trace_ : Trace
-        Bandwidth path and largest shifts, of the first chain.
+        Bandwidth path, largest shifts and what `record` asks for, of the first chain. Each is a `Series` of k, the
+        updates done, and values.
     memberships_ : array of shape (n_samples, n_clusters)
         Only with several chains, as are the next four: share of the chains in which a row goes with each cluster. A
         chain's cluster counts as the one that it shares most weight with. Rows add up to 1 (0 for noise).
@@ -156,6 +162,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Sequence[Callback] | None = None,
+        record: RecordSpec = None,
     ):
         self.h_min = h_min
         self.h_max = h_max
@@ -178,6 +185,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+        self.record = record
 
     def _chain_maker(self, points: Points) -> Callable[..., Chain]:
         policy = self._make_policy(points)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek.chain import ChainResult, Stopping, mean_shift
+from modeseek.chain import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.neighbours import kth_distance, nearest
 from modeseek.objective import sorted_mass
@@ -82,6 +82,11 @@ class MeanShift(ShiftClusterer):
         1 shows progress on a terminal.
     callbacks : sequence of callables, optional
         Each is called as f(state, info) after every sweep.
+    record : "all", name, sequence of names or Record, optional
+        What to keep of the run in `trace_` besides the bandwidth and the largest shifts, after every sweep: "clumps",
+        "diameter", "gap", "snapshots" (of the climbers, in the rows of `points_`; where some go ahead, the others may
+        take their ends in one step). Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also
+        says how often.
 
     Attributes
     ----------
@@ -119,6 +124,7 @@ class MeanShift(ShiftClusterer):
         engine: str = "auto",
         verbose: int = 0,
         callbacks: Sequence[Callback] | None = None,
+        record: RecordSpec = None,
     ):
         self.bandwidth = bandwidth
         self.seeds = seeds
@@ -135,6 +141,7 @@ class MeanShift(ShiftClusterer):
         self.engine = engine
         self.verbose = verbose
         self.callbacks = callbacks
+        self.record = record
 
     def _fit(self, points: Points) -> None:
         check_choice("assign_labels", self.assign_labels, ("basin", "nearest"))
@@ -149,10 +156,15 @@ class MeanShift(ShiftClusterer):
         result = self._run(chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit))
         self.n_iter_ = max(result.sweeps, 1)
         self._store(points, result, self._partition(points, seeds, result, h))
+        self.trace_ = result.trace.restored(points, climbers=seeds is not None)
         ends = points.restore(result.state.points)
         self.points_ = ends[points.inverse] if seeds is None else ends
         if not self.cluster_all:
             self._mark_orphans(h)
+
+    def _record(self) -> Record:
+        # L_h is of points that move against each other; these climb a density that stays
+        return as_record(self.record, ("clumps", "diameter", "gap", "snapshots"))
 
     def _remedy(self) -> str:
         return "Raise max_iter or tol."

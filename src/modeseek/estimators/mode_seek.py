@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.decomposition import PCA
@@ -12,7 +13,7 @@ from modeseek.choice import Choice, Wishes, choose, merged
 from modeseek.estimators.base import Memberships
 from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
 from modeseek.partition import partition_of
-from modeseek.types import Array, IntArray
+from modeseek.types import Array, IntArray, Stage, Watcher
 from modeseek.validation import Points, check_integer, seed_of
 from modeseek.views import Landscape
 from modeseek.views.proposals import counts_for
@@ -54,7 +55,9 @@ class ModeSeek(Memberships):
     random_state : int, RandomState, Generator or None
         Seed of the thinnings.
     verbose : int, default=0
-        1 prints what was chosen.
+        1 shows progress in a terminal or a notebook.
+    callbacks : sequence of callables, optional
+        Each is called as f(stage) at every step of the way, with a `modeseek.types.Stage`: name, done, total.
 
     Attributes
     ----------
@@ -81,6 +84,10 @@ class ModeSeek(Memberships):
         modes were, else at a middle one. `tree_.clusters(4)` gives labels; `modeseek.plots.plot_tree` draws it.
     message_ : str
         What was chosen, in words.
+    interrupted_ : bool
+        Whether Ctrl-C came before the end, and what is here is the best so far: proposals are then judged by fewer
+        thinnings, and where there were hardly any for it, `memberships_`, `confidence_` and `cluster_stability_` are
+        not there.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -105,6 +112,7 @@ class ModeSeek(Memberships):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        callbacks: Sequence[Callable[[Stage], None]] | None = None,
     ):
         self.metric = metric
         self.n_clusters = n_clusters
@@ -114,9 +122,11 @@ class ModeSeek(Memberships):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.callbacks = callbacks
 
     def _fit(self, points: Points) -> None:
         wishes = self._wishes(len(points.values))
+        self.interrupted_ = False
         if len(points.values) < 3:
             n = len(points.values)
             self._keep(points, np.zeros(n, dtype=np.intp), np.ones((n, 1)), np.ones(1))
@@ -125,25 +135,41 @@ class ModeSeek(Memberships):
             return
         landscape = self._landscape(points)
         found = self._choose(points, landscape, wishes)
-        self._keep(points, found.labels, found.memberships, found.cluster_stability)
+        self.interrupted_ = bool(found.cut)
+        self._keep(points, found.labels, found.memberships if found.asked else None, found.cluster_stability)
         self.stability_, self.alternatives_, self.message_ = found.stability, list(found.candidates), found.message
         # of a single cluster nobody was chosen
         modes = found.n_clusters > 1 and found.candidates[0].view == "modes"
         self.tree_ = tree_of(landscape, points.inverse, found.candidates[0].setting if modes else None)
-        if self.verbose:
-            print(self.message_)
 
     def _choose(self, points: Points, landscape: Landscape, wishes: Wishes) -> Choice:
         seed = seed_of(self.random_state)
         polish = _Polish(points.values) if points.geometry.spherical else None
-        found = choose(landscape, seed=seed, wishes=wishes, polish=polish)
+        found = choose(landscape, seed=seed, wishes=wishes, polish=polish, watch=self._watch())
         if wishes.allow(found.n_clusters):
             return found
+        if found.cut:
+            raise KeyboardInterrupt("ModeSeek: interrupted before there were as many clusters as asked for")
         # nobody proposed so few: of those with more, the best is merged
-        more = choose(landscape, seed=seed, wishes=Wishes(wishes.least), polish=polish)
+        more = choose(landscape, seed=seed, wishes=Wishes(wishes.least), polish=polish, watch=self._watch())
         if more.n_clusters > wishes.most:
             return merged(more, points.values, int(wishes.most))
         return replace(found, message=f"{found.message}; no partition with {wishes.least} clusters or more was found")
+
+    _title: ClassVar[str] = "ModeSeek"
+
+    def _watch(self) -> Watcher | None:
+        line = super()._watch()
+        watchers = [*([] if line is None else [line]), *(self.callbacks or ())]
+
+        def tell(stage: Stage) -> None:
+            for watcher in watchers:
+                watcher(stage)
+
+        return tell if watchers else None
+
+    def _interruption(self) -> str:
+        return self.message_ if self.interrupted_ else ""
 
     def _wishes(self, n_distinct: int) -> Wishes:
         for name in ("n_clusters", "min_clusters", "max_clusters"):
@@ -168,7 +194,7 @@ class ModeSeek(Memberships):
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
         counts = counts_for(len(x))
-        neighbours = nearest_neighbours(x, longest_list(counts, len(x)), n_jobs=self.n_jobs)
+        neighbours = nearest_neighbours(x, longest_list(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
         # distances of 0 are rounding between distinct rows
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0
@@ -176,10 +202,11 @@ class ModeSeek(Memberships):
         dimension = min(intrinsic_dimension(neighbours), filled)
         return Landscape(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
 
-    def _keep(self, points: Points, labels: IntArray, memberships: Array, stability: Array) -> None:
+    def _keep(self, points: Points, labels: IntArray, memberships: Array | None, stability: Array) -> None:
         part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)
         self._store_clusters(points, part)
-        self._store_memberships(part, labels, memberships, stability)
+        if memberships is not None:
+            self._store_memberships(part, labels, memberships, stability)
 
 
 class _Polish:

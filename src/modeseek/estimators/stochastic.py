@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from modeseek.chain import Chain, stochastic
+from modeseek.chain import Chain, RecordSpec, stochastic
 from modeseek.estimators.chains import RandomClusterer
 from modeseek.profiles import Profile
 from modeseek.types import Callback
@@ -56,6 +56,11 @@ class StochasticMeanShift(RandomClusterer):
         1 shows progress on a terminal.
     callbacks : sequence of callables, optional
         Each is called as f(state, info) after every sweep.
+    record : "all", name, sequence of names or Record, optional
+        What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
+        "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X). With
+        several chains the first one records.
+        Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also says how often.
 
     Attributes
     ----------
@@ -93,6 +98,7 @@ class StochasticMeanShift(RandomClusterer):
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Sequence[Callback] | None = None,
+        record: RecordSpec = None,
     ):
         self.bandwidth = bandwidth
         self.profile = profile
@@ -111,6 +117,7 @@ class StochasticMeanShift(RandomClusterer):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+        self.record = record
 
     def _chain_maker(self, points: Points) -> Callable[..., Chain]:
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)

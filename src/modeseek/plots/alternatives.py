@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, nearly_chosen
 from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
+from modeseek.plots.matching import alike
 from modeseek.plots.projection import View, project
+from modeseek.plots.style import new_figure
 from modeseek.types import Array, IntArray
 from modeseek.validation import check_state
 
@@ -67,11 +68,7 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
     panels = _panels(estimator)
     n_rows = ceil(len(panels) / PER_ROW)
     n_columns = ceil(len(panels) / n_rows)
-    size = (PANEL_INCHES * n_columns, PANEL_INCHES * n_rows)
-    if figure is None:
-        import matplotlib.pyplot as plt  # see `new_axes`
-
-        figure = plt.figure(figsize=size, layout="constrained")
+    figure = figure or new_figure(PANEL_INCHES * n_columns, PANEL_INCHES * n_rows)
     view = project(X, np.empty((0, X.shape[1])), None)
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     shades = _shades(estimator.n_clusters_, max(int(panel.labels.max()) for panel in panels) + 1)
@@ -87,7 +84,7 @@ def _panels(estimator: ModeSeek) -> list[_Panel]:
     by = "" if source is None else f"by {source.view}, "
     first = _Panel(f"chosen: {_count(estimator.n_clusters_)}", f"{by}stability {estimator.stability_:.2f}", chosen)
     others = (
-        _Panel(_count(each.n_clusters), f"by {each.view}, stability {each.stability:.2f}", _alike(each.labels, chosen))
+        _Panel(_count(each.n_clusters), f"by {each.view}, stability {each.stability:.2f}", alike(each.labels, chosen))
         for each in nearly_chosen(estimator)
     )
     return [first, *others]
@@ -96,25 +93,6 @@ def _panels(estimator: ModeSeek) -> list[_Panel]:
 def _shades(n_chosen: int, n: int) -> Array:
     """Return colours: those that the chosen clusters have in other pictures, then further ones, and grey for noise."""
     return np.array([to_rgba(shade) for shade in [*palette(n_chosen), *palette(n)[n_chosen:], NOISE_COLOUR]])
-
-
-def _alike(labels: IntArray, known: IntArray) -> IntArray:
-    """Renumber clusters as those of a known partition that they share most points with; its noise counts for none.
-
-    Examples
-    --------
-    >>> _alike(np.array([1, 1, 0, 2]), np.array([0, 0, 1, 1]))
-    array([0, 0, 1, 2])
-    """
-    shared = np.zeros((int(labels.max()) + 1, int(known.max()) + 1))
-    np.add.at(shared, (labels[known >= 0], known[known >= 0]), 1.0)
-    mine, theirs = linear_sum_assignment(-shared)
-    name = np.full(len(shared), -1, dtype=np.intp)
-    name[mine] = theirs
-    rest = np.flatnonzero(name < 0)
-    free = np.setdiff1d(np.arange(len(shared) + shared.shape[1]), theirs)
-    name[rest] = free[: len(rest)]
-    return name[labels]
 
 
 def _draw(ax: Axes, view: View, panel: _Panel, shades: Array, *, chosen: bool) -> None:

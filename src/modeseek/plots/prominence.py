@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
-from modeseek.plots.clusters import cluster_legend
 from modeseek.plots.colours import INK, NOISE_COLOUR, palette
+from modeseek.plots.legends import cluster_legend
 from modeseek.plots.look import Source, look_at
 from modeseek.plots.style import dress, new_axes
 

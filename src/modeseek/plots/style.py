@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from modeseek.plots.colours import FAINT, INK
 from modeseek.storage import atomic_path, check_target
 
-__all__ = ["FIGURE_SIZE", "LETTER_INCHES", "PICTURE_SUFFIXES", "dress", "new_axes", "save_figure"]
+__all__ = ["FIGURE_SIZE", "LETTER_INCHES", "PICTURE_SUFFIXES", "dress", "new_axes", "new_figure", "save_figure"]
 
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
 FIGURE_SIZE = (7.2, 5.0)
@@ -26,6 +27,13 @@ def new_axes() -> Axes:
     return plt.subplots(figsize=FIGURE_SIZE, layout="constrained")[1]
 
 
+def new_figure(width: float, height: float) -> Figure:
+    """Return a new pyplot figure of so many inches."""
+    import matplotlib.pyplot as plt  # see `new_axes`
+
+    return plt.figure(figsize=(width, height), layout="constrained")
+
+
 def dress(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, note: str = "") -> None:
     """Label axes and draw their frame and grid, faint enough to stand behind the data.
 
@@ -38,7 +46,7 @@ def dress(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, not
     title : str, default=None
         A title, on the left.
     note : str, default=""
-        A line between the title and the picture.
+        A line between the title and the picture, or several where it is longer than the picture is wide.
 
     Examples
     --------
@@ -49,8 +57,10 @@ def dress(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, not
     """
     ax.set_xlabel(x_label, color=INK)
     ax.set_ylabel(y_label, color=INK)
+    # small letters are a sixth narrower
+    note = textwrap.fill(note, max(30, int(1.2 * ax.bbox.width / ax.figure.dpi / LETTER_INCHES)))
     if title:
-        pad = 22 if note else 10  # the note stands between the title and the picture
+        pad = 10 + 12 * len(note.splitlines())  # the note stands between the title and the picture
         ax.set_title(title, loc="left", color=INK, fontsize="large", fontweight="bold", pad=pad)
     if note:
         ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=FAINT)

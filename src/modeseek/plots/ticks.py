@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 from modeseek.plots.style import LETTER_INCHES
 from modeseek.types import Array
 
-__all__ = ["log_ticks", "x_ticks"]
+__all__ = ["log_ticks", "plain", "x_ticks"]
 
 MOST_TICKS, LETTERS_BETWEEN = 10, 1.5
 
@@ -47,7 +47,7 @@ def _spaced(ax: Axes, values: Array, *, log: bool) -> list[str]:
     labels: list[str] = []
     end = -np.inf
     for place, value in zip(places * letters, values, strict=True):
-        label = _plain(value)
+        label = plain(value)
         fits = place - len(label) / 2 >= end + LETTERS_BETWEEN
         labels.append(label if fits else "")
         end = place + len(label) / 2 if fits else end
@@ -57,10 +57,10 @@ def _spaced(ax: Axes, values: Array, *, log: bool) -> list[str]:
 def log_ticks(axis: Axis, low: float, high: float) -> None:
     """Put ticks with plain numbers on a logarithmic axis from low to high."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if log10(high / low) < 2.5 else (1,)))
-    axis.set_major_formatter(FuncFormatter(_plain))
+    axis.set_major_formatter(FuncFormatter(plain))
     axis.set_minor_locator(NullLocator())
 
 
-def _plain(value: float, _position: int | None = None) -> str:
+def plain(value: float, _position: int | None = None) -> str:
     """Return a number as people write it: 1,000,000 and 0.05; powers of ten only far from one."""
     return f"{value:,.10g}" if value == 0 or 1e-4 <= abs(value) < 1e9 else f"{value:.4g}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from modeseek.plots.clusters import cluster_legend
 from modeseek.plots.colours import INK, NOISE_COLOUR, palette
 from modeseek.plots.hills import Hill, hills
+from modeseek.plots.legends import cluster_legend
 from modeseek.plots.look import Source, look_at
 from modeseek.plots.style import dress, new_axes
 from modeseek.prominence import ScaleTree

@@ -20,7 +20,7 @@ from modeseek.metrics import rand_agreement
 from modeseek.neighbours import kth_distances, nearest
 from modeseek.partition import components
 from modeseek.profiles import BIWEIGHT
-from modeseek.types import Array, Geometry, IntArray
+from modeseek.types import Array, Geometry, IntArray, Stage, Watcher
 
 __all__ = ["Range", "Scale", "automatic_range", "judge_scales"]
 
@@ -87,7 +87,13 @@ class Scale(NamedTuple):
         return self.agreement * self.separation
 
 
-def automatic_range(points: Array, weights: Array | None = None, *, geometry: Geometry | None = None) -> Range:
+def automatic_range(
+    points: Array,
+    weights: Array | None = None,
+    *,
+    geometry: Geometry | None = None,
+    watch: Watcher | None = None,
+) -> Range:
     """Return the range of the scale with the best score in `judge_scales`.
 
     Where its halves agree no better than those of noise may, (1 - 5 / sqrt(m)) / sqrt(d) if m points in d dimensions
@@ -101,6 +107,8 @@ def automatic_range(points: Array, weights: Array | None = None, *, geometry: Ge
     weights : (n,) array, optional
     geometry : Geometry, optional
         Default: Euclidean space.
+    watch : callable, optional
+        Told how many scales of the grid are judged, as a `Stage`.
 
     Examples
     --------
@@ -113,7 +121,11 @@ def automatic_range(points: Array, weights: Array | None = None, *, geometry: Ge
     if n < FEWEST:
         return _ranges(points, [min(round(2 * np.sqrt(n)), n - 1)])[0]
     best = coarsest = None
-    for scale in judge_scales(points, weights, geometry=geometry):
+    told = Stage("choosing the range", 0, len(_counts(n)), "scales", at_most=True)
+    watch = watch or _nobody
+    watch(told)
+    for judged, scale in enumerate(judge_scales(points, weights, geometry=geometry), 1):
+        watch(told._replace(done=judged))
         coarsest = coarsest or scale
         if best is None or scale.score > best.score:  # of equals, the coarser
             best = scale
@@ -122,6 +134,10 @@ def automatic_range(points: Array, weights: Array | None = None, *, geometry: Ge
     assert best is not None
     assert coarsest is not None
     return best.range if best.score > 0 and best.agreement > _chance(*points.shape) else coarsest.range
+
+
+def _nobody(stage: Stage) -> None:
+    """Watch nothing."""
 
 
 def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geometry | None = None) -> Iterator[Scale]:

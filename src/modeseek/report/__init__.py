@@ -1,8 +1,25 @@
 """Pages: blocks of text, tables and pictures, written as HTML that needs no network and as Markdown."""
 
-from modeseek.report.blocks import Block, Bullets, Cell, Details, Heading, Mark, Page, Paragraph, Picture, Table
+from modeseek.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Details,
+    Fragment,
+    Heading,
+    Jump,
+    Mark,
+    Page,
+    Paragraph,
+    Picture,
+    Stack,
+    Swatch,
+    Table,
+)
+from modeseek.report.clustering import write_report
 from modeseek.report.code import python_lines
 from modeseek.report.html import to_html
+from modeseek.report.inline import Plain
 from modeseek.report.markdown import to_markdown
 from modeseek.report.writing import write_page
 
@@ -11,14 +28,20 @@ __all__ = [
     "Bullets",
     "Cell",
     "Details",
+    "Fragment",
     "Heading",
+    "Jump",
     "Mark",
     "Page",
     "Paragraph",
     "Picture",
+    "Plain",
+    "Stack",
+    "Swatch",
     "Table",
     "python_lines",
     "to_html",
     "to_markdown",
     "write_page",
+    "write_report",
 ]

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Block", "Bullets", "Cell", "Details", "Heading", "Mark", "Page", "Paragraph", "Picture", "Table"]
+__all__ = [
+    "Block",
+    "Bullets",
+    "Cell",
+    "Details",
+    "Fragment",
+    "Heading",
+    "Jump",
+    "Mark",
+    "Page",
+    "Paragraph",
+    "Picture",
+    "Stack",
+    "Swatch",
+    "Table",
+]
 
 MARK_KINDS = ("good", "partly", "bad")
 
@@ -67,7 +83,53 @@ class Mark:
             raise ValueError(f"kind of mark {self.text!r} must be one of {', '.join(MARK_KINDS)}; got {self.kind!r}.")
 
 
-Cell: TypeAlias = str | Mark
+@dataclass(frozen=True)
+class Swatch:
+    """A name in a table, with the colour that it has in a picture.
+
+    Attributes
+    ----------
+    text : str
+        The name; nothing in it is markup.
+    colour : str
+        "#rrggbb".
+    """
+
+    text: str
+    colour: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch("#[0-9a-fA-F]{6}", self.colour):
+            raise ValueError(f"colour of swatch {self.text!r} must be '#rrggbb'; got {self.colour!r}.")
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A name in a table that leads to a place on the page.
+
+    Attributes
+    ----------
+    text : str
+        The name; nothing in it is markup.
+    anchor : str
+        The place.
+    row : int
+        What a script at that place is told.
+    """
+
+    text: str
+    anchor: str
+    row: int
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Lines, one below the other, in one cell of a table."""
+
+    lines: Sequence[str]
+
+
+Cell: TypeAlias = str | Mark | Swatch | Jump | Stack
 
 
 @dataclass(frozen=True)
@@ -78,7 +140,7 @@ class Table:
     ----------
     header : sequence of str
         Names of the columns.
-    rows : sequence of sequences of str or Mark
+    rows : sequence of sequences of str, Mark, Swatch, Jump or Stack
         The cells.
     caption : str
         What it shows; stands above it.
@@ -124,7 +186,29 @@ class Details:
     text: str
 
 
-Block: TypeAlias = Heading | Paragraph | Bullets | Table | Picture | Details
+@dataclass(frozen=True)
+class Fragment:
+    """A part of a page that is HTML already: whoever makes one has escaped what is text in it.
+
+    Attributes
+    ----------
+    html : str
+        What stands on the page.
+    text : str
+        What stands for it in Markdown.
+    css : str
+        Rules for it.
+    script : str
+        A script for it. The page lets no other run: its text is named by a digest in the page's policy.
+    """
+
+    html: str
+    text: str
+    css: str = ""
+    script: str = ""
+
+
+Block: TypeAlias = Heading | Paragraph | Bullets | Table | Picture | Details | Fragment
 
 
 @dataclass(frozen=True)

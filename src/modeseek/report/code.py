@@ -8,15 +8,20 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-__all__ = ["python_lines"]
+__all__ = ["SILENT", "changed_parameters", "fit_lines", "python_lines"]
 
-# what shows on a screen only
-SILENT = ("callbacks", "verbose")
+# what changes no result
+SILENT = ("callbacks", "record", "verbose")
 WIDTH = 100
 
 
 def python_lines(
-    estimator: BaseEstimator, file: str, columns: Sequence[str] | None = None, *, standardise: bool = False
+    estimator: BaseEstimator,
+    file: str,
+    columns: Sequence[str] | None = None,
+    *,
+    standardise: bool = False,
+    header: bool | None = None,
 ) -> str:
     """Return a script that reads a file, scales its columns as asked and fits an estimator of the same parameters.
 
@@ -30,6 +35,8 @@ def python_lines(
         The columns that are clustered; None takes all.
     standardise : bool, default=False
         Whether features are brought to mean 0 and standard deviation 1 first.
+    header : bool, optional
+        Whether the first line of the file holds names; None finds out.
 
     Examples
     --------
@@ -46,7 +53,8 @@ def python_lines(
     """
     name = type(estimator).__name__
     head = [f"from modeseek import {name}"]
-    body = [f"X = read_table({file!r}).features({'' if columns is None else _listed(columns)}).values"]
+    told = "" if header is None else f", header={header}"
+    body = [f"X = read_table({file!r}{told}).features({'' if columns is None else _listed(columns)}).values"]
     if standardise:
         head.append("from modeseek.scaling import Scaling")
         body.append("X = Scaling.fit(X, standardise=True).apply(X)")
@@ -55,15 +63,44 @@ def python_lines(
     return "\n".join([*head, "", *body])
 
 
+def fit_lines(estimator: BaseEstimator) -> str:
+    """Return the lines that fit an estimator of the same parameters to X.
+
+    Examples
+    --------
+    >>> from modeseek import MeanShift
+    >>> print(fit_lines(MeanShift(bandwidth=2.0)))
+    from modeseek import MeanShift
+    <BLANKLINE>
+    model = MeanShift(bandwidth=2.0).fit(X)
+    print(model.labels_)
+    """
+    kind = type(estimator)
+    parts = kind.__module__.split(".")
+    # rooms of this library, and modules that begin with an underscore, are not where users find it
+    home = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
+    return (
+        f"from {home} import {kind.__name__}\n\nmodel = {_call(estimator, kind.__name__)}.fit(X)\nprint(model.labels_)"
+    )
+
+
 def _call(estimator: BaseEstimator, name: str) -> str:
-    arguments = [f"{key}={value!r}" for key, value in _changed(estimator).items()]
+    arguments = [f"{key}={value!r}" for key, value in changed_parameters(estimator).items()]
     line = f"{name}({', '.join(arguments)})"
     if len(line) <= WIDTH:
         return line
     return f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
 
 
-def _changed(estimator: BaseEstimator) -> dict[str, Any]:
+def changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:
+    """Return the parameters that differ from their defaults, without those that show on a screen only.
+
+    Examples
+    --------
+    >>> from modeseek import MeanShift
+    >>> changed_parameters(MeanShift(bandwidth=2.0, verbose=1))
+    {'bandwidth': 2.0}
+    """
     defaults = {key: each.default for key, each in inspect.signature(type(estimator)).parameters.items()}
     given = estimator.get_params(deep=False)
     # by type too: 1 == True, and by repr, because arrays have no single truth

@@ -1,7 +1,9 @@
-"""A page as HTML: one file that needs no network and runs no script."""
+"""A page as HTML: one file that needs no network, and runs no script but its own."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import re
 from collections import Counter
@@ -9,9 +11,23 @@ from collections.abc import Sequence
 from html import escape
 
 from modeseek.report import inline
-from modeseek.report.blocks import Bullets, Cell, Details, Heading, Mark, Page, Paragraph, Picture, Table
+from modeseek.report.blocks import (
+    Bullets,
+    Cell,
+    Details,
+    Fragment,
+    Heading,
+    Jump,
+    Mark,
+    Page,
+    Paragraph,
+    Picture,
+    Stack,
+    Swatch,
+    Table,
+)
 from modeseek.report.pictures import inline_picture
-from modeseek.report.tables import right_aligned
+from modeseek.report.tables import right_aligned, words
 from modeseek.report.theme import CSS
 
 __all__ = ["to_html"]
@@ -28,7 +44,7 @@ HEAD = """<!DOCTYPE html>
 </head>
 <body>
 """
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; {scripts}base-uri 'none'; form-action 'none'"
 NUMBER = ' class="number"'
 DEEPEST_LISTED, SHORT, LONG, WIDE = 3, 16, 36, 800
 
@@ -71,16 +87,28 @@ def to_html(page: Page, folder: str | os.PathLike[str]) -> str:
     of_title, *of_headings = anchors
     lead = "".join(f'<p class="lead">{inline.to_html(text)}</p>\n' for text in inline.paragraphs(page.lead))
     remaining = iter(of_headings)
+    # each rule and each script once, however many parts need it
+    fragments = [block for block in page.blocks if isinstance(block, Fragment)]
+    scripts = list(dict.fromkeys(f"\n{each.script.strip()}\n" for each in fragments if each.script))
+    css = CSS + "".join(dict.fromkeys(each.css for each in fragments))
     body = "".join(
         _heading(block, next(remaining)) if isinstance(block, Heading) else _block(block, folder)
         for block in page.blocks
     )
+    run = "".join(f"<script>{each}</script>\n" for each in scripts)
     return (
-        HEAD.format(policy=POLICY, title=escape(title), css=CSS)
+        HEAD.format(policy=_policy(scripts), title=escape(title), css=css)
         + f'<header>\n<h1 id="{escape(of_title)}">{inline.to_html(page.title)}</h1>\n{lead}</header>\n'
         + _contents(page, of_headings)
-        + f"<main>\n{body}</main>\n</body>\n</html>\n"
+        + f"<main>\n{body}</main>\n{run}</body>\n</html>\n"
     )
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Return the policy of a page on which these scripts run, and no other."""
+    digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode("ascii") for each in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return POLICY.format(scripts=f"script-src {allowed}; " if scripts else "")
 
 
 def _anchors(texts: list[str]) -> list[str]:
@@ -110,7 +138,7 @@ def _heading(heading: Heading, anchor: str) -> str:
     return f'<h{heading.level} id="{escape(anchor)}">{inline.to_html(heading.text)}</h{heading.level}>\n'
 
 
-def _block(block: Paragraph | Bullets | Table | Picture | Details, folder: str | os.PathLike[str]) -> str:
+def _block(block: Paragraph | Bullets | Table | Picture | Details | Fragment, folder: str | os.PathLike[str]) -> str:
     match block:
         case Paragraph(text):
             return "".join(f"<p>{inline.to_html(part)}</p>\n" for part in inline.paragraphs(text))
@@ -120,6 +148,8 @@ def _block(block: Paragraph | Bullets | Table | Picture | Details, folder: str |
             return _table(block)
         case Picture():
             return _picture(block, folder)
+        case Fragment(html):
+            return html
         case Details(summary, text):
             # a line break right after <pre> would be dropped, but not one after <code>
             return (
@@ -147,12 +177,14 @@ def _table(table: Table) -> str:
         f'<th scope="col"{NUMBER if is_number else ""}>{inline.to_html(text)}</th>'
         for text, is_number in zip(table.header, right, strict=True)
     )
+    # without names there is nothing to put above the columns
+    header = f"<thead>\n<tr>{header}</tr>\n</thead>\n" if any(table.header) else ""
     rows = "".join(f"<tr>{_row(row, right)}</tr>\n" for row in table.rows)
     label = escape(inline.plain(table.caption) or "Table")
     return (
         f'<figure class="tabular">\n{_caption(table.caption)}'
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n'
-        f"<table>\n<thead>\n<tr>{header}</tr>\n</thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n</figure>\n"
+        f"<table>\n{header}<tbody>\n{rows}</tbody>\n</table>\n</div>\n</figure>\n"
     )
 
 
@@ -165,12 +197,22 @@ def _row(row: Sequence[Cell], right: Sequence[bool]) -> str:
 def _class(cell: Cell, is_number: bool) -> str:
     if is_number:
         return NUMBER
-    length = len(inline.plain(cell) if isinstance(cell, str) else cell.text)
+    length = len(words(cell))
     # on a narrow screen short cells stay in one line, and long ones do not become towers
-    return ' class="short"' if length <= SHORT else ' class="long"' if length >= LONG else ""
+    kind = "short" if length <= SHORT else "long" if length >= LONG else ""
+    kinds = " ".join(filter(None, ["stack" if isinstance(cell, Stack) else "", kind]))
+    return f' class="{kinds}"' if kinds else ""
 
 
 def _cell(cell: Cell) -> str:
-    if isinstance(cell, Mark):
-        return f'<span class="mark {cell.kind}">{escape(cell.text)}</span>'
-    return inline.to_html(cell)
+    match cell:
+        case Mark(text, kind):
+            return f'<span class="mark {kind}">{escape(text)}</span>'
+        case Swatch(text, colour):
+            return f'<span class="swatch" style="background: {colour}"></span>{escape(text)}'
+        case Jump(text, anchor, row):
+            return f'<a href="#{escape(anchor)}" data-row="{row}">{escape(text)}</a>'
+        case Stack(lines):
+            return "".join(f"<div>{inline.to_html(line)}</div>" for line in lines)
+        case _:
+            return inline.to_html(cell)

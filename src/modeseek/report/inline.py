@@ -10,7 +10,11 @@ import html
 import re
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["escaped", "paragraphs", "parse", "plain", "to_html", "to_markdown"]
+__all__ = ["Plain", "escaped", "paragraphs", "parse", "plain", "to_html", "to_markdown"]
+
+
+class Plain(str):
+    """Text in which nothing is markup, such as a name from a file."""
 
 
 class Code(NamedTuple):
@@ -74,8 +78,13 @@ def parse(text: str) -> tuple[Span, ...]:
     ('see ', Strong(spans=('this',)), ' and ', Code(text='x*y'))
     >>> parse("[a](javascript:b) < 2*3*4")
     ('[a](javascript:b) < 2*3*4',)
+    >>> parse(Plain("**no** markup"))
+    ('**no** markup',)
     """
-    return _spans(" ".join(text.split()))
+    line = " ".join(text.split())
+    if isinstance(text, Plain):
+        return (line,) if line else ()
+    return _spans(line)
 
 
 def plain(text: str) -> str:
@@ -146,7 +155,7 @@ def paragraphs(text: str) -> list[str]:
     >>> paragraphs("one\nand more\n\ntwo")
     ['one\nand more', 'two']
     """
-    return [part for part in re.split(r"\n\s*\n", text.strip()) if part]
+    return [type(text)(part) for part in re.split(r"\n\s*\n", text.strip()) if part]
 
 
 def _spans(text: str) -> tuple[Span, ...]:

@@ -7,7 +7,22 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from modeseek.report import inline
-from modeseek.report.blocks import Block, Bullets, Cell, Details, Heading, Mark, Page, Paragraph, Picture, Table
+from modeseek.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Details,
+    Fragment,
+    Heading,
+    Jump,
+    Mark,
+    Page,
+    Paragraph,
+    Picture,
+    Stack,
+    Swatch,
+    Table,
+)
 from modeseek.report.tables import right_aligned
 
 __all__ = ["to_markdown"]
@@ -54,7 +69,7 @@ def _block(block: Block) -> str:
     match block:
         case Heading(text, level):
             return f"{'#' * level} {inline.to_markdown(text, starts_line=False)}"
-        case Paragraph(text):
+        case Paragraph(text) | Fragment(_, text):
             return _paragraphs(text)
         case Bullets(items):
             return "\n".join(f"- {inline.to_markdown(item)}" for item in items)
@@ -87,9 +102,16 @@ def _row(cells: Sequence[Cell]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = inline.to_markdown(cell, starts_line=False) if isinstance(cell, str) else _mark(cell)
-    return text.replace("|", "\\|")
+    return _words(cell).replace("|", "\\|")
 
 
-def _mark(mark: Mark) -> str:
-    return f"**{inline.escaped(mark.text)}**"
+def _words(cell: Cell) -> str:
+    match cell:
+        case Mark(text, _):
+            return f"**{inline.escaped(text)}**"
+        case Swatch(text) | Jump(text):
+            return inline.escaped(text)
+        case Stack(lines):
+            return "<br>".join(inline.to_markdown(line, starts_line=False) for line in lines)
+        case _:
+            return inline.to_markdown(cell, starts_line=False)

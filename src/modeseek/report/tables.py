@@ -1,13 +1,13 @@
-"""Which columns of a table are numbers."""
+"""What the cells of a table say, and which columns are numbers."""
 
 from __future__ import annotations
 
 import re
 
-from modeseek.report.blocks import Cell, Table
+from modeseek.report.blocks import Cell, Jump, Mark, Stack, Swatch, Table
 from modeseek.report.inline import plain
 
-__all__ = ["right_aligned"]
+__all__ = ["right_aligned", "words"]
 
 NOT_MEASURED = {"", "-", "\N{EN DASH}", "\N{EM DASH}", "nan", "n/a", "inf", "-inf", "∞"}
 WORDS = re.compile(r"[^\W\d_]+")
@@ -26,8 +26,19 @@ def right_aligned(table: Table) -> tuple[bool, ...]:
     return tuple(table.numeric and j > 0 and _is_numeric(column) for j, column in enumerate(columns))
 
 
+def words(cell: Cell) -> str:
+    """Return what a cell says, without markup; of lines, the longest."""
+    match cell:
+        case Mark(text) | Swatch(text) | Jump(text):
+            return text
+        case Stack(lines):
+            return max(map(plain, lines), key=len, default="")
+        case _:
+            return plain(cell)
+
+
 def _is_numeric(column: tuple[Cell, ...]) -> bool:
-    texts = [plain(cell) if isinstance(cell, str) else cell.text.strip() for cell in column]
+    texts = [words(cell).strip() for cell in column]
     measured = [text for text in texts if text.lower() not in NOT_MEASURED]
     return bool(measured) and all(map(_is_number, measured))
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 __all__ = ["CSS"]
 
 CSS = """
-:root { --ink: #22262b; --faint: #57606a; --rule: #d5d9de; --wash: #f5f6f8; --link: #0b5394;
+:root { --paper: #fff; --ink: #22262b; --faint: #57606a; --rule: #d5d9de; --hair: #e8eaed; --wash: #f5f6f8;
+  --link: #0b5394; --shade: #0002;
   --serif: Charter, "Bitstream Charter", "Sitka Text", Cambria, Georgia, serif;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif;
   --mono: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; }
 * { box-sizing: border-box; }
-html { font-size: 106.25%; color-scheme: light; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-body { margin: 0 auto; padding: 2rem 1.15rem 4rem; max-width: 64rem; background: #fff; color: var(--ink);
+html { font-size: 106.25%; color-scheme: light dark; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0 auto; padding: 2rem 1.15rem 4rem; max-width: 64rem; background: var(--paper); color: var(--ink);
   font-family: var(--serif); line-height: 1.58; overflow-wrap: break-word; }
 header, nav, main { min-width: 0; }
 h1, h2, h3, h4, h5, h6 { font-family: var(--sans); line-height: 1.25; letter-spacing: -0.01em; text-wrap: balance;
@@ -45,23 +46,26 @@ figcaption code { font-size: 0.92em; }
 .tabular figcaption { margin: 0 0 0.55rem; }
 /* a shadow at an edge behind which there is more: its cover scrolls along, it does not */
 .scroll { max-width: 100%; overflow-x: auto; background:
-    linear-gradient(to right, #fff 40%, #fff0) 0 0 / 2.5rem 100% no-repeat local,
-    linear-gradient(to left, #fff 40%, #fff0) 100% 0 / 2.5rem 100% no-repeat local,
-    linear-gradient(to right, #0002, #0000) 0 0 / 0.7rem 100% no-repeat scroll,
-    linear-gradient(to left, #0002, #0000) 100% 0 / 0.7rem 100% no-repeat scroll; }
+    linear-gradient(to right, var(--paper) 40%, transparent) 0 0 / 2.5rem 100% no-repeat local,
+    linear-gradient(to left, var(--paper) 40%, transparent) 100% 0 / 2.5rem 100% no-repeat local,
+    linear-gradient(to right, var(--shade), transparent) 0 0 / 0.7rem 100% no-repeat scroll,
+    linear-gradient(to left, var(--shade), transparent) 100% 0 / 0.7rem 100% no-repeat scroll; }
 table { border-collapse: collapse; border-block: 1.5px solid var(--ink); font: 0.86rem/1.45 var(--sans);
   font-variant-numeric: tabular-nums lining-nums; }
 th, td { padding: 0.4rem 1.1rem 0.4rem 0; text-align: left; vertical-align: top; }
 th:last-child, td:last-child { padding-right: 0.2rem; }
-tbody tr + tr > * { border-top: 1px solid #e8eaed; }
+tbody tr + tr > * { border-top: 1px solid var(--hair); }
 thead th { border-bottom: 1px solid var(--ink); font-weight: 600; vertical-align: bottom; }
 tbody th { font-weight: 400; }
 td, tbody th { max-width: 34rem; }
 .number { text-align: right; }
 td.number, .short, .mark { white-space: nowrap; }
 .long { min-width: 13rem; }
+.stack div + div { margin-top: 0.15rem; }
 .mark { display: inline-block; padding: 0.06rem 0.5rem; border: 1px solid; border-radius: 0.8rem; font-size: 0.8rem;
   font-weight: 600; line-height: 1.4; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.swatch { display: inline-block; width: 0.75em; height: 0.75em; margin-right: 0.45em; border-radius: 50%;
+  print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .good { border-color: #9fd3b8; background: #e4f4eb; color: #0a5733; }
 .partly { border-color: #e6cb83; background: #fcf2d6; color: #694700; }
 .bad { border-color: #e9b1a9; background: #fce8e5; color: #8a1c11; }
@@ -70,6 +74,15 @@ summary { padding: 0.5rem 0.9rem; cursor: pointer; font: 0.88rem/1.5 var(--sans)
 details[open] > summary { border-bottom: 1px solid var(--rule); }
 pre { margin: 0; padding: 0.8rem 0.9rem; max-height: 32rem; overflow: auto; background: var(--wash);
   font-size: 0.92rem; line-height: 1.45; tab-size: 4; }
+/* pictures are drawn for white paper */
+@media screen and (prefers-color-scheme: dark) {
+  :root { --paper: #16191d; --ink: #e3e6ea; --faint: #a2abb5; --rule: #3b424b; --hair: #2b3138; --wash: #20252b;
+    --link: #82b8f2; --shade: #fff3; }
+  figure img { padding: 0.5rem; border-radius: 6px; background: #fff; }
+  .good { border-color: #2f6e4c; background: #12301f; color: #8fdcb0; }
+  .partly { border-color: #7a6023; background: #33290f; color: #efcd7a; }
+  .bad { border-color: #84392f; background: #391713; color: #f4a79c; }
+}
 @media (min-width: 72rem) {
   body { display: grid; grid-template: auto 1fr / 13.5rem minmax(0, 61rem); column-gap: 3.5rem;
     justify-content: center; max-width: none; padding: 3rem 2rem 6rem; }
@@ -78,6 +91,7 @@ pre { margin: 0; padding: 0.8rem 0.9rem; max-height: 32rem; overflow: auto; back
     margin: 0; padding: 0.35rem 0 0; border: 0; overflow-y: auto; }
   h1 { font-size: 2.3rem; }
 }
+@media (min-width: 56rem) { .stack.long { min-width: 21.3rem; } }
 @media (max-width: 40rem) {
   html { font-size: 100%; }
   h1 { font-size: 1.65rem; }

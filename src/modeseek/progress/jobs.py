@@ -1,4 +1,4 @@
-"""Progress bars, as callbacks: what does the work knows callbacks, never rich."""
+"""A bar for jobs of a known amount of work."""
 
 from __future__ import annotations
 
@@ -7,56 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from modeseek.types import Callback, ChainState, SweepInfo
-
-__all__ = ["job_bar", "progress_bar", "status_line"]
-
-
-@contextmanager
-def progress_bar(title: str, n_points: int) -> Iterator[list[Callback]]:
-    """Show a line with updates, sweeps, bandwidth and largest shift on standard error while the block runs.
-
-    Yields the callbacks to hand to `run`: none where standard error is no terminal, so pipes stay clean. The number
-    of updates that a run needs is random, so the bar has no end to aim at.
-    """
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    if not (console.is_terminal or console.is_jupyter):
-        yield []
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(f"{title}: starting", total=None)
-
-        def show(state: ChainState, info: SweepInfo) -> None:
-            text = (
-                f"{title}: {state.k:,} updates ({state.k / n_points:.0f} sweeps)"
-                f"  h {state.h:.3g}  largest shift {info.largest_shift:.2g}"
-            )
-            progress.update(task, description=text)
-
-        yield [show]
-
-
-@contextmanager
-def status_line(text: str) -> Iterator[None]:
-    """Show a line with the time that has passed on standard error while the block runs, for work of unknown length.
-
-    Where standard error is no terminal, nothing.
-    """
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    if not (console.is_terminal or console.is_jupyter):
-        yield
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        progress.add_task(text, total=None)
-        yield
+__all__ = ["job_bar"]
 
 
 @contextmanager

@@ -1,0 +1,28 @@
+"""
+Lines with intervals
+====================
+
+``plot_lines`` draws a quantity against another, with a shaded interval, one line for each thing compared. Here: how
+many clusters two algorithms find in the paper's mixture of three, over five seeds.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from modeseek import DoublyStochasticMeanShift, StochasticMeanShift
+from modeseek.datasets import paper_mixture
+from modeseek.plots import Band, plot_lines
+
+sizes = [10, 20, 40, 80]
+methods = {
+    "SMS, h = 0.9": lambda seed: StochasticMeanShift(0.9, random_state=seed),
+    "DSMS, 0.2 to 1.6": lambda seed: DoublyStochasticMeanShift(0.2, 1.6, 0.6, random_state=seed),
+}
+lines = {}
+for name, make in methods.items():
+    counts = np.array(
+        [[make(seed).fit(paper_mixture(n, random_state=seed)[0]).n_clusters_ for n in sizes] for seed in range(5)]
+    )
+    lines[name] = Band(sizes, counts.mean(axis=0), counts.min(axis=0), counts.max(axis=0))
+plot_lines(lines, x_label="points in each component", y_label="clusters", reference=3, reference_label="components")
+plt.show()

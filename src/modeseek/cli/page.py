@@ -1,0 +1,65 @@
+"""What the command puts on the page of a clustering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from modeseek.cli.settings import Settings
+from modeseek.storage import Features, Table
+from modeseek.types import Array
+
+__all__ = ["write_clustering"]
+
+STANDARD_STREAM = "-"
+# columns that were not clustered by: shown with each row, and named
+MOST_EXTRA, MOST_NAMED = 8, 40
+
+
+def write_clustering(
+    path: str,
+    settings: Settings,
+    table: Table,
+    features: Features,
+    scaled: Array,
+    estimator: Any,
+    notes: Sequence[str],
+) -> None:
+    """Write the page, with the columns of the table that were left out, and the lines that repeat the command."""
+    from modeseek.report import python_lines, write_report
+
+    left = [j for j, name in enumerate(table.columns) if name not in features.names]
+    names = {j for j in left if table.columns[j] in table.row_names}
+    others = [j for j in left if j not in names]
+    source = "standard input" if settings.file == STANDARD_STREAM else settings.file
+    asked = {"data": source}
+    if left:
+        asked["left out"] = _listed([table.columns[j] for j in left])
+    asked["scaling"] = "each feature to mean 0 and standard deviation 1" if settings.standardise else "none"
+    write_report(
+        path,
+        estimator,
+        scaled,
+        original=features.values,
+        feature_names=features.names,
+        row_names=None if not names else table.cells[min(names)].tolist(),
+        extra={table.columns[j]: table.cells[j].tolist() for j in others[:MOST_EXTRA]},
+        title=f"Clusters of {Path(settings.file).name if source == settings.file else 'standard input'}",
+        asked=asked,
+        notes=notes,
+        code=python_lines(
+            estimator,
+            settings.file,
+            features.names if left or settings.columns else None,
+            standardise=settings.standardise,
+            header=settings.header,
+        ),
+        # as editors count, and as messages about the file do
+        first_row=1,
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
