@@ -81,7 +81,8 @@ def test_weights_equal_repetition():
     times = np.random.default_rng(1).integers(1, 5, 50)
     for kind in ("grid", "sample"):
         assert_same(
-            summaries(kind, rows).add(rows, times.astype(float)), summaries(kind, rows).add(np.repeat(rows, times, axis=0))
+            summaries(kind, rows).add(rows, times.astype(float)),
+            summaries(kind, rows).add(np.repeat(rows, times, axis=0)),
         )
 
 

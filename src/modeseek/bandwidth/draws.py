@@ -20,7 +20,7 @@ from modeseek.validation import check_choice, check_integer
 
 __all__ = ["ORDERS", "DrawPlan", "Drawn", "uniforms"]
 
-ORDERS = ("random", "reshuffled")
+ORDERS = ("random", "reshuffled", "even")
 
 
 def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
@@ -59,13 +59,14 @@ class DrawPlan:
     Attributes
     ----------
     weights : (n,) array
-        A point is drawn with probability proportional to its weight.
+        A point is drawn with probability proportional to its weight, unless order is "even".
     policy : BandwidthPolicy
         How bandwidths are drawn.
     seed, chain : int
         Key of the draws.
-    order : {"random", "reshuffled"}
-        "random" draws every point anew (the paper); "reshuffled" visits each once per sweep, in a new random order.
+    order : {"random", "reshuffled", "even"}
+        "random" draws every point anew (the paper); "reshuffled" visits each once per sweep, in a new random order;
+        "even" draws every point anew, with the same chance whatever its weight.
     batch_size : int
         How many distinct points move at once; 1 is SMS, n is BMS.
     scales : (n,) array, optional
@@ -117,7 +118,8 @@ class DrawPlan:
 
     @cached_property
     def _ladder(self) -> Array | None:
-        return None if (self.weights == 1.0).all() else np.cumsum(self.weights)
+        even = self.order == "even" or (self.weights == 1.0).all()
+        return None if even else np.cumsum(self.weights)
 
     def _weighted(self, u: Array) -> IntArray:
         n, ladder = len(self.weights), self._ladder
@@ -127,6 +129,7 @@ class DrawPlan:
 
     def _batches(self, first: int) -> IntArray:
         n, b = len(self.weights), self.batch
+        rates = 1.0 if self.order == "even" else self.weights
         blocks = -(-n // 4)
         indices = np.full((self.steps, b), -1, dtype=np.intp)
         if self.order == "reshuffled":
@@ -136,7 +139,7 @@ class DrawPlan:
         for step in range(self.steps):
             keys = uniforms(self.seed, self.chain, 1, blocks, page=first + step + 1).ravel()[:n]
             # the b first arrivals of exponential clocks with rates w: b distinct points, drawn by weight
-            clocks = -np.log1p(-keys) / self.weights
+            clocks = -np.log1p(-keys) / rates
             indices[step] = np.argpartition(clocks, b - 1)[:b]
         return indices
 

@@ -20,8 +20,8 @@ from modeseek.engines import choose
 from modeseek.estimators.advice import advice, advice_on_size
 from modeseek.estimators.data import advise_on_scale, check_rows
 from modeseek.estimators.shown import Shown
+from modeseek.estimators.summaries import Summarised
 from modeseek.hints import AdviceWarning
-from modeseek.neighbours import nearest
 from modeseek.partition import Partition
 from modeseek.profiles import Profile, get_profile
 from modeseek.progress import Line, show_line
@@ -30,7 +30,6 @@ from modeseek.types import Array, Geometry, IntArray, Watcher
 from modeseek.validation import (
     METRICS,
     Points,
-    canonical_points,
     check_callbacks,
     check_choice,
     check_integer,
@@ -43,11 +42,12 @@ from modeseek.validation import (
 __all__ = ["Memberships", "ShiftClusterer"]
 
 # what a fit leaves behind besides attributes that end in "_"
-PRIVATE = ("_labels", "_points", "_shares")
+PRIVATE = ("_labels", "_points", "_shares", "_sample", "_range", "_stands_for")
+STREAM = ("_pending", "_survey")
 OF_THE_DATA = ("n_features_in_", "feature_names_in_")
 
 
-class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
+class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     """Base of the four estimators: a subclass says which chain to run."""
 
     profile: str | Profile
@@ -81,11 +81,32 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        points = self._check_data(X, sample_weight)
+        rows, weights, geometry = self._check_data(X, sample_weight)
+        for name in STREAM:  # a whole fit ends what batches began
+            self.__dict__.pop(name, None)
+        return self._fit_points(lambda: self._points_of(rows, weights, geometry))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether those of parameters that are estimators are there too.
+
+        Returns
+        -------
+        params : dict
+        """
+        return {**super().get_params(deep), "summary": vars(self)["summary"]}
+
+    def _fit_points(self, make: Callable[[], Points]) -> Self:
+        """Make the points, fit them and store what comes out; Ctrl-C is raised once all is stored."""
         self._forget()
-        self._advise(advice_on_size(self, points))
         try:
             with self._showing():
+                points = make()
+                self._advise(advice_on_size(self, points))
                 self._fit(points)
         except KeyboardInterrupt:
             self._forget()  # it came before all was stored
@@ -110,8 +131,7 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
         with self._showing():
-            place = self._points.place(rows)
-            return self._labels[nearest(self._points.values, place, n_jobs=self.n_jobs, watch=self._watch())]
+            return self._labels[self._number(self._points, rows)]
 
     def __sklearn_is_fitted__(self) -> bool:
         # data that were only looked at have left their number of features
@@ -133,7 +153,7 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         raise NotImplementedError
 
-    def _check_data(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Points:
+    def _check_data(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array, Geometry]:
         check_integer("min_cluster_size", self.min_cluster_size, low=1)
         geometry = Geometry(check_choice("metric", self.metric, METRICS))
         check_jobs(self.n_jobs)
@@ -141,13 +161,7 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
         rows = check_rows(self, X)
         if not geometry.spherical:
             advise_on_scale(self, rows)
-        points = canonical_points(rows, check_weights(sample_weight, len(rows)), geometry)
-        absent = np.flatnonzero(points.inverse < 0)
-        if not len(absent):
-            return points
-        inverse = points.inverse.copy()  # rows of weight 0 follow their nearest point
-        inverse[absent] = nearest(points.values, points.place(rows[absent]), n_jobs=self.n_jobs)
-        return points._replace(inverse=inverse)
+        return rows, check_weights(sample_weight, len(rows)), geometry
 
     def _setting(self, points: Points, h: float) -> Setting:
         profile = get_profile(self.profile)
@@ -161,7 +175,11 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
         return check_number("bandwidth", bandwidth)
 
     def _automatic_range(self, points: Points) -> Range:
-        return automatic_range(points.values, points.weights, geometry=points.geometry, watch=self._watch())
+        if "_range" not in vars(self):
+            # cells lie evenly where rows are many: how far neighbours are is told by a sample of the rows
+            points = getattr(self, "_sample", points)
+            self._range = automatic_range(points.values, points.weights, geometry=points.geometry, watch=self._watch())
+        return self._range
 
     def _stopping(self, chain: Chain, tau: float | None, max_updates: int | None, max_time: float | None) -> Stopping:
         threshold = check_number("tol", self.tol, strict=False) * chain.h_min
@@ -204,7 +222,7 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
             warnings.warn(
                 f"{type(self).__name__} {outcome.value} ({updates:,} updates); labels_ is {labels}. {self._remedy()}",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _interruption(self) -> str:
@@ -215,7 +233,7 @@ class ShiftClusterer(Shown, ClusterMixin, BaseEstimator):
 
     def _advise(self, text: str | None) -> None:
         if text is not None:
-            warnings.warn(f"{type(self).__name__}: {text}", AdviceWarning, stacklevel=3)
+            warnings.warn(f"{type(self).__name__}: {text}", AdviceWarning, stacklevel=4)
 
     def _remedy(self) -> str:
         return "Raise max_updates or max_time, or widen the bandwidths."

@@ -34,6 +34,11 @@ class BlurringMeanShift(ShiftClusterer):
         Limit on seconds, looked at after each sweep.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
+    summary : {"auto", "grid", "sample"} or None, default="auto"
+        Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
+        sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
+    resolution : float, default=1/16
+        How wide cells of the grid may be, over the smallest bandwidth.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
     n_jobs : int, optional
@@ -51,6 +56,8 @@ class BlurringMeanShift(ShiftClusterer):
     ----------
     labels_, cluster_centers_, n_clusters_, points_, outcome_, partition_, n_updates_, engine_, trace_
         As in `DoublyStochasticMeanShift`.
+    summary_ : Summary
+        Where a summary was taken: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
 
@@ -72,6 +79,8 @@ class BlurringMeanShift(ShiftClusterer):
         max_updates: int | None = None,
         max_time: float | None = None,
         min_cluster_size: int = 1,
+        summary: str | None = "auto",
+        resolution: float = 1 / 16,
         engine: str = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -86,11 +95,16 @@ class BlurringMeanShift(ShiftClusterer):
         self.max_updates = max_updates
         self.max_time = max_time
         self.min_cluster_size = min_cluster_size
+        self.summary = summary
+        self.resolution = resolution
         self.engine = engine
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callbacks = callbacks
         self.record = record
+
+    def _finest(self, sample: Points) -> float:
+        return self._bandwidth(self.bandwidth, sample)
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)

@@ -27,6 +27,7 @@ class RandomClusterer(Memberships):
     """What the two random algorithms share; a subclass says how a chain of a number is made."""
 
     local_scale: bool
+    order: str
     n_chains: int | str
     tau: float | None
     max_updates: int | None
@@ -101,6 +102,10 @@ class RandomClusterer(Memberships):
         setting = super()._setting(points, h)
         # several chains share the threads out among them, and none has more than one
         return setting if self._count_chains() == 1 else replace(setting, n_jobs=None)
+
+    def _order(self) -> str:
+        # a cell of a million rows would be visited a million times before one of a single row
+        return "even" if self.order == "random" and hasattr(self, "summary_") else self.order
 
     def _scales(self, points: Points) -> Array | None:
         return local_scales(points.values, n_jobs=self.n_jobs) if self.local_scale else None

@@ -61,6 +61,11 @@ class DoublyStochasticMeanShift(RandomClusterer):
         runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
+    summary : {"auto", "grid", "sample"} or None, default="auto"
+        Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
+        sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
+    resolution : float, default=1/16
+        How wide cells of the grid may be, over the smallest bandwidth.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
     n_jobs : int, optional
@@ -113,6 +118,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
         Mean adjusted Rand index of the chains with the consensus.
     chain_labels_ : integer array of shape (n_chains, n_samples)
         Labels of each chain that counts; small clusters included.
+    summary_ : Summary
+        Where a summary was taken: its points, their weights and the width of its cells.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -157,6 +164,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
         max_time: float | None = None,
         n_chains: int | str = "auto",
         min_cluster_size: int = 1,
+        summary: str | None = "auto",
+        resolution: float = 1 / 16,
         engine: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -180,6 +189,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
         self.max_time = max_time
         self.n_chains = n_chains
         self.min_cluster_size = min_cluster_size
+        self.summary = summary
+        self.resolution = resolution
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -194,10 +205,14 @@ class DoublyStochasticMeanShift(RandomClusterer):
             self._setting(points, self.h_max_),
             policy,
             seed=seed_of(self.random_state),
-            order=self.order,
+            order=self._order(),
             batch_size=self.batch_size,
             scales=self._scales(points),
         )
+
+    def _finest(self, sample: Points) -> float:
+        self._make_policy(sample)
+        return self.h_min_
 
     def _make_policy(self, points: Points) -> BandwidthPolicy:
         if not isinstance(self.policy, str):

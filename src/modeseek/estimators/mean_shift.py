@@ -76,6 +76,11 @@ class MeanShift(ShiftClusterer):
         and of many, some go ahead and the others stop that close to their paths ("flat": they do not).
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
+    summary : {"auto", "grid", "sample"} or None, default=None
+        Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
+        sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
+    resolution : float, default=1/16
+        How wide cells of the grid may be, over the smallest bandwidth.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
     verbose : int, default=0
@@ -94,6 +99,8 @@ class MeanShift(ShiftClusterer):
         As in `DoublyStochasticMeanShift`. Centres are modes, highest first with "flat", heaviest first otherwise.
     points_ : array
         Where each climber ended: one row for each row of X, or for each seed.
+    summary_ : Summary
+        Where a summary was taken: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
     n_iter_ : int
@@ -121,6 +128,8 @@ class MeanShift(ShiftClusterer):
         assign_labels: str = "basin",
         tol: float | None = None,
         min_cluster_size: int = 1,
+        summary: str | None = None,
+        resolution: float = 1 / 16,
         engine: str = "auto",
         verbose: int = 0,
         callbacks: Sequence[Callback] | None = None,
@@ -138,6 +147,8 @@ class MeanShift(ShiftClusterer):
         self.assign_labels = assign_labels
         self.tol = tol
         self.min_cluster_size = min_cluster_size
+        self.summary = summary
+        self.resolution = resolution
         self.engine = engine
         self.verbose = verbose
         self.callbacks = callbacks
@@ -161,6 +172,9 @@ class MeanShift(ShiftClusterer):
         self.points_ = ends[points.inverse] if seeds is None else ends
         if not self.cluster_all:
             self._mark_orphans(h)
+
+    def _finest(self, sample: Points) -> float:
+        return self._positive_bandwidth(sample)
 
     def _record(self) -> Record:
         # L_h is of points that move against each other; these climb a density that stays

@@ -50,6 +50,9 @@ class ModeSeek(Memberships):
         Bounds on it.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
+    summary : {"auto", "sample"} or None, default="auto"
+        Whether to look at a sample of 50,000 rows and give the others the label of the nearest. "auto" does so above
+        100,000 rows and says so in a warning; None looks at every row.
     n_jobs : int, optional
         Threads for the search of neighbours. Labels do not depend on it.
     random_state : int, RandomState, Generator or None
@@ -88,6 +91,8 @@ class ModeSeek(Memberships):
         Whether Ctrl-C came before the end, and what is here is the best so far: proposals are then judged by fewer
         thinnings, and where there were hardly any for it, `memberships_`, `confidence_` and `cluster_stability_` are
         not there.
+    summary_ : Summary
+        Where a summary was taken: its points, their weights.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -109,6 +114,7 @@ class ModeSeek(Memberships):
         min_clusters: int | None = None,
         max_clusters: int | None = None,
         min_cluster_size: int = 1,
+        summary: str | None = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -119,10 +125,18 @@ class ModeSeek(Memberships):
         self.min_clusters = min_clusters
         self.max_clusters = max_clusters
         self.min_cluster_size = min_cluster_size
+        self.summary = summary
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    _many: ClassVar[int] = 100_000
+    _sample_rows: ClassVar[int] = 50_000
+
+    def _finest(self, sample: Points) -> None:
+        if self._kind() == "grid":
+            raise ValueError('summary="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
 
     def _fit(self, points: Points) -> None:
         wishes = self._wishes(len(points.values))

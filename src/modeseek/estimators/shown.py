@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek.estimators.naming import TableAndOption
 from modeseek.types import Array, IntArray
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Shown:
     n_clusters_: int
     cluster_centers_: Array
 
-    def summary(self) -> pd.DataFrame:
+    def _table(self) -> pd.DataFrame:
         """Return the clusters as a table of pandas: one row each, noise last as -1.
 
         Returns
@@ -51,6 +52,8 @@ class Shown:
             names = [f"x{number}" for number in range(self.cluster_centers_.shape[1])]
         centers = pd.DataFrame(self.cluster_centers_, columns=[f"center_{name}" for name in names])
         return table.join(centers.reindex(labels).rename_axis("cluster"))
+
+    summary: Any = TableAndOption(_table)
 
     def _repr_html_inner(self) -> str:
         # scikit-learn's diagram, and below it what was found; its class has this method since 0.23

@@ -46,6 +46,11 @@ class StochasticMeanShift(RandomClusterer):
         runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
+    summary : {"auto", "grid", "sample"} or None, default="auto"
+        Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
+        sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
+    resolution : float, default=1/16
+        How wide cells of the grid may be, over the smallest bandwidth.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
     n_jobs : int, optional
@@ -68,6 +73,8 @@ class StochasticMeanShift(RandomClusterer):
         As in `DoublyStochasticMeanShift`.
     memberships_, confidence_, cluster_stability_, stability_, chain_labels_
         With several chains, as there.
+    summary_ : Summary
+        Where a summary was taken: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
 
@@ -93,6 +100,8 @@ class StochasticMeanShift(RandomClusterer):
         max_time: float | None = None,
         n_chains: int | str = "auto",
         min_cluster_size: int = 1,
+        summary: str | None = "auto",
+        resolution: float = 1 / 16,
         engine: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -112,12 +121,17 @@ class StochasticMeanShift(RandomClusterer):
         self.max_time = max_time
         self.n_chains = n_chains
         self.min_cluster_size = min_cluster_size
+        self.summary = summary
+        self.resolution = resolution
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
         self.record = record
+
+    def _finest(self, sample: Points) -> float:
+        return self._bandwidth(self.bandwidth, sample)
 
     def _chain_maker(self, points: Points) -> Callable[..., Chain]:
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)
@@ -126,7 +140,7 @@ class StochasticMeanShift(RandomClusterer):
             self._setting(points, self.bandwidth_),
             self.bandwidth_,
             seed=seed_of(self.random_state),
-            order=self.order,
+            order=self._order(),
             batch_size=self.batch_size,
             scales=self._scales(points),
         )

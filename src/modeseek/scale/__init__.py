@@ -1,0 +1,7 @@
+"""Many rows: weighted points that stand for them, made in one pass, in parts and in any order."""
+
+from modeseek.scale.grid import Cells, Grid
+from modeseek.scale.sample import Sample
+from modeseek.scale.summary import FIRST, Plan, Summary, Survey
+
+__all__ = ["FIRST", "Cells", "Grid", "Plan", "Sample", "Summary", "Survey"]

@@ -163,6 +163,11 @@ class Cells:
         )
         return table.cells()
 
+    def faded(self, share: float) -> Cells:
+        """Return the summary with every weight times `share`; cells of less than half a row are dropped."""
+        kept = self.counts * share >= 0.5
+        return replace(self, keys=self.keys[kept], counts=self.counts[kept] * share, sums=self.sums[kept] * share)
+
     def find(self, rows: Array) -> IntArray:
         """Return the number of each row's cell, -1 where there is none."""
         grid = self._checked(rows)

@@ -12,7 +12,6 @@ __all__ = ["EMPTY", "add_rows", "find_cells", "insert_cells"]
 EMPTY = -1
 
 
-
 @cached
 def add_rows(rows, weights, finest, offset, level, slots, keys, counts, sums, used, limit):  # type: ignore[no-untyped-def]
     """Put rows into their cells until all are in or more than `limit` cells are used; return rows done and cells.

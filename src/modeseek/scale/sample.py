@@ -6,7 +6,7 @@ chunks or merging they come.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,6 +77,12 @@ class Sample:
         if self.size != other.size:
             raise ValueError(f"summaries of {self.size} and of {other.size} rows cannot be merged: give both one size.")
         return self._with(other.keys, other.rows, other.counts, self.weight + other.weight)
+
+    def faded(self, share: float) -> Sample:
+        """Return the summary with every weight times `share`; rows of less than half a one are dropped."""
+        kept = self.counts * share >= 0.5
+        counts = self.counts[kept] * share
+        return replace(self, keys=self.keys[kept], rows=self.rows[kept], counts=counts, weight=self.weight * share)
 
     def find(self, rows: Array, n_jobs: int | None = None) -> IntArray:
         """Return the number of the kept row that is nearest to each row."""

@@ -19,6 +19,7 @@ from modeseek.validation.points import (
     distinct_rows,
     row_keys,
     same_rows,
+    unit_rows,
 )
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "row_keys",
     "same_rows",
     "seed_of",
+    "unit_rows",
 ]

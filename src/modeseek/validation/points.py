@@ -18,6 +18,7 @@ __all__ = [
     "distinct_rows",
     "row_keys",
     "same_rows",
+    "unit_rows",
 ]
 
 # an odd number without pattern: 2^64 over the golden ratio
@@ -50,7 +51,7 @@ class Points(NamedTuple):
     def place(self, rows: Array) -> Array:
         """Bring other rows into the same coordinates."""
         if self.geometry.spherical:
-            return _unit_rows(rows)
+            return unit_rows(rows)
         return (rows.astype(np.float64) - self.offset).astype(self.values.dtype)
 
     def restore(self, rows: Array) -> Array:
@@ -77,7 +78,7 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
     rows = X[present]
     if geometry.spherical:
         offset = np.zeros(X.shape[1])
-        rows = _unit_rows(rows)
+        rows = unit_rows(rows)
     else:
         # halves first: the sum of two huge numbers of one sign may overflow
         offset = rows.min(axis=0).astype(np.float64) / 2 + rows.max(axis=0).astype(np.float64) / 2
@@ -218,7 +219,8 @@ def _check_extent(rows: Array) -> Array:
     return rows
 
 
-def _unit_rows(rows: Array) -> Array:
+def unit_rows(rows: Array) -> Array:
+    """Scale rows to unit length; refuse one that is all zeros."""
     largest = np.abs(rows).max(axis=1, keepdims=True).astype(np.float64)
     if not (largest > 0).all():
         row = int(np.argmin(largest))
