@@ -9,7 +9,10 @@ import pytest
 
 import modeseek
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek.estimators.advice import advice_on_size
 from modeseek.hints import AdviceWarning, ScaleWarning
+from modeseek.types import Geometry
+from modeseek.validation import canonical_points
 from test_cli import run as call
 
 RNG = np.random.default_rng(0)
@@ -135,10 +138,9 @@ def test_unscaled_columns_in_python():
 
 
 def test_the_reference_engine_on_many_points():
-    many = RNG.normal(size=(60_000, 2))
-    model = StochasticMeanShift(0.5, engine="reference", max_time=1e-9)
-    with pytest.warns(AdviceWarning, match='engine="auto" gives the same labels'):
-        model._advise(modeseek.estimators.advice.advice_on_size(model, model._check_data(many, None)))
+    many = canonical_points(RNG.normal(size=(60_000, 2)), np.ones(60_000), Geometry())
+    assert 'engine="auto" gives the same labels' in advice_on_size(StochasticMeanShift(0.5, engine="reference"), many)
+    assert advice_on_size(StochasticMeanShift(0.5), many) is None
 
 
 @pytest.mark.parametrize(
