@@ -18,7 +18,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), ROOT / "benchmarks/READM
 # those whose public names the API page must have, one and all
 ROOMS = (
     *("bandwidth", "chain", "datasets", "diagnostics", "experiments", "metrics"),
-    *("objective", "plots", "profiles", "ranges", "report", "scorers"),
+    *("objective", "plots", "profiles", "ranges", "report", "scale", "scorers"),
 )
 
 

@@ -247,7 +247,7 @@ def doubly_stochastic(
     policy : BandwidthPolicy
     seed, chain : int
         Key of the draws; chains of one seed are independent.
-    order : {"random", "reshuffled"}
+    order : {"random", "reshuffled", "even"}
     batch_size : int
         How many distinct points move at once: 1 is the paper's algorithm, n is blurring.
     scales : (n,) array, optional

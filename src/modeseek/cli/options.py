@@ -75,9 +75,9 @@ Profile = Annotated[
 Order = Annotated[
     str | None,
     typer.Option(
-        metavar="random|reshuffled",
+        metavar="random|reshuffled|even",
         show_default="random",
-        help="Draw each point anew, or visit each once a sweep (dsms, sms).",
+        help="Draw each point anew by weight, visit each once a sweep, or draw all evenly (dsms, sms).",
         rich_help_panel=CHAIN,
     ),
 ]

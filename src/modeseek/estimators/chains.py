@@ -104,8 +104,10 @@ class RandomClusterer(Memberships):
         return setting if self._count_chains() == 1 else replace(setting, n_jobs=None)
 
     def _order(self) -> str:
-        # a cell of a million rows would be visited a million times before one of a single row
-        return "even" if self.order == "random" and hasattr(self, "summary_") else self.order
+        # by weight, a chain follows that of all rows, and takes as many updates: of many rows too many, since a cell of
+        # a million rows would be visited a million times before one of a single row
+        found = getattr(self, "summary_", None)
+        return "even" if self.order == "random" and found is not None and found.weight > self._many else self.order
 
     def _scales(self, points: Points) -> Array | None:
         return local_scales(points.values, n_jobs=self.n_jobs) if self.local_scale else None

@@ -41,8 +41,9 @@ class DoublyStochasticMeanShift(RandomClusterer):
         Shape of the kernel; the last two are outside the theorems.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Under "cosine" rows are scaled to unit length and points stay on the sphere.
-    order : {"random", "reshuffled"}, default="random"
-        Draw every point anew (the paper), or visit all in a new random order each sweep.
+    order : {"random", "reshuffled", "even"}, default="random"
+        Draw every point anew (the paper), by its weight, or visit all in a new random order each sweep, or draw every
+        point anew with the same chance whatever its weight, which "random" does with a summary of many rows too.
     batch_size : int, default=1
         How many distinct points move at once.
     local_scale : bool, default=False

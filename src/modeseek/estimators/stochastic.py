@@ -26,7 +26,7 @@ class StochasticMeanShift(RandomClusterer):
         Shape of the kernel; the last two are outside the theorems.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Under "cosine" rows are scaled to unit length and points stay on the sphere.
-    order : {"random", "reshuffled"}, default="random"
+    order : {"random", "reshuffled", "even"}, default="random"
         Draw every point anew (the paper), or visit all in a new random order each sweep.
     batch_size : int, default=1
         How many distinct points move at once; n_samples of them is blurring mean shift.

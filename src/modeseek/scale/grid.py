@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from modeseek.scale.grid_kernels import EMPTY, add_rows, find_cells, insert_cells
 from modeseek.types import Array, IntArray
 
 __all__ = ["Cells", "Grid"]
@@ -24,6 +23,8 @@ FINEST = 16
 # joining cells in pairs
 FAR = 1 << 56
 NO_WEIGHTS = np.empty(0)
+# a free slot
+EMPTY = -1
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,7 @@ class Cells:
         weights = NO_WEIGHTS if weights is None else weights
         while True:
             where = (grid.finest, np.array(grid.offset), table.level)
-            step, table.used = add_rows(rows[done:], weights[done:], *where, *table.arrays, table.used, grid.limit)
-            done += step
+            done += table.add(rows[done:], weights[done:], *where)
             if done == len(rows):
                 return table.cells()
             table = _Table.of(table.cells().coarser())
@@ -142,8 +142,7 @@ class Cells:
         one, two = (self, other) if self.level >= other.level else (other, self)
         while True:
             two, table = two.at_level(one.level), _Table.of(one)
-            done, table.used = insert_cells(two.keys, two.counts, two.sums, *table.arrays, table.used, self.grid.limit)
-            if done == len(two.keys):
+            if table.insert(two.keys, two.counts, two.sums) == len(two.keys):
                 return table.cells()
             one = one.coarser()
 
@@ -158,9 +157,7 @@ class Cells:
         """Return the summary with sides twice as long."""
         odd = (self.keys & 1) * self.counts[:, None]
         table = _Table(replace(self, level=self.level + 1))
-        _, table.used = insert_cells(
-            self.keys >> 1, self.counts, self.sums + odd * (UNITS * 2.0**self.level), *table.arrays, 0, self.grid.limit
-        )
+        table.insert(self.keys >> 1, self.counts, self.sums + odd * (UNITS * 2.0**self.level))
         return table.cells()
 
     def faded(self, share: float) -> Cells:
@@ -172,7 +169,7 @@ class Cells:
         """Return the number of each row's cell, -1 where there is none."""
         grid = self._checked(rows)
         table, found = _Table.of(self), np.empty(len(rows), np.intp)
-        find_cells(rows, grid.finest, np.array(grid.offset), self.level, table.slots, table.keys, found)
+        table.find(rows, grid.finest, np.array(grid.offset), self.level, found)
         return found
 
     def _checked(self, rows: Array) -> Grid:
@@ -200,11 +197,33 @@ class _Table:
     @classmethod
     def of(cls, cells: Cells) -> _Table:
         table = cls(cells)
-        _, table.used = insert_cells(cells.keys, cells.counts, cells.sums, *table.arrays, 0, cells.grid.limit)
+        table.insert(cells.keys, cells.counts, cells.sums)
         return table
 
+    # kernels are imported where they are called, because Numba takes longer to import than all the rest
+
+    def add(self, rows: Array, weights: Array, finest: Array, offset: IntArray, level: int) -> int:
+        """Put rows in until all are in or the table is full; return how many are."""
+        from modeseek.scale.grid_kernels import add_rows
+
+        done, self.used = add_rows(rows, weights, finest, offset, level, *self._arrays, self.used, self.grid.limit)
+        return int(done)
+
+    def insert(self, keys: IntArray, counts: Array, sums: Array) -> int:
+        """Put cells in until all are in or the table is full; return how many are."""
+        from modeseek.scale.grid_kernels import insert_cells
+
+        done, self.used = insert_cells(keys, counts, sums, *self._arrays, self.used, self.grid.limit)
+        return int(done)
+
+    def find(self, rows: Array, finest: Array, offset: IntArray, level: int, found: IntArray) -> None:
+        """Write the number of each row's cell."""
+        from modeseek.scale.grid_kernels import find_cells
+
+        find_cells(rows, finest, offset, level, self.slots, self.keys, found)
+
     @property
-    def arrays(self) -> tuple[IntArray, IntArray, Array, Array]:
+    def _arrays(self) -> tuple[IntArray, IntArray, Array, Array]:
         return self.slots, self.keys, self.counts, self.sums
 
     def cells(self) -> Cells:

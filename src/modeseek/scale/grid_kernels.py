@@ -6,10 +6,7 @@ import numpy as np
 
 from modeseek.engines.compiled import cached
 
-__all__ = ["EMPTY", "add_rows", "find_cells", "insert_cells"]
-
-# no cell
-EMPTY = -1
+__all__ = ["add_rows", "find_cells", "insert_cells"]
 
 
 @cached
@@ -69,7 +66,7 @@ def insert_cells(new_keys, new_counts, new_sums, slots, keys, counts, sums, used
 
 @cached
 def find_cells(rows, finest, offset, level, slots, keys, found):  # type: ignore[no-untyped-def]
-    """Write the cell of each row, or EMPTY where there is none."""
+    """Write the cell of each row, or -1 where there is none."""
     n, d = rows.shape
     cell = np.empty(d, dtype=np.int64)
     for i in range(n):
