@@ -29,7 +29,8 @@ import numpy as np
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from common import in_fresh_process, machine, read_csv, replace_section, table, write_csv
+from common import THREADS, in_fresh_process, machine, read_csv, replace_section, table, write_csv
+from contestants import DATA
 from labelled import prepared, read_sets
 
 RESOLUTIONS = (1 / 4, 1 / 8, 1 / 16, 1 / 32)
@@ -134,7 +135,8 @@ def one_method(method: str) -> dict[str, Any]:
     import modeseek
 
     warnings.simplefilter("ignore")
-    X, y = make_blobs(100_000, centers=10, random_state=0, cluster_std=0.7)
+    data = DATA["2-D"]
+    X, y = make_blobs(100_000, centers=10, center_box=(-data.box, data.box), random_state=0)
     if method.startswith("DSMS"):
         kind = "grid" if "summary" in method else None
         modeseek.DoublyStochasticMeanShift(random_state=0, summary=kind).fit(X[:2000])  # compiles
@@ -142,11 +144,11 @@ def one_method(method: str) -> dict[str, Any]:
     elif method == "hdbscan":
         import hdbscan
 
-        model = hdbscan.HDBSCAN(min_cluster_size=50)
+        model = hdbscan.HDBSCAN(core_dist_n_jobs=THREADS)
     else:
         from sklearn.cluster import MeanShift
 
-        model = MeanShift(bandwidth=modeseek.estimate_bandwidth(X[:2000]), bin_seeding=True)
+        model = MeanShift(bandwidth=data.flat, bin_seeding=True)
     start = time.perf_counter()
     labels = model.fit(X).labels_
     seconds = time.perf_counter() - start
@@ -225,7 +227,11 @@ def size_section(rows: list[dict[str, Any]]) -> str:
 def peer_section(rows: list[dict[str, Any]]) -> str:
     """Return the table of methods."""
     lines = [[r["method"], f"{r['seconds']:.2f} s", f"{r['ari']:.3f}", f"{r['to exact']:.3f}"] for r in rows]
-    return table(["method", "time, median of three", "ARI to the truth", "ARI to the exact DSMS"], lines)
+    return (
+        "100,000 points of ten Gaussians in the plane. DSMS has nothing set, scikit-learn is told a bandwidth that "
+        "suits them, hdbscan is at its defaults.\n\n"
+        + table(["method", "time, median of three", "ARI to the truth", "ARI to the exact DSMS"], lines)
+    )
 
 
 def main() -> None:

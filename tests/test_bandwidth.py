@@ -228,3 +228,20 @@ def test_a_policy_that_draws_nonsense_is_named():
 def test_bad_plan(argument, value):
     with pytest.raises(ValueError, match=argument):
         DrawPlan(np.ones(3), Constant(1.0), seed=0, **{argument: value})
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_even_draws_do_not_look_at_weights(batch):
+    """A heavy point is drawn as often as the others, where "random" draws it nearly always."""
+    weights = np.array([1e6, 1.0, 1.0, 1.0, 1.0, 1.0])
+    drawn = {}
+    for order in ("even", "random"):
+        plan = DrawPlan(weights, Constant(1.0), seed=3, order=order, batch_size=batch)
+        indices = np.concatenate([plan.sweep(number, 1.0).draws.indices.ravel() for number in range(400)])
+        drawn[order] = np.bincount(indices, minlength=6) / len(indices)
+    # four standard errors of a share of 1/6 among 2,400
+    assert np.abs(drawn["even"] - 1 / 6).max() < 4 * np.sqrt(5 / 36 / 2400)
+    assert drawn["random"][0] > 0.99 / batch
+    plain = DrawPlan(np.ones(6), Constant(1.0), seed=3, batch_size=batch).sweep(0, 1.0).draws.indices
+    even = DrawPlan(weights, Constant(1.0), seed=3, order="even", batch_size=batch).sweep(0, 1.0).draws.indices
+    assert_array_equal(np.sort(plain, axis=-1), np.sort(even, axis=-1))

@@ -65,12 +65,15 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
     for start, squares in distance_blocks(points, queries):
         block = queries[start : start + len(squares)]
         slack = 4 * (d + 4) * eps * (np.linalg.norm(block, axis=1) + longest) ** 2
-        close = squares <= (squares.min(axis=1) + slack)[:, None]
-        rows, columns = np.nonzero(close)
-        exact = np.square(block[rows] - points[columns]).sum(axis=1)
-        order = np.lexsort((columns, exact, rows))
-        first = np.unique(rows[order], return_index=True)[1]
-        index[start : start + len(squares)] = columns[order][first]
+        found = squares.argmin(axis=1)
+        least = squares[np.arange(len(squares)), found]
+        squares[np.arange(len(squares)), found] = np.inf
+        doubtful = np.flatnonzero(squares.min(axis=1) <= least + slack)
+        for row in doubtful:
+            columns = np.append(found[row], np.flatnonzero(squares[row] <= least[row] + slack[row]))
+            exact = np.square(block[row] - points[columns]).sum(axis=1)
+            found[row] = columns[exact == exact.min()].min()
+        index[start : start + len(squares)] = found
         _tell(watch, start + len(squares), len(queries))
     return index
 
