@@ -16,7 +16,7 @@ from modeseek.scale import FIRST, Plan, Sample, Summary, Survey
 from modeseek.types import Array, Geometry, IntArray, Watcher
 from modeseek.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
 
-__all__ = ["Summarised"]
+__all__ = ["Summarised", "resume_survey", "survey_of"]
 
 KINDS = ("auto", "grid", "sample")
 
@@ -162,6 +162,17 @@ class Summarised:
 
     def _watch(self) -> Watcher | None:
         raise NotImplementedError
+
+
+def survey_of(estimator: Summarised) -> Survey | None:
+    """Return what `partial_fit` has counted; None before there are rows enough to count them in anything."""
+    return getattr(estimator, "_survey", None)
+
+
+def resume_survey(estimator: Any, survey: Survey) -> None:
+    """Let an estimator go on from a survey as if its `partial_fit` had made it."""
+    estimator._pending, estimator._survey = None, survey
+    estimator.n_features_in_ = survey.sample.rows.shape[1]
 
 
 def _points(sample: Sample, geometry: Geometry) -> Points:

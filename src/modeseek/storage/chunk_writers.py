@@ -78,8 +78,10 @@ def open_writer(target: str, folder: Path | None, outline: Outline, at: int) -> 
     if target == STANDARD_STREAM:
         return _StandardOutput(outline)
     assert folder is not None
-    kinds = {"text": _TextWriter, "npy": _NpyWriter, "parquet": _ParquetWriter}
-    return kinds[kind_of(target)](folder, outline, at)
+    kind = kind_of(target)
+    if kind == "text":
+        return _TextWriter(folder, outline, at)
+    return _NpyWriter(folder, outline, at) if kind == "npy" else _ParquetWriter(folder, outline, at)
 
 
 class _TextWriter:

@@ -192,13 +192,12 @@ def _check_alike(first: BlockFile, other: BlockFile, kind: str, other_kind: str)
             else f"'{first.columns[at]}' and '{other.columns[at]}' as column {at + 1}"
         )
         raise DataError(f"{first.name} and {other.name} have {what}: give files with the same columns in one order.")
-    schemas = getattr(first, "schema", None), getattr(other, "schema", None)
-    if schemas[0] is not None and not schemas[0].equals(schemas[1]):
-        changed = next(a for a, b in zip(*schemas, strict=True) if not a.equals(b))
-        types = changed.type, schemas[1].field(changed.name).type
+    one, two = getattr(first, "schema", None), getattr(other, "schema", None)
+    if one is not None and two is not None and not one.equals(two):
+        changed = next(a for a, b in zip(one, two, strict=True) if not a.equals(b))
         raise DataError(
-            f"{first.name} and {other.name} have column '{changed.name}' as {types[0]} and as {types[1]}: "
-            "write them with the same types."
+            f"{first.name} and {other.name} have column '{changed.name}' as {changed.type} and as "
+            f"{two.field(changed.name).type}: write them with the same types."
         )
 
 

@@ -123,8 +123,9 @@ class WorkFolder:
         if arrays is not None:
             name = f"arrays-{self._number}.npz"
             with atomic_path(self.path / name) as part:
+                named: dict[str, Any] = dict(arrays)
                 with part.open("wb") as stream:
-                    np.savez(stream, **arrays)
+                    np.savez(stream, **named)
                 self._arrays = {"name": name, "sha256": _checksum(part)}
         record = {"form": FORM, "number": self._number, "asked": asked, "state": state, "arrays": self._arrays}
         write_json(self.path / RECORD, record)
