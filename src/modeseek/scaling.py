@@ -60,7 +60,7 @@ class Moments(NamedTuple):
 
     Attributes
     ----------
-    count : int
+    n : int
         Rows summed up.
     mean, std, low, high : (d,) array
         Their mean, standard deviation, least and greatest.
@@ -68,7 +68,7 @@ class Moments(NamedTuple):
         Rows that wait for more.
     """
 
-    count: int
+    n: int
     mean: Array
     std: Array
     low: Array
@@ -109,13 +109,13 @@ class Moments(NamedTuple):
         return Scaling(np.where(constant, whole.low, whole.mean), np.where(constant | (whole.std == 0), 1.0, whole.std))
 
     def _summed(self) -> Moments:
-        rows, n = self.rest, self.count + len(self.rest)
+        rows, n = np.ascontiguousarray(self.rest), self.n + len(self.rest)
         # by the largest entry first: squares of huge numbers would overflow
         size = np.maximum(np.abs(rows).max(axis=0), np.finfo(np.float64).tiny)
         mean, std = (rows / size).mean(axis=0) * size, (rows / size).std(axis=0) * size
-        before, now = self.count / n, len(rows) / n
+        before, now = self.n / n, len(rows) / n
         between = np.sqrt(before * now)
-        if self.count:
+        if self.n:
             std = np.hypot(
                 np.hypot(self.std * np.sqrt(before), std * np.sqrt(now)), mean * between - self.mean * between
             )

@@ -1,6 +1,7 @@
 """Data files: the only room where files are read or written."""
 
 from modeseek.storage.atomic import atomic_path, check_target, write_json
+from modeseek.storage.binary import string_kinds
 from modeseek.storage.chunk_writers import ChunkWriter, Outline, check_chunk_target, open_writer
 from modeseek.storage.chunks import BLOCK, CHUNKED, Chunk, Chunks, Place, open_chunks
 from modeseek.storage.errors import DataError
@@ -31,5 +32,6 @@ __all__ = [
     "open_writer",
     "read_bytes",
     "read_table",
+    "string_kinds",
     "write_json",
 ]

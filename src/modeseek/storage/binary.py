@@ -26,6 +26,7 @@ __all__ = [
     "read_npy",
     "read_npz",
     "read_parquet",
+    "string_kinds",
     "write_npy",
     "write_npz",
     "write_parquet",
@@ -244,6 +245,19 @@ def column_kind(column: NDArray[Any]) -> str | None:
     if padded or not all(map(is_number, present)):
         return "text"
     return "int" if all(cell.lstrip("-").isdigit() and len(cell) < 19 for cell in present) else "float"
+
+
+def string_kinds(columns: Sequence[NDArray[Any]], before: Sequence[str | None] = ()) -> tuple[str | None, ...]:
+    """Return the kind of each column, and of what came before it in earlier blocks, together.
+
+    Examples
+    --------
+    >>> string_kinds([np.array(["1"], dtype=object), np.array(["?"], dtype=object)], ["float", "int"])
+    ('float', 'int')
+    """
+    found = [column_kind(column) for column in columns]
+    pairs = zip(found, before or found, strict=True)
+    return tuple(a if a is None or b is None else max(a, b, key=KINDS.index) for a, b in pairs)
 
 
 def _as_kind(column: NDArray[Any], kind: str | None) -> Any:

@@ -79,6 +79,8 @@ class BlockFile(Protocol):
     columns: tuple[str, ...]
     row_names: tuple[str, ...]
     size: int
+    # what separates the cells of a text
+    delimiter: str | None
 
     def blocks(
         self, start: tuple[int, int, int], only: Sequence[str] | None, lines: bool
@@ -205,6 +207,7 @@ class _NpyFile:
     """Rows of an array on the disk."""
 
     row_names: tuple[str, ...] = ()
+    delimiter: str | None = None
 
     def __init__(self, path: Path, name: str, block: int):
         self._path, self.name, self._source = path, name, name
@@ -241,6 +244,8 @@ class _NpyFile:
 
 class _ParquetFile:
     """Batches of the row groups of a Parquet file."""
+
+    delimiter: str | None = None
 
     def __init__(self, path: Path, name: str, block: int):
         self._path, self.name, self.size = path, name, path.stat().st_size

@@ -33,6 +33,7 @@ class TextFile:
             head = head[: max(head.rfind(b"\n"), head.rfind(b"\r", 0, -1)) + 1]
         self.layout: Layout = find_layout(head, name, suffix=path.suffix.lower(), header=header)
         self.columns, self.row_names = self.layout.names, self.layout.row_names
+        self.delimiter: str | None = self.layout.delimiter
 
     def blocks(
         self, start: tuple[int, int, int], only: Sequence[str] | None, lines: bool

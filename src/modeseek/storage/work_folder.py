@@ -97,10 +97,20 @@ class WorkFolder:
                 # the system lets go of it when a run ends, by whatever
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                self._lock.close()
+                self.close()
                 raise DataError(
                     f"another run is at work in '{self.path}': wait for it, or write to another file."
                 ) from None
+
+    @property
+    def mine(self) -> bool:
+        """Whether it was opened by this run."""
+        return self._lock is not None
+
+    @property
+    def kept(self) -> bool:
+        """Whether there is a state in it."""
+        return (self.path / RECORD).exists()
 
     def load(self) -> Kept | None:
         """Return the last state; None where there is none, or it is damaged."""
@@ -146,6 +156,7 @@ class WorkFolder:
         """Let others in."""
         if self._lock is not None:
             self._lock.close()
+            self._lock = None
 
     def remove(self) -> None:
         """Remove the folder and all in it."""
