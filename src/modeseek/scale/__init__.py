@@ -2,6 +2,7 @@
 
 from modeseek.scale.grid import Cells, Grid
 from modeseek.scale.sample import Sample
+from modeseek.scale.stored import survey_arrays, survey_from
 from modeseek.scale.summary import FIRST, Plan, Summary, Survey
 
-__all__ = ["FIRST", "Cells", "Grid", "Plan", "Sample", "Summary", "Survey"]
+__all__ = ["FIRST", "Cells", "Grid", "Plan", "Sample", "Summary", "Survey", "survey_arrays", "survey_from"]
