@@ -1,7 +1,23 @@
 """Many rows: weighted points that stand for them, made in one pass, in parts and in any order."""
 
+from modeseek.scale.distributed import Distributed, WorkersLost, is_distributed, on_workers, told
 from modeseek.scale.grid import Cells, Grid
+from modeseek.scale.parts import Labeller
 from modeseek.scale.sample import Sample
 from modeseek.scale.summary import FIRST, Plan, Summary, Survey
 
-__all__ = ["FIRST", "Cells", "Grid", "Plan", "Sample", "Summary", "Survey"]
+__all__ = [
+    "FIRST",
+    "Cells",
+    "Distributed",
+    "Grid",
+    "Labeller",
+    "Plan",
+    "Sample",
+    "Summary",
+    "Survey",
+    "WorkersLost",
+    "is_distributed",
+    "on_workers",
+    "told",
+]
