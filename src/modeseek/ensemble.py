@@ -92,7 +92,9 @@ def run_chains(
     callbacks = tuple(callbacks)
     client = _client()
     if client is not None and not callbacks:  # these want to see every sweep
-        return _run_away(client, [_Job(chain, stopping, record if chain is chains[0] else None) for chain in chains], watch)
+        return _run_away(
+            client, [_Job(chain, stopping, record if chain is chains[0] else None) for chain in chains], watch
+        )
     shared = _Shared(callbacks, watch, len(chains))
 
     def one(chain: Chain) -> ChainResult:
@@ -171,12 +173,10 @@ class _Job(NamedTuple):
     record: Record | None
 
 
-
-
 def _run_away(client: Any, jobs: Sequence[_Job], watch: Watcher | None) -> list[ChainResult]:
     from distributed import as_completed
 
-    # not by joblib's loop: it puts data where a worker's death loses them, and waits for ever if the scheduler dies
+    # not by joblib's loop, which leaves large arguments with one worker: its death would lose them
     futures = [client.submit(_Runner(job), pure=False) for job in jobs]
     try:
         for ended, _ in enumerate(as_completed(futures), 1):

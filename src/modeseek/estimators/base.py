@@ -147,7 +147,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         return "labels_" in vars(self)
 
     def _end_batches(self) -> None:
-        """A whole fit ends what batches began."""
+        """Drop what batches began, as a whole fit does."""
         for name in STREAM:
             self.__dict__.pop(name, None)
 

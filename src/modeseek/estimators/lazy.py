@@ -96,7 +96,7 @@ def _make_lazy(estimator: ShiftClusterer, data: Distributed) -> None:
         estimator.confidence_ = data.label(_labeller(estimator, of_points))
     estimator.labels_ = data.label(_labeller(estimator, estimator._labels))
     # as large as the data, and made of the summary's points
-    vars(estimator).pop("points_", None)
+    estimator.__dict__.pop("points_", None)
 
 
 def _labeller(estimator: ShiftClusterer, of_points: Array) -> Labeller:

@@ -205,14 +205,14 @@ def _rows_of_array(X: Any) -> Any:
 
 
 def _rows_of_frame(X: Any) -> Any:
-    from pandas.api.types import is_complex_dtype, is_numeric_dtype
+    from pandas.api.types import is_complex_dtype, is_numeric_dtype, is_object_dtype
 
     kinds = dict(X.dtypes.items())
     if not kinds:
         raise ValueError("X has no columns: give it at least one.")
     for name, kind in kinds.items():
         # objects may be numbers: partitions will tell
-        if kind != object and (not is_numeric_dtype(kind) or is_complex_dtype(kind)):
+        if not is_object_dtype(kind) and (not is_numeric_dtype(kind) or is_complex_dtype(kind)):
             raise ValueError(
                 f"X must hold numbers only: column {str(name)!r} is of type {kind}. "
                 "Leave text columns out or encode them (OneHotEncoder)."

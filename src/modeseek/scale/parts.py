@@ -64,9 +64,9 @@ class Part(NamedTuple):
         whole = "" if self.start is None else f", which is row {self.start + row:,} of all,"
         name = str(column) if self.names is None else repr(self.names[column])
         return (
-            f"Input X contains {what}: row {row:,} of partition {self.number:,}{whole} column {name} is the first there, "
-            f"in {int(bad.any(axis=1).sum()):,} of its {len(rows):,} rows. Drop these rows or fill them first, with "
-            "dropna() or fillna() of a Dask data frame."
+            f"Input X contains {what}: row {row:,} of partition {self.number:,}{whole} column {name} is the first "
+            f"there, in {int(bad.any(axis=1).sum()):,} of its {len(rows):,} rows. Drop these rows or fill them first, "
+            "with dropna() or fillna() of a Dask data frame."
         )
 
 
