@@ -532,7 +532,7 @@ def test_cosine_needs_directions(tmp_path):
 def test_missing_file(data, tmp_path):
     refused("Did you mean 'points.csv'?", "cluster", tmp_path / "pionts.csv")
     refused("is a folder", "cluster", tmp_path)
-    refused("Missing argument 'FILE'", "cluster")
+    refused("Missing argument 'FILE...'", "cluster")
     refused("No such command", "clutser")
 
 

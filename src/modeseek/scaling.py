@@ -8,8 +8,10 @@ import numpy as np
 
 from modeseek.types import Array
 
-__all__ = ["Scaling", "dominant"]
+__all__ = ["Moments", "Scaling", "dominant"]
 
+# rows are summed up by so many, in their order: however they come in, the same numbers are added to the same
+TOGETHER = 1 << 13
 # a column with more of the variance than this leaves the others no say
 MOST_VARIANCE = 0.999
 
@@ -36,13 +38,13 @@ class Scaling(NamedTuple):
         Scaling(shift=array([2., 5.]), factor=array([1., 1.]))
         """
         if not standardise:
-            return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
-        # by the largest entry first: squares of huge numbers would overflow
-        size = np.maximum(np.abs(X).max(axis=0), np.finfo(np.float64).tiny)
-        mean, std = (X / size).mean(axis=0) * size, (X / size).std(axis=0) * size
-        # a feature that never changes stays as it is; rounding leaves it a tiny spread
-        constant = np.ptp(X, axis=0) == 0
-        return cls(np.where(constant, X[0], mean), np.where(constant | (std == 0), 1.0, std))
+            return cls.none(X.shape[1])
+        return Moments.empty(X.shape[1]).add(X).scaling()
+
+    @classmethod
+    def none(cls, d: int) -> Scaling:
+        """Return the map that changes nothing."""
+        return cls(np.zeros(d), np.ones(d))
 
     def apply(self, X: Array) -> Array:
         """Bring rows of the data to the scale that is clustered."""
@@ -51,6 +53,75 @@ class Scaling(NamedTuple):
     def undo(self, X: Array) -> Array:
         """Bring rows back to the data's own units."""
         return X * self.factor + self.shift
+
+
+class Moments(NamedTuple):
+    """Mean and spread of rows that come in blocks; how they are cut into blocks changes no bit.
+
+    Attributes
+    ----------
+    n : int
+        Rows summed up.
+    mean, std, low, high : (d,) array
+        Their mean, standard deviation, least and greatest.
+    rest : (r, d) array
+        Rows that wait for more.
+    """
+
+    n: int
+    mean: Array
+    std: Array
+    low: Array
+    high: Array
+    rest: Array
+
+    @classmethod
+    def empty(cls, d: int) -> Moments:
+        """Return those of no rows."""
+        return cls(0, np.zeros(d), np.zeros(d), np.full(d, np.inf), np.full(d, -np.inf), np.empty((0, d)))
+
+    def add(self, rows: Array) -> Moments:
+        """Return those of more rows.
+
+        Examples
+        --------
+        >>> rows = np.random.default_rng(0).normal(size=(20_000, 2))
+        >>> one, two = Moments.empty(2).add(rows), Moments.empty(2).add(rows[:7]).add(rows[7:])
+        >>> bool((one.scaling().factor == two.scaling().factor).all())
+        True
+        """
+        moments, at = self, 0
+        if len(self.rest):
+            at = min(len(rows), TOGETHER - len(self.rest))
+            moments = self._replace(rest=np.concatenate([self.rest, rows[:at]]))
+            if len(moments.rest) == TOGETHER:
+                moments = moments._summed()
+        while len(rows) - at >= TOGETHER:
+            moments = moments._replace(rest=rows[at : at + TOGETHER])._summed()
+            at += TOGETHER
+        return moments._replace(rest=np.array(rows[at:])) if at < len(rows) else moments
+
+    def scaling(self) -> Scaling:
+        """Return the map to mean 0 and standard deviation 1."""
+        whole = self._summed() if len(self.rest) else self
+        # a feature that never changes stays as it is; rounding leaves it a tiny spread
+        constant = whole.low == whole.high
+        return Scaling(np.where(constant, whole.low, whole.mean), np.where(constant | (whole.std == 0), 1.0, whole.std))
+
+    def _summed(self) -> Moments:
+        rows, n = np.ascontiguousarray(self.rest), self.n + len(self.rest)
+        # by the largest entry first: squares of huge numbers would overflow
+        size = np.maximum(np.abs(rows).max(axis=0), np.finfo(np.float64).tiny)
+        mean, std = (rows / size).mean(axis=0) * size, (rows / size).std(axis=0) * size
+        before, now = self.n / n, len(rows) / n
+        between = np.sqrt(before * now)
+        if self.n:
+            std = np.hypot(
+                np.hypot(self.std * np.sqrt(before), std * np.sqrt(now)), mean * between - self.mean * between
+            )
+            mean = self.mean * before + mean * now
+        low, high = np.minimum(self.low, rows.min(axis=0)), np.maximum(self.high, rows.max(axis=0))
+        return Moments(n, mean, std, low, high, rows[:0])
 
 
 def dominant(X: Array) -> tuple[int, float] | None:

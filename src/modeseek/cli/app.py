@@ -81,7 +81,7 @@ def _root(
 @app.command()
 def cluster(
     context: typer.Context,
-    file: o.File,
+    files: o.Files,
     output: o.Output = None,
     name: o.Name = "cluster",
     plot: o.Plot = None,
@@ -92,6 +92,8 @@ def cluster(
     ignore: o.Ignore = None,
     scale: o.Scale = None,
     header: o.Header = None,
+    out_of_core: o.OutOfCore = None,
+    restart: o.Restart = False,
     algorithm: o.Algorithm = None,
     metric: o.Metric = "euclidean",
     profile: o.Profile = None,
@@ -115,11 +117,12 @@ def cluster(
     engine: o.EngineName = None,
     jobs: o.Jobs = None,
 ) -> None:
-    """Cluster the rows of FILE, by ModeSeek where no other algorithm is named.
+    """Cluster the rows of FILE, or of several one after the other, by ModeSeek where no other algorithm is named.
 
     Prints the clusters and how they were chosen; -o writes rows with clusters, --plot a picture, --report a page
     to read and click, --json a summary.
     Ctrl-C ends a run early: what there is by then is written all the same, and the status is 130.
+    Several files, and those above 200 MB, are read in blocks: there the same command goes on where it was stopped.
     """
     from modeseek.cli.work import cluster_file
 

@@ -10,12 +10,27 @@ DATA, METHOD, RUN, OUTPUT = "Data", "Method", "Run", "Results"
 # what ModeSeek has no use for
 CHAIN, BANDWIDTH = "Mean shift: --algorithm dsms, sms, bms or ms", "Bandwidths of mean shift"
 
-File = Annotated[
-    str,
+Files = Annotated[
+    list[str],
     typer.Argument(
-        metavar="FILE",
-        help="CSV, TSV or other delimited text, Parquet, NPY or NPZ; - reads text from a pipe.",
+        metavar="FILE...",
+        help="CSV, TSV or other delimited text, Parquet, NPY or NPZ; - reads text from a pipe. Several files must have "
+        "the same columns.",
     ),
+]
+OutOfCore = Annotated[
+    bool | None,
+    typer.Option(
+        "--out-of-core/--in-memory",
+        show_default=False,
+        help="Read in blocks, cluster a summary, and write as it goes; or hold all rows in memory. Where not given: in "
+        "blocks for several files, and above 200 MB.",
+        rich_help_panel=DATA,
+    ),
+]
+Restart = Annotated[
+    bool,
+    typer.Option("--restart", help="Drop what an unfinished run has left for the same output.", rich_help_panel=RUN),
 ]
 Header = Annotated[
     bool | None,

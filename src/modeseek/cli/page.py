@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from modeseek.cli.settings import Settings
@@ -33,7 +32,7 @@ def write_clustering(
     names = {j for j in left if table.columns[j] in table.row_names}
     others = [j for j in left if j not in names]
     source = "standard input" if settings.file == STANDARD_STREAM else settings.file
-    asked = {"data": source}
+    asked = {"data": source if len(settings.files) == 1 else f"{settings.title}, {source} first"}
     if left:
         asked["left out"] = _listed([table.columns[j] for j in left])
     asked["scaling"] = "each feature to mean 0 and standard deviation 1" if settings.standardise else "none"
@@ -45,7 +44,7 @@ def write_clustering(
         feature_names=features.names,
         row_names=None if not names else table.cells[min(names)].tolist(),
         extra={table.columns[j]: table.cells[j].tolist() for j in others[:MOST_EXTRA]},
-        title=f"Clusters of {Path(settings.file).name if source == settings.file else 'standard input'}",
+        title=f"Clusters of {settings.title}",
         asked=asked,
         notes=notes,
         code=python_lines(

@@ -34,7 +34,7 @@ def show(summary: Summary, console: Console) -> None:
 
 def _table(summary: Summary, width: int) -> Table:
     n_features = len(summary.features)
-    sure, firm = getattr(summary.estimator, "confidence_", None), summary.cluster_stability or []
+    sure, firm = summary.confidence, summary.cluster_stability or []
     named = () if sure is None else SURE
     room = width - FIXED_WIDTH - sum(len(name) + BORDER for name in named)
     shown = n_features if room // n_features >= NARROWEST else max(1, (room - NARROWEST) // NARROWEST)
@@ -47,13 +47,13 @@ def _table(summary: Summary, width: int) -> Table:
         table.add_column(Text(name), justify="right", overflow="ellipsis", no_wrap=True, max_width=most)
     if shown < n_features:
         table.add_column(f"+{n_features - shown}", justify="right", no_wrap=True)
-    n_rows = len(summary.labels)
+    n_rows = summary.n_rows
     largest = np.argsort(-summary.sizes, kind="stable")[:MOST_ROWS]
     for label in largest:
         size = int(summary.sizes[label])
         centre = [f"{value:.4g}" for value in summary.centers[label, :shown]]
         rest = ["…"] if shown < n_features else []
-        told = [] if sure is None else [f"{sure[summary.labels == label].mean():.2f}", f"{firm[label]:.2f}"]
+        told = [] if sure is None else [f"{sure[label]:.2f}", f"{firm[label]:.2f}"]
         table.add_row(str(label), f"{size:,}", f"{size / n_rows:.1%}", *told, *centre, *rest)
     if summary.n_noise:
         table.add_section()
@@ -64,9 +64,9 @@ def _table(summary: Summary, width: int) -> Table:
 def _title(summary: Summary) -> Text:
     count = len(summary.sizes)
     clusters = "cluster" if count == 1 else "clusters"
-    rows = "row" if len(summary.labels) == 1 else "rows"
+    rows = "row" if summary.n_rows == 1 else "rows"
     what = "centres are directions" if summary.settings.metric == "cosine" else "centres in the data's units"
-    return Text(f"{count:,} {clusters} in {len(summary.labels):,} {rows}; {what}")
+    return Text(f"{count:,} {clusters} in {summary.n_rows:,} {rows}; {what}")
 
 
 def _choice(summary: Summary) -> str:
@@ -87,7 +87,7 @@ def _run(summary: Summary) -> list[str]:
     fitted = summary.estimator
     lines = [f"{summary.settings.method_name}: {fitted.outcome_.value}"]
     if summary.stability is not None:
-        count, doubtful = len(fitted.chain_labels_), int((fitted.confidence_ < DOUBTFUL).sum())
+        count, doubtful = len(fitted.chain_labels_), summary.doubtful
         lines.append(
             f"{count} chains, stability {summary.stability:.2f}; {doubtful:,} rows have a confidence below {DOUBTFUL:g}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from modeseek.validation import check_choice
@@ -55,7 +56,7 @@ class Problem(Exception):
 class Settings:
     """The options of `modeseek cluster`, one field each; None is an option that was not given."""
 
-    file: str
+    files: list[str]
     header: bool | None
     columns: list[str] | None
     ignore: list[str] | None
@@ -88,6 +89,19 @@ class Settings:
     report: str | None
     json: str | None
     quiet: bool
+    out_of_core: bool | None
+    restart: bool
+
+    @property
+    def file(self) -> str:
+        """The file that is read; of several, the first."""
+        return self.files[0]
+
+    @property
+    def title(self) -> str:
+        """What is read, in a word or two."""
+        name = "standard input" if self.file == "-" else Path(self.file).name
+        return name if len(self.files) == 1 else f"{len(self.files):,} files"
 
     @property
     def method_name(self) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modeseek.cli.settings import Settings
+from modeseek.estimators.shown import DOUBTFUL
 from modeseek.scaling import Scaling
 from modeseek.types import Array, IntArray
 
-__all__ = ["Summary", "summarise"]
+__all__ = ["Summary", "Tally", "summarise"]
 
 # of the screen and of Python only
 NOT_REPORTED = ("callbacks", "seeds", "verbose")
@@ -28,12 +29,16 @@ class Summary:
         What was asked for.
     features : tuple of str
         The columns clustered by.
-    labels : (n,) integer array
-        Cluster of each row; -1 is noise.
+    n_rows : int
+        Number of rows.
     sizes : (m,) integer array
         Rows of each cluster.
     centers : (m, d) array
         Centres, in the data's own units.
+    confidence : (m,) array or None
+        Mean confidence of each cluster's rows, where something tells.
+    doubtful : int
+        Rows that are not sure of their cluster.
     estimator : object
         The fitted estimator.
     seconds : float
@@ -42,16 +47,18 @@ class Summary:
 
     settings: Settings
     features: tuple[str, ...]
-    labels: IntArray
+    n_rows: int
     sizes: IntArray
     centers: Array
+    confidence: Array | None
+    doubtful: int
     estimator: Any
     seconds: float
 
     @property
     def n_noise(self) -> int:
         """Rows that belong to no cluster."""
-        return len(self.labels) - int(self.sizes.sum())
+        return self.n_rows - int(self.sizes.sum())
 
     @property
     def bandwidths(self) -> dict[str, float]:
@@ -87,7 +94,7 @@ class Summary:
         """Return everything as plain values that JSON can hold."""
         from modeseek import __version__
 
-        n_rows = len(self.labels)
+        n_rows = self.n_rows
         clusters: list[dict[str, Any]] = [
             {"label": label, "size": int(size), "share": float(size / n_rows), "center": center.tolist()}
             for label, (size, center) in enumerate(zip(self.sizes, self.centers, strict=True))
@@ -96,7 +103,7 @@ class Summary:
             cluster["stability"] = stability
         return {
             "version": __version__,
-            "file": self.settings.file,
+            "file": self.settings.file if len(self.settings.files) == 1 else self.settings.files,
             "settings": self._settings(),
             "n_rows": n_rows,
             "n_features": len(self.features),
@@ -142,14 +149,56 @@ class Summary:
         return {"algorithm": self.settings.method_name, "scale": scale, **plain}
 
 
+class Tally(NamedTuple):
+    """Rows by cluster, counted as they come.
+
+    Attributes
+    ----------
+    rows : int
+        All of them.
+    sizes : tuple of int
+        Rows of each cluster.
+    sure : tuple of float
+        Their confidence, summed up; nothing where nobody tells.
+    doubtful : int
+        Rows that are not sure.
+    """
+
+    rows: int = 0
+    sizes: tuple[int, ...] = ()
+    sure: tuple[float, ...] = ()
+    doubtful: int = 0
+
+    def add(self, labels: IntArray, confidence: Array | None, n_clusters: int) -> Tally:
+        """Count more rows."""
+        member = labels >= 0
+        sizes = np.bincount(labels[member], minlength=n_clusters)
+        sizes = sizes + (np.array(self.sizes, np.int64) if self.sizes else 0)
+        rows, counted = self.rows + len(labels), tuple(int(size) for size in sizes)
+        if confidence is None:
+            return Tally(rows, counted)
+        sure = np.bincount(labels[member], confidence[member], minlength=n_clusters)
+        sure = sure + (np.array(self.sure) if self.sure else 0.0)
+        doubtful = self.doubtful + int((confidence < DOUBTFUL).sum())
+        return Tally(rows, counted, tuple(float(each) for each in sure), doubtful)
+
+
 def summarise(
-    settings: Settings, features: tuple[str, ...], scaling: Scaling, estimator: Any, seconds: float
+    settings: Settings,
+    features: tuple[str, ...],
+    scaling: Scaling,
+    estimator: Any,
+    seconds: float,
+    tally: Tally | None = None,
 ) -> Summary:
-    """Count clusters and bring their centres back to the data's own units."""
-    labels = np.asarray(estimator.labels_)
+    """Count clusters, unless they are counted, and bring their centres back to the data's own units."""
     centers = scaling.undo(np.asarray(estimator.cluster_centers_, dtype=np.float64))
-    sizes = np.bincount(labels[labels >= 0], minlength=len(centers))
-    return Summary(settings, features, labels, sizes, centers, estimator, seconds)
+    sure = getattr(estimator, "confidence_", None)
+    if tally is None:
+        tally = Tally().add(np.asarray(estimator.labels_), sure, len(centers))
+    sizes = np.array(tally.sizes, np.int64)
+    confidence = None if sure is None else np.array(tally.sure) / np.maximum(sizes, 1)
+    return Summary(settings, features, tally.rows, sizes, centers, confidence, tally.doubtful, estimator, seconds)
 
 
 def _finite(value: float) -> float | None:

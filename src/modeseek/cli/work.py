@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import time
-import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from modeseek.cli.advice import advice_on
 from modeseek.cli.settings import Problem, Settings, build_estimator
+from modeseek.cli.steps import (
+    STANDARD_STREAM,
+    check_directions,
+    check_targets,
+    column_names,
+    notes_on,
+    run_fit,
+    show_result,
+)
 from modeseek.cli.summary import Summary, summarise
-from modeseek.hints import ScaleWarning
 from modeseek.scaling import Scaling
-from modeseek.storage import SUFFIXES, Features, Table, check_target, read_table, write_json
+from modeseek.storage import CHUNKED, Features, Table, kind_of, read_table, write_json
 from modeseek.types import Array
 
-__all__ = ["cluster_file"]
+__all__ = ["added_columns", "cluster_file", "draw"]
 
-STANDARD_STREAM = "-"
-PIPE_WIDTH = 120
+# bytes of a file above which it is read in blocks: in memory a text takes about ten times its size
+MANY_BYTES = 200_000_000
 
 
 def cluster_file(settings: Settings) -> None:
@@ -31,24 +36,27 @@ def cluster_file(settings: Settings) -> None:
     Everything that can be refused is refused before the work begins, so that no result is lost.
     """
     estimator = build_estimator(settings)
-    _check_targets(settings)
+    check_targets(settings)
+    if is_out_of_core(settings):
+        from modeseek.cli.out_of_core import cluster_blocks
+
+        cluster_blocks(settings, estimator)
+        return
     table = read_table(settings.file, header=settings.header)
     features = table.features(
-        _names(settings.columns, table) if settings.columns else None, _names(settings.ignore, table)
+        column_names(settings.columns, table) if settings.columns else None, column_names(settings.ignore, table)
     )
     if settings.output is not None:
         table.check_free(settings.name)
         table.check_writable(settings.output)
-    notes: list[str] = []
-    if table.row_names and not set(table.row_names) & set(features.names):
-        notes.append(f"column '{table.row_names[0]}' holds row names and is left out; --columns can ask for it.")
-    notes += advice_on(features, standardise=settings.standardise, euclidean=settings.metric != "cosine")
-    for text in notes:
-        _note(text)
+    notes = notes_on(settings, table, features)
     scaling = Scaling.fit(features.values, standardise=settings.standardise)
     scaled = scaling.apply(features.values)
-    _check_directions(settings, table, scaled)
-    fit = _fit(estimator, scaled)
+    check_directions(settings, table, scaled)
+    fit = run_fit(lambda: estimator.fit(scaled))
+    if fit.interrupted and not hasattr(estimator, "labels_"):
+        print("interrupted before there was anything to keep: nothing was written.", file=sys.stderr)
+        raise KeyboardInterrupt
     summary = summarise(settings, features.names, scaling, estimator, fit.seconds)
     _write(summary, table, features, scaled)
     if settings.report is not None:
@@ -56,80 +64,22 @@ def cluster_file(settings: Settings) -> None:
 
         write_clustering(settings.report, settings, table, features, scaled, estimator, [*notes, *fit.notes])
     if not settings.quiet:
-        _show(summary)
+        show_result(summary)
     if fit.interrupted:
         _say_partial(settings)
         raise KeyboardInterrupt
 
 
-def _check_targets(settings: Settings) -> None:
-    if settings.output == settings.json == STANDARD_STREAM:
-        raise Problem("-o - and --json - cannot both go to standard output: give one of them a file.")
-    if not settings.name:
-        raise Problem("--name must not be empty: give the new column a name.")
-    if settings.output not in (None, STANDARD_STREAM):
-        check_target(str(settings.output), SUFFIXES)
-        target, source = Path(str(settings.output)), Path(settings.file)
-        if target.exists() and source.exists() and target.samefile(source):
-            raise Problem(f"-o {settings.output} is the file that is read: give the result another name.")
-    if settings.json not in (None, STANDARD_STREAM):
-        check_target(str(settings.json), [".json"])
-    if settings.plot is not None:
-        from modeseek.plots import PICTURE_SUFFIXES
-
-        check_target(settings.plot, PICTURE_SUFFIXES)
-    if settings.report is not None:
-        from modeseek.report.clustering import REPORT_SUFFIXES
-
-        check_target(settings.report, REPORT_SUFFIXES)
-
-
-def _check_directions(settings: Settings, table: Table, scaled: Array) -> None:
-    # the estimator would find it too, but knows nothing of lines
-    zero = ~scaled.any(axis=1)
-    if settings.metric == "cosine" and zero.any():
-        raise Problem(
-            f"{table.source}: {table.place(int(np.argmax(zero)))} is all zeros, so it has no direction, which "
-            "--metric cosine needs: remove the row or use --metric euclidean."
-        )
-
-
-def _names(given: list[str] | None, table: Table) -> list[str]:
-    """Split at commas, unless the whole is a column's name."""
-    names: list[str] = []
-    for text in given or ():
-        names += [text] if text in table.columns else [part.strip() for part in text.split(",") if part.strip()]
-    return names
-
-
-class _Fit(NamedTuple):
-    """How a fit went."""
-
-    seconds: float
-    interrupted: bool
-    notes: list[str]
-
-
-def _fit(estimator: Any, X: Array) -> _Fit:
-    """Fit, and turn warnings into notes; Ctrl-C is raised only if it left nothing to write."""
-    start, interrupted = time.perf_counter(), False
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warnings.simplefilter("ignore", ScaleWarning)  # `advice_on` has said so, with the column's name
-        try:
-            estimator.fit(X)
-        except KeyboardInterrupt:
-            interrupted = True
-            if not hasattr(estimator, "labels_"):
-                print("interrupted before there was anything to keep: nothing was written.", file=sys.stderr)
-                raise
-        except (ValueError, TypeError, ImportError) as error:
-            raise Problem(str(error)) from error
-    seconds = time.perf_counter() - start
-    warned = list(dict.fromkeys(str(warning.message) for warning in caught))
-    for message in warned:
-        _note(message)
-    return _Fit(seconds, interrupted, warned)
+def is_out_of_core(settings: Settings) -> bool:
+    """Decide whether files are read in blocks."""
+    if settings.out_of_core is False and len(settings.files) > 1:
+        raise Problem("--in-memory takes one file: several are read in blocks, one after the other.")
+    if settings.out_of_core is not None or len(settings.files) > 1:
+        return settings.out_of_core is not False
+    path = Path(settings.file)
+    if settings.file == STANDARD_STREAM or not path.is_file():
+        return False
+    return path.stat().st_size > MANY_BYTES and kind_of(path) in CHUNKED
 
 
 def _say_partial(settings: Settings) -> None:
@@ -140,29 +90,40 @@ def _say_partial(settings: Settings) -> None:
 
 
 def _write(summary: Summary, table: Table, features: Features, scaled: Array) -> None:
-    settings, confidence = summary.settings, getattr(summary.estimator, "confidence_", None)
+    settings = summary.settings
     if settings.output is not None:
-        extra: dict[str, Any] = {settings.name: summary.labels}
-        if confidence is not None:
-            # a column of that name in the data is not ours to replace
-            extra["confidence" if "confidence" not in table.columns else f"{settings.name}_confidence"] = confidence
-        table.write(settings.output, extra)
+        table.write(settings.output, added_columns(settings, table.columns, summary.estimator))
     if settings.json is not None:
         write_json(settings.json, summary.record())
     if settings.plot is not None:
-        from modeseek.plots import save_clusters
+        draw(summary, summary.estimator, features, scaled)
 
-        X, centers = _picture(summary, features.values, scaled)
-        count = len(summary.sizes)
-        save_clusters(
-            settings.plot,
-            X,
-            summary.labels,
-            centers=centers if len(centers) else None,
-            confidence=confidence,
-            feature_names=features.names,
-            title=f"{Path(settings.file).name}: {count:,} {'cluster' if count == 1 else 'clusters'}",
-        )
+
+def added_columns(settings: Settings, columns: Sequence[str], fitted: Any) -> dict[str, Any]:
+    """Return the columns that are added: labels, and confidence where there is one."""
+    extra: dict[str, Any] = {settings.name: fitted.labels_}
+    confidence = getattr(fitted, "confidence_", None)
+    if confidence is not None:
+        # a column of that name in the data is not ours to replace
+        extra["confidence" if "confidence" not in columns else f"{settings.name}_confidence"] = confidence
+    return extra
+
+
+def draw(summary: Summary, fitted: Any, features: Features, scaled: Array) -> None:
+    """Write the picture of rows and of the labels that `fitted` has for them."""
+    from modeseek.plots import save_clusters
+
+    X, centers = _picture(summary, features.values, scaled)
+    count = len(summary.sizes)
+    save_clusters(
+        str(summary.settings.plot),
+        X,
+        fitted.labels_,
+        centers=centers if len(centers) else None,
+        confidence=getattr(fitted, "confidence_", None),
+        feature_names=features.names,
+        title=f"{summary.settings.title}: {count:,} {'cluster' if count == 1 else 'clusters'}",
+    )
 
 
 def _picture(summary: Summary, X: Array, scaled: Array) -> tuple[Array, Array]:
@@ -171,23 +132,3 @@ def _picture(summary: Summary, X: Array, scaled: Array) -> tuple[Array, Array]:
     if summary.settings.metric == "cosine":
         return scaled / np.linalg.norm(scaled, axis=1, keepdims=True), fitted
     return (X, summary.centers) if X.shape[1] <= 2 else (scaled, fitted)
-
-
-def _show(summary: Summary) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    from modeseek.cli.screen import show
-
-    taken = STANDARD_STREAM in (summary.settings.output, summary.settings.json)
-    console = Console(stderr=taken)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        # nobody wraps the lines of a pipe or a file
-        console.width = PIPE_WIDTH
-    show(summary, console)
-    if summary.settings.report is not None:
-        console.print(Text(f"report: {summary.settings.report}"), soft_wrap=True)
-
-
-def _note(message: str) -> None:
-    print(f"note: {' '.join(message.split())}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
@@ -16,7 +17,7 @@ from modeseek.scale import FIRST, Plan, Sample, Summary, Survey, is_distributed
 from modeseek.types import Array, Geometry, IntArray, Watcher
 from modeseek.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
 
-__all__ = ["Summarised"]
+__all__ = ["Summarised", "resume_survey", "survey_of", "told_of"]
 
 KINDS = ("auto", "grid", "sample")
 
@@ -164,6 +165,27 @@ class Summarised:
 
     def _watch(self) -> Watcher | None:
         raise NotImplementedError
+
+
+def survey_of(estimator: Summarised) -> Survey | None:
+    """Return what `partial_fit` has counted; None before there are rows enough to count them in anything."""
+    return getattr(estimator, "_survey", None)
+
+
+def resume_survey(estimator: Any, survey: Survey) -> None:
+    """Let an estimator go on from a survey as if its `partial_fit` had made it."""
+    estimator._pending, estimator._survey = None, survey
+    estimator.n_features_in_ = survey.sample.rows.shape[1]
+
+
+def told_of(estimator: Any, rows: Array) -> Any:
+    """Return a copy of an estimator that was fitted on a summary, with labels and confidence for these rows instead."""
+    told, number = copy.copy(estimator), estimator.summary_.find(estimator._placed(rows), estimator.n_jobs)
+    told._points = estimator._points._replace(inverse=estimator._points.inverse[number])
+    for name in ("labels_", "confidence_"):
+        if hasattr(estimator, name):
+            setattr(told, name, getattr(estimator, name)[number])
+    return told
 
 
 def _points(sample: Sample, geometry: Geometry) -> Points:

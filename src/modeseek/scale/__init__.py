@@ -4,6 +4,7 @@ from modeseek.scale.distributed import Distributed, WorkersLost, is_distributed,
 from modeseek.scale.grid import Cells, Grid
 from modeseek.scale.parts import Labeller
 from modeseek.scale.sample import Sample
+from modeseek.scale.stored import survey_arrays, survey_from
 from modeseek.scale.summary import FIRST, Plan, Summary, Survey
 
 __all__ = [
@@ -19,5 +20,7 @@ __all__ = [
     "WorkersLost",
     "is_distributed",
     "on_workers",
+    "survey_arrays",
+    "survey_from",
     "told",
 ]

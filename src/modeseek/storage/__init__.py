@@ -1,19 +1,37 @@
 """Data files: the only room where files are read or written."""
 
 from modeseek.storage.atomic import atomic_path, check_target, write_json
+from modeseek.storage.binary import string_kinds
+from modeseek.storage.chunk_writers import ChunkWriter, Outline, check_chunk_target, open_writer
+from modeseek.storage.chunks import BLOCK, CHUNKED, Chunk, Chunks, Place, open_chunks
 from modeseek.storage.errors import DataError
-from modeseek.storage.kinds import SUFFIXES
+from modeseek.storage.kinds import SUFFIXES, kind_of
 from modeseek.storage.reading import read_bytes, read_table
 from modeseek.storage.table import Features, Table
+from modeseek.storage.work_folder import Kept, WorkFolder
 
 __all__ = [
+    "BLOCK",
+    "CHUNKED",
     "SUFFIXES",
+    "Chunk",
+    "ChunkWriter",
+    "Chunks",
     "DataError",
     "Features",
+    "Kept",
+    "Outline",
+    "Place",
     "Table",
+    "WorkFolder",
     "atomic_path",
+    "check_chunk_target",
     "check_target",
+    "kind_of",
+    "open_chunks",
+    "open_writer",
     "read_bytes",
     "read_table",
+    "string_kinds",
     "write_json",
 ]

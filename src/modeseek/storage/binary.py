@@ -15,7 +15,25 @@ from modeseek.storage.cells import is_missing, is_number
 from modeseek.storage.errors import DataError
 from modeseek.types import Array
 
-__all__ = ["TypedTable", "read_npy", "read_npz", "read_parquet", "write_npy", "write_npz", "write_parquet"]
+__all__ = [
+    "KINDS",
+    "TypedTable",
+    "arrow_table",
+    "check_matrix",
+    "column_kind",
+    "from_arrow",
+    "pandas_index",
+    "read_npy",
+    "read_npz",
+    "read_parquet",
+    "string_kinds",
+    "write_npy",
+    "write_npz",
+    "write_parquet",
+]
+
+# what strings can be written as, each kind more general than the one before; "empty" is gaps only
+KINDS = ("empty", "int", "float", "text")
 
 # what numpy raises on files that are cut short or are something else
 CORRUPT = (ValueError, EOFError, OSError, KeyError, MemoryError, zipfile.BadZipFile, zlib.error)
@@ -88,10 +106,14 @@ def read_parquet(path: Path, source: str) -> TypedTable:
         raise DataError(f"{source} cannot be read as Parquet ({reason}): write the file again.") from None
     if not table.num_rows or not table.num_columns:
         raise DataError(f"{source} has no rows: give at least one.")
-    metadata = table.schema.pandas_metadata or {}
-    row_names = tuple(name for name in metadata.get("index_columns", ()) if isinstance(name, str))
-    columns = tuple(_from_arrow(column) for column in table.columns)
-    return TypedTable(tuple(table.column_names), columns, row_names, table)
+    columns = tuple(from_arrow(column) for column in table.columns)
+    return TypedTable(tuple(table.column_names), columns, pandas_index(table.schema), table)
+
+
+def pandas_index(schema: Any) -> tuple[str, ...]:
+    """Return the columns that hold the row names of a pandas table."""
+    metadata = schema.pandas_metadata or {}
+    return tuple(name for name in metadata.get("index_columns", ()) if isinstance(name, str))
 
 
 def write_npy(path: Path, names: Sequence[str], numbers: Array, extra: Mapping[str, NDArray[Any]]) -> None:
@@ -118,15 +140,28 @@ def write_parquet(
     arrow: Any,
 ) -> None:
     """Write columns and extra columns; those of a Parquet table keep their types."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
+
+    pq.write_table(arrow_table(names, columns, extra, arrow, list(map(column_kind, columns))), path)
+
+
+def arrow_table(
+    names: Sequence[str],
+    columns: Sequence[NDArray[Any]],
+    extra: Mapping[str, NDArray[Any]],
+    arrow: Any,
+    kinds: Sequence[str | None],
+) -> Any:
+    """Return columns and extra columns as an Arrow table; `kinds` says what strings are written as."""
+    import pyarrow as pa
 
     table = arrow
     if table is None:
-        table = pa.Table.from_arrays([pa.array(_typed(column)) for column in columns], names=list(names))
+        cells = [_as_kind(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+        table = pa.Table.from_arrays(cells, names=list(names))
     for name, values in extra.items():
         table = table.append_column(name, pa.array(values))
-    pq.write_table(table, path)
+    return table
 
 
 def _load(file: BinaryIO, source: str) -> Any:
@@ -154,7 +189,8 @@ def _pickled(what: str) -> DataError:
     )
 
 
-def _matrix(array: NDArray[Any], source: str, names: NDArray[Any] | None) -> TypedTable:
+def check_matrix(array: NDArray[Any], source: str) -> NDArray[Any]:
+    """Return an array as rows and columns; refuse one that is none of numbers."""
     if array.dtype.kind not in "biuf":
         kind = {"c": "complex numbers", "U": "text", "S": "text", "V": "records"}.get(array.dtype.kind, "no numbers")
         raise DataError(f"{source} holds {kind} ({array.dtype}): save an array of real numbers.")
@@ -165,6 +201,11 @@ def _matrix(array: NDArray[Any], source: str, names: NDArray[Any] | None) -> Typ
     matrix = array.reshape(len(array), -1) if array.size else array
     if not matrix.size:
         raise DataError(f"{source} has shape {array.shape}, so there is nothing in it: give at least one row.")
+    return matrix
+
+
+def _matrix(array: NDArray[Any], source: str, names: NDArray[Any] | None) -> TypedTable:
+    matrix = check_matrix(array, source)
     if names is not None and names.shape == (matrix.shape[1],) and names.dtype.kind == "U":
         labels = tuple(str(name) for name in names)
     else:
@@ -172,7 +213,8 @@ def _matrix(array: NDArray[Any], source: str, names: NDArray[Any] | None) -> Typ
     return TypedTable(labels, tuple(matrix.T))
 
 
-def _from_arrow(column: Any) -> NDArray[Any]:
+def from_arrow(column: Any) -> NDArray[Any]:
+    """Return an Arrow column as numbers, or as objects where it holds something else or has gaps."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -184,15 +226,45 @@ def _from_arrow(column: Any) -> NDArray[Any]:
     return np.fromiter(column.to_pylist(), dtype=object, count=len(column))
 
 
-def _typed(column: NDArray[Any]) -> Any:
-    """Give the strings of a text file a type, unless that would lose something (007, 1.50 may become 1.5)."""
+def column_kind(column: NDArray[Any]) -> str | None:
+    """Return which of `KINDS` strings are, so that nothing is lost (007 stays text, 1.50 may become 1.5).
+
+    None is a column that is not made of strings, and has a type.
+
+    Examples
+    --------
+    >>> [column_kind(np.array(cells, dtype=object)) for cells in (["1", "NA"], ["1", "2.5"], ["007"], ["?"], [1, 2])]
+    ['int', 'float', 'text', 'empty', None]
+    """
     if column.dtype.kind != "O" or not all(isinstance(cell, str) for cell in column):
-        return column
-    cells = [None if is_missing(cell) else cell.strip() for cell in column]
-    present = [cell for cell in cells if cell is not None]
+        return None
+    present = [cell.strip() for cell in column if not is_missing(cell)]
+    if not present:
+        return "empty"
     padded = any(cell.lstrip("+-")[:1] == "0" and cell.lstrip("+-")[1:2].isdigit() for cell in present)
-    if not present or padded or not all(map(is_number, present)):
-        return column
-    if all(cell.lstrip("-").isdigit() and len(cell) < 19 for cell in present):
-        return [None if cell is None else int(cell) for cell in cells]
-    return [None if cell is None else float(cell) for cell in cells]
+    if padded or not all(map(is_number, present)):
+        return "text"
+    return "int" if all(cell.lstrip("-").isdigit() and len(cell) < 19 for cell in present) else "float"
+
+
+def string_kinds(columns: Sequence[NDArray[Any]], before: Sequence[str | None] = ()) -> tuple[str | None, ...]:
+    """Return the kind of each column, and of what came before it in earlier blocks, together.
+
+    Examples
+    --------
+    >>> string_kinds([np.array(["1"], dtype=object), np.array(["?"], dtype=object)], ["float", "int"])
+    ('float', 'int')
+    """
+    found = [column_kind(column) for column in columns]
+    pairs = zip(found, before or found, strict=True)
+    return tuple(a if a is None or b is None else max(a, b, key=KINDS.index) for a, b in pairs)
+
+
+def _as_kind(column: NDArray[Any], kind: str | None) -> Any:
+    import pyarrow as pa
+
+    if kind not in ("int", "float"):
+        # the type is said: strings of which all are missing have none to be seen by
+        return pa.array(column, pa.string()) if kind is not None else pa.array(column)
+    number, type_ = (int, pa.int64()) if kind == "int" else (float, pa.float64())
+    return pa.array([None if is_missing(cell) else number(cell) for cell in column], type_)

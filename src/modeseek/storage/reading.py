@@ -13,7 +13,7 @@ from modeseek.storage.kinds import STANDARD_STREAM, kind_of
 from modeseek.storage.table import Table
 from modeseek.storage.text import read_text
 
-__all__ = ["read_bytes", "read_table"]
+__all__ = ["check_source", "read_bytes", "read_table"]
 
 BINARY_STARTS = (b"PAR1", b"\x93NUMPY", b"PK\x03\x04")
 
@@ -57,7 +57,7 @@ def read_table(source: str | os.PathLike[str], *, header: bool | None = None) ->
             raise DataError("standard input must be CSV or TSV text: give a Parquet, NPY or NPZ file by its name.")
         return _text_table(data, "standard input", "", header)
     path, name = Path(source), f"'{os.fspath(source)}'"
-    _check_source(path, name)
+    check_source(path, name)
     kind, suffix = kind_of(path), path.suffix.lower()
     try:
         if kind == "text":
@@ -94,7 +94,8 @@ def _text_table(data: bytes, name: str, suffix: str, header: bool | None) -> Tab
     return Table(name, text.names, text.columns, text.row_names, text.lines, text.delimiter)
 
 
-def _check_source(path: Path, name: str) -> None:
+def check_source(path: Path, name: str) -> None:
+    """Refuse a file that is not there, is empty or is of no known kind."""
     if path.is_dir():
         raise DataError(f"{name} is a folder: give the name of a file in it.")
     if not path.exists():

@@ -57,6 +57,8 @@ class Table:
         The line of the text file on which each row begins.
     delimiter : str or None
         What separates the cells of the text file.
+    first_row : int or None
+        In a block of a file, how many rows come before it; None where all are here.
     """
 
     source: str
@@ -66,6 +68,7 @@ class Table:
     lines: IntArray | None = field(default=None, repr=False)
     delimiter: str | None = None
     arrow: Any = field(default=None, repr=False)
+    first_row: int | None = None
 
     @property
     def n_rows(self) -> int:
@@ -141,13 +144,13 @@ class Table:
         self.check_writable(path)
         added = {name: np.asarray(values) for name, values in extra.items()}
         if os.fspath(path) == STANDARD_STREAM:
-            self._write_text(sys.stdout, self._delimiter(""), added)
+            self._write_text(sys.stdout, self.delimiter_for(""), added)
             return
         kind = kind_of(path)
         with atomic_path(path) as part:
             if kind == "text":
                 with part.open("w", encoding="utf-8", newline="") as stream:
-                    self._write_text(stream, self._delimiter(part.suffix.lower()), added)
+                    self._write_text(stream, self.delimiter_for(part.suffix.lower()), added)
             elif kind == "parquet":
                 binary.write_parquet(part, self.columns, self.cells, added, self.arrow)
             else:
@@ -155,11 +158,15 @@ class Table:
                 (binary.write_npy if kind == "npy" else binary.write_npz)(part, self.columns, numbers, added)
 
     def _write_text(self, stream: Any, delimiter: str, added: dict[str, NDArray[Any]]) -> None:
-        # tolist: Python's numbers print the shortest digits that read back as the same number
-        columns = [column.tolist() for column in (*self.cells, *added.values())]
-        write_text(stream, [*self.columns, *added], columns, delimiter)
+        write_text(stream, [*self.columns, *added], self.plain_columns(added), delimiter)
 
-    def _delimiter(self, suffix: str) -> str:
+    def plain_columns(self, added: Mapping[str, NDArray[Any]]) -> list[list[Any]]:
+        """Return the columns and those added as Python's values, which print as they read back."""
+        # tolist: Python's numbers print the shortest digits that read back as the same number
+        return [column.tolist() for column in (*self.cells, *added.values())]
+
+    def delimiter_for(self, suffix: str) -> str:
+        """Return what separates the cells in a text file with this ending."""
         if suffix in (".tsv", ".tab"):
             return "\t"
         if self.delimiter in (None, WHITESPACE) or (suffix == ".csv" and self.delimiter == "\t"):
@@ -191,7 +198,7 @@ class Table:
         numbers = sum(is_number(str(cell)) for cell in self.cells[j])
         if 2 * numbers > self.n_rows:
             # a column of numbers with a slip or two is worth mending
-            remedy = f"correct it ({numbers:,} of {self.n_rows:,} rows have a number there), or {remedy}"
+            remedy = f"correct it ({numbers:,} of {self.n_rows:,} rows{self._here} have a number there), or {remedy}"
         raise DataError(
             f"{self.source}: column '{name}' is not numeric: {self.place(row)} has {_short(value)}.{others} "
             f"To go on, {remedy}."
@@ -205,15 +212,21 @@ class Table:
         name = self.columns[chosen[at]]
         what = "a missing value" if np.isnan(values[row, at]) else "an infinite value"
         count = int((~finite).any(axis=1).sum())
-        more = f" ({count} rows have such values)" if count > 1 else ""
+        more = f" ({count} rows{self._here} have such values)" if count > 1 else ""
         raise DataError(
             f"{self.source}: {self.place(row)} has {what} in column '{name}'{more}: correct it, "
             f"remove the row, or leave the column out with --ignore {shlex.quote(name)}."
         )
 
+    @property
+    def _here(self) -> str:
+        return "" if self.first_row is None else " nearby"
+
     def place(self, row: int) -> str:
         """Say where a row (counted from 0) is, as an editor counts."""
-        return f"row {row + 1}" + (f" (line {self.lines[row]})" if self.lines is not None else "")
+        return f"row {row + 1 + (self.first_row or 0)}" + (
+            f" (line {self.lines[row]})" if self.lines is not None else ""
+        )
 
 
 def _listed(chosen: list[int], columns: Sequence[str]) -> str:

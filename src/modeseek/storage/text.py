@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TextIO
@@ -12,16 +11,21 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.storage.cells import is_missing, is_number
 from modeseek.storage.errors import DataError
+from modeseek.storage.sniffing import SAMPLE_ROWS, WHITESPACE, column_names, find_delimiter, has_header
 from modeseek.types import IntArray
 
-__all__ = ["WHITESPACE", "TextTable", "read_text", "write_text"]
-
-WHITESPACE = " "
-# in order of preference where two fit equally well
-DELIMITERS = ("\t", ";", ",", "|", WHITESPACE)
-SAMPLE_CHARACTERS, SAMPLE_ROWS = 1 << 16, 100
+__all__ = [
+    "WHITESPACE",
+    "Layout",
+    "TextTable",
+    "decode_text",
+    "find_layout",
+    "read_block",
+    "read_text",
+    "whole_rows",
+    "write_text",
+]
 
 
 class TextTable(NamedTuple):
@@ -73,33 +77,105 @@ def read_text(data: bytes, source: str, *, suffix: str = "", header: bool | None
     >>> table.names, table.delimiter, table.columns[1], table.lines
     (('a', 'b'), ';', array(['2', '4'], dtype=object), array([2, 3]))
     """
-    text = _decode(data, source)
-    delimiter = _find_delimiter(text, prefer_tab=suffix in (".tsv", ".tab"))
-    rows: list[list[str]] = []
-    starts: list[int] = []
-    for line, cells in _records(text, delimiter, source):
-        if rows and len(cells) != len(rows[0]):
-            raise DataError(
-                f"{source} line {line}: expected {len(rows[0])} fields as in line {starts[0]}, "
-                f"found {len(cells)}: correct the line (a cell that holds {delimiter!r} needs double quotes)."
-            )
-        rows.append(cells)
-        starts.append(line)
-    if not rows:
-        raise DataError(f"{source} is empty: give a file with at least one row of numbers.")
-    if header is None:
-        header = _has_header(rows[: SAMPLE_ROWS + 1])
-    if header and len(rows) == 1:
-        raise DataError(f"{source} has a header but no rows: give at least one (or --no-header).")
-    names, row_names = _names(rows[0], header)
-    body = rows[1:] if header else rows
-    # fromiter, not array: array would make fixed-width strings, as long as the longest everywhere
-    columns = tuple(np.fromiter(column, dtype=object, count=len(body)) for column in zip(*body, strict=True))
-    return TextTable(names, columns, np.array(starts[header:]), delimiter, row_names)
+    text = decode_text(data, source)
+    delimiter = find_delimiter(text, prefer_tab=suffix in (".tsv", ".tab"))
+    rows, starts = _gather(_records(text, delimiter, source), source, delimiter)
+    layout = _layout(rows, starts, source, delimiter, header)
+    return _table(rows, starts, layout, skip=int(layout.header))
 
 
-def write_text(stream: TextIO, names: Sequence[str], columns: Iterable[Iterable[Any]], delimiter: str) -> None:
-    r"""Write columns as delimited text, with a header.
+class Layout(NamedTuple):
+    """How the lines of a text are cut into columns.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns.
+    delimiter : str
+        What separates the cells.
+    row_names : tuple of str
+        The column of row names, if there is one.
+    header : bool
+        Whether the first row holds names.
+    line : int
+        The line of the first row, which every other must match.
+    """
+
+    names: tuple[str, ...]
+    delimiter: str
+    row_names: tuple[str, ...]
+    header: bool
+    line: int
+
+
+def find_layout(data: bytes, source: str, *, suffix: str = "", header: bool | None = None) -> Layout:
+    r"""Find out from the beginning of a text, cut behind a line, what `read_text` would from all of it.
+
+    Examples
+    --------
+    >>> find_layout(b"a;b\n1;2\n", "data")
+    Layout(names=('a', 'b'), delimiter=';', row_names=(), header=True, line=1)
+    """
+    text = decode_text(data, source)
+    delimiter = find_delimiter(text, prefer_tab=suffix in (".tsv", ".tab"))
+    rows, starts = _gather(islice(_records(text, delimiter, source), SAMPLE_ROWS + 1), source, delimiter)
+    return _layout(rows, starts, source, delimiter, header)
+
+
+def whole_rows(data: bytes, delimiter: str) -> int:
+    r"""Return how many bytes of a text that goes on are whole rows; line ends within quotes end none.
+
+    Examples
+    --------
+    >>> whole_rows(b'1,2\n3,"4\n', ","), whole_rows(b'1,2\n3,4', ",")
+    (4, 4)
+    """
+    # a lone carriage return ends a line too; the last byte may be half of a pair
+    end = (data.rfind(b"\n") + 1) or (data.rfind(b"\r", 0, -1) + 1)
+    if delimiter == WHITESPACE or data.find(b'"', 0, end) < 0:
+        return end
+    # as Latin-1 a byte is a character; what is looked for is the same in UTF-8
+    lines = _Counted(io.StringIO(data[:end].decode("latin-1"), newline=""))
+    done = 0
+    try:
+        for _ in csv.reader(lines, delimiter=delimiter, strict=True):
+            done = lines.characters
+    except csv.Error as error:
+        # any other complaint is for whoever reads the row
+        return done if "unexpected end" in str(error) else end
+    return done
+
+
+def read_block(data: bytes, source: str, layout: Layout, line: int) -> tuple[TextTable, int]:
+    r"""Read whole rows from the middle of a text; return them, and the line after them.
+
+    Parameters
+    ----------
+    data : bytes
+        The rows, the header among them if they are the first.
+    source : str
+        How messages call the file.
+    layout : Layout
+        How rows are cut.
+    line : int
+        The line on which they begin, counted from 1.
+
+    Examples
+    --------
+    >>> layout = find_layout(b"a,b\n1,2\n", "data")
+    >>> block, line = read_block(b"3,4\n5,6\n", "data", layout, 3)
+    >>> block.columns[1], block.lines, line
+    (array(['4', '6'], dtype=object), array([3, 4]), 5)
+    """
+    text = decode_text(data, source, line)
+    records = _records(text, layout.delimiter, source, line)
+    rows, starts = _gather(records, source, layout.delimiter, (len(layout.names), layout.line))
+    after = line + text.count("\n") + text.count("\r") - text.count("\r\n")
+    return _table(rows, starts, layout, skip=int(layout.header and starts[:1] == [layout.line])), after
+
+
+def write_text(stream: TextIO, names: Sequence[str] | None, columns: Iterable[Iterable[Any]], delimiter: str) -> None:
+    r"""Write columns as delimited text, with a header unless there are no names.
 
     Examples
     --------
@@ -109,101 +185,92 @@ def write_text(stream: TextIO, names: Sequence[str], columns: Iterable[Iterable[
     'a,b\n1,x\n2,"y,z"\n'
     """
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(names)
+    if names is not None:
+        writer.writerow(names)
     writer.writerows(zip(*columns, strict=True))
 
 
-def _decode(data: bytes, source: str) -> str:
+class _Counted:
+    """Lines, and the characters of those that have been taken."""
+
+    def __init__(self, stream: TextIO):
+        self._stream, self.characters = stream, 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._stream:
+            self.characters += len(line)
+            yield line
+
+
+def _gather(
+    records: Iterable[tuple[int, list[str]]], source: str, delimiter: str, like: tuple[int, int] | None = None
+) -> tuple[list[list[str]], list[int]]:
+    """Return all rows and the line of each; all must be as wide as the first, or as (width, its line) says."""
+    rows: list[list[str]] = []
+    starts: list[int] = []
+    for line, cells in records:
+        if like is None:
+            like = len(cells), line
+        if len(cells) != like[0]:
+            raise DataError(
+                f"{source} line {line}: expected {like[0]} fields as in line {like[1]}, "
+                f"found {len(cells)}: correct the line (a cell that holds {delimiter!r} needs double quotes)."
+            )
+        rows.append(cells)
+        starts.append(line)
+    return rows, starts
+
+
+def _layout(rows: list[list[str]], starts: list[int], source: str, delimiter: str, header: bool | None) -> Layout:
+    if not rows:
+        raise DataError(f"{source} is empty: give a file with at least one row of numbers.")
+    if header is None:
+        header = has_header(rows[: SAMPLE_ROWS + 1])
+    if header and len(rows) == 1:
+        raise DataError(f"{source} has a header but no rows: give at least one (or --no-header).")
+    names, row_names = column_names(rows[0], header)
+    return Layout(names, delimiter, row_names, header, starts[0])
+
+
+def _table(rows: list[list[str]], starts: list[int], layout: Layout, skip: int) -> TextTable:
+    body = rows[skip:]
+    # fromiter, not array: array would make fixed-width strings, as long as the longest everywhere
+    cut = zip(*body, strict=True) if body else ((),) * len(layout.names)
+    columns = tuple(np.fromiter(column, dtype=object, count=len(body)) for column in cut)
+    return TextTable(layout.names, columns, np.array(starts[skip:], np.intp), layout.delimiter, layout.row_names)
+
+
+def decode_text(data: bytes, source: str, first: int = 1) -> str:
+    """Return UTF-8 as text; refuse anything else, by the line, the first being `first`."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
+        line = data[: error.start].count(b"\n") + first
         raise DataError(
             f"{source} line {line}: byte 0x{data[error.start]:02x} is not UTF-8 text: "
             "save the file as UTF-8 (spreadsheets call it 'CSV UTF-8')."
         ) from None
     if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
+        line = text[: text.index("\0")].count("\n") + first
         raise DataError(f"{source} line {line}: there is a zero byte, so this is not a text file.")
     return text
 
 
-def _records(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+def _records(text: str, delimiter: str, source: str, first: int = 1) -> Iterator[tuple[int, list[str]]]:
     """Yield the line on which each row begins, and its cells; blank lines are passed over."""
     stream = io.StringIO(text, newline="")
     if delimiter == WHITESPACE:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(stream, start=first):
             if line.strip():
                 yield number, line.split()
         return
     # strict: a quote that is never closed is an error instead of one cell that holds the rest of the file
     reader = csv.reader(stream, delimiter=delimiter, strict=True)
-    start = 1
+    start = first
     try:
         for cells in reader:
             if len(cells) > 1 or (cells and cells[0].strip()):
                 yield start, cells
-            start = reader.line_num + 1
+            start = reader.line_num + first
     except csv.Error as error:
         raise DataError(f"{source} line {start}: {error}: check the double quotes of this row.") from None
-
-
-def _find_delimiter(text: str, *, prefer_tab: bool) -> str:
-    """Choose what cuts most rows into the same number of cells, and leaves most of them numbers."""
-    sample = text[:SAMPLE_CHARACTERS]
-    if len(sample) < len(text):
-        sample = sample[: sample.rfind("\n") + 1] or sample
-    best, best_score = ",", 0.0
-    for delimiter in DELIMITERS:
-        rows = _sample_rows(sample, delimiter)
-        if not rows:
-            continue
-        width, count = Counter(map(len, rows)).most_common(1)[0]
-        if width == 1:
-            continue
-        if prefer_tab and delimiter == "\t":
-            return delimiter
-        # below the first row, which may be a header; a decimal comma counts, so that ';' wins over it
-        cells = [cell for row in rows[1:] or rows if len(row) == width for cell in row]
-        numbers = sum(is_number(cell if delimiter == "," else cell.replace(",", ".", 1)) for cell in cells)
-        score = count / len(rows) * (0.1 + numbers / max(len(cells), 1))
-        if score > best_score:
-            best, best_score = delimiter, score
-    return best
-
-
-def _sample_rows(sample: str, delimiter: str) -> list[list[str]]:
-    if delimiter == WHITESPACE:
-        return [line.split() for line in sample.splitlines()[:SAMPLE_ROWS] if line.strip()]
-    try:
-        # not strict: the sample may end within quotes
-        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-        return [row for row in islice(reader, SAMPLE_ROWS) if row]
-    except csv.Error:
-        return []
-
-
-def _has_header(rows: list[list[str]]) -> bool:
-    """Decide whether the first row holds names.
-
-    It does if none of its cells is a number, or if a cell that is no number stands over numbers only. An
-    empty cell followed by 0, 1, 2, ... is what pandas writes over a table without names.
-    """
-    first, rest = rows[0], rows[1:]
-    if len(first) > 1 and first == ["", *map(str, range(len(first) - 1))]:
-        return True
-    texts = [j for j, cell in enumerate(first) if not is_number(cell) and not is_missing(cell)]
-    if not texts:
-        return False
-    if not any(is_number(cell) for cell in first):
-        return True
-    below = ([row[j] for row in rest if not is_missing(row[j])] for j in texts)
-    return any(cells and all(map(is_number, cells)) for cells in below)
-
-
-def _names(first: list[str], header: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if not header:
-        return tuple(f"x{j}" for j in range(len(first))), ()
-    names = tuple(cell.strip() or f"column{j}" for j, cell in enumerate(first, start=1))
-    row_names = names[:1] if len(first) > 1 and not first[0].strip() else ()
-    return names, row_names

@@ -1,0 +1,268 @@
+"""Files larger than memory: block by block, a pass to scale, one to summarise and one to label."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from modeseek.cli.kept import LABELS, STATISTICS, SUMMARY, Keeper, State
+from modeseek.cli.settings import Problem, Settings
+from modeseek.cli.steps import check_directions, column_names, note, notes_on, run_fit, show_result
+from modeseek.cli.summary import Tally, summarise
+from modeseek.cli.work import added_columns, draw
+from modeseek.estimators.shown import DOUBTFUL
+from modeseek.estimators.summaries import resume_survey, survey_of, told_of
+from modeseek.progress import show_line
+from modeseek.scaling import Moments, Scaling
+from modeseek.storage import (
+    BLOCK,
+    Chunk,
+    ChunkWriter,
+    DataError,
+    Features,
+    Outline,
+    Place,
+    Table,
+    check_chunk_target,
+    kind_of,
+    open_chunks,
+    open_writer,
+    string_kinds,
+    write_json,
+)
+from modeseek.types import Array, Stage
+
+__all__ = ["cluster_blocks"]
+
+TITLES = {STATISTICS: "mean and spread", SUMMARY: "summary", LABELS: "labels"}
+
+
+def cluster_blocks(settings: Settings, estimator: Any) -> None:
+    """Cluster the rows of files of any size and write what was asked for."""
+    if settings.output is not None:
+        check_chunk_target(settings.output)
+    job = _Job(settings, estimator)
+    try:
+        job.run()
+    except ValueError as error:
+        if job.step != LABELS:
+            # whoever puts the data right has other data
+            job.keeper.end()
+        if isinstance(error, DataError):
+            raise
+        raise Problem(str(error)) from error
+    finally:
+        job.keeper.close()
+
+
+class _Job:
+    """The passes, and what they share."""
+
+    def __init__(self, settings: Settings, estimator: Any):
+        self.settings, self.estimator = settings, estimator
+        self.chunks = open_chunks(settings.files, header=settings.header, block=BLOCK)
+        first = next(iter(self.chunks.read())).table
+        columns = column_names(settings.columns, first) if settings.columns else None
+        self.chosen = columns, column_names(settings.ignore, first)
+        features = first.features(*self.chosen)
+        self.names = features.names
+        suffix = ""
+        if settings.output is not None:
+            first.check_free(settings.name)
+            suffix = Path(settings.output).suffix.lower()
+        self.delimiter, self.n_columns = first.delimiter_for(suffix), len(first.columns)
+        self.kind = None if settings.output is None else kind_of(settings.output)
+        self.notes = notes_on(settings, first, features)
+        self.keeper, self.writer = Keeper(settings, BLOCK), None
+        self.step = STATISTICS
+
+    writer: ChunkWriter | None
+
+    def run(self) -> None:
+        """Go through all passes, from where an earlier run has come to."""
+        state = self.keeper.begin() or self._start()
+        if state.survey is not None:
+            resume_survey(self.estimator, state.survey)
+        if state.step == STATISTICS:
+            state = self._walk(state, self._measure, self._needed)
+            assert state.moments is not None
+            state = replace(state, step=SUMMARY, place=Place(), done=0, moments=None, scaling=state.moments.scaling())
+        if state.step == SUMMARY:
+            state = self._walk(state, self._count, self._needed)
+        self.step = state.step
+        fit = run_fit(self.estimator.finalize)
+        if fit.interrupted:
+            self._stop(state, "while the summary was being clustered")
+        self.notes.append(f"clustered by a summary: {self.estimator.summary_}.")
+        note(self.notes[-1])
+        state = self._label(state)
+        self._write(state, fit.seconds, [*self.notes, *fit.notes])
+
+    def _start(self) -> State:
+        d = len(self.names)
+        if self.settings.standardise:
+            return State(STATISTICS, moments=Moments.empty(d))
+        return State(SUMMARY, scaling=Scaling.none(d))
+
+    @property
+    def _needed(self) -> Sequence[str] | None:
+        """The columns to read before labels are given; None is all, where cells decide how they can be written."""
+        return None if self.kind == "npy" or (self.kind == "parquet" and self.chunks.kind == "text") else self.names
+
+    def _walk(
+        self,
+        state: State,
+        step: Callable[[State, Chunk], State],
+        only: Sequence[str] | None,
+        *,
+        lines: bool = False,
+    ) -> State:
+        """Take all blocks that are left through a step, show how far it is, and keep it now and then."""
+        total, self.step = self.chunks.size, state.step
+        interrupted = False
+        with nullcontext() if self.settings.quiet else show_line(TITLES[state.step]) as line:
+            try:
+                for chunk in self.chunks.read(state.place, only, lines=lines):
+                    state = replace(step(state, chunk), place=chunk.after, done=chunk.done)
+                    if line is not None:
+                        line.tell(Stage("reading", state.done, total, "bytes"))
+                    if self.keeper.due():
+                        self._keep(state)
+                self._keep(state)
+            except KeyboardInterrupt:
+                interrupted = True
+        if interrupted:
+            where = f"at {state.done / 1e6:,.1f} of {total / 1e6:,.1f} MB of the pass '{TITLES[state.step]}'"
+            self._stop(state, where)
+        return state
+
+    def _keep(self, state: State) -> None:
+        if self.writer is not None:
+            self.writer.keep()
+        self.keeper.keep(state)
+
+    def _stop(self, state: State, where: str) -> NoReturn:
+        self._keep(state)
+        on = "nothing is kept without -o FILE" if self.keeper.folder is None else "the same command goes on from there"
+        print(f"interrupted {where}: {on}.", file=sys.stderr)
+        raise KeyboardInterrupt
+
+    def _numbers(self, table: Table) -> Array:
+        # by name, unless two columns have one and all are there
+        whole = len(table.columns) == self.n_columns
+        return table.features(*(self.chosen if whole else (self.names,))).values
+
+    def _scaled(self, state: State, table: Table) -> Array:
+        assert state.scaling is not None
+        scaled = state.scaling.apply(self._numbers(table))
+        check_directions(self.settings, table, scaled)
+        return scaled
+
+    def _seen(self, state: State, table: Table) -> State:
+        """Take note of what the first pass must know of all rows."""
+        if self.kind == "npy":
+            table.check_writable(str(self.settings.output))
+        kinds = state.kinds
+        if self.kind == "parquet" and self.chunks.kind == "text":
+            kinds = string_kinds(table.cells, kinds)
+        return replace(state, rows=state.rows + table.n_rows, kinds=kinds)
+
+    def _measure(self, state: State, chunk: Chunk) -> State:
+        assert state.moments is not None
+        return replace(self._seen(state, chunk.table), moments=state.moments.add(self._numbers(chunk.table)))
+
+    def _count(self, state: State, chunk: Chunk) -> State:
+        if not self.settings.standardise:
+            state = self._seen(state, chunk.table)
+        self.estimator.partial_fit(self._scaled(state, chunk.table))
+        return replace(state, survey=survey_of(self.estimator))
+
+    def _label(self, state: State) -> State:
+        """Give every row its label, and write it as it goes."""
+        fitted, target = self.estimator, self.settings.output
+        model = hashlib.sha256(fitted.labels_.tobytes() + np.asarray(getattr(fitted, "confidence_", 0.0)).tobytes())
+        anew = replace(
+            state,
+            step=LABELS,
+            place=Place(),
+            done=0,
+            survey=survey_of(fitted),
+            output=0,
+            tally=Tally(),
+            model=model.hexdigest(),
+        )
+        if state.step != LABELS or state.model != anew.model:
+            if state.step == LABELS:
+                note("the clusters came out otherwise than in the earlier run: all rows are labelled anew.")
+            state = anew
+            self._keep(state)
+        if target is None and fitted.summary_.resolution is not None:
+            return replace(state, tally=_weighed(fitted))
+        only: Sequence[str] | None = self.names
+        lines = self.kind == "text" and {file.delimiter for file in self.chunks.files} == {self.delimiter}
+        if target is not None:
+            added = added_columns(self.settings, self.chunks.columns, fitted)
+            kinds = state.kinds or (None,) * self.n_columns
+            outline = Outline(state.rows, (*self.chunks.columns, *added), kinds, self.delimiter)
+            folder = None if self.keeper.folder is None else self.keeper.folder.path
+            try:
+                self.writer = open_writer(target, folder, outline, state.output)
+            except DataError:
+                state = anew
+                self.writer = open_writer(target, folder, outline, 0)
+            only = self.names if lines else None
+        return self._walk(state, self._give, only, lines=lines)
+
+    def _give(self, state: State, chunk: Chunk) -> State:
+        told, output = told_of(self.estimator, self._scaled(state, chunk.table)), 0
+        if self.writer is not None:
+            added = added_columns(self.settings, self.chunks.columns, told)
+            output = self.writer.write(chunk.table, added, chunk.lines)
+        n_clusters = len(self.estimator.cluster_centers_)
+        tally = state.tally.add(told.labels_, getattr(told, "confidence_", None), n_clusters)
+        return replace(state, output=output, tally=tally)
+
+    def _write(self, state: State, seconds: float, notes: list[str]) -> None:
+        settings, scaling = self.settings, state.scaling
+        assert scaling is not None
+        assert state.survey is not None
+        summary = summarise(settings, self.names, scaling, self.estimator, seconds, state.tally)
+        if settings.json is not None:
+            write_json(settings.json, summary.record())
+        if settings.plot is not None or settings.report is not None:
+            rows = state.survey.sample.rows
+            told, features = told_of(self.estimator, rows), Features(scaling.undo(rows), self.names)
+            if len(rows) < state.tally.rows:
+                notes.append(f"pictures show {len(rows):,} of {state.tally.rows:,} rows, drawn by a hash.")
+                note(notes[-1])
+            if settings.plot is not None:
+                draw(summary, told, features, rows)
+            if settings.report is not None:
+                from modeseek.cli.page import write_clustering
+
+                shown = Table(settings.title, self.names, tuple(features.values.T))
+                write_clustering(settings.report, settings, shown, features, rows, told, notes)
+        if self.writer is not None:
+            self.writer.finish(str(settings.output))
+        self.keeper.end()
+        if not settings.quiet:
+            show_result(summary)
+
+
+def _weighed(fitted: Any) -> Tally:
+    """Count rows by the weights of a summary that holds them all."""
+    labels, weights, sure = fitted.labels_, fitted.summary_.weights, getattr(fitted, "confidence_", None)
+    member, n_clusters = labels >= 0, len(fitted.cluster_centers_)
+    sizes = np.bincount(labels[member], weights[member], n_clusters)
+    counted = int(fitted.summary_.weight), tuple(int(size) for size in sizes)
+    if sure is None:
+        return Tally(*counted)
+    sums = np.bincount(labels[member], (weights * sure)[member], n_clusters)
+    return Tally(*counted, tuple(float(each) for each in sums), int(weights[sure < DOUBTFUL].sum()))
