@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import modeseek
-from modeseek.scale import Distributed, WorkersLost, is_distributed
+from modeseek.scale import DaskFailed, Distributed, is_distributed
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -283,7 +283,7 @@ def test_a_lost_scheduler_is_named(cluster, tmp_path):
     fitted = model().fit(blobs(500))
     labels = fitted.labels_
     thread = sign.then(lambda: cluster.sync(cluster.scheduler.close))
-    with pytest.raises(WorkersLost, match=r"scheduler is gone.*Start it again.*call fit again"):
+    with pytest.raises(DaskFailed, match=r"scheduler is gone.*Start it again.*call fit again"):
         fitted.fit(X)
     thread.join()
     assert fitted.labels_ is labels  # what was there is there

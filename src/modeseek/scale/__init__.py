@@ -1,6 +1,6 @@
 """Many rows: weighted points that stand for them, made in one pass, in parts and in any order."""
 
-from modeseek.scale.distributed import Distributed, WorkersLost, is_distributed, on_workers, told
+from modeseek.scale.distributed import DaskFailed, Distributed, is_distributed, on_workers, told
 from modeseek.scale.grid import Cells, Grid
 from modeseek.scale.parts import Labeller
 from modeseek.scale.sample import Sample
@@ -10,6 +10,7 @@ from modeseek.scale.summary import FIRST, Plan, Summary, Survey
 __all__ = [
     "FIRST",
     "Cells",
+    "DaskFailed",
     "Distributed",
     "Grid",
     "Labeller",
@@ -17,7 +18,6 @@ __all__ = [
     "Sample",
     "Summary",
     "Survey",
-    "WorkersLost",
     "is_distributed",
     "on_workers",
     "survey_arrays",

@@ -21,7 +21,7 @@ from modeseek.scale.parts import Head, Labeller, Part, head_of, label_part, merg
 from modeseek.scale.summary import FIRST, MOST_DIMENSIONS, Plan, Survey
 from modeseek.types import Array
 
-__all__ = ["Distributed", "First", "WorkersLost", "is_distributed", "on_workers", "told"]
+__all__ = ["DaskFailed", "Distributed", "First", "is_distributed", "on_workers", "told"]
 
 # so many surveys are merged by one task
 MERGED = 8
@@ -30,8 +30,27 @@ PACKAGES = ("dask", "dask_expr")
 LOST = ("FutureCancelledError", "CancelledError", "CommClosedError", "TimeoutError", "ClosedClientError")
 
 
-class WorkersLost(RuntimeError):
-    """Dask's workers or their scheduler are gone; the message says which, and what to do."""
+MESSAGES = {
+    "scheduler": "Dask's scheduler is gone or was restarted, and with it what workers had counted. Start it again, "
+    "connect (dask.distributed.Client(address)), and call fit again: it begins anew, with the same result.",
+    "workers": "Dask's workers died again and again over one partition, most likely for want of memory. Take smaller "
+    "partitions (X.rechunk, X.repartition) or give workers more memory, and call fit again.",
+    "modeseek": "Dask's scheduler or its workers cannot read the tasks: install the same modeseek there as here.",
+}
+
+
+class DaskFailed(RuntimeError):
+    """Dask's workers or their scheduler are gone, or lack modeseek; the message says which, and what to do.
+
+    Attributes
+    ----------
+    what : str
+        "scheduler", "workers" or "modeseek".
+    """
+
+    def __init__(self, message: str, what: str):
+        super().__init__(message)
+        self.what = what
 
 
 def is_distributed(X: object) -> bool:
@@ -100,7 +119,7 @@ class Distributed:
         Only as many partitions are read as it takes. Above six dimensions a plan needs no rows, and there are none.
         """
         most = max(FIRST, many) if self.rows.shape[1] <= MOST_DIMENSIONS else 0
-        parts = self._parts()
+        parts = self.parts()
         heads: list[Head] = []
         ahead = 1
         while len(heads) < len(parts) and (
@@ -118,7 +137,7 @@ class Distributed:
         """Return the survey of all rows: one for each partition, merged in a tree by the workers."""
         from dask import delayed
 
-        surveys = [delayed(partial(survey_of, part, plan), pure=False)(*rows) for part, *rows in self._parts()]
+        surveys = [delayed(partial(survey_of, part, plan), pure=False)(*rows) for part, *rows in self.parts()]
         merge = delayed(merge_all, pure=False)
         while len(surveys) > 1:
             surveys = [merge(surveys[at : at + MERGED]) for at in range(0, len(surveys), MERGED)]
@@ -135,7 +154,7 @@ class Distributed:
             label_part, shared, self.names, self.spherical, drop_axis=1, dtype=kind, meta=np.empty(0, kind)
         )
 
-    def _parts(self) -> list[tuple[Any, ...]]:
+    def parts(self) -> list[tuple[Any, ...]]:
         """Return for each partition its place, its rows and its weights, the last two to come."""
         rows = self.rows.to_delayed()[:, 0]
         weights = [()] * len(rows) if self.weights is None else [(each,) for each in self.weights.to_delayed()]
@@ -149,24 +168,25 @@ class Distributed:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Turn what Dask raises where workers or schedulers die into `WorkersLost`."""
+    """Turn what Dask raises where workers or schedulers die into `DaskFailed`."""
     try:
         yield
     except Exception as error:
-        if not type(error).__module__.startswith(("distributed", "asyncio", "concurrent")):
+        what = _blamed(error)
+        if what is None:
             raise
-        if type(error).__name__ == "KilledWorker":
-            raise WorkersLost(
-                "Dask's workers died again and again over one partition, most likely for want of memory. Take smaller "
-                "partitions (X.rechunk, X.repartition) or give workers more memory, and call fit again."
-            ) from error
-        if type(error).__name__ in LOST:
-            raise WorkersLost(
-                "Dask's scheduler is gone or was restarted, and with it what workers had counted. Start it again, "
-                "connect (dask.distributed.Client(address)), and call fit again: it begins anew, with the same result. "
-                f"What Dask says: {error}"
-            ) from error
-        raise
+        raise DaskFailed(f"{MESSAGES[what]} What Dask says: {error}", what) from error
+
+
+def _blamed(error: Exception) -> str | None:
+    """Return what is to blame for an error, None if it is not Dask's."""
+    if "deserialization of the task graph" in str(error) or getattr(error, "name", None) == "modeseek":
+        return "modeseek"
+    if not type(error).__module__.startswith(("distributed", "asyncio", "concurrent")):
+        return None
+    if type(error).__name__ == "KilledWorker":
+        return "workers"
+    return "scheduler" if type(error).__name__ in LOST else None
 
 
 def on_workers() -> AbstractContextManager[Any]:
