@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Event, Lock
+from typing import Any, NamedTuple
 
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
 
 from modeseek.chain import Chain, ChainResult, Outcome, Record, Stopping, Trace, run
 from modeseek.types import Callback, ChainState, Stage, SweepInfo, Watcher
 from modeseek.validation import check_integer
 
-__all__ = ["chains_of", "run_chains"]
+__all__ = ["chains_of", "run_chains", "runs_away"]
 
 
 def chains_of(make: Callable[..., Chain], n: int) -> list[Chain]:
@@ -51,6 +53,9 @@ def run_chains(
     Ctrl-C ends all of them: each keeps its last whole sweep, with `Outcome.INTERRUPTED`. A chain that had ended keeps
     its outcome, and one that had not begun is at its start. A second Ctrl-C, while sweeps come to their end, is raised.
 
+    Where joblib's Dask backend is in force (`joblib.parallel_config("dask")`) and there are no callbacks, chains go to
+    Dask's workers, with the same results. A chain whose worker dies is run again by another. Ctrl-C keeps nothing then.
+
     Parameters
     ----------
     chains : sequence of Chain
@@ -84,7 +89,13 @@ def run_chains(
     """
     if len({id(chain.sweep) for chain in chains}) < len(chains):
         raise ValueError("the same chain twice: make each chain by a call of its own.")
-    shared = _Shared(tuple(callbacks), watch, len(chains))
+    callbacks = tuple(callbacks)
+    client = _client()
+    if client is not None and not callbacks:  # these want to see every sweep
+        return _run_away(
+            client, [_Job(chain, stopping, record if chain is chains[0] else None) for chain in chains], watch
+        )
+    shared = _Shared(callbacks, watch, len(chains))
 
     def one(chain: Chain) -> ChainResult:
         return shared.run(chain, stopping, record if chain is chains[0] else None)
@@ -103,6 +114,16 @@ def run_chains(
             shared.stop.set()  # heard by each chain at the end of its sweep
     # those that the interruption kept from being handed over come last, at their start
     return [future.result() for future in futures] + [one(chain) for chain in chains[len(futures) :]]
+
+
+def runs_away() -> bool:
+    """Tell whether chains go to Dask's workers: whether joblib's Dask backend is in force."""
+    return _client() is not None
+
+
+def _client() -> Any:
+    backend, _ = get_active_backend()
+    return backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
 
 
 class _Shared:
@@ -142,6 +163,40 @@ class _Shared:
                 callback(state, info)
         if self.stop.is_set():
             raise KeyboardInterrupt
+
+
+class _Job(NamedTuple):
+    """A chain to run elsewhere."""
+
+    chain: Chain
+    stopping: Stopping
+    record: Record | None
+
+
+def _run_away(client: Any, jobs: Sequence[_Job], watch: Watcher | None) -> list[ChainResult]:
+    from distributed import as_completed
+
+    # not by joblib's loop, which leaves large arguments with one worker: its death would lose them
+    futures = [client.submit(_Runner(job), pure=False) for job in jobs]
+    try:
+        for ended, _ in enumerate(as_completed(futures), 1):
+            if watch is not None:
+                watch(Stage("chains", ended, len(jobs), "chains"))
+        return client.gather(futures)
+    finally:
+        client.cancel([future for future in futures if not future.done()])
+
+
+class _Runner:
+    """Runs a chain, somewhere; an object, in which nobody looks for futures."""
+
+    def __init__(self, job: _Job):
+        self._job = job
+
+    def __call__(self) -> ChainResult:
+        # one thread each, as beside other chains on one machine
+        with parallel_config("threading", n_jobs=1):
+            return run(self._job.chain, self._job.stopping, record=self._job.record)
 
 
 def _at_start(chain: Chain) -> ChainResult:

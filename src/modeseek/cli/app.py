@@ -116,6 +116,7 @@ def cluster(
     max_time: o.MaxTime = None,
     engine: o.EngineName = None,
     jobs: o.Jobs = None,
+    scheduler: o.Scheduler = None,
 ) -> None:
     """Cluster the rows of FILE, or of several one after the other, by ModeSeek where no other algorithm is named.
 
@@ -139,6 +140,7 @@ def paper(
     out: o.Out = "modeseek-paper",
     quick: o.Quick = False,
     quiet: o.PaperQuiet = False,
+    scheduler: o.PaperScheduler = None,
 ) -> None:
     """Run the experiments of the paper: rows, figures and a report that says what holds.
 
@@ -147,7 +149,7 @@ def paper(
     """
     from modeseek.cli.paper import run_command
 
-    run_command(figures or [], runs, seed, jobs, out, quick=quick, quiet=quiet)
+    run_command(figures or [], runs, seed, jobs, out, quick=quick, quiet=quiet, scheduler=scheduler)
 
 
 @app.command()

@@ -32,6 +32,19 @@ Restart = Annotated[
     bool,
     typer.Option("--restart", help="Drop what an unfinished run has left for the same output.", rich_help_panel=RUN),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Give the work to the workers of a Dask scheduler, such as tcp://127.0.0.1:8786. They read the files "
+        "(Parquet or CSV), and -o is a folder of Parquet that they write.",
+        rich_help_panel=RUN,
+    ),
+]
+PaperScheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Give the jobs to the workers of a Dask scheduler: tcp://127.0.0.1:8786."),
+]
 Header = Annotated[
     bool | None,
     typer.Option(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +14,15 @@ __all__ = ["run_command"]
 
 
 def run_command(
-    figures: list[str], runs: int | None, seed: int, jobs: int, out: str, *, quick: bool, quiet: bool
+    figures: list[str],
+    runs: int | None,
+    seed: int,
+    jobs: int,
+    out: str,
+    *,
+    quick: bool,
+    quiet: bool,
+    scheduler: str | None = None,
 ) -> None:
     """Run experiments of the paper into a folder."""
     from modeseek.experiments.paper import choose, run_paper
@@ -27,7 +37,8 @@ def run_command(
         raise Problem(str(error)) from error
     bar = None if quiet else partial(job_bar, "modeseek paper")
     try:
-        report = run_paper(Path(out), figures, runs=runs, seed=seed, n_jobs=jobs, quick=quick, bar=bar)
+        with nullcontext() if scheduler is None else _by_dask(scheduler, out):
+            report = run_paper(Path(out), figures, runs=runs, seed=seed, n_jobs=jobs, quick=quick, bar=bar)
     except JobFailed as error:
         raise Problem(f"a job failed, the finished ones are kept in '{out}': {error}") from error
     except KeyboardInterrupt:
@@ -36,3 +47,13 @@ def run_command(
     if not quiet:
         print(f"report   {report}\nclaims   {report.with_name('claims.html')}")
         print(f"rows     {report.parent / 'data'}\nfigures  {report.parent / 'figures'}")
+
+
+@contextmanager
+def _by_dask(address: str, out: str) -> Iterator[None]:
+    from joblib import parallel_config
+
+    from modeseek.cli.scheduler import connected
+
+    with connected(address, f"what was done is kept in '{out}', and it goes on from there"), parallel_config("dask"):
+        yield

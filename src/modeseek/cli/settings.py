@@ -91,6 +91,7 @@ class Settings:
     quiet: bool
     out_of_core: bool | None
     restart: bool
+    scheduler: str | None
 
     @property
     def file(self) -> str:

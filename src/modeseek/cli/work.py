@@ -37,6 +37,11 @@ def cluster_file(settings: Settings) -> None:
     """
     estimator = build_estimator(settings)
     check_targets(settings)
+    if settings.scheduler is not None:
+        from modeseek.cli.scheduler import cluster_by_dask
+
+        cluster_by_dask(settings, estimator)
+        return
     if is_out_of_core(settings):
         from modeseek.cli.out_of_core import cluster_blocks
 

@@ -19,6 +19,7 @@ from modeseek.chain import Chain, ChainResult, Outcome, Record, RecordSpec, Sett
 from modeseek.engines import choose
 from modeseek.estimators.advice import advice, advice_on_size
 from modeseek.estimators.data import advise_on_scale, check_rows
+from modeseek.estimators.lazy import fit_lazily, predict_lazily
 from modeseek.estimators.shown import Shown
 from modeseek.estimators.summaries import Summarised
 from modeseek.hints import AdviceWarning
@@ -26,6 +27,7 @@ from modeseek.partition import Partition
 from modeseek.profiles import Profile, get_profile
 from modeseek.progress import Line, show_line
 from modeseek.ranges import Range, automatic_range
+from modeseek.scale import is_distributed
 from modeseek.types import Array, Geometry, IntArray, Watcher
 from modeseek.validation import (
     METRICS,
@@ -60,6 +62,8 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     callbacks: Sequence[Callable[..., None]] | None
     # there while a fit or a prediction shows progress
     _line: Line | None = None
+    # there while the data lie with Dask's workers: several chains run there too
+    _away: bool = False
     record: RecordSpec = None
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -71,7 +75,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The data.
+            The data; may be a `dask.array` or `dask.dataframe`, see docs/how-to-dask.md.
         y : ignored
             Here for scikit-learn's conventions.
         sample_weight : array-like of shape (n_samples,), optional
@@ -81,9 +85,11 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         -------
         self
         """
+        if is_distributed(X):
+            fit_lazily(self, X, sample_weight, self._check_settings())
+            return self
         rows, weights, geometry = self._check_data(X, sample_weight)
-        for name in STREAM:  # a whole fit ends what batches began
-            self.__dict__.pop(name, None)
+        self._end_batches()
         return self._fit_points(lambda: self._points_of(rows, weights, geometry))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -127,8 +133,11 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         Returns
         -------
         labels : integer array of shape (n_samples,)
+            For what comes from Dask, a lazy array of Dask.
         """
         check_is_fitted(self)
+        if is_distributed(X):
+            return predict_lazily(self, X)
         rows = check_rows(self, X, reset=False)
         with self._showing():
             return self._labels[self._number(self._points, rows)]
@@ -136,6 +145,11 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         # data that were only looked at have left their number of features
         return "labels_" in vars(self)
+
+    def _end_batches(self) -> None:
+        """Drop what batches began, as a whole fit does."""
+        for name in STREAM:
+            self.__dict__.pop(name, None)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that one that is cut short leaves its own or nothing."""
@@ -153,11 +167,14 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         raise NotImplementedError
 
-    def _check_data(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array, Geometry]:
+    def _check_settings(self) -> Geometry:
         check_integer("min_cluster_size", self.min_cluster_size, low=1)
-        geometry = Geometry(check_choice("metric", self.metric, METRICS))
         check_jobs(self.n_jobs)
         check_callbacks(getattr(self, "callbacks", None))
+        return Geometry(check_choice("metric", self.metric, METRICS))
+
+    def _check_data(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array, Geometry]:
+        geometry = self._check_settings()
         rows = check_rows(self, X)
         if not geometry.spherical:
             advise_on_scale(self, rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral
 
@@ -10,10 +11,11 @@ import numpy as np
 
 from modeseek.chain import Chain, ChainResult, Outcome, Setting, Stopping, partition
 from modeseek.consensus import consensus
-from modeseek.ensemble import chains_of, run_chains
+from modeseek.ensemble import chains_of, run_chains, runs_away
 from modeseek.estimators.base import Memberships
 from modeseek.partition import Partition, partition_of
 from modeseek.ranges import local_scales
+from modeseek.scale import on_workers
 from modeseek.types import Array, Callback
 from modeseek.validation import Points
 
@@ -50,9 +52,12 @@ class RandomClusterer(Memberships):
         record = self._record()
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
         several = None if self._line is None else self._line.follow_several(n_chains)
-        callbacks: list[Callback] = [*([] if several is None else [several]), *(self.callbacks or ())]
         ended = None if several is None else several.ended
-        results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks, watch=ended, record=record)
+        with on_workers() if self._away else nullcontext():
+            # of chains that run elsewhere only their ends are heard
+            near = [] if several is None or runs_away() else [several]
+            callbacks: list[Callback] = [*near, *(self.callbacks or ())]
+            results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks, watch=ended, record=record)
         self.trace_ = results[0].trace.restored(points)
         heard = _heard(results)
         if not heard:

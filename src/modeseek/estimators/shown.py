@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek.estimators.naming import TableAndOption
+from modeseek.scale import is_distributed
 from modeseek.types import Array, IntArray
 
 if TYPE_CHECKING:
@@ -146,6 +147,8 @@ class _Clusters(NamedTuple):
 
 
 def _clusters(model: Any) -> _Clusters:
+    if is_distributed(model.labels_):
+        return _clusters_of_points(model)
     labels = np.asarray(model.labels_)
     n, n_noise = model.n_clusters_, int((labels < 0).sum())
     place, rows = np.where(labels < 0, n, labels), n + bool(n_noise)
@@ -164,9 +167,22 @@ def _clusters(model: Any) -> _Clusters:
     return _Clusters(sizes, n_noise, None if (weights == sizes).all() else weights, confidence, doubtful, stability)
 
 
+def _clusters_of_points(model: Any) -> _Clusters:
+    """Return what the points tell of their rows, which are elsewhere: a sample tells sizes only about."""
+    points, labels, n = model._points, model._labels, model.n_clusters_
+    noise = bool((labels < 0).any())
+    place, rows = np.where(labels < 0, n, labels), n + noise
+    stood_for = model.summary_.weight if hasattr(model, "summary_") else points.weights.sum()
+    weights = np.bincount(place, weights=points.weights, minlength=rows) * (stood_for / points.weights.sum())
+    sizes = np.round(weights).astype(np.intp)
+    firm = getattr(model, "cluster_stability_", None)
+    stability = None if firm is None else np.append(firm, np.full(rows - n, np.nan))
+    return _Clusters(sizes, int(sizes[n:].sum()), None, None, None, stability)
+
+
 def _lines(model: Any, clusters: _Clusters) -> list[str]:
     """Return what was found and how it ended, in words."""
-    n, rows = model.n_clusters_, len(model.labels_)
+    n, rows = model.n_clusters_, int(clusters.sizes.sum())
     noise = f", {clusters.n_noise:,} of them noise" if clusters.n_noise else ""
     lines = [f"{n:,} {'cluster' if n == 1 else 'clusters'} in {rows:,} {'row' if rows == 1 else 'rows'}{noise}"]
     if hasattr(model, "message_"):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from modeseek.estimators.data import check_rows
 from modeseek.hints import AdviceWarning
 from modeseek.neighbours import nearest
-from modeseek.scale import FIRST, Plan, Sample, Summary, Survey
+from modeseek.scale import FIRST, Plan, Sample, Summary, Survey, is_distributed
 from modeseek.types import Array, Geometry, IntArray, Watcher
 from modeseek.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
 
@@ -54,6 +54,8 @@ class Summarised:
         check_number("forget", forget, strict=False)
         if forget > 1:
             raise ValueError(f"forget must be in [0, 1]; got {forget!r}.")
+        if is_distributed(X):
+            raise TypeError("partial_fit takes a batch in memory: give a Dask collection whole, to fit(X).")
         begun = hasattr(self, "_pending")
         rows = self._placed(check_rows(self, X, reset=not begun))
         weights = check_weights(sample_weight, len(rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
 from modeseek.experiments.experiment import Experiment, Job
 from modeseek.experiments.journal import Journal
@@ -98,6 +98,8 @@ def _results(
 
 def _do(number: int, experiment: Experiment, job: Job, seed: int) -> tuple[int, list[Row]]:
     try:
-        return number, experiment.work(job, seed)
+        # a job has a core; on a worker of Dask it would be told of all that there are
+        with parallel_config("threading", n_jobs=1):
+            return number, experiment.work(job, seed)
     except Exception as error:
         raise JobFailed(f"{experiment.name}, {job.key}, seed {seed}: {type(error).__name__}: {error}") from error

@@ -24,7 +24,8 @@ def write_results(folder: Path, results: Mapping[Experiment, Rows], *, n_jobs: i
     for experiment, rows in results.items():
         with atomic_path(folder / "data" / f"{experiment.name}.csv") as part:
             part.write_text(rows.csv(), encoding="utf-8", newline="")
-    Parallel(n_jobs)(delayed(_draw)(folder, experiment, rows) for experiment, rows in results.items())
+    # processes of this machine, also where jobs go elsewhere: they write files
+    Parallel(n_jobs, backend="loky")(delayed(_draw)(folder, experiment, rows) for experiment, rows in results.items())
 
 
 def _draw(folder: Path, experiment: Experiment, rows: Rows) -> None:

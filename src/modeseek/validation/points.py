@@ -181,8 +181,8 @@ def check_state(points: ArrayLike, *, name: str = "points") -> Array:
     return check_array(points, dtype=[np.float64, np.float32], input_name=name)
 
 
-def check_weights(sample_weight: ArrayLike | None, n: int) -> Array:
-    """Check the weights of n rows; None means 1 each."""
+def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True) -> Array:
+    """Check the weights of n rows; None means 1 each. `some`: at least one must be positive."""
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, Real):
@@ -203,7 +203,7 @@ def check_weights(sample_weight: ArrayLike | None, n: int) -> Array:
         raise ValueError(
             f"sample_weight must not be negative, but row {row} has {weights[row]:g}: use 0 to leave a row out."
         )
-    if not (weights > 0).any():
+    if some and not (weights > 0).any():
         raise ValueError("sample_weight is zero for every row: give at least one row a positive weight.")
     return weights
 

@@ -1,0 +1,182 @@
+"""`--scheduler`: the work goes to the workers of a Dask scheduler, and only what is small comes back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+from modeseek.cli.settings import Problem, Settings
+from modeseek.cli.steps import STANDARD_STREAM, note, run_fit, show_result
+from modeseek.cli.summary import Tally, summarise
+from modeseek.cli.work import added_columns
+from modeseek.scale import DaskFailed, Distributed, told
+from modeseek.scale.parts import Part
+from modeseek.scaling import Moments, Scaling
+from modeseek.storage import check_target, kind_of, write_json
+from modeseek.types import Array
+
+__all__ = ["cluster_by_dask", "connected"]
+
+# seconds to wait for an answer
+PATIENCE = 10
+MESSAGES = {
+    "scheduler": "the Dask scheduler at '{0}' is gone or was restarted: start it and its workers again, and type the "
+    "same command again",
+    "workers": "workers died again and again over one part of the data, most likely for want of memory: start them with "
+    "a larger --memory-limit, and type the same command again",
+    "modeseek": "the scheduler at '{0}' or its workers cannot read the tasks: install the same modeseek there as here",
+}
+NEEDED = "--scheduler needs Dask: pip install 'modeseek[dask]'."
+
+
+@contextmanager
+def connected(address: str, kept: str) -> Iterator[Any]:
+    """Connect to a scheduler while the block runs; `kept` says what is left if it goes away meanwhile."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise Problem(NEEDED) from error
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise Problem(
+            f"no Dask scheduler answers at '{address}': start one with 'dask scheduler', and give the address that it "
+            "prints, such as --scheduler tcp://127.0.0.1:8786."
+        ) from error
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise Problem(f"the scheduler at '{address}' has no workers: start some with 'dask worker {address}'.")
+        try:
+            with told():
+                yield client
+        except DaskFailed as error:
+            raise Problem(f"{MESSAGES[error.what].format(address)}; {kept}.") from error
+
+
+def cluster_by_dask(settings: Settings, estimator: Any) -> None:
+    """Cluster the rows of files that workers read, and let them write the result."""
+    _check(settings)
+    assert settings.scheduler is not None
+    with connected(settings.scheduler, "nothing was written"):
+        frame = _read(settings)
+        names = _chosen(settings, [str(name) for name in frame.columns])
+        try:
+            data = Distributed.of(frame[names].astype("float64"))
+            scaling = _scaling(settings, data)
+        except (TypeError, ValueError, OSError) as error:
+            raise Problem(str(error)) from error
+        X = data.rows.map_blocks(scaling.apply, dtype=data.rows.dtype)
+        fit = run_fit(lambda: estimator.fit(X))
+        if fit.interrupted:
+            raise KeyboardInterrupt
+        if hasattr(estimator, "summary_"):
+            note(f"clustered by a summary: {estimator.summary_}.")
+        tally = _label(settings, frame, estimator)
+        summary = summarise(settings, tuple(names), scaling, estimator, fit.seconds, tally)
+    if settings.json is not None:
+        write_json(settings.json, summary.record())
+    if not settings.quiet:
+        show_result(summary)
+
+
+def _check(settings: Settings) -> None:
+    for name in ("plot", "report"):
+        if getattr(settings, name) is not None:
+            raise Problem(f"--{name} draws rows, which stay with the workers of --scheduler: leave it out.")
+    if STANDARD_STREAM in settings.files:
+        raise Problem("--scheduler has workers read the files, and standard input is none: name the files.")
+    if settings.output is not None:
+        check_target(settings.output, [".parquet"])
+        if Path(settings.output).exists():
+            raise Problem(f"'{settings.output}' is there: with --scheduler -o makes a folder. Give it another name.")
+
+
+def _read(settings: Settings) -> Any:
+    import dask.dataframe as dd
+
+    kinds = {kind_of(file) for file in settings.files}
+    if kinds == {"parquet"}:
+        read = dd.read_parquet
+    elif kinds == {"text"}:
+        options = {} if settings.header is not False else {"header": None}
+        tabs = all(Path(file).suffix.lower() == ".tsv" for file in settings.files)
+        # the digits as they stand, to the last bit
+        read = partial(dd.read_csv, sep="\t" if tabs else ",", float_precision="round_trip", **options)
+    else:
+        raise Problem("--scheduler reads Parquet or CSV, all files of one kind: convert the others first.")
+    try:
+        # one by one: Dask would put them in an order of its own
+        parts = [read(os.path.abspath(file) if "://" not in file else file) for file in settings.files]
+        return parts[0] if len(parts) == 1 else dd.concat(parts)
+    except (OSError, ValueError) as error:
+        raise Problem(f"cannot read: {error}") from error
+
+
+def _chosen(settings: Settings, columns: Sequence[str]) -> list[str]:
+    asked = [part.strip() for text in settings.columns or () for part in text.split(",")]
+    left_out = [part.strip() for text in settings.ignore or () for part in text.split(",")]
+    for name in [*asked, *left_out]:
+        if name not in columns:
+            raise Problem(f"there is no column '{name}': there are {', '.join(columns)}.")
+    if settings.output is not None and settings.name in columns:
+        raise Problem(f"there is a column '{settings.name}' already: give the new one another name with --name.")
+    return [name for name in (asked or columns) if name not in left_out]
+
+
+def _scaling(settings: Settings, data: Distributed) -> Scaling:
+    """Return how features are brought to one scale: by the same sums, in the same order, as without Dask."""
+    from dask import delayed
+
+    d = data.rows.shape[1]
+    if not settings.standardise:
+        return Scaling.none(d)
+    moments: Any = Moments.empty(d)
+    for part, rows in data.parts():
+        moments = delayed(partial(_add, part), pure=False)(moments, rows)
+    return moments.compute().scaling()
+
+
+def _add(part: Part, moments: Moments, rows: Any) -> Moments:
+    return moments.add(part.check(rows)[0])
+
+
+def _label(settings: Settings, frame: Any, estimator: Any) -> Tally:
+    """Have rows labelled, written and counted; the folder appears once all of it is there."""
+    from dask import compute, delayed
+
+    columns = added_columns(settings, [str(name) for name in frame.columns], estimator)
+    folder = None if settings.output is None else Path(settings.output).absolute()
+    begun = None if folder is None else folder.with_name(f"{folder.name}.part")
+    if begun is not None:
+        begun.mkdir(exist_ok=True)
+    parts = frame.to_delayed() if begun is not None else [None] * frame.npartitions
+    added = zip(*(each.to_delayed() for each in columns.values()), strict=True)
+    give = partial(_give, begun, tuple(columns), estimator.n_clusters_)
+    jobs = [delayed(give, pure=False)(*each) for each in enumerate(zip(parts, added, strict=True))]
+    tallies = compute(*jobs)
+    if begun is not None and folder is not None:
+        begun.rename(folder)
+    return _joined(tallies)
+
+
+def _give(
+    folder: Path | None, names: tuple[str, ...], n_clusters: int, number: int, part: tuple[Any, tuple[Array, ...]]
+) -> Tally:
+    rows, added = part
+    if folder is not None:
+        target = folder / f"part.{number:06d}.parquet"
+        draft = target.with_suffix(".draft")  # a worker that dies leaves no half of a part
+        rows.assign(**dict(zip(names, added, strict=True))).to_parquet(draft)
+        draft.replace(target)
+    return Tally().add(added[0], added[1] if len(added) > 1 else None, n_clusters)
+
+
+def _joined(tallies: Sequence[Tally]) -> Tally:
+    sizes = tuple(int(sum(each)) for each in zip(*(tally.sizes for tally in tallies), strict=True))
+    sure = tuple(fsum(each) for each in zip(*(tally.sure for tally in tallies), strict=True))
+    return Tally(sum(tally.rows for tally in tallies), sizes, sure, sum(tally.doubtful for tally in tallies))
