@@ -182,3 +182,13 @@ def test_more_clusters_than_rows(name):
 def test_a_name_that_is_not_there():
     with pytest.raises(AttributeError, match="Did you mean 'ModeSeek'"):
         modeseek.ModeSeeker  # noqa: B018
+
+
+def test_summaries_by_the_command(folder):
+    path = str(folder / "ok.csv")
+    status, _, err = call("cluster", path, "--algorithm", "dsms", "--summary", "cells")
+    assert status == 2
+    assert "summary must be one of 'auto', 'grid', 'sample'; got 'cells'" in err
+    assert call("cluster", path, "--algorithm", "dsms", "--summary", "grid", "--resolution", "0.05")[0] == 0
+    assert call("cluster", path, "--summary", "none")[0] == 0
+    assert "--algorithm dsms, sms, bms or ms" in call("cluster", path, "--resolution", "0.05")[2]

@@ -103,6 +103,8 @@ def cluster(
     min_clusters: o.MinClusters = None,
     max_clusters: o.MaxClusters = None,
     min_cluster_size: o.MinClusterSize = None,
+    summary: o.Summary = None,
+    resolution: o.Resolution = None,
     h_min: o.HMin = None,
     h_max: o.HMax = None,
     h_inf: o.HInf = None,

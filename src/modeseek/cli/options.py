@@ -28,6 +28,24 @@ OutOfCore = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Summary = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|grid|sample|none",
+        show_default="auto",
+        help="Run on weighted points that stand for many rows: auto does so above 50,000 (modeseek: 100,000).",
+        rich_help_panel=METHOD,
+    ),
+]
+Resolution = Annotated[
+    float | None,
+    typer.Option(
+        metavar="X",
+        show_default="1/16",
+        help="Widest cell of such a grid, over the smallest bandwidth.",
+        rich_help_panel=CHAIN,
+    ),
+]
 Restart = Annotated[
     bool,
     typer.Option("--restart", help="Drop what an unfinished run has left for the same output.", rich_help_panel=RUN),

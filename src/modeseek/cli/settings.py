@@ -41,6 +41,8 @@ METHOD = [
     "min_clusters",
     "max_clusters",
     "min_cluster_size",
+    "summary",
+    "resolution",
     "engine",
     "jobs",
 ]
@@ -80,6 +82,8 @@ class Settings:
     min_clusters: int | None
     max_clusters: int | None
     min_cluster_size: int | None
+    summary: str | None
+    resolution: float | None
     engine: str | None
     jobs: int | None
     seed: int
@@ -120,6 +124,8 @@ class Settings:
         given = {name: getattr(self, name) for name in METHOD if getattr(self, name) is not None}
         if "nu" in given:
             given["nu"] = _number_or_word(given["nu"])
+        if given.get("summary") == "none":
+            given["summary"] = None
         return given
 
 
