@@ -61,7 +61,7 @@ def candidates_of(data: LabelledSet, seed: int, shared: Shared) -> Record:
     model = ModeSeek(metric="cosine" if data.prep == "l2" else "euclidean", random_state=seed)
     around = (Change(choice, "NEXT_TO_IT", 1.0), Change(choice, "FINER", 0.0))  # then the score is that of neighbours
     with threadpool_limits(1), changed(shared.changes()), changed(around):
-        points = model._check_data(X, None)
+        points = model._points_of(*model._check_data(X, None))
         landscape = model._landscape(points)
         rise = choice.rise(landscape)
         mixture = choice.by_mixture(landscape, np.random.default_rng(seed), clear=rise >= choice.CLEAR_RISE)

@@ -136,7 +136,7 @@ def test_stability_is_the_mean_over_the_thinnings_that_were_done():
         return choice._candidates(landscape, 0, course), course.cut
 
     model = ModeSeek(random_state=0)
-    landscape = model._landscape(model._check_data(BLOBS, None))
+    landscape = model._landscape(model._points_of(*model._check_data(BLOBS, None)))
     assert isinstance(landscape, Landscape)
     for after in (1, 2, 16):
         candidates, cut = judged(after)

@@ -104,7 +104,10 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         -------
         params : dict
         """
-        return {**super().get_params(deep), "summary": vars(self)["summary"]}
+        params: dict[str, Any] = super().get_params(deep)
+        if "summary" in params:  # the attribute is the table of clusters too
+            params["summary"] = vars(self)["summary"]
+        return params
 
     def _fit_points(self, make: Callable[[], Points]) -> Self:
         """Make the points, fit them and store what comes out; Ctrl-C is raised once all is stored."""

@@ -116,7 +116,7 @@ class Summarised:
 
     def _kind(self) -> str | None:
         # not by the attribute, which is the table of clusters too
-        kind = vars(self)["summary"]
+        kind = vars(self).get("summary")
         return None if kind is None else check_choice("summary", kind, KINDS)
 
     def _points_for(self, survey: Survey, geometry: Geometry, kind: str) -> Points:
