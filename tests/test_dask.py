@@ -1,5 +1,6 @@
 """Dask: the labels of memory, bit for bit, however rows are cut, and whoever dies."""
 
+import json
 import os
 import pickle
 import signal
@@ -12,6 +13,7 @@ import pytest
 
 import modeseek
 from modeseek.scale import DaskFailed, Distributed, is_distributed
+from test_cli import refused, run
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -302,3 +304,56 @@ def test_chains_on_workers(cluster, monkeypatch):
         np.testing.assert_array_equal(np.asarray(found.confidence_), known.confidence_)
         assert found.outcome_ is known.outcome_
         assert found.n_updates_ == known.n_updates_
+
+
+def test_the_command(cluster, tmp_path):
+    """Files of Parquet or CSV give the labels of memory, standardised as there."""
+    _, client = cluster
+    table = pd.DataFrame(blobs(900) * [1.0, 5.0], columns=["a", "b"])
+    table.to_parquet(tmp_path / "all.parquet")
+    table.to_csv(tmp_path / "all.csv", index=False)
+    for number, rows in enumerate(np.array_split(np.arange(900), 3)):
+        table.iloc[rows].to_parquet(tmp_path / f"part{number}.parquet")
+    options = ["--algorithm", "bms", "--bandwidth", "0.5", "-q"]
+    status, *_ = run("cluster", tmp_path / "all.parquet", *options, "-o", tmp_path / "known.parquet")
+    known = pd.read_parquet(tmp_path / "known.parquet")
+    away = [*options, "--scheduler", client.scheduler.address]
+    for name, files in {
+        "one": ["all.parquet"],
+        "text": ["all.csv"],
+        "more": [f"part{i}.parquet" for i in range(3)],
+    }.items():
+        target, told = tmp_path / f"{name}.parquet", tmp_path / f"{name}.json"
+        status, _, err = run("cluster", *(tmp_path / file for file in files), *away, "-o", target, "--json", told)
+        assert status == 0, err
+        pd.testing.assert_frame_equal(pd.read_parquet(target).reset_index(drop=True), known)
+        sizes = [each["size"] for each in json.loads(told.read_text())["clusters"]]
+        assert sizes == np.bincount(known.cluster).tolist()
+        assert not target.with_name(f"{name}.parquet.part").exists()
+    client.retire_workers()
+    refused("has no workers", "cluster", tmp_path / "all.parquet", *away)
+
+
+def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):
+    import joblib
+
+    from modeseek.experiments.paper import choose
+    from modeseek.experiments.runner import Plan, run_plan
+
+    experiment = choose(["gradient"], quick=True)[0]
+    known, found = Plan([experiment], 1, 0), Plan([experiment], 1, 0)
+    run_plan(known)
+    monkeypatch.setattr(type(experiment), "work", _refuse)
+    with joblib.parallel_config("dask"):
+        run_plan(found)
+    assert found.rows(experiment).csv() == known.rows(experiment).csv()
+
+
+def test_no_scheduler(tmp_path, monkeypatch):
+    monkeypatch.setattr("modeseek.cli.scheduler.PATIENCE", 0.5)
+    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "rows.parquet")
+    away = ["--scheduler", "tcp://127.0.0.1:9"]
+    refused("dask scheduler", "cluster", tmp_path / "rows.parquet", *away)
+    refused("dask scheduler", "paper", "gradient", "--quick", "-o", tmp_path / "paper", *away)
+    refused("leave it out", "cluster", tmp_path / "rows.parquet", *away, "--plot", tmp_path / "p.png")
+    refused("Parquet or CSV", "cluster", tmp_path / "rows.npy", *away)

@@ -14,7 +14,7 @@ from modeseek.chain import Chain, ChainResult, Outcome, Record, Stopping, Trace,
 from modeseek.types import Callback, ChainState, Stage, SweepInfo, Watcher
 from modeseek.validation import check_integer
 
-__all__ = ["chains_of", "run_chains", "runs_away"]
+__all__ = ["chains_of", "client_in_force", "run_chains"]
 
 
 def chains_of(make: Callable[..., Chain], n: int) -> list[Chain]:
@@ -90,7 +90,7 @@ def run_chains(
     if len({id(chain.sweep) for chain in chains}) < len(chains):
         raise ValueError("the same chain twice: make each chain by a call of its own.")
     callbacks = tuple(callbacks)
-    client = _client()
+    client = client_in_force()
     if client is not None and not callbacks:  # these want to see every sweep
         return _run_away(
             client, [_Job(chain, stopping, record if chain is chains[0] else None) for chain in chains], watch
@@ -116,12 +116,8 @@ def run_chains(
     return [future.result() for future in futures] + [one(chain) for chain in chains[len(futures) :]]
 
 
-def runs_away() -> bool:
-    """Tell whether chains go to Dask's workers: whether joblib's Dask backend is in force."""
-    return _client() is not None
-
-
-def _client() -> Any:
+def client_in_force() -> Any:
+    """Return the client of Dask that jobs go to, which is that of joblib's Dask backend; None where another is set."""
     backend, _ = get_active_backend()
     return backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,8 +28,8 @@ PATIENCE = 10
 MESSAGES = {
     "scheduler": "the Dask scheduler at '{0}' is gone or was restarted: start it and its workers again, and type the "
     "same command again",
-    "workers": "workers died again and again over one part of the data, most likely for want of memory: start them with "
-    "a larger --memory-limit, and type the same command again",
+    "workers": "workers died again and again over one part of the data, most likely for want of memory: start them "
+    "with a larger --memory-limit, and type the same command again",
     "modeseek": "the scheduler at '{0}' or its workers cannot read the tasks: install the same modeseek there as here",
 }
 NEEDED = "--scheduler needs Dask: pip install 'modeseek[dask]'."
@@ -41,6 +42,8 @@ def connected(address: str, kept: str) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise Problem(NEEDED) from error
+    # what is wrong is said once, below
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)
     try:
         client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
@@ -90,6 +93,8 @@ def _check(settings: Settings) -> None:
             raise Problem(f"--{name} draws rows, which stay with the workers of --scheduler: leave it out.")
     if STANDARD_STREAM in settings.files:
         raise Problem("--scheduler has workers read the files, and standard input is none: name the files.")
+    if {kind_of(file) for file in settings.files} not in ({"parquet"}, {"text"}):
+        raise Problem("--scheduler reads Parquet or CSV, all files of one kind: convert the others first.")
     if settings.output is not None:
         check_target(settings.output, [".parquet"])
         if Path(settings.output).exists():
@@ -98,17 +103,17 @@ def _check(settings: Settings) -> None:
 
 def _read(settings: Settings) -> Any:
     import dask.dataframe as dd
+    import pandas
 
-    kinds = {kind_of(file) for file in settings.files}
-    if kinds == {"parquet"}:
+    if kind_of(settings.file) == "parquet":
         read = dd.read_parquet
-    elif kinds == {"text"}:
-        options = {} if settings.header is not False else {"header": None}
-        tabs = all(Path(file).suffix.lower() == ".tsv" for file in settings.files)
-        # the digits as they stand, to the last bit
-        read = partial(dd.read_csv, sep="\t" if tabs else ",", float_precision="round_trip", **options)
     else:
-        raise Problem("--scheduler reads Parquet or CSV, all files of one kind: convert the others first.")
+        options: dict[str, Any] = {} if settings.header is not False else {"header": None}
+        if tuple(int(part) for part in pandas.__version__.split(".")[:2]) < (3, 1):
+            # the digits as they stand, to the last bit; later pandas reads them so by itself
+            options["float_precision"] = "round_trip"
+        tabs = all(Path(file).suffix.lower() == ".tsv" for file in settings.files)
+        read = partial(dd.read_csv, sep="\t" if tabs else ",", **options)
     try:
         # one by one: Dask would put them in an order of its own
         parts = [read(os.path.abspath(file) if "://" not in file else file) for file in settings.files]

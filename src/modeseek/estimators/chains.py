@@ -11,7 +11,7 @@ import numpy as np
 
 from modeseek.chain import Chain, ChainResult, Outcome, Setting, Stopping, partition
 from modeseek.consensus import consensus
-from modeseek.ensemble import chains_of, run_chains, runs_away
+from modeseek.ensemble import chains_of, client_in_force, run_chains
 from modeseek.estimators.base import Memberships
 from modeseek.partition import Partition, partition_of
 from modeseek.ranges import local_scales
@@ -55,7 +55,7 @@ class RandomClusterer(Memberships):
         ended = None if several is None else several.ended
         with on_workers() if self._away else nullcontext():
             # of chains that run elsewhere only their ends are heard
-            near = [] if several is None or runs_away() else [several]
+            near = [] if several is None or client_in_force() else [several]
             callbacks: list[Callback] = [*near, *(self.callbacks or ())]
             results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks, watch=ended, record=record)
         self.trace_ = results[0].trace.restored(points)

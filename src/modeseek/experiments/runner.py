@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
+from modeseek.ensemble import client_in_force
 from modeseek.experiments.experiment import Experiment, Job
 from modeseek.experiments.journal import Journal
 from modeseek.experiments.rows import Row, Rows
@@ -75,7 +77,8 @@ def run_plan(plan: Plan, *, n_jobs: int | None = None, advance: Callable[[float]
     ----------
     plan : Plan
     n_jobs : int, optional
-        Processes; None means 1, -1 all cores. Rows do not depend on it.
+        Processes; None means 1, -1 all cores. Rows do not depend on it. Where joblib's Dask backend is in force, all
+        workers of Dask.
     advance : callable, optional
         Called with the cost of each job as it ends.
     """
@@ -90,10 +93,25 @@ def run_plan(plan: Plan, *, n_jobs: int | None = None, advance: Callable[[float]
 def _results(
     todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int
 ) -> Iterable[tuple[int, list[Row]]] | Iterator[tuple[int, list[Row]]]:
+    client = client_in_force()
     tasks = ((number, experiment, job, seed) for number, (experiment, job) in enumerate(todo))
+    if client is not None:
+        return _by_dask(client, list(tasks))
     if workers == 1 or len(todo) <= 1:
         return (_do(*task) for task in tasks)
     return Parallel(workers, return_as="generator_unordered")(delayed(_do)(*task) for task in tasks)
+
+
+def _by_dask(client: Any, tasks: Sequence[tuple[int, Experiment, Job, int]]) -> Iterator[tuple[int, list[Row]]]:
+    """Have jobs done by Dask's workers; joblib's own loop does them here where there is one worker of one thread."""
+    from distributed import as_completed
+
+    futures = [client.submit(_do, *task, pure=False) for task in tasks]
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        client.cancel(futures)
 
 
 def _do(number: int, experiment: Experiment, job: Job, seed: int) -> tuple[int, list[Row]]:

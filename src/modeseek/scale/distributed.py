@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 from joblib import parallel_config
 
-from modeseek.scale.parts import Head, Labeller, Part, head_of, label_part, merge_all, numbers_of, survey_of
+from modeseek.scale.parts import Head, Labeller, Part, head_of, label_part, level_of, merge_all, numbers_of, survey_of
 from modeseek.scale.summary import FIRST, MOST_DIMENSIONS, Plan, Survey
 from modeseek.types import Array
 
@@ -137,7 +137,12 @@ class Distributed:
         """Return the survey of all rows: one for each partition, merged in a tree by the workers."""
         from dask import delayed
 
-        surveys = [delayed(partial(survey_of, part, plan), pure=False)(*rows) for part, *rows in self.parts()]
+        (part, *rows), *others = self.parts()
+        first = delayed(partial(survey_of, part, plan, 0), pure=False)(*rows)
+        # the first partition finds out how coarse cells must be, so that the others need not go all the way
+        level = delayed(level_of, pure=False)(first)
+        work = [delayed(partial(survey_of, part, plan), pure=False) for part, *_ in others]
+        surveys = [first, *(survey(level, *rows) for survey, (_, *rows) in zip(work, others, strict=True))]
         merge = delayed(merge_all, pure=False)
         while len(surveys) > 1:
             surveys = [merge(surveys[at : at + MERGED]) for at in range(0, len(surveys), MERGED)]

@@ -14,7 +14,7 @@ from modeseek.scale.summary import Plan, Summary, Survey
 from modeseek.types import Array
 from modeseek.validation import Points, check_weights, unit_rows
 
-__all__ = ["Head", "Labeller", "Part", "head_of", "label_part", "merge_all", "numbers_of", "survey_of"]
+__all__ = ["Head", "Labeller", "Part", "head_of", "label_part", "level_of", "merge_all", "numbers_of", "survey_of"]
 
 
 class Part(NamedTuple):
@@ -99,14 +99,21 @@ def head_of(part: Part, most: int, rows: Any, weights: Any = None) -> Head:
     return Head(len(rows), int(present[-1]) if len(rows) else 0, rows[:cut], weights[:cut])
 
 
-def survey_of(part: Part, plan: Plan, rows: Any, weights: Any = None) -> Survey:
-    """Return the survey of a partition; rows of weight 0 take no part."""
+def survey_of(part: Part, plan: Plan, level: int, rows: Any, weights: Any = None) -> Survey:
+    """Return the survey of a partition, with cells of at least this level; rows of weight 0 take no part."""
     rows, weights = part.check(rows, weights)
-    rows = part.place(rows)
+    rows, survey = part.place(rows), plan.begin()
+    if survey.cells is not None:
+        survey = replace(survey, cells=replace(survey.cells, level=level))
     if weights is None:
-        return plan.begin().add(rows)
+        return survey.add(rows)
     present = weights > 0
-    return plan.begin().add(rows[present], weights[present])
+    return survey.add(rows[present], weights[present])
+
+
+def level_of(survey: Survey) -> int:
+    """Return how coarse the cells had to be: more rows take no finer ones."""
+    return 0 if survey.cells is None else survey.cells.level
 
 
 def merge_all(surveys: Sequence[Survey]) -> Survey:
