@@ -19,6 +19,7 @@ from sklearn.datasets import make_blobs
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import summaries
+from modeseek.report import block_lines
 from modeseek.scale import summary
 from modeseek.scaling import Scaling
 from modeseek.storage import read_table
@@ -162,6 +163,15 @@ def test_pictures_pages_and_standard_output(data, tmp_path):
     assert sorted(inside(tmp_path)) == ["j.json", "page.html", "picture.png", "points.csv"]
 
 
+def test_the_lines_on_the_page_repeat_the_command(data, tmp_path, capsys):
+    run("cluster", data, data, *NO_NAME, *MS, "-o", tmp_path / "o.csv")
+    exec(block_lines(MeanShift(bandwidth=0.4), [str(data)] * 2, ["width", "height"], standardise=True), {})
+    printed = np.array(capsys.readouterr().out.replace("[", " ").replace("]", " ").split())
+    labels = read_table(tmp_path / "o.csv").cells[3]
+    assert printed[printed != "..."][:3].tolist() == labels[:3].tolist()
+    assert printed[-3:].tolist() == labels[-3:].tolist()
+
+
 def test_cosine_and_no_scaling(tmp_path):
     rows = np.random.default_rng(0).normal([5, 0, 0], 1, (900, 3))
     rows[::2] = rows[::2, [1, 0, 2]]
@@ -232,7 +242,8 @@ KILLED = """
     import os, signal, sys
     from modeseek.cli import app, kept, out_of_core
     from modeseek.estimators import MeanShift, summaries
-    from modeseek.scale import summary
+    from modeseek.report import block_lines
+from modeseek.scale import summary
 
     out_of_core.BLOCK, summaries.FIRST, summary.FIRST, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
     summaries.Summarised._sample_rows = 300
