@@ -242,8 +242,7 @@ KILLED = """
     import os, signal, sys
     from modeseek.cli import app, kept, out_of_core
     from modeseek.estimators import MeanShift, summaries
-    from modeseek.report import block_lines
-from modeseek.scale import summary
+    from modeseek.scale import summary
 
     out_of_core.BLOCK, summaries.FIRST, summary.FIRST, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
     summaries.Summarised._sample_rows = 300
