@@ -101,10 +101,14 @@ def test_numbers_by_the_fast_reader_are_the_same(files):
     assert quick[1].lines == text[quick[1].table.lines[0] - 1 : quick[1].table.lines[-1]]
 
 
+def read_all(path, only):
+    for chunk in open_chunks([path], block=1000).read(only=only):
+        chunk.table.features(["width", "height"])
+
+
 def last_error(path, only):
     with pytest.raises(DataError) as caught:
-        for chunk in open_chunks([path], block=1000).read(only=only):
-            chunk.table.features(["width", "height"])
+        read_all(path, only)
     return str(caught.value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from dataclasses import dataclass, fields
@@ -184,7 +185,9 @@ def _asked(settings: Settings, block: int) -> dict[str, Any]:
     for path in map(Path, settings.files):
         stat = path.stat()
         found.append([os.path.realpath(path), stat.st_size, stat.st_mtime_ns])
-    return {"version": __version__, "block": block, "options": options, "files": found}
+    asked = {"version": __version__, "block": block, "options": options, "files": found}
+    # as it will be read: JSON knows no tuples
+    return dict(json.loads(json.dumps(asked)))
 
 
 def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:

@@ -59,6 +59,8 @@ def cluster_blocks(settings: Settings, estimator: Any) -> None:
             raise
         raise Problem(str(error)) from error
     finally:
+        if job.writer is not None:
+            job.writer.close()
         job.keeper.close()
 
 
@@ -67,6 +69,9 @@ class _Job:
 
     def __init__(self, settings: Settings, estimator: Any):
         self.settings, self.estimator = settings, estimator
+        if estimator.get_params(deep=False)["summary"] is None:
+            # there is no other way here, and whoever reads the settings should see it
+            estimator.set_params(summary="auto")
         self.chunks = open_chunks(settings.files, header=settings.header, block=BLOCK)
         first = next(iter(self.chunks.read())).table
         columns = column_names(settings.columns, first) if settings.columns else None
@@ -248,7 +253,7 @@ class _Job:
                 from modeseek.cli.page import write_clustering
 
                 shown = Table(settings.title, self.names, tuple(features.values.T))
-                write_clustering(settings.report, settings, shown, features, rows, told, notes)
+                write_clustering(settings.report, settings, shown, features, rows, told, notes, blocks=True)
         if self.writer is not None:
             self.writer.finish(str(settings.output))
         self.keeper.end()

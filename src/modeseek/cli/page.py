@@ -24,9 +24,14 @@ def write_clustering(
     scaled: Array,
     estimator: Any,
     notes: Sequence[str],
+    *,
+    blocks: bool = False,
 ) -> None:
-    """Write the page, with the columns of the table that were left out, and the lines that repeat the command."""
-    from modeseek.report import python_lines, write_report
+    """Write the page, with the columns of the table that were left out, and the lines that repeat the command.
+
+    With `blocks`, the rows are some of many that were read block by block.
+    """
+    from modeseek.report import block_lines, python_lines, write_report
 
     left = [j for j, name in enumerate(table.columns) if name not in features.names]
     names = {j for j in left if table.columns[j] in table.row_names}
@@ -36,6 +41,12 @@ def write_clustering(
     if left:
         asked["left out"] = _listed([table.columns[j] for j in left])
     asked["scaling"] = "each feature to mean 0 and standard deviation 1" if settings.standardise else "none"
+    scaling, header = settings.standardise, settings.header
+    if blocks:
+        code = block_lines(estimator, settings.files, features.names, standardise=scaling, header=header)
+    else:
+        chosen = features.names if left or settings.columns else None
+        code = python_lines(estimator, settings.file, chosen, standardise=scaling, header=header)
     write_report(
         path,
         estimator,
@@ -47,13 +58,7 @@ def write_clustering(
         title=f"Clusters of {settings.title}",
         asked=asked,
         notes=notes,
-        code=python_lines(
-            estimator,
-            settings.file,
-            features.names if left or settings.columns else None,
-            standardise=settings.standardise,
-            header=settings.header,
-        ),
+        code=code,
         # as editors count, and as messages about the file do
         first_row=1,
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-__all__ = ["SILENT", "changed_parameters", "fit_lines", "python_lines"]
+__all__ = ["SILENT", "block_lines", "changed_parameters", "fit_lines", "python_lines"]
 
 # what changes no result
 SILENT = ("callbacks", "record", "verbose")
@@ -60,6 +60,53 @@ def python_lines(
         body.append("X = Scaling.fit(X, standardise=True).apply(X)")
     head.append("from modeseek.storage import read_table")
     body += [f"model = {_call(estimator, name)}.fit(X)", "print(model.labels_)"]
+    return "\n".join([*head, "", *body])
+
+
+def block_lines(
+    estimator: BaseEstimator,
+    files: Sequence[str],
+    columns: Sequence[str],
+    *,
+    standardise: bool = False,
+    header: bool | None = None,
+) -> str:
+    """Return a script that does the same as `python_lines` with files of any size, block by block.
+
+    Examples
+    --------
+    >>> from modeseek import ModeSeek
+    >>> print(block_lines(ModeSeek(random_state=0), ["a.csv", "b.csv"], ["width", "height"]))
+    from modeseek import ModeSeek
+    from modeseek.storage import open_chunks
+    <BLANKLINE>
+    chunks, columns = open_chunks(['a.csv', 'b.csv']), ['width', 'height']
+    model = ModeSeek(random_state=0)
+    for chunk in chunks.read(only=columns):
+        model.partial_fit(chunk.table.features(columns).values)
+    model.finalize()
+    for chunk in chunks.read(only=columns):
+        print(model.predict(chunk.table.features(columns).values))
+    """
+    name, told = type(estimator).__name__, "" if header is None else f", header={header}"
+    head = [f"from modeseek import {name}"]
+    body = [f"chunks, columns = open_chunks({_listed(files)}{told}), {_listed(columns)}"]
+    rows = "chunk.table.features(columns).values"
+    if standardise:
+        head.append("from modeseek.scaling import Moments")
+        body += [
+            "moments = Moments.empty(len(columns))",
+            "for chunk in chunks.read(only=columns):",
+            f"    moments = moments.add({rows})",
+        ]
+        rows = f"moments.scaling().apply({rows})"
+    head.append("from modeseek.storage import open_chunks")
+    body += [
+        f"model = {_call(estimator, name)}",
+        "for chunk in chunks.read(only=columns):",
+        f"    model.partial_fit({rows})",
+    ]
+    body += ["model.finalize()", "for chunk in chunks.read(only=columns):", f"    print(model.predict({rows}))"]
     return "\n".join([*head, "", *body])
 
 

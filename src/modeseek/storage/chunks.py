@@ -96,7 +96,6 @@ class Chunks:
     ----------
     files : tuple of BlockFile
     kind : str
-        What kind of file all are.
     """
 
     files: tuple[BlockFile, ...]
@@ -210,7 +209,7 @@ class _NpyFile:
     delimiter: str | None = None
 
     def __init__(self, path: Path, name: str, block: int):
-        self._path, self.name, self._source = path, name, name
+        self._path, self.name = path, name
         matrix = self._open()
         self._rows = len(matrix)
         self.columns = tuple(f"x{j}" for j in range(matrix.shape[1]))
