@@ -183,6 +183,8 @@ def _clusters_of_points(model: Any) -> _Clusters:
 def _lines(model: Any, clusters: _Clusters) -> list[str]:
     """Return what was found and how it ended, in words."""
     n, rows = model.n_clusters_, int(clusters.sizes.sum())
+    if is_distributed(model.labels_) and hasattr(model, "summary_"):
+        rows = round(model.summary_.weight)  # sizes by a sample are rounded
     noise = f", {clusters.n_noise:,} of them noise" if clusters.n_noise else ""
     lines = [f"{n:,} {'cluster' if n == 1 else 'clusters'} in {rows:,} {'row' if rows == 1 else 'rows'}{noise}"]
     if hasattr(model, "message_"):
