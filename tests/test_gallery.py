@@ -11,6 +11,8 @@ import modeseek.plots
 
 GALLERY = Path(__file__).parents[1] / "examples" / "gallery"
 SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
+# eighteen clusterers on seven sets take half a minute, and the pages of documentation run them anyway
+QUICK = [script for script in SCRIPTS if script.stem != "plot_compare_algorithms"]
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def shown(monkeypatch):
     plt.close("all")
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", QUICK, ids=lambda path: path.stem)
 def test_script(script, shown, monkeypatch):
     monkeypatch.chdir(GALLERY)
     names = runpy.run_path(str(script))  # kept: a film that goes before it was drawn complains

@@ -158,7 +158,7 @@ def paper(
 def explore(file: o.ExploreFile = None, port: o.Port = None, no_browser: o.NoBrowser = False) -> None:
     """Open a page on which runs can be watched, compared and steered; it is for this computer only.
 
-    Needs Panel and Bokeh: pip install 'modeseek[explore]'. Ctrl-C ends it.
+    Needs Panel and Bokeh: pip install panel bokeh, or the extra 'explore' of modeseek. Ctrl-C ends it.
     """
     from modeseek.cli.explore import run_command
 
