@@ -19,8 +19,11 @@ __all__ = [
     "Array",
     "BandwidthPolicy",
     "Callback",
+    "ChainEnd",
+    "ChainJob",
     "ChainState",
     "Draws",
+    "Ending",
     "Engine",
     "Geometry",
     "IntArray",
@@ -81,6 +84,63 @@ class SweepInfo(NamedTuple):
 
     bandwidths: Array
     largest_shift: float
+
+
+class Ending(NamedTuple):
+    """When a chain ends, for an engine that runs it to its end; see `modeseek.chain.Stopping`.
+
+    Attributes
+    ----------
+    tau, threshold, fraction : float
+    by_certificate : bool
+    max_updates : int
+    max_sweeps : int, optional
+    """
+
+    tau: float
+    threshold: float
+    fraction: float
+    by_certificate: bool
+    max_updates: int
+    max_sweeps: int | None
+
+
+class ChainJob(NamedTuple):
+    """A chain that is to be run to its end by an engine.
+
+    Attributes
+    ----------
+    points : (n, d) array
+        Where it starts.
+    weights : (n,) array
+    plan : DrawPlan
+        Its draws, as `modeseek.bandwidth` makes them.
+    ending : Ending
+    """
+
+    points: Array
+    weights: Array
+    plan: Any
+    ending: Ending
+
+
+class ChainEnd(NamedTuple):
+    """What such a chain leaves behind.
+
+    Attributes
+    ----------
+    state : ChainState
+    sweeps : int
+    outcome : str
+        A name in `modeseek.chain.Outcome`.
+    shifts : array
+        The longest move of each sweep, of the first chain of a run; of others, empty.
+    """
+
+    state: ChainState
+    sweeps: int
+    outcome: str
+    shifts: Array
 
 
 Callback: TypeAlias = Callable[[ChainState, SweepInfo], None]

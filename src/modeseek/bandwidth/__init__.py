@@ -7,10 +7,12 @@ from modeseek.bandwidth.policies import (
     Absorption,
     Anchored,
     Constant,
+    Recipe,
     Shrinking,
     Uniform,
     Walk,
     make_policy,
+    recipe_of,
 )
 
 __all__ = [
@@ -26,10 +28,12 @@ __all__ = [
     "NuSpec",
     "OwnNu",
     "Power",
+    "Recipe",
     "Shrinking",
     "Uniform",
     "Walk",
     "get_nu",
     "make_policy",
+    "recipe_of",
     "uniforms",
 ]

@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol, TypeAlias, cast
 
 import numpy as np
 
+from modeseek.bandwidth import steps
 from modeseek.types import Array
 from modeseek.validation import check_number
 
@@ -43,7 +44,7 @@ class LogLog:
     squares_diverge: ClassVar[bool] = True
 
     def __call__(self, k: Array) -> Array:
-        return 1.0 / np.log10(10.0 + np.log10(k))
+        return steps.log_log(k)
 
     def sup(self, k: int) -> float:
         """Return nu_k: the sequence falls."""
@@ -71,11 +72,11 @@ class Power:
         return self.a <= 0.5
 
     def __call__(self, k: Array) -> Array:
-        return np.asarray(k, dtype=np.float64) ** -self.a
+        return steps.power(np.asarray(k, dtype=np.float64), self.a)
 
     def sup(self, k: int) -> float:
         """Return nu_k: the sequence falls."""
-        return float(k) ** -self.a
+        return steps.power(float(k), self.a)
 
 
 @dataclass(frozen=True)

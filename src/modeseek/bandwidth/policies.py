@@ -6,19 +6,28 @@ one that the theorems cover; `Shrinking` is our reading of the paper's experimen
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.bandwidth.nu import LogLog, Nu, NuSpec, get_nu
+from modeseek.bandwidth import steps
+from modeseek.bandwidth.nu import LogLog, Nu, NuSpec, Power, get_nu
 from modeseek.types import Array, BandwidthPolicy
 from modeseek.validation import check_choice, check_number, check_range
 
-EPS = float(np.finfo(np.float64).eps)
-
-__all__ = ["POLICIES", "Absorption", "Anchored", "Constant", "Shrinking", "Uniform", "Walk", "make_policy"]
+__all__ = [
+    "POLICIES",
+    "Absorption",
+    "Anchored",
+    "Constant",
+    "Recipe",
+    "Shrinking",
+    "Uniform",
+    "Walk",
+    "make_policy",
+    "recipe_of",
+]
 
 
 @dataclass(frozen=True)
@@ -100,28 +109,24 @@ class Walk(_Ranged):
     with a slow nu it is soon absorbed at an end of the range: see `absorption`.
     """
 
-    def _delta(self, h: float) -> float:
-        delta = min((h / self.h_min) ** 2 - 1.0, 1.0 - (h / self.h_max) ** 2)
-        # a few units of rounding are 0: the walk has arrived
-        return delta if delta > 8 * EPS else 0.0
+    def _room(self, h: float) -> float:
+        return steps.walk_room(h, self.h_min, self.h_max)
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return the next steps of the walk."""
         bandwidths = np.empty(len(uniforms))
         for j, (u, nu) in enumerate(zip(uniforms.tolist(), self._nu(k, len(uniforms)).tolist(), strict=True)):
-            room = self._delta(h)
+            room = self._room(h)
             if room == 0.0:  # absorbed: the rest of the path is h
                 bandwidths[j:] = h
                 break
-            delta = min(nu, room)
-            # Python's own floats: a tenth of the time of NumPy's, number by number
-            h = min(max(h / math.sqrt(1.0 - delta + 2.0 * delta * u), self.h_min), self.h_max)
+            h = steps.walk(u, nu, room, h, self.h_min, self.h_max)
             bandwidths[j] = h
         return bandwidths
 
     def upper(self, h: float, k: int) -> float:
         """Return h once absorbed, h_max before: every h in the range can still come."""
-        return h if self._delta(h) == 0.0 else self.h_max
+        return h if self._room(h) == 0.0 else self.h_max
 
     def absorption(self, h: float | None = None) -> Absorption:
         """Return the probability that the walk from h (default h_0) ends at either end of its range.
@@ -161,14 +166,11 @@ class Shrinking(_Ranged):
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return independent draws from the shrinking range."""
-        nu = np.minimum(self._nu(k, len(uniforms)), 1.0)
-        low = self.h_0 - nu * (self.h_0 - self.h_min)
-        high = self.h_0 + nu * (self.h_max - self.h_0)
-        return low + uniforms * (high - low)
+        return steps.shrinking(uniforms, self._nu(k, len(uniforms)), self.h_min, self.h_0, self.h_max)
 
     def upper(self, h: float, k: int) -> float:
         """Return the upper end of the range as it is now."""
-        return self.h_0 + min(self.nu.sup(k + 1), 1.0) * (self.h_max - self.h_0)
+        return steps.shrinking_upper(self.nu.sup(k + 1), self.h_0, self.h_max)
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,7 @@ class Uniform(_Ranged):
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return independent draws from the whole range."""
-        return self.h_min + uniforms * (self.h_max - self.h_min)
+        return steps.uniform(uniforms, self.h_min, self.h_max)
 
     def upper(self, h: float, k: int) -> float:
         """Return h_max."""
@@ -192,17 +194,16 @@ class Anchored(_Ranged):
     """
 
     def _room(self) -> float:
-        return max(min((self.h_0 / self.h_min) ** 2 - 1.0, 1.0 - (self.h_0 / self.h_max) ** 2), 0.0)
+        return steps.anchored_room(self.h_min, self.h_0, self.h_max)
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return independent draws around h_inf."""
-        delta = np.minimum(self._nu(k, len(uniforms)), self._room())
-        return np.clip(self.h_0 / np.sqrt(1.0 - delta + 2.0 * delta * uniforms), self.h_min, self.h_max)
+        nu = self._nu(k, len(uniforms))
+        return steps.anchored(uniforms, nu, self._room(), self.h_min, self.h_0, self.h_max)
 
     def upper(self, h: float, k: int) -> float:
         """Return h_inf / sqrt(1 - delta), no more than h_max."""
-        delta = min(self.nu.sup(k + 1), self._room())
-        return min(float(self.h_0 / np.sqrt(1.0 - delta)), self.h_max)
+        return steps.anchored_upper(self.nu.sup(k + 1), self._room(), self.h_0, self.h_max)
 
 
 POLICIES: dict[str, type[_Ranged]] = {
@@ -226,3 +227,49 @@ def make_policy(
     check_choice("policy", policy, [*POLICIES, "constant"])
     ranged = POLICIES.get(policy, _Ranged)(*check_range(h_min, h_max, h_inf), get_nu(nu))
     return Constant(ranged.h_0) if policy == "constant" else ranged  # type: ignore[return-value]
+
+
+class Recipe(NamedTuple):
+    """A policy that ships, in numbers: what draws it needs on another machine.
+
+    Attributes
+    ----------
+    policy : int
+        Which one, by its place in `RECIPES`.
+    h_min, h_0, h_max : float
+        Its range and where it starts.
+    nu : int
+        0 for the log-log sequence, 1 for a power.
+    a : float
+        The exponent.
+    """
+
+    policy: int
+    h_min: float
+    h_0: float
+    h_max: float
+    nu: int
+    a: float
+
+
+RECIPES: tuple[type, ...] = (Constant, Uniform, Shrinking, Anchored, Walk)
+
+
+def recipe_of(policy: BandwidthPolicy) -> Recipe | None:
+    """Return a policy in numbers; None for one of a user's own, or one with a sequence of a user's own.
+
+    Examples
+    --------
+    >>> recipe_of(Uniform(0.5, 2.0))
+    Recipe(policy=1, h_min=0.5, h_0=1.0, h_max=2.0, nu=0, a=0.0)
+    """
+    if type(policy) not in RECIPES:  # not a subclass either: it may draw as it likes
+        return None
+    number = RECIPES.index(type(policy))
+    if isinstance(policy, Constant):
+        return Recipe(number, policy.h, policy.h, policy.h, 0, 0.0)
+    assert isinstance(policy, _Ranged)
+    if type(policy.nu) not in (LogLog, Power):
+        return None
+    a = float(policy.nu.a) if isinstance(policy.nu, Power) else 0.0
+    return Recipe(number, policy.h_min, policy.h_0, policy.h_max, int(isinstance(policy.nu, Power)), a)

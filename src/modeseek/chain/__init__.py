@@ -11,7 +11,7 @@ from modeseek.chain.algorithms import (
 )
 from modeseek.chain.run import ChainResult, partition, run
 from modeseek.chain.stopping import RULES, Outcome, Stopping
-from modeseek.chain.trace import Record, RecordSpec, Series, Trace, as_record
+from modeseek.chain.trace import Record, RecordSpec, Series, Trace, as_record, retraced
 
 __all__ = [
     "RULES",
@@ -29,6 +29,7 @@ __all__ = [
     "doubly_stochastic",
     "mean_shift",
     "partition",
+    "retraced",
     "run",
     "setting",
     "stochastic",

@@ -116,6 +116,8 @@ class Chain(NamedTuple):
         shifts mean something, or are all there is to go by. Where data never move: every query has arrived.
     arrived : callable, optional
         ChainState -> which queries have arrived, where data never move.
+    plan : DrawPlan, optional
+        What chance decides, where it decides anything: all that an engine needs to run the chain by itself.
     """
 
     name: str
@@ -126,6 +128,7 @@ class Chain(NamedTuple):
     upper: Callable[[ChainState], float] | None
     frozen: Callable[[ChainState], bool]
     arrived: Callable[[ChainState], Array] | None = None
+    plan: DrawPlan | None = None
 
 
 def _start(points: Array, h: float) -> ChainState:
@@ -287,4 +290,5 @@ def doubly_stochastic(
         sweep,
         upper,
         frozen,
+        plan=plan,
     )

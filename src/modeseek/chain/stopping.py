@@ -9,7 +9,7 @@ import numpy as np
 
 from modeseek.chain.algorithms import Chain
 from modeseek.partition import is_certified
-from modeseek.types import ChainState
+from modeseek.types import ChainState, Ending
 from modeseek.validation import check_choice, check_integer, check_number, check_tau
 
 __all__ = ["RULES", "Outcome", "Stopping"]
@@ -86,6 +86,12 @@ class Stopping:
         """Return the limit on updates in force."""
         n = len(chain.setting.points)
         return max(10**7, 200 * n) if self.max_updates is None else self.max_updates
+
+    def ending(self, chain: Chain) -> Ending:
+        """Return the rule in plain numbers, for an engine that runs a chain by itself; it knows no limit on time."""
+        return Ending(
+            self.tau, self.threshold, self.fraction, self.rule == "certificate", self.limit(chain), self.max_sweeps
+        )
 
     def check(self, chain: Chain, state: ChainState, sweeps: int, seconds: float) -> Outcome | None:
         """Return the outcome if the run is over, else None."""

@@ -11,10 +11,10 @@ import numpy as np
 from modeseek.chain.algorithms import Chain
 from modeseek.objective import objective
 from modeseek.partition import components, diameter_of, gap_of
-from modeseek.types import Array, ChainState, IntArray, SweepInfo
+from modeseek.types import Array, ChainEnd, ChainState, IntArray, SweepInfo
 from modeseek.validation import Points, check_choice, check_integer
 
-__all__ = ["Record", "RecordSpec", "Recorder", "Series", "Trace", "as_record"]
+__all__ = ["Record", "RecordSpec", "Recorder", "Series", "Trace", "as_record", "retraced"]
 
 # what is measured on a state; the bandwidth path and the largest shifts come with the sweeps
 OF_STATES = ("clumps", "diameter", "gap", "objective", "snapshots")
@@ -284,3 +284,17 @@ class Recorder:
         if "snapshots" in names:
             found["snapshots"] = points.copy()
         return found
+
+
+def retraced(chain: Chain, tau: float, end: ChainEnd) -> Trace:
+    """Return what is recorded by default, of a chain that an engine ran by itself: its draws can be made again."""
+    plan = chain.plan
+    assert plan is not None
+    recorder = Recorder(Record(), chain, tau)
+    state = chain.init()
+    recorder.note(state, 0, None)
+    for sweep, largest in enumerate(end.shifts.tolist(), 1):
+        path = plan.sweep(sweep - 1, state.h).path
+        state = end.state._replace(h=float(path[-1]), k=sweep * plan.updates)
+        recorder.note(state, sweep, SweepInfo(path, largest))
+    return recorder.trace()

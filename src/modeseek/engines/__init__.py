@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from modeseek.engines.brute import BruteEngine
 from modeseek.engines.candidates import CandidatesEngine
+from modeseek.engines.cuda import CudaEngine
 from modeseek.engines.moments import MomentsEngine
 from modeseek.engines.reference import ReferenceEngine
 from modeseek.types import Array, Engine, ProfileLike
 from modeseek.validation import check_choice
 
-__all__ = ["ENGINES", "BruteEngine", "CandidatesEngine", "MomentsEngine", "ReferenceEngine", "choose"]
+__all__ = ["ENGINES", "BruteEngine", "CandidatesEngine", "CudaEngine", "MomentsEngine", "ReferenceEngine", "choose"]
 
+CUDA = CudaEngine()
 ENGINES: dict[str, Engine] = {
-    engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), MomentsEngine(), CandidatesEngine())
+    engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), MomentsEngine(), CandidatesEngine(), CUDA)
 }
 # what "auto" tries, from the most special on; `brute` takes what is left
 SPECIAL: tuple[MomentsEngine | CandidatesEngine, ...] = (MomentsEngine(), CandidatesEngine())
 
 
-def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = None) -> Engine:
+def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = None, *, chains: int = 1) -> Engine:
     """Return the engine of a name, if it can do the work; "auto" takes the one that should be the fastest.
 
     Parameters
@@ -32,6 +34,8 @@ def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = N
         The state at the start.
     h : float, optional
         The largest bandwidth to come. How many points it reaches decides in high dimension.
+    chains : int
+        How many independent chains there are to run: thousands of them are work for a GPU, if there is one.
 
     Examples
     --------
@@ -45,6 +49,8 @@ def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = N
     if engine == "auto":
         if profile.code is None:
             return ENGINES["reference"]
+        if CUDA.pays(profile, points, chains):
+            return CUDA
         able = (special for special in SPECIAL if special.refusal(profile, d) is None)
         return next((special for special in able if special.pays(profile, points, h)), ENGINES["brute"])
     reason = ENGINES[engine].refusal(profile, d)

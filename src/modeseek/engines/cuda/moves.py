@@ -1,0 +1,224 @@
+"""Moving one point on the device: a sum over all points, which the threads of a block share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import cuda, float64, uint32
+
+from modeseek import formulas
+from modeseek.engines.cuda.device import LANES, block_of, device
+from modeseek.engines.cuda.translate import translated
+
+__all__ = ["FAR", "FAR_SINGLE", "GROUP", "LOW", "Shape", "any_mover", "low_mover", "weight_of"]
+
+# up to this dimension all coordinates stay in registers
+LOW = 3
+# points summed before the next look at the index
+GROUP = 4
+# a place out of everyone's reach, whose squared distance is still a number
+FAR, FAR_SINGLE = 1e153, 1e18
+
+SHAPES = (
+    formulas.flat_weight,
+    formulas.biweight_shape,
+    formulas.triweight_shape,
+    formulas.quadweight_shape,
+    formulas.gaussian_k,
+)
+
+
+class Shape(NamedTuple):
+    """What a kernel is compiled for.
+
+    Attributes
+    ----------
+    code : int
+        The profile.
+    dim : int
+        Dimensions up to `LOW`; 0 for every higher number.
+    weighted, spherical, single : bool
+        Whether weights differ, points are on the unit sphere, numbers are of single precision.
+    threads : int
+        Threads in a block, a power of two.
+    shared : bool
+        Whether a state fits the memory that a block has for itself.
+    """
+
+    code: int
+    dim: int
+    weighted: bool
+    spherical: bool
+    single: bool
+    threads: int
+    shared: bool
+
+
+@cache
+def weight_of(code: int, single: bool) -> Callable[..., Any]:
+    """Return the weight of a built-in profile, up to a factor."""
+    return device(translated(SHAPES[code], np.float32 if single else np.float64))
+
+
+@cache
+def low_mover(shape: Shape) -> Callable[..., Any]:
+    """Return the device function that moves a point, up to `LOW` dimensions.
+
+    (x, n, stride, w, i, inv, known, place, partial, page) -> square of the length; inv is h^-2. Coordinates are
+    `stride` apart, a multiple of `GROUP` threads, and beyond the points everything is far away. `place` is where the
+    last moved point `known` is, and gets where i is.
+    """
+    dim, weighted, spherical, threads = shape.dim, shape.weighted, shape.spherical, shape.threads
+    weight, total_of, sync = weight_of(shape.code, shape.single), block_of(threads).total, block_of(threads).sync
+    fold, put, join = total_of
+    real = np.float32 if shape.single else np.float64
+
+    @device
+    def add(sums, x0, x1, x2, w, j, last, q0, q1, q2, inv):  # type: ignore[no-untyped-def]
+        """Add point j to the sums of weights and of weighted differences."""
+        total, s0, s1, s2 = sums
+        a = x0[j] - q0
+        r = a * a
+        b = c = real(0.0)
+        if dim > 1:
+            b = x1[j] - q1
+            r += b * b
+        if dim > 2:
+            c = x2[j] - q2
+            r += c * c
+        g = weight(r * inv)
+        if weighted:
+            g *= w[min(j, last)]
+        return total + g, s0 + g * a, s1 + g * b, s2 + g * c
+
+    @device
+    def move(x, n, stride, w, i, inv, known, place, partial, page):  # type: ignore[no-untyped-def]
+        me = cuda.threadIdx.x
+        if i != known:
+            place[0] = x[i]
+            if dim > 1:
+                place[1] = x[stride + i]
+            if dim > 2:
+                place[2] = x[2 * stride + i]
+        q0, q1, q2 = place[0], place[1], place[2]
+        inv = real(inv)
+        x0, x1, x2 = x[:stride], x[(dim > 1) * stride :], x[(dim > 2) * 2 * stride :]
+        # in 32 bits, which cannot be negative: in so short a loop a longer way to an index is seen
+        j, end, step, last = uint32(me), uint32(stride), uint32(threads), uint32(n - 1)
+        sums = (real(0.0), real(0.0), real(0.0), real(0.0))
+        while j < end:  # several at a time, so that none waits for the one before
+            sums = add(sums, x0, x1, x2, w, j, last, q0, q1, q2, inv)
+            sums = add(sums, x0, x1, x2, w, uint32(j + step), last, q0, q1, q2, inv)
+            sums = add(sums, x0, x1, x2, w, uint32(j + uint32(2) * step), last, q0, q1, q2, inv)
+            sums = add(sums, x0, x1, x2, w, uint32(j + uint32(3) * step), last, q0, q1, q2, inv)
+            j = uint32(j + uint32(GROUP) * step)
+        total, s0, s1, s2 = sums
+        mass, m0, m1, m2 = fold(total), fold(s0), s1, s2
+        put(partial, page, 0, mass)
+        put(partial, page, 1, m0)
+        if dim > 1:
+            m1 = fold(s1)
+            put(partial, page, 2, m1)
+        if dim > 2:
+            m2 = fold(s2)
+            put(partial, page, 3, m2)
+        sync()
+        mass, m0 = real(join(partial, page, 0, mass)), real(join(partial, page, 1, m0))
+        if dim > 1:
+            m1 = real(join(partial, page, 2, m1))
+        if dim > 2:
+            m2 = real(join(partial, page, 3, m2))
+        scale = real(1.0) / mass if mass > real(0.0) else real(0.0)
+        m0, m1, m2 = q0 + m0 * scale, q1 + m1 * scale, q2 + m2 * scale
+        if spherical:
+            length = real(math.sqrt(m0 * m0 + m1 * m1 + m2 * m2))
+            if length > real(1e-12):
+                m0, m1, m2 = m0 / length, m1 / length, m2 / length
+            else:
+                m0, m1, m2 = q0, q1, q2
+        place[0], place[1], place[2] = m0, m1, m2
+        if me == i % threads:  # who reads this point in sums to come: nobody has to wait
+            x[i] = place[0]
+            if dim > 1:
+                x[stride + i] = place[1]
+            if dim > 2:
+                x[2 * stride + i] = place[2]
+        a, b, c = m0 - q0, m1 - q1, m2 - q2
+        return a * a + b * b + c * c
+
+    return move
+
+
+@cache
+def any_mover(shape: Shape) -> Callable[..., Any]:
+    """Return the same for any dimension: weights of all points first, then one coordinate after the other.
+
+    (x, n, stride, d, w, i, inv, g, new, partial) -> square of the length; g and new are room for n and d numbers.
+    There is a barrier before it returns.
+    """
+    weighted, spherical, threads = shape.weighted, shape.spherical, shape.threads
+    block, weight = block_of(threads), weight_of(shape.code, shape.single)
+    sync, warps, (fold, put, join) = block.sync, block.warps, block.total
+    real = np.float32 if shape.single else np.float64
+
+    @device
+    def block_sum(x, partial, page):  # type: ignore[no-untyped-def]
+        x = fold(x)
+        put(partial, page, 0, x)
+        sync()
+        return join(partial, page, 0, x)
+
+    @device
+    def move(x, n, stride, d, w, i, inv, g, new, partial):  # type: ignore[no-untyped-def]
+        me = cuda.threadIdx.x
+        inv = real(inv)
+        total = real(0.0)
+        for j in range(me, n, threads):
+            r = s = real(0.0)
+            for c in range(0, d - 1, 2):  # two at a time, so that one need not wait for the other
+                a = x[c * stride + j] - x[c * stride + i]
+                b = x[(c + 1) * stride + j] - x[(c + 1) * stride + i]
+                r += a * a
+                s += b * b
+            if d % 2:
+                a = x[(d - 1) * stride + j] - x[(d - 1) * stride + i]
+                r += a * a
+            r += s
+            weight_j = weight(r * inv)
+            if weighted:
+                weight_j *= w[j]
+            g[j] = weight_j
+            total += weight_j
+        mass = block_sum(float64(total), partial, 0)
+        scale = 1.0 / mass if mass > 0.0 else 0.0
+        for c in range(me // LANES, d, warps):
+            at, s = x[c * stride + i], real(0.0)
+            for j in range(me % LANES, n, LANES):
+                if g[j] > 0.0:
+                    s += g[j] * (x[c * stride + j] - at)
+            moved = at + fold(float64(s)) * scale
+            if me % LANES == 0:
+                new[c] = moved
+        sync()
+        factor = 1.0
+        if spherical:
+            square = 0.0
+            for c in range(me, d, threads):
+                square += new[c] * new[c]
+            factor = math.sqrt(block_sum(square, partial, 1))
+        square = 0.0
+        for c in range(me, d, threads):
+            old = x[c * stride + i]
+            if factor > 1e-12:
+                x[c * stride + i] = real(new[c] / factor)
+            gone = float64(x[c * stride + i]) - old
+            square += gone * gone
+        square = block_sum(square, partial, 0)
+        sync()  # before the page is used again
+        return square
+
+    return move
