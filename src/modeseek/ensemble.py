@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
 from threading import Event, Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 
 from modeseek.chain import Chain, ChainResult, Outcome, Record, Stopping, Trace, retraced, run
-from modeseek.engines import CudaEngine
+from modeseek.engines import CudaEngine, Gathering
 from modeseek.types import Callback, ChainJob, ChainState, Stage, SweepInfo, Watcher
 from modeseek.validation import check_integer
 
-__all__ = ["chains_of", "client_in_force", "run_chains"]
+__all__ = ["chains_of", "client_in_force", "run_chains", "run_gathered"]
+
+T = TypeVar("T")
+# pieces of work under way at a time: each is a thread, and a block of the device while it waits for a chain
+GATHERED = 256
 
 
 def chains_of(make: Callable[..., Chain], n: int) -> list[Chain]:
@@ -100,7 +105,7 @@ def run_chains(
         return _run_away(
             client, [_Job(chain, stopping, record if chain is chains[0] else None) for chain in chains], watch
         )
-    together = None if callbacks or record is not None else _run_together(chains, stopping, watch)
+    together = None if callbacks or record not in (None, Record()) else _run_together(chains, stopping, watch)
     if together is not None:
         return together
     shared = _Shared(callbacks, watch, len(chains))
@@ -160,6 +165,48 @@ def _run_together(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | 
         )
         for chain, end in zip(chains, ends, strict=True)
     ]
+
+
+def run_gathered(tasks: Sequence[Callable[[], T]], *, threads: int = GATHERED) -> Iterator[tuple[int, T]]:
+    """Do pieces of work in threads, so that the chains they run on a GPU run there together.
+
+    Only the device gains by this: other engines do as well in processes.
+
+    Parameters
+    ----------
+    tasks : sequence of callables
+        Without arguments. They must not depend on each other.
+    threads : int
+        How many are under way at a time.
+
+    Yields
+    ------
+    number : int
+        Which of them has ended.
+    result : object
+        What it returned.
+    """
+    gathering = Gathering()
+    ended: SimpleQueue[tuple[int, Future[T]]] = SimpleQueue()
+
+    def start(number: int) -> None:
+        def task() -> T:
+            with gathering.member():
+                return tasks[number]()
+
+        gathering.enlist()
+        future = pool.submit(task)
+        future.add_done_callback(lambda future: ended.put((number, future)))
+
+    # one that has ended makes room for the next, which is then counted before those who wait go on
+    with ThreadPoolExecutor(threads) as pool:
+        for number in range(min(threads, len(tasks))):
+            start(number)
+        for begun in range(len(tasks)):
+            number, future = ended.get()
+            if begun + threads < len(tasks):
+                start(begun + threads)
+            yield number, future.result()
 
 
 def client_in_force() -> Any:

@@ -22,6 +22,7 @@ __all__ = [
     "ChainEnd",
     "ChainJob",
     "ChainState",
+    "Climber",
     "Draws",
     "Ending",
     "Engine",
@@ -80,10 +81,13 @@ class SweepInfo(NamedTuple):
         The policy's draws h_{k+1}, ... in order, before any per-point scale.
     largest_shift : float
         The longest move of the sweep.
+    steps : int
+        Sweeps that these were: one, but where an engine goes on by itself.
     """
 
     bandwidths: Array
     largest_shift: float
+    steps: int = 1
 
 
 class Ending(NamedTuple):
@@ -134,7 +138,7 @@ class ChainEnd(NamedTuple):
     outcome : str
         A name in `modeseek.chain.Outcome`.
     shifts : array
-        The longest move of each sweep, of the first chain of a run; of others, empty.
+        The longest move of each sweep; of very long runs, of the first sweeps.
     """
 
     state: ChainState
@@ -254,6 +258,18 @@ class Workspace(Protocol):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query x against the current state, which stays as it is."""
+
+
+@runtime_checkable
+class Climber(Protocol):
+    """A workspace that can take climbers to their ends by itself."""
+
+    @property
+    def climbs(self) -> bool:
+        """Whether it can, for these points."""
+
+    def climb(self, queries: Array, h: float, tol: float, most: int) -> tuple[Array, Array, IntArray]:
+        """Return where climbers end, the lengths of their last steps, and how many they took, at most so many."""
 
 
 class Engine(Protocol):

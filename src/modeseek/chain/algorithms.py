@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek.bandwidth import Constant, DrawPlan
-from modeseek.chain.climb import Climb
+from modeseek.chain.climb import Ascent, Climb
 from modeseek.engines import choose
 from modeseek.engines.compiling import announce
 from modeseek.profiles import BIWEIGHT, Profile, get_profile
-from modeseek.types import Array, BandwidthPolicy, ChainState, Engine, Geometry, SweepInfo, Workspace
+from modeseek.types import Array, BandwidthPolicy, ChainState, Climber, Engine, Geometry, SweepInfo, Workspace
 from modeseek.validation import METRICS, check_choice, check_number, check_state, check_weights
 
 __all__ = ["Chain", "Setting", "blurring", "doubly_stochastic", "mean_shift", "setting", "stochastic"]
@@ -174,6 +174,8 @@ def mean_shift(
     Where weights are continuous and climbers are many, some go ahead, in the first sweep. The others stop where they
     enter a cell (the same ones) on the path of one that arrived, and take its end.
 
+    On a GPU, up to three dimensions, everyone climbs alone, and to the end in one sweep.
+
     Parameters
     ----------
     setting : Setting
@@ -190,7 +192,12 @@ def mean_shift(
     side = h * max(min(TOGETHER * tol, WIDEST) if setting.profile.proven else 0.0, ROUNDING)
     # other weights let climbers stop only where their places agree to rounding, which saves next to nothing
     pays = setting.profile.proven and start.size >= PATHS_FROM
-    climb = Climb(setting.open(), start, h, tol, side, most_steps if pays else 0)
+    workspace = setting.open()
+    climb: Climb | Ascent
+    if isinstance(workspace, Climber) and workspace.climbs:
+        climb = Ascent(workspace, start, h, tol, max(most_steps, 1))
+    else:
+        climb = Climb(workspace, start, h, tol, side, most_steps if pays else 0)
 
     def arrived(state: ChainState) -> Array:
         return ~climb.climbing(state)

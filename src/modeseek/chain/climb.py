@@ -6,9 +6,9 @@ import numpy as np
 
 from modeseek.chain.paths import Paths, pioneers, walk
 from modeseek.chain.together import Together
-from modeseek.types import Array, ChainState, SweepInfo, Workspace
+from modeseek.types import Array, ChainState, Climber, SweepInfo, Workspace
 
-__all__ = ["Climb"]
+__all__ = ["Ascent", "Climb"]
 
 
 class Climb:
@@ -75,3 +75,38 @@ class Climb:
             climb = Climb(self._workspace, chosen, self._h, self._tol, self._side)
             self._paths = walk(climb.sweep, climb.climbing, climb.begin(), self._side, self._most_steps)
         return self._paths
+
+
+class Ascent:
+    """Climbers that an engine takes to their ends, each by itself, in one sweep.
+
+    Parameters
+    ----------
+    climber : Climber
+        Holds the data.
+    start : (m, d) array
+        Where climbers start.
+    h, tol : float
+        A climber has arrived when its shift is at most tol * h.
+    most_steps : int
+        Most steps of a sweep.
+    """
+
+    def __init__(self, climber: Climber, start: Array, h: float, tol: float, most_steps: int):
+        self._climber, self._start, self._h, self._tol, self._most = climber, start, h, tol, most_steps
+
+    def begin(self) -> ChainState:
+        """Return the state before the first step."""
+        return ChainState(self._start, float(self._h), 0, np.full(len(self._start), np.inf))
+
+    def climbing(self, state: ChainState) -> Array:
+        """Tell who has not arrived."""
+        return state.last_shift > self._tol * self._h
+
+    def sweep(self, state: ChainState) -> tuple[ChainState, SweepInfo]:
+        """Let everyone who has not arrived climb."""
+        rows = np.flatnonzero(self.climbing(state))
+        points, last_shift = state.points.copy(), state.last_shift.copy()
+        points[rows], last_shift[rows], steps = self._climber.climb(points[rows], self._h, self._tol, self._most)
+        info = SweepInfo(np.full(1, self._h), float(last_shift[rows].max()), int(steps.max()))
+        return ChainState(points, self._h, state.k + int(steps.sum()), last_shift), info

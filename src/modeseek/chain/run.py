@@ -80,7 +80,7 @@ def run(
     try:
         while outcome is None:
             state, info = chain.sweep(state)
-            sweeps += 1
+            sweeps += info.steps
             recorder.note(state, sweeps, info)
             for callback in callbacks:
                 callback(state, info)

@@ -293,8 +293,9 @@ def retraced(chain: Chain, tau: float, end: ChainEnd) -> Trace:
     recorder = Recorder(Record(), chain, tau)
     state = chain.init()
     recorder.note(state, 0, None)
-    for sweep, largest in enumerate(end.shifts.tolist(), 1):
+    for sweep in range(1, end.sweeps + 1):
         path = plan.sweep(sweep - 1, state.h).path
         state = end.state._replace(h=float(path[-1]), k=sweep * plan.updates)
+        largest = float(end.shifts[sweep - 1]) if sweep <= len(end.shifts) else np.nan  # too long a run to keep them
         recorder.note(state, sweep, SweepInfo(path, largest))
     return recorder.trace()

@@ -143,6 +143,7 @@ def paper(
     quick: o.Quick = False,
     quiet: o.PaperQuiet = False,
     scheduler: o.PaperScheduler = None,
+    engine: o.PaperEngine = "auto",
 ) -> None:
     """Run the experiments of the paper: rows, figures and a report that says what holds.
 
@@ -151,7 +152,7 @@ def paper(
     """
     from modeseek.cli.paper import run_command
 
-    run_command(figures or [], runs, seed, jobs, out, quick=quick, quiet=quiet, scheduler=scheduler)
+    run_command(figures or [], runs, seed, jobs, out, quick=quick, quiet=quiet, scheduler=scheduler, engine=engine)
 
 
 @app.command()

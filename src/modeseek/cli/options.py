@@ -59,6 +59,10 @@ Scheduler = Annotated[
         rich_help_panel=RUN,
     ),
 ]
+PaperEngine = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="Engine of SMS and DSMS; cuda runs those of many jobs at once on a GPU."),
+]
 PaperScheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Give the jobs to the workers of a Dask scheduler: tcp://127.0.0.1:8786."),
@@ -238,7 +242,7 @@ EngineName = Annotated[
     typer.Option(
         metavar="NAME",
         show_default="auto",
-        help="auto, brute, moments, candidates or reference.",
+        help="auto, brute, moments, candidates, cuda or reference.",
         rich_help_panel=CHAIN,
     ),
 ]

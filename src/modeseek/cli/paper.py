@@ -8,6 +8,8 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from modeseek.cli.settings import Problem
 
 __all__ = ["run_command"]
@@ -23,22 +25,28 @@ def run_command(
     quick: bool,
     quiet: bool,
     scheduler: str | None = None,
+    engine: str = "auto",
 ) -> None:
     """Run experiments of the paper into a folder."""
+    from modeseek.engines import choose as choose_engine
     from modeseek.experiments.paper import choose, run_paper
     from modeseek.experiments.runner import JobFailed
+    from modeseek.profiles import BIWEIGHT
     from modeseek.progress import job_bar
 
     if jobs == 0:
         raise Problem("--jobs must be the number of processes, or -1 for all cores; got 0.")
     try:
         choose(figures)
+        choose_engine(engine, BIWEIGHT, np.zeros((1, 2)))
     except ValueError as error:
         raise Problem(str(error)) from error
     bar = None if quiet else partial(job_bar, "modeseek paper")
     try:
         with nullcontext() if scheduler is None else _by_dask(scheduler, out):
-            report = run_paper(Path(out), figures, runs=runs, seed=seed, n_jobs=jobs, quick=quick, bar=bar)
+            report = run_paper(
+                Path(out), figures, runs=runs, seed=seed, n_jobs=jobs, quick=quick, engine=engine, bar=bar
+            )
     except JobFailed as error:
         raise Problem(f"a job failed, the finished ones are kept in '{out}': {error}") from error
     except KeyboardInterrupt:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from modeseek.engines.brute import BruteEngine
 from modeseek.engines.candidates import CandidatesEngine
-from modeseek.engines.cuda import CudaEngine
+from modeseek.engines.cuda import CudaEngine, Gathering
 from modeseek.engines.moments import MomentsEngine
 from modeseek.engines.reference import ReferenceEngine
 from modeseek.types import Array, Engine, ProfileLike
 from modeseek.validation import check_choice
 
-__all__ = ["ENGINES", "BruteEngine", "CandidatesEngine", "CudaEngine", "MomentsEngine", "ReferenceEngine", "choose"]
+__all__ = [
+    "ENGINES",
+    "BruteEngine",
+    "CandidatesEngine",
+    "CudaEngine",
+    "Gathering",
+    "MomentsEngine",
+    "ReferenceEngine",
+    "choose",
+]
 
 CUDA = CudaEngine()
 ENGINES: dict[str, Engine] = {

@@ -28,7 +28,7 @@ from modeseek.profiles import Profile, get_profile
 from modeseek.progress import Line, show_line
 from modeseek.ranges import Range, automatic_range
 from modeseek.scale import is_distributed
-from modeseek.types import Array, Geometry, IntArray, Watcher
+from modeseek.types import Array, Callback, Geometry, IntArray, Watcher
 from modeseek.validation import (
     METRICS,
     Points,
@@ -185,9 +185,12 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
 
     def _setting(self, points: Points, h: float) -> Setting:
         profile = get_profile(self.profile)
-        engine = choose(self.engine, profile, points.values, h)
+        engine = choose(self.engine, profile, points.values, h, chains=self._count_chains())
         self.engine_ = engine.name
         return Setting(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
+
+    def _count_chains(self) -> int:
+        return 1
 
     def _bandwidth(self, bandwidth: float | None, points: Points) -> float:
         if bandwidth is None:
@@ -208,11 +211,14 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
         record = self._record()
         line = [] if self._line is None else [self._line.follow(chain, stopping)]
-        result = run(chain, stopping, record=record, callbacks=[*line, *(self.callbacks or ())])
+        result = self._run_one(chain, stopping, record, [*line, *(self.callbacks or ())])
         if result.outcome is Outcome.INTERRUPTED and not result.sweeps:
             raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
         self._warn(result.outcome, result.state.k)
         return result
+
+    def _run_one(self, chain: Chain, stopping: Stopping, record: Record, callbacks: list[Callback]) -> ChainResult:
+        return run(chain, stopping, record=record, callbacks=callbacks)
 
     def _record(self) -> Record:
         return as_record(self.record)

@@ -9,7 +9,7 @@ from numbers import Integral
 
 import numpy as np
 
-from modeseek.chain import Chain, ChainResult, Outcome, Setting, Stopping, partition
+from modeseek.chain import Chain, ChainResult, Outcome, Record, Setting, Stopping, partition
 from modeseek.consensus import consensus
 from modeseek.ensemble import chains_of, client_in_force, run_chains
 from modeseek.estimators.base import Memberships
@@ -102,6 +102,10 @@ class RandomClusterer(Memberships):
         self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
         self.points_ = points.restore(places)[points.inverse]
         self.stability_, self.chain_labels_ = found.stability, labels[:, points.inverse]
+
+    def _run_one(self, chain: Chain, stopping: Stopping, record: Record, callbacks: list[Callback]) -> ChainResult:
+        # one chain of a GPU's is run there to its end, and together with those of other threads, if they gather
+        return run_chains([chain], stopping, record=record, callbacks=callbacks)[0]
 
     def _setting(self, points: Points, h: float) -> Setting:
         setting = super()._setting(points, h)

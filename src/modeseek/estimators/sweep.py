@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from modeseek.ensemble import run_gathered
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
@@ -125,15 +127,22 @@ def sweep_bandwidths(
         base = clone(model).fit(data)
         ratios = base.h_min_ / base.h_inf_, base.h_max_ / base.h_inf_
     labels = np.empty((len(h), len(data)), dtype=np.int32)
-    for row, bandwidth in enumerate(h.tolist()):
+
+    def fit(bandwidth: float) -> IntArray:
         each = clone(model)
         if isinstance(model, DoublyStochasticMeanShift):
             each.set_params(h_min=ratios[0] * bandwidth, h_inf=bandwidth, h_max=ratios[1] * bandwidth)
         else:
             each.set_params(bandwidth=bandwidth)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AdviceWarning)  # the ends of a grid are far off by design
-            labels[row] = each.fit(data).labels_
+        return each.fit(data).labels_
+
+    tasks = [partial(fit, bandwidth) for bandwidth in h.tolist()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdviceWarning)  # the ends of a grid are far off by design
+        # on a GPU all bandwidths at once
+        done = run_gathered(tasks) if model.engine == "cuda" else ((row, task()) for row, task in enumerate(tasks))
+        for row, found in done:
+            labels[row] = found
     return BandwidthSweep(h, labels, labels.max(axis=1).astype(np.intp) + 1)
 
 

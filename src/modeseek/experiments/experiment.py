@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -73,6 +73,10 @@ class Experiment(ABC):
     @abstractmethod
     def quick(self) -> Self:
         """Return a config that takes seconds, with the same parts."""
+
+    def on_engine(self, engine: str) -> Self:
+        """Return the same with an engine for its random lines."""
+        return replace(self, settings=replace(self.settings, engine=engine))
 
     @abstractmethod
     def jobs(self, runs: int) -> list[Job]:

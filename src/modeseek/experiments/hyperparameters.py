@@ -26,6 +26,8 @@ class Hyperparameters:
         change the partition, and on this threshold only where their bandwidth has come to rest.
     profile : str
         The paper does not say which kernel its experiments use.
+    engine : str
+        What computes SMS and DSMS; results do not depend on it.
     """
 
     h: float = 0.6
@@ -36,3 +38,4 @@ class Hyperparameters:
     max_updates: int = 10**7
     threshold: float = 1e-6
     profile: str = "biweight"
+    engine: str = "auto"

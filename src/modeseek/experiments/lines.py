@@ -59,7 +59,7 @@ def fixed_lines(settings: Hyperparameters, bandwidths: Iterable[float], names: I
         models = {
             "MS": MeanShift(h, max_iter=limit, tol=tol, profile=profile),
             "BMS": BlurringMeanShift(h, max_updates=limit, tol=tol, profile=profile),
-            "SMS": StochasticMeanShift(h, max_updates=limit, tol=tol, profile=profile),
+            "SMS": StochasticMeanShift(h, max_updates=limit, tol=tol, profile=profile, engine=settings.engine),
         }
         lines += [Line(name, h, models[name]) for name in names]
     return lines
@@ -76,6 +76,7 @@ def doubly_stochastic_line(settings: Hyperparameters, policy: str, *, name: str 
         profile=settings.profile,
         tol=settings.threshold / settings.h_min,
         max_updates=settings.max_updates,
+        engine=settings.engine,
     )
     return Line(name or f"DSMS {policy}", settings.h_inf if h is None else h, model)
 

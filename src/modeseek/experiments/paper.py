@@ -69,6 +69,7 @@ def run_paper(
     seed: int = 0,
     n_jobs: int | None = None,
     quick: bool = False,
+    engine: str = "auto",
     bar: Bar | None = None,
 ) -> Path:
     """Run experiments of the paper and write rows, pictures and the report; return the report's path.
@@ -88,10 +89,13 @@ def run_paper(
         Processes; None means 1, -1 all cores. Results do not depend on it.
     quick : bool
         A small grid that takes a minute or two.
+    engine : str
+        What computes SMS and DSMS; "cuda" runs those of many jobs at once, in one process. Results do not depend on
+        it.
     bar : callable, optional
         (all work, work done) -> context manager that yields a function of the work just done: the progress bar.
     """
-    chosen = choose(figures, quick=quick)
+    chosen = [each.on_engine(engine) for each in choose(figures, quick=quick)]
     runs = (QUICK_RUNS if quick else RUNS) if runs is None else check_integer("runs", runs, low=1)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -100,7 +104,7 @@ def run_paper(
     plan = Plan(chosen, runs, check_integer("seed", seed, low=0), folder)
     began, done = time.perf_counter(), plan.cost - sum(job.cost for _, job in plan.left())
     with nullcontext() if bar is None else bar(plan.cost, done) as advance:
-        run_plan(plan, n_jobs=n_jobs, advance=advance)
+        run_plan(plan, n_jobs=n_jobs, advance=advance, gathered=engine == "cuda")
     made = Made(tuple(figures), runs, seed, quick, None if done else (time.perf_counter() - began) / 60)
     results = {experiment: plan.rows(experiment) for experiment in chosen}
     write_results(folder, results, n_jobs=n_jobs)

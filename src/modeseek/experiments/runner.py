@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from sklearn.exceptions import ConvergenceWarning
 
-from modeseek.ensemble import client_in_force
+from modeseek.ensemble import client_in_force, run_gathered
 from modeseek.experiments.experiment import Experiment, Job
 from modeseek.experiments.journal import Journal
 from modeseek.experiments.rows import Row, Rows
@@ -68,7 +71,13 @@ class Plan:
             journal.remove()
 
 
-def run_plan(plan: Plan, *, n_jobs: int | None = None, advance: Callable[[float], None] | None = None) -> None:
+def run_plan(
+    plan: Plan,
+    *,
+    n_jobs: int | None = None,
+    advance: Callable[[float], None] | None = None,
+    gathered: bool = False,
+) -> None:
     """Do what is left of a plan.
 
     Ctrl-C and errors leave all finished jobs kept.
@@ -81,9 +90,12 @@ def run_plan(plan: Plan, *, n_jobs: int | None = None, advance: Callable[[float]
         workers of Dask.
     advance : callable, optional
         Called with the cost of each job as it ends.
+    gathered : bool
+        Whether jobs are threads of this process whose chains run on a GPU at once.
     """
     todo = plan.left()
-    for number, rows in _results(todo, plan.seed, effective_n_jobs(n_jobs)):
+    results = _gathered(todo, plan.seed) if gathered else _results(todo, plan.seed, effective_n_jobs(n_jobs))
+    for number, rows in results:
         experiment, job = todo[number]
         plan.keep(experiment, job, rows)
         if advance is not None:
@@ -100,6 +112,14 @@ def _results(
     if workers == 1 or len(todo) <= 1:
         return (_do(*task) for task in tasks)
     return Parallel(workers, return_as="generator_unordered")(delayed(_do)(*task) for task in tasks)
+
+
+def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int) -> Iterator[tuple[int, list[Row]]]:
+    with warnings.catch_warnings():  # of all threads: what each sets by itself is not its own
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        tasks = [partial(_do, number, experiment, job, seed) for number, (experiment, job) in enumerate(todo)]
+        for _, done in run_gathered(tasks):
+            yield done
 
 
 def _by_dask(client: Any, tasks: Sequence[tuple[int, Experiment, Job, int]]) -> Iterator[tuple[int, list[Row]]]:

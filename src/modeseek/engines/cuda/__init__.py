@@ -14,12 +14,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from modeseek.bandwidth import recipe_of
+from modeseek.engines.cuda.gather import Gathering, in_force
 from modeseek.types import Array, ChainEnd, ChainJob, Geometry, ProfileLike
 
 if TYPE_CHECKING:
     from modeseek.engines.cuda.workspace import CudaWorkspace
 
-__all__ = ["CudaEngine"]
+__all__ = ["CudaEngine", "Gathering"]
 
 # below so many chains, or above so many points in each, "auto" stays with the processor
 FEWEST, MOST_POINTS = 64, 10_000
@@ -84,10 +85,17 @@ class CudaEngine:
         geometry: Geometry,
         watch: Callable[[int], None] | None = None,
     ) -> list[ChainEnd]:
-        """Run chains to their ends, a block of threads for each, without a word to the host in between."""
+        """Run chains to their ends, a block of threads for each, without a word to the host in between.
+
+        In a `Gathering`, together with those of other threads; then nobody is told how many have ended.
+        """
         from modeseek.engines.cuda.many import run_many
 
-        return run_many(jobs, profile, geometry, watch)
+        gathering = in_force.get()
+        if gathering is None:
+            return run_many(jobs, profile, geometry, watch)
+        kind = (profile.code, geometry, jobs[0].plan.order, jobs[0].points.shape[1], jobs[0].points.dtype)
+        return gathering.run(kind, lambda several: run_many(several, profile, geometry), jobs)
 
 
 @cache

@@ -47,8 +47,7 @@ def chains_kernel(shape: Shape) -> Any:
     (d, order, points, weights, ladder, scales, places, keys, recipes, rules, queue, flags, states, last, ends, shifts,
     room): `order` is 1 where points are reshuffled. points, weights, ladder and scales are those of all problems, one
     after the other, coordinates by rows; the last three may be empty. queue (1,) and flags are zeros. states, last,
-    ends and shifts, the largest of each sweep of the first chain, take results; room has `rooms_for` arrays of a row
-    for each block.
+    ends and shifts, the largest of each sweep, take results. The last four are room, a row for each block.
     """
     dim, threads, in_shared = shape.dim, shape.threads, shape.shared
     block = block_of(threads)
@@ -206,8 +205,8 @@ def chains_kernel(shape: Shape) -> Any:
                     h = bandwidths[some - 1]
                     sync()  # nobody needs these draws any more, and everyone sees the last move
                 k, sweeps = k + n, sweeps + 1
-                if chain == 0 and me == 0 and sweeps <= len(shifts):
-                    shifts[sweeps - 1] = math.sqrt(largest)
+                if me == 0 and sweeps <= shifts.shape[1]:
+                    shifts[chain, sweeps - 1] = math.sqrt(largest)
                 outcome = judged(x, n, stride, d, recipe, rule, h, k, sweeps, lengths, partial)
             if in_shared:
                 for j in range(me, stride * d, threads):

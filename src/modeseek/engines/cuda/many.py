@@ -22,8 +22,8 @@ __all__ = ["run_many"]
 WARPS, MOST_THREADS = 16, 512
 # what a block has of its multiprocessor's memory besides its state, at most, and what it gets without asking
 BESIDES, UNASKED = 24 * MOST_THREADS + 1024, 48 * 1024
-# sweeps of the first chain whose largest shift is kept
-KEPT_SHIFTS = 1 << 16
+# largest shifts that are kept: of all sweeps, and of one chain at least and at most
+KEPT, KEPT_LEAST, KEPT_MOST = 1 << 22, 64, 1 << 16
 # share of the free memory that states may take
 SHARE = 0.6
 # seconds between looks at the device, and between reports
@@ -166,7 +166,7 @@ class _Launch:
             cuda.device_array(int(strides.sum()) * self._d, self._dtype),
             cuda.device_array(int(n.sum()), np.float64),
             cuda.device_array((len(jobs), len(tables.ENDS)), np.float64),
-            cuda.device_array(KEPT_SHIFTS, np.float64),
+            cuda.device_array((len(jobs), int(np.clip(KEPT // len(jobs), KEPT_LEAST, KEPT_MOST))), np.float64),
         )
         high, shuffled = (1 if self._shape.dim else largest), (largest if self._order else 1)
         self._rooms = (
@@ -222,8 +222,7 @@ class _Launch:
                 int(end[tables.UPDATES]),
                 last[self._last_at[number] : self._last_at[number] + n].copy(),
             )
-            largest = shifts[: min(sweeps, KEPT_SHIFTS)].copy() if number == 0 else np.empty(0)
-            found.append(ChainEnd(state, sweeps, outcome, largest))
+            found.append(ChainEnd(state, sweeps, outcome, shifts[number, :sweeps].copy()))
         return found
 
 
