@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from threading import Event, Lock
 from typing import Any, NamedTuple, TypeVar
 
@@ -186,27 +187,33 @@ def run_gathered(tasks: Sequence[Callable[[], T]], *, threads: int = GATHERED) -
     result : object
         What it returned.
     """
-    gathering = Gathering()
+    workers = min(threads, len(tasks))
+    gathering = Gathering(workers)
+    waiting: SimpleQueue[int] = SimpleQueue()
     ended: SimpleQueue[tuple[int, Future[T]]] = SimpleQueue()
+    stop = Event()
 
-    def start(number: int) -> None:
-        def task() -> T:
-            with gathering.member():
-                return tasks[number]()
+    def work() -> None:
+        with gathering.member(), suppress(Empty):
+            while not stop.is_set():
+                number, future = waiting.get_nowait(), Future[T]()
+                try:
+                    future.set_result(tasks[number]())
+                except BaseException as error:
+                    future.set_exception(error)
+                ended.put((number, future))
 
-        gathering.enlist()
-        future = pool.submit(task)
-        future.add_done_callback(lambda future: ended.put((number, future)))
-
-    # one that has ended makes room for the next, which is then counted before those who wait go on
-    with ThreadPoolExecutor(threads) as pool:
-        for number in range(min(threads, len(tasks))):
-            start(number)
-        for begun in range(len(tasks)):
-            number, future = ended.get()
-            if begun + threads < len(tasks):
-                start(begun + threads)
-            yield number, future.result()
+    for number in range(len(tasks)):
+        waiting.put(number)
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        try:
+            for _ in range(workers):
+                pool.submit(work)
+            for _ in tasks:
+                number, future = ended.get()
+                yield number, future.result()
+        finally:
+            stop.set()  # who is at work comes to the end of it
 
 
 def client_in_force() -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda
-from numba.core import config
+from numba.cuda.core import config
 
 __all__ = [
     "LANES",
@@ -27,7 +27,9 @@ __all__ = [
     "uniform_pair",
 ]
 
-SIMULATED = bool(config.ENABLE_CUDASIM)  # type: ignore[attr-defined]
+# a block for each of a few chains is what is wanted: nothing to warn of
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+SIMULATED = bool(config.ENABLE_CUDASIM)
 LANES = 1 if SIMULATED else 32
 EVERYONE = 0xFFFFFFFF
 

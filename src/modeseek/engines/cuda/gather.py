@@ -32,21 +32,16 @@ class _Wish(NamedTuple):
 
 
 class Gathering:
-    """Where threads meet."""
+    """Where so many threads meet."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int) -> None:
         self._met = Condition()
-        self._present, self._waiting = 0, 0
+        self._present, self._waiting = threads, 0
         self._wishes: list[_Wish] = []
-
-    def enlist(self) -> None:
-        """Count one more thread, before it starts."""
-        with self._met:
-            self._present += 1
 
     @contextmanager
     def member(self) -> Iterator[None]:
-        """Gather the chains of this thread, which was enlisted, while the block runs."""
+        """Gather the chains of this thread, one of those counted, while the block runs."""
         token = in_force.set(self)
         try:
             yield

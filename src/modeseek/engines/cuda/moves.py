@@ -104,7 +104,8 @@ def low_mover(shape: Shape) -> Callable[..., Any]:
                 place[1] = x[stride + i]
             if dim > 2:
                 place[2] = x[2 * stride + i]
-        q0, q1, q2 = place[0], place[1], place[2]
+        q0 = place[0]
+        q1, q2 = place[1] if dim > 1 else real(0.0), place[2] if dim > 2 else real(0.0)
         inv = real(inv)
         x0, x1, x2 = x[:stride], x[(dim > 1) * stride :], x[(dim > 2) * 2 * stride :]
         # in 32 bits, which cannot be negative: in so short a loop a longer way to an index is seen

@@ -21,8 +21,8 @@ __all__ = ["Climbed", "CudaWorkspace"]
 THREADS = 8 if SIMULATED else 512
 # pairs from which cells are worth building
 CELLS_FROM = 1 << 28
-# rows near which others are put together, so that tiles are compact
-PIVOTS = 128
+# rows near which others are put together, so that tiles are compact: at most, and one for so many
+PIVOTS, FOLLOWERS = 128, 64
 # points that a split has at least, and blocks that a multiprocessor is to have
 LEAST, BLOCKS = 1024, 8
 
@@ -189,7 +189,7 @@ class CudaWorkspace(BaseWorkspace):
 
 def _pivots(points: Array) -> Array:
     """Return rows to sort by: evenly spaced ones, as good as random."""
-    return points[np.linspace(0, len(points) - 1, min(len(points), PIVOTS)).astype(np.intp)]
+    return points[np.linspace(0, len(points) - 1, min(-(-len(points) // FOLLOWERS), PIVOTS)).astype(np.intp)]
 
 
 def _over(kernel: Any, columns: int, rows: int) -> Any:
