@@ -26,8 +26,8 @@ BESIDES, UNASKED = 24 * MOST_THREADS + 1024, 48 * 1024
 KEPT, KEPT_LEAST, KEPT_MOST = 1 << 22, 64, 1 << 16
 # share of the free memory that states may take
 SHARE = 0.6
-# seconds between looks at the device, and between reports
-PAUSE, REPORT = 0.002, 0.2
+# seconds between looks at the device, at first and later, and between reports
+SHORT, PAUSE, REPORT = 1e-4, 0.01, 0.2
 
 
 def run_many(
@@ -197,9 +197,10 @@ class _Launch:
         work.synchronize()
 
     def _wait(self, end: Any, beside: Any, before: int, watch: Callable[[int], None] | None) -> None:
-        told = time.perf_counter()
+        told, pause = time.perf_counter(), SHORT
         while not end.query():
-            time.sleep(PAUSE)
+            time.sleep(pause)
+            pause = min(1.02 * pause, PAUSE)
             if watch is not None and time.perf_counter() - told > REPORT:
                 flags = self._flags.copy_to_host(stream=beside)
                 beside.synchronize()
