@@ -184,6 +184,7 @@ def blurs(quick: bool, ceilings: dict[str, float]) -> Iterator[dict[str, Any]]:
     n, d, some = (10_000, 64, 500) if quick else (100_000, 64, 2000)
     rng = np.random.default_rng(0)
     for clusters in (50, 1):
+        groups = "1 cluster" if clusters == 1 else f"{clusters} clusters"
         centers = rng.uniform(-2, 2, size=(clusters, d))
         points = centers[rng.integers(clusters, size=n)] + 0.3 * rng.normal(size=(n, d))
         for dtype in ("float64", "float32"):
@@ -192,7 +193,7 @@ def blurs(quick: bool, ceilings: dict[str, float]) -> Iterator[dict[str, Any]]:
             processor = ENGINES["brute"].open(x, np.ones(n), BIWEIGHT, Geometry(), -1)
             for m, name in ((n, "BMS, a sweep"), (1000, "SMS, a batch of 1,000")):
                 seconds, found = timed(partial(device.shift_all, x[:m], 3.0))
-                row = row_of(f"{name}, n = {n:,}, d = {d}, {clusters} cluster{"s" * (clusters > 1)}, {dtype}", None, seconds)
+                row = row_of(f"{name}, n = {n:,}, d = {d}, {groups}, {dtype}", None, seconds)
                 asked = min(m, some)
                 processor.shift_all(x[:64], 3.0)
                 took, other = once(partial(processor.shift_all, x[:asked], 3.0))
