@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modeseek.scaling import Moments, Scaling
@@ -208,6 +208,7 @@ def test_a_state_is_whole_or_the_one_before(tmp_path):
 
 
 @given(cuts=st.lists(st.integers(0, 30_000), max_size=5))
+@settings(max_examples=20)
 def test_moments_do_not_depend_on_blocks(cuts):
     rows = np.random.default_rng(1).normal(3.0, [1.0, 1e3], (30_000, 2))
     moments = Moments.empty(2)

@@ -6,6 +6,7 @@ import pickle
 import signal
 import threading
 import time
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -218,18 +219,25 @@ def test_told_apart_without_dask():
     assert not any(is_distributed(each) for each in (np.zeros(3), [1], pd.DataFrame()))
 
 
-@pytest.fixture
-def cluster():
-    """Two processes of one thread each, and their client."""
+@contextmanager
+def workers(n):
+    """Processes of one thread each, and their client."""
     from distributed import Client, LocalCluster
 
     quick = {"distributed.comm.timeouts.connect": "3s", "distributed.nanny.pre-spawn-environ.OMP_NUM_THREADS": 1}
     with (
         dask.config.set(quick),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0) as cluster,
+        LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
         Client(cluster) as client,
     ):
         yield cluster, client
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers, the same for all tests: whoever kills one gets another."""
+    with workers(2) as both:
+        yield both
 
 
 class Signal:
@@ -279,15 +287,15 @@ def test_a_killed_worker_changes_nothing(in_memory, cluster, tmp_path):
     thread.join()
 
 
-def test_a_lost_scheduler_is_named(cluster, tmp_path):
-    cluster, _ = cluster
+def test_a_lost_scheduler_is_named(tmp_path):
     X, sign = slow_rows(tmp_path)
     fitted = model().fit(blobs(500))
     labels = fitted.labels_
-    thread = sign.then(lambda: cluster.sync(cluster.scheduler.close))
-    with pytest.raises(DaskFailed, match=r"scheduler is gone.*Start it again.*call fit again"):
-        fitted.fit(X)
-    thread.join()
+    with workers(1) as (cluster, _):
+        thread = sign.then(lambda: cluster.sync(cluster.scheduler.close))
+        with pytest.raises(DaskFailed, match=r"scheduler is gone.*Start it again.*call fit again"):
+            fitted.fit(X)
+        thread.join()
     assert fitted.labels_ is labels  # what was there is there
 
 
@@ -308,7 +316,8 @@ def test_chains_on_workers(cluster, monkeypatch):
 
 def test_the_command(cluster, tmp_path):
     """Files of Parquet or CSV give the labels of memory, standardised as there."""
-    _, client = cluster
+    from distributed import LocalCluster
+
     table = pd.DataFrame(blobs(900) * [1.0, 5.0], columns=["a", "b"])
     table.to_parquet(tmp_path / "all.parquet")
     table.to_csv(tmp_path / "all.csv", index=False)
@@ -317,7 +326,7 @@ def test_the_command(cluster, tmp_path):
     options = ["--algorithm", "bms", "--bandwidth", "0.5", "-q"]
     status, *_ = run("cluster", tmp_path / "all.parquet", *options, "-o", tmp_path / "known.parquet")
     known = pd.read_parquet(tmp_path / "known.parquet")
-    away = [*options, "--scheduler", client.scheduler.address]
+    away = [*options, "--scheduler", cluster[1].scheduler.address]
     for name, files in {
         "one": ["all.parquet"],
         "text": ["all.csv"],
@@ -330,8 +339,8 @@ def test_the_command(cluster, tmp_path):
         sizes = [each["size"] for each in json.loads(told.read_text())["clusters"]]
         assert sizes == np.bincount(known.cluster).tolist()
         assert not target.with_name(f"{name}.parquet.part").exists()
-    client.retire_workers()
-    refused("has no workers", "cluster", tmp_path / "all.parquet", *away)
+    with LocalCluster(n_workers=0, dashboard_address=":0") as empty:
+        refused("has no workers", "cluster", tmp_path / "all.parquet", "--scheduler", empty.scheduler_address)
 
 
 def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):

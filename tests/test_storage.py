@@ -1,6 +1,7 @@
 """Data files: what is found in them, what is refused and how, and that a file appears whole or not at all."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from modeseek.storage import DataError, atomic_path, check_target, read_table, write_json
+from modeseek.storage.atomic import put_in_place
 from modeseek.storage.text import read_text
 
 pa = pytest.importorskip("pyarrow")
@@ -86,6 +88,40 @@ def test_atomic_names_a_missing_folder(tmp_path):
         atomic_path(tmp_path / "no" / "a.csv"),
     ):
         pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions and links as POSIX has them")
+@pytest.mark.parametrize("far", [False, True])
+def test_put_in_place_keeps_permissions_and_links(tmp_path, monkeypatch, far):
+    """From another file system too, which a rename cannot leave."""
+    real, made = put(tmp_path, "real.csv", "old"), put(tmp_path, "made", "new")
+    real.chmod(0o640)
+    (tmp_path / "link.csv").symlink_to(real)
+    replace = os.replace
+
+    def refused(source, target):
+        if source == made:
+            raise OSError(errno.EXDEV, "another device")
+        replace(source, target)
+
+    if far:
+        monkeypatch.setattr(os, "replace", refused)
+    put_in_place(made, tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert real.read_text() == "new"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    assert made.exists() == far
+    made.unlink(missing_ok=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.csv", "real.csv"]
+
+
+def test_put_in_place_refuses(tmp_path):
+    made = put(tmp_path, "made", "new")
+    with pytest.raises(DataError, match="not a regular file"):
+        put_in_place(made, tmp_path)
+    with pytest.raises(DataError, match=r"cannot write .*No such file"):
+        put_in_place(made, tmp_path / "no" / "a.csv")
+    assert made.read_text() == "new"
 
 
 def test_check_target(tmp_path):

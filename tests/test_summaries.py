@@ -39,7 +39,7 @@ def assert_same(one, other):
 
 @pytest.mark.parametrize("kind", ["grid", "sample"])
 @given(case=rows_in_chunks())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=30)
 def test_any_order_any_chunks(kind, case):
     rows, chunks = case
     whole = summaries(kind, rows).add(rows)
@@ -60,7 +60,7 @@ def test_any_order_any_chunks(kind, case):
 
 
 @given(case=rows_in_chunks())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=30)
 def test_cells_hold_their_rows(case):
     """The slow twin: floor of the rows over the side, and means by hand."""
     rows, _ = case

@@ -44,6 +44,7 @@ class Summarised:
             are the same.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 3 is three equal rows; a row of weight 0 takes no part, nor does a batch of such rows.
         forget : float, default=0
             Share of the weight of all earlier batches that is dropped before this one comes in.
 
@@ -58,14 +59,17 @@ class Summarised:
             raise TypeError("partial_fit takes a batch in memory: give a Dask collection whole, to fit(X).")
         begun = hasattr(self, "_pending")
         rows = self._placed(check_rows(self, X, reset=not begun))
-        weights = check_weights(sample_weight, len(rows))
+        weights = check_weights(sample_weight, len(rows), some=False)
+        rows, weights = rows[weights > 0], weights[weights > 0]
         if not begun:
             self._pending: list[tuple[Array, Array]] | None = []
             self._survey: Survey | None = None
         elif forget > 0:
             self._settle()
-            assert self._survey is not None
-            self._survey = self._survey.faded(1.0 - forget)
+            if self._survey is not None:
+                self._survey = self._survey.faded(1.0 - forget)
+        if not len(rows):
+            return self
         if self._pending is None:
             assert self._survey is not None
             self._survey = self._survey.add(rows, weights)
@@ -88,9 +92,13 @@ class Summarised:
         if not hasattr(self, "_pending"):
             raise ValueError("finalize() has nothing to cluster: give batches of rows to partial_fit(X) first.")
         self._settle()
-        assert self._survey is not None
-        geometry = Geometry(check_choice("metric", self.metric, ("euclidean", "cosine")))
         survey = self._survey
+        if survey is None or not len(survey.sample.rows):
+            raise ValueError(
+                "finalize() has nothing to cluster: all rows so far have a sample_weight of zero or are forgotten. "
+                "Give rows of positive weight to partial_fit(X, sample_weight=...) first."
+            )
+        geometry = Geometry(check_choice("metric", self.metric, ("euclidean", "cosine")))
         return self._fit_points(lambda: self._points_for(survey, geometry, self._kind() or "auto"))
 
     def _points_of(self, rows: Array, weights: Array, geometry: Geometry) -> Points:
@@ -149,12 +157,12 @@ class Summarised:
         return unit_rows(rows) if self.metric == "cosine" else rows
 
     def _settle(self) -> None:
-        """Make the plan from the first rows, once there are enough or no more come."""
+        """Make the plan from the first rows, once there are enough or no more come; without any, wait for them."""
         if self._pending:
             first = np.concatenate([rows for rows, _ in self._pending])
             weights = np.concatenate([each for _, each in self._pending])
             self._survey = Plan.of(first, rows=self._sample_rows).begin().add(first, weights)
-        self._pending = None
+            self._pending = None
 
     def _finest(self, sample: Points) -> float | None:
         """Return the smallest bandwidth; None where there is none, and a sample is all that can be had."""

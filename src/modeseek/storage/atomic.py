@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,7 +16,7 @@ from typing import Any
 from modeseek.hints import closest
 from modeseek.storage.errors import DataError
 
-__all__ = ["atomic_path", "check_target", "write_json"]
+__all__ = ["atomic_path", "check_target", "put_in_place", "write_json"]
 
 
 @contextmanager
@@ -49,9 +51,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> [(file.name, file.read_text()) for file in folder.iterdir()]
     [('a.txt', 'whole')]
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise DataError(f"cannot write '{path}': it is not a regular file; give the name of a file.")
+    target = _regular(path)
     part = target.with_name(f".{target.stem}.{secrets.token_hex(4)}{target.suffix}")
     try:
         # created here, not by mkstemp, whose files are for the owner only whatever the umask says
@@ -68,6 +68,46 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         # gone already where all went well; where the folder is missing there is nothing to remove
         with suppress(OSError):
             part.unlink()
+
+
+def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
+    """Give a file that is whole the name of a target, in one step; nothing else ever lies beside the target.
+
+    Parameters
+    ----------
+    made : Path
+        The file, in a folder of the target's file system. From another, it is copied as by `atomic_path`.
+    path : str or path-like
+        The target. A link is followed, so that it stays a link; a file that was there gives its mode.
+
+    Raises
+    ------
+    DataError
+        If the target cannot be written; the file stays where it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "made").write_text("whole")
+    >>> put_in_place(folder / "made", folder / "a.txt")
+    >>> [(file.name, file.read_text()) for file in folder.iterdir()]
+    [('a.txt', 'whole')]
+    """
+    target = _regular(path)
+    try:
+        _flush(made)
+        if target.exists():
+            # not to be written means not to be replaced either
+            os.close(os.open(target, os.O_WRONLY))
+            made.chmod(target.stat().st_mode & 0o777)
+        os.replace(made, target)
+        _flush_folder(target.parent)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise DataError(f"cannot write '{path}': {error.strerror or error}.") from error
+        with atomic_path(path) as part:
+            shutil.copyfile(made, part)
 
 
 def write_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
@@ -130,6 +170,13 @@ def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
         raise DataError(f"cannot write '{path}': it is not a regular file; give the name of a file.")
     if not os.access(folder, os.W_OK):
         raise DataError(f"cannot write '{path}': no permission to write in '{target.parent}'.")
+    return target
+
+
+def _regular(path: str | os.PathLike[str]) -> Path:
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise DataError(f"cannot write '{path}': it is not a regular file; give the name of a file.")
     return target
 
 

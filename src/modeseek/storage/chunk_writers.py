@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek.storage import binary
-from modeseek.storage.atomic import atomic_path
+from modeseek.storage.atomic import atomic_path, put_in_place
 from modeseek.storage.cells import to_numbers
 from modeseek.storage.errors import DataError
 from modeseek.storage.kinds import STANDARD_STREAM, kind_of
@@ -112,8 +112,7 @@ class _TextWriter:
 
     def finish(self, target: str) -> None:
         self.close()
-        with atomic_path(target) as part:
-            os.replace(self._path, part)
+        put_in_place(self._path, target)
 
 
 class _NpyWriter:
@@ -149,8 +148,7 @@ class _NpyWriter:
 
     def finish(self, target: str) -> None:
         self.close()
-        with atomic_path(target) as part:
-            os.replace(self._path, part)
+        put_in_place(self._path, target)
 
 
 class _ParquetWriter:
@@ -184,12 +182,15 @@ class _ParquetWriter:
     def finish(self, target: str) -> None:
         import pyarrow.parquet as pq
 
-        with atomic_path(target) as whole:
-            schema = pq.read_schema(self._part(0))
-            with pq.ParquetWriter(whole, schema) as writer:
+        whole = self._folder / "rows.parquet"
+        try:
+            with pq.ParquetWriter(whole, pq.read_schema(self._part(0))) as writer:
                 for number in range(self._at):
                     with pq.ParquetFile(self._part(number)) as part:
                         writer.write_table(part.read())
+        except OSError as error:
+            raise DataError(f"cannot write '{whole}': {error.strerror or error}.") from error
+        put_in_place(whole, target)
 
 
 class _StandardOutput:
