@@ -61,8 +61,8 @@ def run_command(asked: Asked) -> None:
     times = windows.times if asked.segments is None else d.read_segments(asked.segments)
     if times is None:
         raise Problem(
-            f"'{asked.file}' says nothing of when its embeddings are: give --segments FILE (CSV, .lab or RTTM), or save "
-            "an array `times` (n, 2) beside X in an NPZ file."
+            f"'{asked.file}' says nothing of when its embeddings are: give --segments FILE (CSV, .lab or RTTM), or "
+            "save an array `times` (n, 2) beside X in an NPZ file."
         )
     reference = None if asked.reference is None else _reference(asked)
     search = d.Search(
@@ -78,8 +78,15 @@ def run_command(asked: Asked) -> None:
     begun = time.perf_counter()
 
     def work() -> None:
-        options = {"uri": asked.recording, "min_duration": asked.min_duration, "overlapping": asked.overlapping}
-        made.append(d.find_turns(windows.embeddings, times, search, **options))
+        found = d.find_turns(
+            windows.embeddings,
+            times,
+            search,
+            uri=asked.recording,
+            min_duration=asked.min_duration,
+            overlapping=asked.overlapping,
+        )
+        made.append(found)
 
     if run_fit(work).interrupted and not made:
         print("interrupted before there was anything to keep: nothing was written.", file=sys.stderr)
@@ -110,9 +117,8 @@ def _check_targets(asked: Asked) -> None:
         raise Problem(f"--uri {asked.uri!r} cannot be written as RTTM: give a name without blanks.")
     if asked.jobs == 0:
         raise Problem("--jobs must not be 0: give a number of cores, or -1 for all.")
-    for needed, by in ((asked.reference is not None, "--collar and --skip-overlap"),):
-        if not needed and (asked.collar or asked.skip_overlap):
-            raise Problem(f"{by} say how to score: give --reference FILE, or leave them out.")
+    if asked.reference is None and (asked.collar or asked.skip_overlap):
+        raise Problem("--collar and --skip-overlap say how to score: give --reference FILE, or leave them out.")
 
 
 def _reference(asked: Asked) -> Any:
@@ -210,6 +216,7 @@ def _score_lines(scores: Scores) -> list[str]:
     return [
         f"DER {scores.der:.1%} (missed {scores.missed:.1%}, false alarm {scores.false_alarm:.1%}, "
         f"confusion {scores.confusion:.1%}), JER {scores.jer:.1%}",
-        f"purity {scores.purity:.1%}, coverage {scores.coverage:.1%}; K {scores.k:.3f}, by size {scores.k_weighted:.3f}; "
+        f"purity {scores.purity:.1%}, coverage {scores.coverage:.1%}; "
+        f"K {scores.k:.3f}, by size {scores.k_weighted:.3f}; "
         f"speakers found {scores.found}, true {scores.true}",
     ]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek.diarization.extras import pyannote
 from modeseek.diarization.preparation import Preparation, check_embeddings
 from modeseek.diarization.speakers import Search, Speakers
-from modeseek.diarization.turns import OVERLAPPING, Turn, annotation_of, check_segments, speaker_names, turns_of
+from modeseek.diarization.turns import Turn, annotation_of, check_segments, slices_of, speaker_names, turns_of
 from modeseek.types import Array
-from modeseek.validation import check_choice, check_number
+from modeseek.validation import check_number
 
 __all__ = ["MIN_DURATION", "Diarization", "diarize", "find_turns"]
 
@@ -31,6 +30,8 @@ class Diarization:
         In the order of time: start, end, speaker, confidence.
     times : (n, 2) array
         The segments as they were given.
+    slices : (n, 2) array
+        The part of each that is its own, where segments overlap.
     speakers : Speakers
         Speaker and confidence of each segment, and how the number of speakers was found.
     uri : str or None
@@ -39,6 +40,7 @@ class Diarization:
 
     turns: list[Turn]
     times: Array
+    slices: Array
     speakers: Speakers
     uri: str | None = None
 
@@ -158,12 +160,10 @@ def find_turns(
     rows = check_embeddings(embeddings)
     times = check_segments(segments, len(rows))
     check_number("min_duration", min_duration, strict=False)
-    check_choice("overlapping", overlapping, OVERLAPPING)
     # the last digits are rounding: 0.5 s may be 12.3 - 11.8
     brief = times[:, 1] - times[:, 0] < min_duration - 1e-9
-    # refused before the work begins, if they must be
-    turns_of(times, np.zeros(len(rows), dtype=np.intp), np.ones(len(rows)), ["anyone"], overlapping=overlapping)
+    slices = slices_of(times, overlapping)
     found = (search or Search()).speakers(rows, times, brief)
     names = speaker_names(found.n_speakers)
-    turns = turns_of(times, found.labels, found.confidence, names, overlapping=overlapping)
-    return Diarization(turns, times, found, uri)
+    turns = turns_of(slices, found.labels, found.confidence, names)
+    return Diarization(turns, times, slices, found, uri)

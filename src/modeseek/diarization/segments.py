@@ -113,15 +113,15 @@ def _read_columns(path: str | os.PathLike[str], name: str) -> Array:
     start = next((lower[each] for each in STARTS if each in lower), None)
     end = next((lower[each] for each in ENDS if each in lower), None)
     length = next((lower[each] for each in LENGTHS if each in lower), None)
-    named = start is not None and (end is not None or length is not None)
-    if not named and (len(table.columns) != 2 or set(table.columns) != {"x0", "x1"}):
+    until = end if end is not None else length
+    if (start is None or until is None) and set(table.columns) != {"x0", "x1"}:
         raise DataError(
             f"'{name}' must have the columns start and end (or start and duration), in seconds; its columns are "
             f"{', '.join(table.columns)}."
         )
-    if not named:
+    if start is None or until is None:
         return _check_rows(table.features().values, table, name)
-    values = table.features([start, end if end is not None else length]).values
+    values = table.features([start, until]).values
     if end is None:
         values = np.column_stack([values[:, 0], values.sum(axis=1)])
     return _check_rows(values, table, name)

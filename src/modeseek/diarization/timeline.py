@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
@@ -12,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from modeseek.diarization.diarizing import Diarization
 from modeseek.diarization.extras import pyannote
-from modeseek.diarization.turns import Turn
+from modeseek.diarization.turns import Turn, turns_of
 from modeseek.plots.colours import FAINT, INK, palette
 from modeseek.plots.style import dress, new_figure, save_figure
 
@@ -23,12 +24,14 @@ WIDTH, LANE, AROUND = 10.0, 0.42, 1.5
 MOST_NAMED = 40
 BAR, STRIP = 0.56, 0.14
 FAINTEST = 0.15
+# shades that are told apart
+STEPS = 10
 
 
 def plot_timeline(
     found: Diarization, *, reference: Any = None, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Draw who speaks when: a lane for each speaker, and a turn the fainter the less sure it is.
+    """Draw who speaks when: a lane for each speaker, and windows the fainter the less sure they are.
 
     Parameters
     ----------
@@ -52,9 +55,10 @@ def plot_timeline(
         height = AROUND + LANE * min(max(n_lanes, 3), MOST_NAMED)
         ax = new_figure(WIDTH, height).subplots()
     colours = palette(len(names))
+    parts = _parts(found)
     for name in names:
-        turns = [turn for turn in found.turns if turn.speaker == name]
-        shade = [FAINTEST + (1 - FAINTEST) * (1.0 if turn.confidence is None else turn.confidence) for turn in turns]
+        turns = [turn for turn in parts if turn.speaker == name]
+        shade = [FAINTEST + (1 - FAINTEST) * (turn.confidence or 0.0) for turn in turns]
         _draw(ax, turns, lanes[name], BAR, colours[lanes[name]], shade)
     for lane, _, turns in strips:
         _draw(ax, turns, lane, STRIP, INK, [1.0] * len(turns), below=True)
@@ -76,6 +80,13 @@ def save_timeline(
     figure = Figure(figsize=(WIDTH, AROUND + LANE * min(max(lanes, 3), MOST_NAMED)), layout="constrained")
     plot_timeline(found, reference=reference, ax=figure.subplots(), title=title)
     save_figure(path, figure)
+
+
+def _parts(found: Diarization) -> list[Turn]:
+    """Return turns, cut further where the confidence changes by a step."""
+    level = np.round(found.speakers.confidence * STEPS).astype(np.intp)
+    names = [name for name in found.names for _ in range(STEPS + 1)]
+    return turns_of(found.slices, found.speakers.labels * (STEPS + 1) + level, found.speakers.confidence, names)
 
 
 def _strips(found: Diarization, reference: Any, lanes: dict[str, int]) -> list[tuple[int, str, list[Turn]]]:
@@ -102,7 +113,7 @@ def _draw(
     middle = lane + (0.5 * BAR + STRIP if below else 0.0)
     low, high = middle - height / 2, middle + height / 2
     corners = [[(t.start, low), (t.end, low), (t.end, high), (t.start, high)] for t in turns]
-    bars = PolyCollection(corners, facecolors=colour, edgecolors="none")
+    bars = PolyCollection(corners, facecolors=colour, edgecolors="none", antialiaseds=False)
     bars.set_alpha(shade or None)
     ax.add_collection(bars)
 

@@ -11,7 +11,7 @@ from modeseek.diarization.extras import pyannote
 from modeseek.types import Array, IntArray
 from modeseek.validation import check_choice
 
-__all__ = ["OVERLAPPING", "Turn", "annotation_of", "check_segments", "speaker_names", "turns_of"]
+__all__ = ["OVERLAPPING", "Turn", "annotation_of", "check_segments", "slices_of", "speaker_names", "turns_of"]
 
 OVERLAPPING = ("cut", "keep")
 # seconds below which two times are the same
@@ -66,36 +66,49 @@ def check_segments(segments: Any, n: int, *, name: str = "segments") -> Array:
     return times
 
 
-def turns_of(
-    times: Array, labels: IntArray, confidence: Array, names: Sequence[str], *, overlapping: str = "cut"
-) -> list[Turn]:
+def slices_of(times: Array, overlapping: str = "cut") -> Array:
+    """Return the part of each window that is its own, (n, 2).
+
+    Two windows that follow each other are cut in the middle of what they share, so that each moment has one speaker;
+    "keep" leaves them whole, for segments that are turns, where two may speak at once.
+
+    Examples
+    --------
+    >>> slices_of(np.array([[0.0, 1.5], [0.5, 2.0], [1.0, 2.5]]))
+    array([[0. , 1. ], [1. , 1.5], [1.5, 2.5]])
+    """
+    check_choice("overlapping", overlapping, OVERLAPPING)
+    if overlapping == "keep":
+        return times
+    order = np.lexsort((times[:, 1], times[:, 0]))
+    slices = np.empty_like(times)
+    slices[order] = _cut(times[order], order)
+    return slices
+
+
+def turns_of(slices: Array, labels: IntArray, confidence: Array, names: Sequence[str]) -> list[Turn]:
     """Return the turns of windows, in the order of time.
 
     Windows of one speaker that touch become one turn, as sure as they are on average, weighted by length.
 
     Parameters
     ----------
-    times : (n, 2) array
+    slices : (n, 2) array
     labels : (n,) integer array
     confidence : (n,) array
     names : sequence of str
         Of the speakers.
-    overlapping : {"cut", "keep"}
-        Two windows that follow each other are cut in the middle of what they share, so that each moment has one
-        speaker; "keep" leaves them whole, for segments that are turns, where two may speak at once.
 
     Examples
     --------
-    >>> times = np.array([[0.0, 1.5], [0.5, 2.0], [1.0, 2.5]])
-    >>> turns_of(times, np.array([0, 0, 1]), np.array([1.0, 0.8, 0.6]), ["A", "B"])  # doctest: +NORMALIZE_WHITESPACE
-    [Turn(start=0.0, end=1.5, speaker='A', confidence=0.93...), Turn(start=1.5, end=2.5, speaker='B', confidence=0.6)]
+    >>> slices = np.array([[0.0, 1.0], [1.0, 1.5], [1.5, 2.5]])
+    >>> turns_of(slices, np.array([0, 0, 1]), np.array([1.0, 0.7, 0.6]), ["A", "B"])
+    [Turn(start=0.0, end=1.5, speaker='A', confidence=0.9), Turn(start=1.5, end=2.5, speaker='B', confidence=0.6)]
     """
-    check_choice("overlapping", overlapping, OVERLAPPING)
-    order = np.lexsort((times[:, 1], times[:, 0]))
-    cut = _cut(times[order], order) if overlapping == "cut" else times[order]
+    order = np.lexsort((slices[:, 1], slices[:, 0]))
     pieces: list[tuple[float, float, int, float]] = []
     last: dict[int, int] = {}  # the piece at which each speaker is
-    for (start, end), row in zip(cut, order, strict=True):
+    for (start, end), row in zip(slices[order], order, strict=True):
         label, weight = int(labels[row]), float(confidence[row]) * float(end - start)
         at = last.get(label)
         if at is not None and start <= pieces[at][1] + SAME:
