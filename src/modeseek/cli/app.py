@@ -181,7 +181,7 @@ def diarize(
     """Say who speaks when, from embeddings of windows of speech.
 
     Prints the speakers, and with --reference how far they agree with it; -o writes RTTM, --timeline a picture.
-    The reference and the picture need pyannote: pip install the extra 'diarization' of modeseek.
+    A reference needs pyannote.core and pyannote.metrics, the extra 'diarization' of modeseek.
     """
     from modeseek.cli.diarize import Asked, run_command
 

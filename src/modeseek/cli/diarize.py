@@ -64,6 +64,12 @@ def run_command(asked: Asked) -> None:
             f"'{asked.file}' says nothing of when its embeddings are: give --segments FILE (CSV, .lab or RTTM), or "
             "save an array `times` (n, 2) beside X in an NPZ file."
         )
+    if len(times) != len(windows.embeddings):
+        where = f"'{asked.segments or asked.file}'"
+        raise Problem(
+            f"'{asked.file}' has {len(windows.embeddings):,} embeddings and {where} {len(times):,} segments: give one "
+            "segment for each embedding, in the same order."
+        )
     reference = None if asked.reference is None else _reference(asked)
     search = d.Search(
         asked.num_speakers,
@@ -124,8 +130,10 @@ def _check_targets(asked: Asked) -> None:
 def _reference(asked: Asked) -> Any:
     """Return the Annotation of the recording in the reference file."""
     from modeseek.diarization import read_rttm
+    from modeseek.diarization.extras import pyannote
 
     try:
+        pyannote("metrics.diarization")  # asked for before the work, not after
         recordings = read_rttm(str(asked.reference))
     except ImportError as error:
         raise Problem(str(error)) from None

@@ -116,6 +116,7 @@ def diarize(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> voices = np.eye(8)[[0, 0, 0, 0, 3, 3, 3, 3, 0, 0, 0, 0]] + rng.normal(0, 0.1, (12, 8))
     >>> windows = [(float(second), second + 1.0) for second in range(12)]

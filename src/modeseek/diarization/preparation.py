@@ -95,14 +95,14 @@ def check_embeddings(embeddings: ArrayLike) -> Array:
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
         raise ValueError(
-            f"embeddings has {int((~finite).sum()):,} rows with NaN or infinity, the first is row "
-            f"{int(np.argmin(finite))}: leave them out, and their segments with them."
+            f"row {int(np.argmin(finite))} of embeddings (counted from 0) has NaN or infinity, as have "
+            f"{int((~finite).sum()) - 1:,} others: leave them out, and their segments with them."
         )
     empty = ~rows.any(axis=1)
     if empty.any():
         raise ValueError(
-            f"row {int(np.argmax(empty))} of embeddings is all zeros and has no direction: leave it out, and its "
-            "segment with it."
+            f"row {int(np.argmax(empty))} of embeddings (counted from 0) is all zeros and has no direction: leave it out, "
+            "and its segment with it."
         )
     return rows
 

@@ -92,7 +92,8 @@ def _read_lab(text: str, name: str) -> Array:
             start, end = float(fields[0]), float(fields[1])
         except (ValueError, IndexError):
             raise DataError(
-                f"'{name}', line {number}: '{line.strip()[:40]}' does not begin with start and end."
+                f"'{name}', line {number}: '{line.strip()[:40]}' is no segment: give start, end and perhaps a "
+                "label, times in seconds."
             ) from None
         if not 0 <= start < end < np.inf:
             raise DataError(f"'{name}', line {number}: it goes from {fields[0]} to {fields[1]}: give 0 <= start < end.")
@@ -133,7 +134,8 @@ def _check_rows(values: Array, table: Table, name: str) -> Array:
         row = int(np.argmax(bad))
         place = table.place(row)
         raise DataError(
-            f"'{name}', {place}: it goes from {values[row, 0]:g} to {values[row, 1]:g}: give 0 <= start < end."
+            f"'{name}', {place}: it goes from {values[row, 0]:g} to {values[row, 1]:g}: give 0 <= start < end. "
+            "A column of lengths is called duration."
         )
     return values
 
