@@ -6,9 +6,10 @@ Run it as
     python benchmarks/speakers.py --table FILE.csv [--report docs/how-to-speakers.md]
 
 DIR is a folder as `quality.py` takes it; sets of the kind "speaker-embedding" are used, rows shuffled with the seed.
-Two parts: *sets*, each as it is; and *few*, the paper's case: 4 to 20 speakers drawn from a set, each with 3 to 20 rows
-(uneven: the logarithm is uniform). Nothing is set for a set. Two entries know the truth: k-means is told the number of
-speakers, and "linkage, best threshold" has, for each set, the threshold with the best ARI.
+Three parts: *sets*, each as it is; *few*, the paper's case: 4 to 20 speakers drawn from a set, each with 3 to 20 rows
+(uneven: the logarithm is uniform); and *one*, each of the six speakers with most rows alone. Nothing is
+set for a set. Two entries know the truth: k-means is told the number of speakers, and "linkage, best threshold" has, for
+each set, the threshold with the best ARI.
 
 Rows go to --out as they come, and a run with the same --out goes on where the last one stopped.
 """
@@ -26,15 +27,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.stats import t as student
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 import modeseek
-from common import ROOT, machine, read_csv, replace_section, table
+from common import ROOT, machine, read_csv, replace_section
 from labelled import NOISE, LabelledSet, prepared, read_sets, scores
-from modeseek.diarization import Search
+from modeseek.diarization import Preparation, Search
+from speaker_tables import tables
 
 KIND = "speaker-embedding"
 COLUMNS = (
@@ -69,8 +70,12 @@ class Method(NamedTuple):
     slow: bool = False
 
 
-def _ours(task: Task) -> np.ndarray:
-    return Search(random_state=task.seed).speakers(task.X).labels
+def _ours(*preparation: Any) -> Callable[[Task], np.ndarray]:
+    def fit(task: Task) -> np.ndarray:
+        search = Search(preparation=Preparation(*preparation), random_state=task.seed)
+        return search.speakers(task.X).labels
+
+    return fit
 
 
 def _estimator(name: str) -> Callable[[Task], np.ndarray]:
@@ -106,7 +111,9 @@ def _icassp(task: Task) -> np.ndarray:
 
 
 METHODS = [
-    Method("diarize", _ours),
+    Method("diarize", _ours()),
+    Method("diarize, centred", _ours(True)),
+    Method("diarize, 32 whitened", _ours(True, 32, True)),
     Method("ModeSeek", _estimator("ModeSeek")),
     Method("HDBSCAN", lambda task: HDBSCAN(min_cluster_size=5, copy=True).fit(task.X).labels_),
     Method("spectral", _spectral),
@@ -150,9 +157,23 @@ def few(data: LabelledSet, draw: int) -> np.ndarray:
     return np.concatenate(rows)
 
 
+def alone(data: LabelledSet, rank: int) -> np.ndarray:
+    """Return the rows of the speaker who has the (rank + 1)-th most; none if there are not so many speakers."""
+    names, counts = np.unique(data.y[data.y != NOISE], return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return np.flatnonzero(data.y == names[order[rank]]) if rank < len(order) else np.empty(0, dtype=int)
+
+
+def rows_of(job: Job) -> np.ndarray:
+    """Return the rows that a job is about."""
+    if job.part == "sets":
+        return np.arange(len(job.data.X))
+    return few(job.data, job.draw) if job.part == "few" else alone(job.data, job.draw)
+
+
 def measure(job: Job) -> dict[str, Any]:
     """Return one row: what a method made of a set."""
-    rows = np.arange(len(job.data.X)) if job.part == "sets" else few(job.data, job.draw)
+    rows = rows_of(job)
     rows = rows[np.random.default_rng(job.seed).permutation(len(rows))]
     task = Task(prepared(job.data.X[rows], "l2"), job.data.y[rows], job.seed)
     row: dict[str, Any] = {"part": job.part, "set": job.data.name, "draw": job.draw, "n": len(rows), "k": task.k}
@@ -177,6 +198,10 @@ def jobs_of(sets: Sequence[LabelledSet], seeds: int, draws: int) -> Iterator[Job
         for data in sets:
             for draw in range(draws):
                 yield from (Job("few", data, draw, method, draw) for method in methods)
+        if not slow:
+            told = ("k-means, told k", "linkage, best threshold")
+            some = [(data, rank) for data in sets for rank in range(draws) if len(alone(data, rank))]
+            yield from (Job("one", *each, name, 0) for each in some for name in methods if name not in told)
         for seed in range(1 if slow else seeds):
             for data in sets:
                 yield from (Job("sets", data, 0, method, seed) for method in methods)
@@ -203,88 +228,6 @@ def run(jobs: Sequence[Job], out: Path | None) -> list[dict[str, str]]:
     return rows
 
 
-def figure(row: dict[str, str], name: str) -> float:
-    """Return a figure of a row; a run that failed counts 0."""
-    return float(row[name]) if row[name] else 0.0
-
-
-def near(row: dict[str, str]) -> float:
-    """Return whether the number of speakers is within 20 %."""
-    return float(bool(row["found"]) and abs(int(row["found"]) - int(row["k"])) <= 0.2 * int(row["k"]))
-
-
-def interval(values: Sequence[float]) -> str:
-    """Return a mean with its 95 % interval (Student's t)."""
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return f"{mean:.2f}"
-    half = student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    return f"{mean:.2f} ± {half:.2f}"
-
-
-def means_by_set(rows: Sequence[dict[str, str]], take: Callable[[dict[str, str]], float]) -> list[float]:
-    """Return the mean of each set."""
-    names = dict.fromkeys(row["set"] for row in rows)
-    return [float(np.mean([take(row) for row in rows if row["set"] == name])) for name in names]
-
-
-def of_sets(rows: Sequence[dict[str, str]]) -> str:
-    """Return the tables of whole sets."""
-    names = list(dict.fromkeys(row["set"] for row in rows))
-    lines, by_set = [], []
-    for method in (each.name for each in METHODS):
-        own = [row for row in rows if row["method"] == method]
-        if not own:
-            continue
-        seeds = sorted({row["seed"] for row in own})
-        spread = [np.mean([figure(row, "ari") for row in own if row["seed"] == seed]) for seed in seeds]
-        hits = sum(share > 0.5 for share in means_by_set(own, near))
-        means = [np.mean(means_by_set(own, lambda row, c=c: figure(row, c))) for c in ("k_paper", "k_weighted")]
-        span = f"{min(spread):.2f} to {max(spread):.2f}" if len(seeds) > 1 else "one seed"
-        ari = np.mean(means_by_set(own, lambda row: figure(row, "ari")))
-        lines.append([method, f"{ari:.3f}", span, *(f"{mean:.2f}" for mean in means), f"{hits} of {len(names)}"])
-        cells = []
-        for name in names:
-            mine = [row for row in own if row["set"] == name]
-            found = "/".join(dict.fromkeys(row["found"] or "-" for row in mine))
-            cells.append(f"{np.mean([figure(row, 'ari') for row in mine]):.2f} ({found})")
-        by_set.append([method, *cells])
-    head = ["method", "mean ARI", "over seeds", "K", "K, by size", "number within 20 %"]
-    truth = [next(row["k"] for row in rows if row["set"] == name) for name in names]
-    sets = [f"{name.removeprefix('spk_')} ({k})" for name, k in zip(names, truth, strict=True)]
-    return f"{table(head, lines)}\n\nARI of each set (speakers found; at the head, the true number):\n\n" + table(
-        ["method", *sets], by_set
-    )
-
-
-def of_few(rows: Sequence[dict[str, str]]) -> str:
-    """Return the table of the paper's case: mean ARI with intervals over draws."""
-    names = list(dict.fromkeys(row["set"] for row in rows))
-    lines = []
-    for method in (each.name for each in METHODS):
-        own = [row for row in rows if row["method"] == method]
-        if own:
-            cells = [interval([figure(row, "ari") for row in own if row["set"] == name]) for name in names]
-            hits = f"{np.mean([near(row) for row in own]):.0%}"
-            lines.append([method, interval([figure(row, "ari") for row in own]), hits, *cells])
-    sets = [name.removeprefix("spk_") for name in names]
-    return table(["method", "all", "number within 20 %", *sets], lines)
-
-
-def tables(rows: Sequence[dict[str, str]]) -> str:
-    """Return what the page shows."""
-    sets, draws = ([row for row in rows if row["part"] == part] for part in ("sets", "few"))
-    count = len({row["draw"] for row in draws})
-    parts = [f"*{rows[0]['machine']}*", "### Whole sets", of_sets(sets)] if sets else []
-    if draws:
-        parts += [
-            "### Few utterances, uneven speakers",
-            f"Mean ARI and its 95 % interval over {count} draws from each set (4 to 20 speakers, 3 to 20 rows each).",
-            of_few(draws),
-        ]
-    return "\n\n".join(parts)
-
-
 def main(given: Sequence[str] | None = None) -> None:
     """Measure, print, write."""
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
@@ -304,7 +247,7 @@ def main(given: Sequence[str] | None = None) -> None:
             raise SystemExit(f"{arguments.data} has no sets of the kind {KIND!r}")
         jobs = jobs_of(sets, 1, 1) if arguments.quick else jobs_of(sets, 3, 6)
         rows = run([job for job in jobs if not (arguments.quick and BY_NAME[job.method].slow)], arguments.out)
-    text = tables(rows)
+    text = tables(rows, [method.name for method in METHODS])
     print(text)
     if arguments.report:
         replace_section(ROOT / arguments.report, "speakers", text)

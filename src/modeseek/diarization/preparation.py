@@ -101,8 +101,8 @@ def check_embeddings(embeddings: ArrayLike) -> Array:
     empty = ~rows.any(axis=1)
     if empty.any():
         raise ValueError(
-            f"row {int(np.argmax(empty))} of embeddings (counted from 0) is all zeros and has no direction: leave it out, "
-            "and its segment with it."
+            f"row {int(np.argmax(empty))} of embeddings (counted from 0) is all zeros, without a direction: leave it "
+            "out, and its segment with it."
         )
     return rows
 
