@@ -8,8 +8,8 @@ Run it as
 DIR is a folder as `quality.py` takes it; sets of the kind "speaker-embedding" are used, rows shuffled with the seed.
 Three parts: *sets*, each as it is; *few*, the paper's case: 4 to 20 speakers drawn from a set, each with 3 to 20 rows
 (uneven: the logarithm is uniform); and *one*, each of the six speakers with most rows alone. Nothing is
-set for a set. Two entries know the truth: k-means is told the number of speakers, and "linkage, best threshold" has, for
-each set, the threshold with the best ARI.
+set for a set. Two entries know the truth: k-means is told the number of speakers, and "linkage, best threshold" has,
+for each set, the threshold with the best ARI.
 
 Rows go to --out as they come, and a run with the same --out goes on where the last one stopped.
 """
