@@ -110,6 +110,12 @@ def _icassp(task: Task) -> np.ndarray:
     return np.asarray(configs.icassp2018_clusterer.predict(task.X))
 
 
+def _turn_to_diarize(task: Task) -> np.ndarray:
+    from spectralcluster import configs
+
+    return np.asarray(configs.turntodiarize_clusterer.predict(task.X))
+
+
 METHODS = [
     Method("diarize", _ours()),
     Method("diarize, centred", _ours(True)),
@@ -118,6 +124,7 @@ METHODS = [
     Method("HDBSCAN", lambda task: HDBSCAN(min_cluster_size=5, copy=True).fit(task.X).labels_),
     Method("spectral", _spectral),
     Method("spectral, ICASSP 2018", _icassp),
+    Method("spectral, Turn-to-Diarize", _turn_to_diarize, True),
     Method(f"linkage at {THRESHOLD:g}", _linkage),
     Method("linkage, best threshold", _best_linkage),
     Method("k-means, told k", lambda task: KMeans(task.k, n_init=3, random_state=task.seed).fit(task.X).labels_),
