@@ -16,6 +16,7 @@ Rows go to --out as they come, and a run with the same --out goes on where the l
 
 from __future__ import annotations
 
+import copy
 import csv
 import sys
 import time
@@ -110,10 +111,16 @@ def _icassp(task: Task) -> np.ndarray:
     return np.asarray(configs.icassp2018_clusterer.predict(task.X))
 
 
-def _turn_to_diarize(task: Task) -> np.ndarray:
-    from spectralcluster import configs
+def _turn_to_diarize(*, limit: bool) -> Callable[[Task], np.ndarray]:
+    def fit(task: Task) -> np.ndarray:
+        from spectralcluster import configs
 
-    return np.asarray(configs.turntodiarize_clusterer.predict(task.X))
+        clusterer = copy.copy(configs.turntodiarize_clusterer)
+        if not limit:
+            clusterer.max_clusters = None
+        return np.asarray(clusterer.predict(task.X))
+
+    return fit
 
 
 METHODS = [
@@ -124,7 +131,8 @@ METHODS = [
     Method("HDBSCAN", lambda task: HDBSCAN(min_cluster_size=5, copy=True).fit(task.X).labels_),
     Method("spectral", _spectral),
     Method("spectral, ICASSP 2018", _icassp),
-    Method("spectral, Turn-to-Diarize", _turn_to_diarize, True),
+    Method("spectral, Turn-to-Diarize", _turn_to_diarize(limit=True), True),
+    Method("the same, no limit", _turn_to_diarize(limit=False), True),
     Method(f"linkage at {THRESHOLD:g}", _linkage),
     Method("linkage, best threshold", _best_linkage),
     Method("k-means, told k", lambda task: KMeans(task.k, n_init=3, random_state=task.seed).fit(task.X).labels_),
