@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -486,6 +488,12 @@ def test_without_the_extra_it_says_what_to_type(monkeypatch):
     status, _, err = call("diarize", str(CONVERSATION), "--reference", str(TRUTH))
     assert status == 2
     assert "pip install 'modeseek[diarization]'" in err
+
+
+def test_imports_bring_nothing_of_pyannote():
+    code = "import sys, modeseek, modeseek.diarization; print([n for n in sys.modules if n.startswith('pyannote')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_turns_need_nothing_of_pyannote(monkeypatch, tmp_path):
