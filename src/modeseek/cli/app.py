@@ -156,6 +156,41 @@ def paper(
 
 
 @app.command()
+def diarize(
+    context: typer.Context,
+    file: o.Embeddings,
+    segments: o.Segments = None,
+    reference: o.Reference = None,
+    output: o.Turns = None,
+    timeline: o.Timeline = None,
+    json: o.Json = None,
+    quiet: o.Quiet = False,
+    uri: o.Uri = None,
+    num_speakers: o.NumSpeakers = None,
+    min_speakers: o.MinSpeakers = None,
+    max_speakers: o.MaxSpeakers = None,
+    min_duration: o.MinDuration = 0.5,
+    overlapping: o.Overlapping = "cut",
+    centre: o.Centre = False,
+    components: o.Components = None,
+    whiten: o.Whiten = False,
+    collar: o.Collar = 0.0,
+    skip_overlap: o.SkipOverlap = False,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+) -> None:
+    """Say who speaks when, from embeddings of windows of speech.
+
+    Prints the speakers, and with --reference how far they agree with it; -o writes RTTM, --timeline a picture.
+    A reference needs pyannote.core and pyannote.metrics, the extra 'diarization' of modeseek.
+    """
+    from modeseek.cli.diarize import Asked, run_command
+
+    # the parameters above and the fields of Asked are the same names
+    run_command(Asked(**context.params))
+
+
+@app.command()
 def explore(file: o.ExploreFile = None, port: o.Port = None, no_browser: o.NoBrowser = False) -> None:
     """Open a page on which runs can be watched, compared and steered; it is for this computer only.
 

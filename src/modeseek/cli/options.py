@@ -316,3 +316,90 @@ Port = Annotated[
     typer.Option(metavar="N", min=1, max=65535, show_default="5808, or one that is free", help="Port of the page."),
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address and open nothing.")]
+
+SPEECH, SPEAKERS = "Data", "Speakers"
+Embeddings = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="Embeddings, one row for each window: NPZ with X and perhaps times (n, 2), NPY, or a table of numbers.",
+    ),
+]
+Segments = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        show_default="times in FILE",
+        help="When each window is, in seconds: CSV with start and end, .lab or RTTM, in the order of the embeddings.",
+        rich_help_panel=SPEECH,
+    ),
+]
+Reference = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="RTTM with the truth: prints how far the turns agree.", rich_help_panel=SPEECH),
+]
+Uri = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", show_default="name of FILE", help="Name of the recording in RTTM.", rich_help_panel=SPEECH
+    ),
+]
+MinDuration = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        help="Shorter windows have no say; they go to the nearest speaker with a low confidence.",
+        rich_help_panel=SPEECH,
+    ),
+]
+Overlapping = Annotated[
+    str,
+    typer.Option(
+        metavar="cut|keep",
+        help="Cut windows that overlap in the middle of what they share; keep is for segments that are turns.",
+        rich_help_panel=SPEECH,
+    ),
+]
+NumSpeakers = Annotated[
+    int | None,
+    typer.Option(metavar="N", show_default="found", help="How many there are.", rich_help_panel=SPEAKERS),
+]
+MinSpeakers = Annotated[int | None, typer.Option(metavar="N", help="At least so many.", rich_help_panel=SPEAKERS)]
+MaxSpeakers = Annotated[int | None, typer.Option(metavar="N", help="At most so many.", rich_help_panel=SPEAKERS)]
+Centre = Annotated[
+    bool, typer.Option("--centre", help="Take off the mean of the embeddings.", rich_help_panel=SPEAKERS)
+]
+Components = Annotated[
+    int | None, typer.Option(metavar="N", help="Keep so many principal components.", rich_help_panel=SPEAKERS)
+]
+Whiten = Annotated[
+    bool, typer.Option("--whiten", help="Bring principal components to one spread.", rich_help_panel=SPEAKERS)
+]
+Turns = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write the turns as RTTM; - prints them.", rich_help_panel=OUTPUT
+    ),
+]
+Timeline = Annotated[
+    str | None,
+    typer.Option(
+        "--timeline",
+        "--plot",
+        metavar="FILE",
+        help="Write a picture of the turns, fainter where they are less sure (PNG, SVG, PDF, ...).",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Collar = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        help="Leave so much around each boundary of the reference out of DER and JER, half on each side.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+SkipOverlap = Annotated[
+    bool,
+    typer.Option("--skip-overlap", help="Leave out where the reference has two speakers.", rich_help_panel=OUTPUT),
+]

@@ -1,5 +1,6 @@
 """Data files: the only room where files are read or written."""
 
+from modeseek.storage.arrays import read_arrays
 from modeseek.storage.atomic import atomic_path, check_target, write_json
 from modeseek.storage.binary import string_kinds
 from modeseek.storage.chunk_writers import ChunkWriter, Outline, check_chunk_target, open_writer
@@ -30,6 +31,7 @@ __all__ = [
     "kind_of",
     "open_chunks",
     "open_writer",
+    "read_arrays",
     "read_bytes",
     "read_table",
     "string_kinds",

@@ -22,6 +22,8 @@ __all__ = [
     "check_matrix",
     "column_kind",
     "from_arrow",
+    "load_numpy",
+    "member_of",
     "pandas_index",
     "read_npy",
     "read_npz",
@@ -63,7 +65,7 @@ class TypedTable(NamedTuple):
 def read_npy(path: Path, source: str) -> TypedTable:
     """Read an array of shape (n, d), or (n,) as one column."""
     with path.open("rb") as file:
-        loaded = _load(file, source)
+        loaded = load_numpy(file, source)
     if not isinstance(loaded, np.ndarray):
         raise DataError(f"{source} is an archive of arrays, not one array: rename it to end in .npz.")
     return _matrix(loaded, source, None)
@@ -73,13 +75,13 @@ def read_npz(path: Path, source: str) -> TypedTable:
     """Read the array `X` of an archive, or its only two-dimensional array; `columns` may name its columns."""
     # opened here: numpy leaves the file open when it turns out to be damaged
     with path.open("rb") as file:
-        archive = _load(file, source)
+        archive = load_numpy(file, source)
         if isinstance(archive, np.ndarray):
             raise DataError(f"{source} is one array, not an archive of arrays: rename it to end in .npy.")
         if "X" in archive.files:
             chosen = "X"
         else:
-            shapes = {name: np.shape(_member(archive, name, source)) for name in archive.files}
+            shapes = {name: np.shape(member_of(archive, name, source)) for name in archive.files}
             flat = [name for name, shape in shapes.items() if len(shape) == 2]
             if len(flat) != 1:
                 listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items()) or "none"
@@ -88,8 +90,8 @@ def read_npz(path: Path, source: str) -> TypedTable:
                     f"its arrays are: {listed}. Save the data as X."
                 )
             chosen = flat[0]
-        names = _member(archive, "columns", source) if "columns" in archive.files else None
-        return _matrix(_member(archive, chosen, source), f"{source} array {chosen}", names)
+        names = member_of(archive, "columns", source) if "columns" in archive.files else None
+        return _matrix(member_of(archive, chosen, source), f"{source} array {chosen}", names)
 
 
 def read_parquet(path: Path, source: str) -> TypedTable:
@@ -164,7 +166,8 @@ def arrow_table(
     return table
 
 
-def _load(file: BinaryIO, source: str) -> Any:
+def load_numpy(file: BinaryIO, source: str) -> Any:
+    """Return the array or the archive that an open file is."""
     try:
         return np.load(file, allow_pickle=False)
     except CORRUPT as error:
@@ -174,7 +177,8 @@ def _load(file: BinaryIO, source: str) -> Any:
         raise DataError(f"{source} cannot be read: {reason}; save it again with numpy.save or savez.") from None
 
 
-def _member(archive: Any, name: str, source: str) -> NDArray[Any]:
+def member_of(archive: Any, name: str, source: str) -> NDArray[Any]:
+    """Return an array of an archive."""
     try:
         return np.asarray(archive[name])
     except CORRUPT as error:
