@@ -69,7 +69,9 @@ def compared(pictures: dict[str, Any], repeats: int) -> list[dict[str, Any]]:
 
 def mean_of(rows: list[dict[str, Any]], method: str) -> dict[str, float]:
     mine = [row for row in rows if row["method"] == method]
-    return {key: float(np.mean([row[key] for row in mine])) for key in (*METRICS, "regions", "seconds") if key in mine[0]}
+    return {
+        key: float(np.mean([row[key] for row in mine])) for key in (*METRICS, "regions", "seconds") if key in mine[0]
+    }
 
 
 def print_mean(rows: list[dict[str, Any]], method: str) -> None:
@@ -97,13 +99,15 @@ def left_out(pictures: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
         best = max(settings, key=lambda s: mean(s, others, "ari") + mean(s, others, "covering"))
         chosen.append(value[best, name])
     ari, covering = (np.array([mean(s, list(pictures), key) for s in settings]) for key in ("ari", "covering"))
+    around = [f"spatial bandwidth the side over {', '.join(map(str, PARTS))}"]
+    around += [f"colour {', '.join(f'{c:g}' for c in COLOURS)}", f"prominence {', '.join(map(str, PROMINENCES))}"]
     text = (
         f"With constants chosen on all pictures but one, that one is segmented with a mean ARI of "
         f"{np.mean([row['ari'] for row in chosen]):.2f} and a covering of "
         f"{np.mean([row['covering'] for row in chosen]):.2f}. Over all {len(settings)} settings around the defaults "
-        f"(spatial bandwidth the side over {', '.join(map(str, PARTS))}; colour {', '.join(f'{c:g}' for c in COLOURS)}; "
-        f"prominence {', '.join(map(str, PROMINENCES))}) the mean ARI is from {ari.min():.2f} to {ari.max():.2f}, the "
-        f"covering from {covering.min():.2f} to {covering.max():.2f}."
+        f"({'; '.join(around)}) the mean ARI is from {ari.min():.2f} to {ari.max():.2f} (median "
+        f"{np.median(ari):.2f}), the covering from {covering.min():.2f} to {covering.max():.2f} (median "
+        f"{np.median(covering):.2f})."
     )
     return rows, text
 

@@ -92,7 +92,8 @@ def _axis(request: Request, values: NDArray) -> int | None:
         if values.ndim > 2 and 2 <= values.shape[-1] <= MOST_CHANNELS:
             return -1
         if values.ndim > 2:
-            note(f"read as a grey volume of {' x '.join(map(str, values.shape))} voxels; --channel-axis can say otherwise.")
+            size = " x ".join(map(str, values.shape))
+            note(f"read as a grey volume of {size} voxels; --channel-axis can say otherwise.")
         return None
     if given.lower() == "none":
         return None
@@ -109,7 +110,7 @@ def _labels(request: Request, values: NDArray, axis: int | None) -> NDArray:
             write_picture(request.output, labels)
         return labels
     # as a memory map, so that neither pixels nor labels need fit into memory
-    shape = values.shape if axis is None else tuple(np.delete(values.shape, axis))
+    shape = values.shape if axis is None else tuple(int(n) for n in np.delete(values.shape, axis))
     with atomic_path(request.output) as part:
         target = np.lib.format.open_memmap(part, "w+", np.int32, shape)
         _segment(request, values, axis, target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def check_picture(
     band: int,
 ) -> Picture:
     """Check what `segment` is given, by its own names, and return it as one thing."""
-    pixels = _with_channels(np.asanyarray(image), channel_axis)
+    pixels = _with_channels(image, channel_axis)
     shape, channels = pixels.shape[:-1], pixels.shape[-1]
     if not 2 <= len(shape) <= 3:
         raise ValueError(
@@ -103,14 +104,20 @@ def check_picture(
         if pixels.dtype.kind == "f" and (low < 0 or high > 1):
             raise ValueError(
                 f"image has floats from {low:g} to {high:g}, and colours are converted to CIELAB from [0, 1]: "
-                + ("divide by 255" if high <= 255 and low >= 0 else "rescale it")
+                + ("divide by 255" if low >= 0 and 2 < high <= 255 else "rescale it")
                 + ", or pass convert2lab=False for channels that are no colours."
             )
         return picture
     return Picture(pixels, kept, picture.spacing, False, low, 100.0 / (high - low) if high > low else 1.0)
 
 
-def _with_channels(image: NDArray, channel_axis: Any) -> NDArray:
+def _with_channels(given: Any, channel_axis: Any) -> NDArray:
+    if isinstance(given, str | PathLike):
+        raise TypeError(
+            f"image must be an array; got the name {str(given)!r}: read the file first, with skimage.io.imread or "
+            "numpy.load."
+        )
+    image = np.asanyarray(given)
     if image.dtype.kind == "b":
         image = image.astype(np.uint8)
     if image.dtype.kind not in "uf" or image.dtype.itemsize > 8 or image.dtype in (np.uint32, np.uint64):

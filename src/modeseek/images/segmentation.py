@@ -21,6 +21,8 @@ __all__ = ["segment"]
 
 # sixteen bandwidths along a side: what people outline is seldom smaller
 SIXTEENTH = 16
+# in pixels: a cell, half as wide, then has two along each axis
+LEAST = 4
 TILE = 1 << 20
 
 
@@ -53,7 +55,8 @@ def segment(
         A picture or a volume: grey, RGB or with other channels; uint8, uint16, or floats (RGB: in [0, 1]). A memory map
         is read in tiles.
     spatial_bandwidth : float, optional
-        Radius in the plane, in pixels times spacing. Default: a sixteenth of the side (the geometric mean of all).
+        Radius in the plane, in pixels times spacing. Default: a sixteenth of the side (the geometric mean of all),
+        at least four pixels.
     colour_bandwidth : float, default=10
         Radius in colour: in units of CIELAB, where black and white are 100 apart. Other channels and grey are put on
         0 to 100 by the smallest and the largest value of the picture.
@@ -104,14 +107,7 @@ def segment(
         raise TypeError(f"enforce_connectivity must be True or False; got {enforce_connectivity!r}.")
     labels = _target(out, picture)
     cells = survey(picture, scales, tile)
-    if cells.level > 0:
-        warnings.warn(
-            f"these bandwidths cut the picture into more than {cells.grid.limit:,} cells, so cells are {cells.side:g} "
-            "bandwidths wide instead of 0.5, and regions are coarser: take a larger spatial_bandwidth or "
-            "colour_bandwidth, or segment parts of the picture.",
-            AdviceWarning,
-            stacklevel=2,
-        )
+    _advise(cells, scales)
     modes = basins(cells, prominence)
     collector = Collector(labels, picture.pixels.shape[-1], bool(enforce_connectivity))
     for band in picture.bands(tile):
@@ -127,6 +123,24 @@ def segment(
     return labels
 
 
+def _advise(cells: Cells, scales: Scales) -> None:
+    """Warn where cells are wider than they should be, and refuse those that have nobody in reach."""
+    if cells.level == 0:
+        return
+    what = (
+        f"spatial_bandwidth={scales.place:.4g} and colour_bandwidth={scales.colour:.4g} cut this picture into more "
+        f"than {cells.grid.limit:,} cells"
+    )
+    remedy = "take a larger bandwidth, or segment parts of the picture."
+    if cells.side > 1:
+        raise ValueError(f"{what}, even if they are a bandwidth wide: {remedy}")
+    warnings.warn(
+        f"{what}, so they are a bandwidth wide instead of half of one, and regions are coarser: {remedy}",
+        AdviceWarning,
+        stacklevel=3,
+    )
+
+
 def _label(picture: Picture, scales: Scales, cells: Cells, modes: IntArray, band: slice) -> NDArray:
     """Return the mode of each pixel of a band."""
     found = np.full((band.stop - band.start, *picture.shape[1:]), NOBODY, np.int64)
@@ -138,7 +152,7 @@ def _place_scale(picture: Picture, given: float | None) -> float:
     if given is not None:
         return check_number("spatial_bandwidth", given)
     sides = np.array(picture.shape) * np.array(picture.spacing)
-    return float(np.exp(np.log(sides).mean())) / SIXTEENTH
+    return max(float(np.exp(np.log(sides).mean())) / SIXTEENTH, LEAST * max(picture.spacing))
 
 
 def _least(picture: Picture, scales: Scales) -> float:
