@@ -275,6 +275,14 @@ def test_mistakes(image, settings, says):
         segment(image, **settings)
 
 
+def test_whoever_watches_is_told():
+    told = []
+    segment(RGB, tile=1000, watch=told.append)
+    assert [(stage.name, stage.done, stage.total) for stage in told] == [
+        (name, done, 40) for name in ("counting", "labelling", "numbering") for done in (20, 40)
+    ]
+
+
 def test_a_gap_can_be_masked():
     labels = segment(HOLE, mask=np.isfinite(HOLE).all(axis=-1))
     assert labels[3, 4] == 0

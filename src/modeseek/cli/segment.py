@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from modeseek.cli.settings import Problem
 from modeseek.cli.steps import PIPE_WIDTH, STANDARD_STREAM, note
+from modeseek.progress import show_line
 from modeseek.storage import LABEL_SUFFIXES, atomic_path, check_target, read_picture, write_json, write_picture
 
 __all__ = ["Request", "segment_file"]
@@ -121,7 +123,8 @@ def _labels(request: Request, values: NDArray, axis: int | None) -> NDArray:
 def _segment(request: Request, values: NDArray, axis: int | None, out: NDArray | None) -> NDArray:
     from modeseek.images import segment
 
-    with warnings.catch_warnings(record=True) as caught:
+    shown = nullcontext() if request.quiet else show_line("segment")
+    with warnings.catch_warnings(record=True) as caught, shown as line:
         warnings.simplefilter("always")
         try:
             labels = segment(
@@ -134,6 +137,7 @@ def _segment(request: Request, values: NDArray, axis: int | None, out: NDArray |
                 spacing=_spacing(request.spacing),
                 channel_axis=axis,
                 out=out,
+                watch=None if line is None else line.tell,
             )
         except (TypeError, ValueError) as error:
             raise Problem(f"{request.picture}: {error}") from error

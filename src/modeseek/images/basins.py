@@ -11,7 +11,7 @@ from modeseek.neighbours import pairs_within
 from modeseek.profiles import BIWEIGHT
 from modeseek.prominence import cut, mode_tree
 from modeseek.scale import Cells, Grid
-from modeseek.types import Array, IntArray
+from modeseek.types import Array, IntArray, Watcher
 
 __all__ = ["Scales", "basins", "survey"]
 
@@ -34,11 +34,11 @@ class Scales(NamedTuple):
         return np.hstack([picture.colours(band) / self.colour, picture.places(band) / self.place])
 
 
-def survey(picture: Picture, scales: Scales, tile: int) -> Cells:
+def survey(picture: Picture, scales: Scales, tile: int, watch: Watcher | None = None) -> Cells:
     """Count all pixels in the cells of a grid, band by band; no size of bands changes the result."""
     d = picture.pixels.shape[-1] + len(picture.shape)
     cells = Grid(HALF, (OFFSET,) * d, LIMIT).empty()
-    for band in picture.bands(tile):
+    for band in picture.bands(tile, "counting", watch):
         cells = cells.add(scales.features(picture, band))
     return cells
 

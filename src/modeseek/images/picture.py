@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek.images.colours import lab
-from modeseek.types import Array
+from modeseek.types import Array, Stage, Watcher
 
 __all__ = ["Picture", "check_picture"]
 
@@ -51,11 +51,14 @@ class Picture:
         """Shape of the label image."""
         return self.pixels.shape[:-1]
 
-    def bands(self, pixels: int) -> Iterator[slice]:
-        """Yield whole rows (slices of a volume), about so many pixels at a time."""
+    def bands(self, pixels: int, doing: str = "", watch: Watcher | None = None) -> Iterator[slice]:
+        """Yield whole rows (planes of a volume), about so many pixels at a time, and tell when they are done."""
         step = max(1, pixels // max(1, int(np.prod(self.shape[1:]))))
         for start in range(0, self.shape[0], step):
-            yield slice(start, min(start + step, self.shape[0]))
+            stop = min(start + step, self.shape[0])
+            yield slice(start, stop)
+            if watch is not None:
+                watch(Stage(doing, stop, self.shape[0], "planes" if len(self.shape) == 3 else "rows"))
 
     def taken(self, band: slice) -> NDArray:
         """Return which pixels of a band count, one flag for each."""

@@ -14,7 +14,7 @@ from modeseek.images.extra import need_scikit_image
 from modeseek.images.picture import Picture, check_picture
 from modeseek.images.regions import NOBODY, Collector
 from modeseek.scale import Cells
-from modeseek.types import IntArray
+from modeseek.types import IntArray, Watcher
 from modeseek.validation import check_integer, check_number
 
 __all__ = ["segment"]
@@ -41,6 +41,7 @@ def segment(
     channel_axis: int | None = -1,
     tile: int = TILE,
     out: NDArray | None = None,
+    watch: Watcher | None = None,
 ) -> NDArray:
     """Segment a picture by the modes of its density over place and colour.
 
@@ -81,6 +82,8 @@ def segment(
         Pixels that are worked on at a time, in whole rows (planes of a volume). It changes memory, and no label.
     out : integer array, optional
         Where to write labels, such as a memory map; of the picture's shape, signed.
+    watch : callable, optional
+        Told after each tile how far it is, as a `Stage`.
 
     Returns
     -------
@@ -106,18 +109,18 @@ def segment(
     if not isinstance(enforce_connectivity, bool | np.bool_):
         raise TypeError(f"enforce_connectivity must be True or False; got {enforce_connectivity!r}.")
     labels = _target(out, picture)
-    cells = survey(picture, scales, tile)
+    cells = survey(picture, scales, tile, watch)
     _advise(cells, scales)
     modes = basins(cells, prominence)
     collector = Collector(labels, picture.pixels.shape[-1], bool(enforce_connectivity))
-    for band in picture.bands(tile):
+    for band in picture.bands(tile, "labelling", watch):
         collector.add(band, _label(picture, scales, cells, modes, band), picture.colours(band))
     regions, number = collector.finish()
     kept, joined = regions.without_small(least)
     rank = np.empty(len(kept.sizes), np.int64)
     rank[np.argsort(-kept.sizes, kind="stable")] = np.arange(len(kept.sizes))
     final = rank[joined]
-    for band in picture.bands(tile):
+    for band in picture.bands(tile, "numbering", watch):
         at = number(np.asarray(labels[band]))
         labels[band] = np.where(at == NOBODY, -1, final[at]) + start_label
     return labels
