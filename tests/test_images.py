@@ -1,5 +1,6 @@
 """Pictures: regions as they should be, the same in any tiles; files, the command, and mistakes."""
 
+import importlib
 import importlib.util
 import json
 import re
@@ -12,7 +13,7 @@ import pytest
 from PIL import Image
 from skimage import color, data
 from skimage.measure import label as parts_of
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, rand_score
 
 from modeseek.hints import AdviceWarning
 from modeseek.images import overlay, segment
@@ -340,3 +341,21 @@ def test_nobody_imports_scikit_image_unasked():
     code = f"import sys, modeseek, modeseek.cli, modeseek.images; print({names})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_scores_of_the_benchmark(monkeypatch):
+    """Against scikit-learn, and by hand: two halves found as one cover the larger to 6/10 and the smaller to 4/10."""
+    pytest.importorskip("cv2")
+    monkeypatch.syspath_prepend(str(EXAMPLES.parent / "benchmarks"))
+    scores = importlib.import_module("picture_methods").scores
+    rng = np.random.default_rng(0)
+    found, person = rng.integers(0, 4, (8, 9)), rng.integers(0, 3, (8, 9))
+    assert scores(found, [person])["ari"] == pytest.approx(adjusted_rand_score(person.ravel(), found.ravel()))
+    assert scores(found, [person])["rand"] == pytest.approx(rand_score(person.ravel(), found.ravel()))
+    same = scores(found, [found, found])
+    assert same == pytest.approx({"ari": 1.0, "covering": 1.0, "rand": 1.0, "vi": 0.0}, abs=1e-12)
+    halves = np.array([[0] * 6 + [1] * 4])
+    one = scores(np.zeros((1, 10), int), [halves])
+    assert one["covering"] == pytest.approx(0.6 * 0.6 + 0.4 * 0.4)
+    assert one["vi"] == pytest.approx(-0.6 * np.log(0.6) - 0.4 * np.log(0.4))
+    assert one["ari"] == 0.0
