@@ -50,11 +50,12 @@ def basins(cells: Cells, prominence: float) -> IntArray:
     biweight; a pass between two cells in reach is as high as the lower of them.
     """
     points, weights = cells.means, cells.counts
+    # cells come in one order whatever the tiles were, so pairs do too, and sums round alike
     pairs, distances = pairs_within(points, 1.0)
-    # in one order, whatever a tree makes of it: sums of floats depend on it
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    (i, j), near = pairs[order].T, BIWEIGHT.k(distances[order] ** 2)
+    (i, j), near = pairs.T, BIWEIGHT.k(distances**2)
+    del distances
     mass = weights * BIWEIGHT.k(np.zeros(1))
     mass = mass + np.bincount(i, near * weights[j], len(points)) + np.bincount(j, near * weights[i], len(points))
+    del near
     heights = np.log(mass)
-    return cut(mode_tree(heights, np.column_stack([i, j]), np.minimum(heights[i], heights[j])), prominence)
+    return cut(mode_tree(heights, pairs, np.minimum(heights[i], heights[j])), prominence)
