@@ -140,6 +140,7 @@ def test_kinds_of_numbers_give_the_same_regions(scene):
     image = scene[0][::2, ::2]
     labels = as_sets(segment(image))
     assert (as_sets(segment(image.astype(np.uint16) * 257)) == labels).all()
+    assert (as_sets(segment((image.astype(np.uint16) * 257).astype(">u2"))) == labels).all()
     assert (as_sets(segment(image / 255)) == labels).all()
     assert (as_sets(segment(np.moveaxis(image, -1, 0), channel_axis=0)) == labels).all()
     grey = image[..., 0]

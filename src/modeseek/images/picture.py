@@ -71,6 +71,8 @@ class Picture:
         values = np.ascontiguousarray(self.pixels[band]).reshape(-1, self.pixels.shape[-1])
         if self.mask is not None:
             values = values[self.taken(band)]
+        # files may have bytes the other way round
+        values = values.astype(values.dtype.newbyteorder("="), copy=False)
         return lab(values) if self.to_lab else (values.astype(np.float64) - self.low) * self.stretch
 
     def places(self, band: slice) -> Array:
@@ -123,7 +125,7 @@ def _with_channels(given: Any, channel_axis: Any) -> NDArray:
     image = np.asanyarray(given)
     if image.dtype.kind == "b":
         image = image.astype(np.uint8)
-    if image.dtype.kind not in "uf" or image.dtype.itemsize > 8 or image.dtype in (np.uint32, np.uint64):
+    if image.dtype.itemsize > {"u": 2, "f": 8}.get(image.dtype.kind, 0):
         hint = "image.astype(np.uint8) for values from 0 to 255" if image.dtype.kind in "iu" else "numbers"
         raise TypeError(f"image must hold {KINDS}; got {image.dtype}: give {hint}.")
     # as scikit-image has it, but for one thing: a plain matrix is grey whatever the axis says
