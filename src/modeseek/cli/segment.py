@@ -214,7 +214,7 @@ def _show(request: Request, labels: NDArray, found: _Found, seconds: float) -> N
     for name in ("region", unit, "share", "mean value" if found.means.shape[1] == 1 else "mean values"):
         table.add_column(name, justify="right", no_wrap=True)
     for label, (pixels, mean) in enumerate(zip(found.sizes[:MOST_ROWS], found.means, strict=False), 1):
-        told = "  ".join(f"{value:.4g}" for value in mean)
+        told = " ".join(f"{value:>6.4g}" for value in mean)
         table.add_row(str(label), f"{pixels:,}", f"{pixels / labels.size:.1%}", told)
     console.print(table)
     if k > MOST_ROWS:
