@@ -25,7 +25,17 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 THREADS = 2
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "hdbscan", "fast-hdbscan", "mlpack", "genieclust")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "hdbscan",
+    "fast-hdbscan",
+    "mlpack",
+    "genieclust",
+    "scikit-image",
+)
 
 
 def processor() -> str:

@@ -49,7 +49,7 @@ _HOME = {
 _ROOMS = (
     *("bandwidth", "datasets", "diagnostics", "experiments", "metrics", "objective", "plots", "profiles"),
     "scorers",
-    *("chain", "engines", "ensemble", "estimators", "partition", "ranges", "report", "scale", "types"),
+    *("chain", "engines", "ensemble", "estimators", "images", "partition", "ranges", "report", "scale", "types"),
 )
 
 

@@ -194,9 +194,13 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
             rows += start
             found.append(np.column_stack([rows, columns])[rows < columns])
         pairs = np.concatenate(found)
-    distances = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
+    distances = np.empty(len(pairs))
+    step = max(1, BLOCK // points.shape[1])
+    for start in range(0, len(pairs), step):
+        one, two = pairs[start : start + step].T
+        distances[start : start + step] = np.linalg.norm(points[one] - points[two], axis=1)
     close = distances <= radius
-    return pairs[close], distances[close]
+    return (pairs, distances) if close.all() else (pairs[close], distances[close])
 
 
 class Neighbours(NamedTuple):

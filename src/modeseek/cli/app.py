@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from modeseek.cli import options as o
+from modeseek.cli import picture_options as p
 from modeseek.cli.settings import Problem, Settings
 from modeseek.storage import DataError
 
@@ -199,6 +200,32 @@ def explore(file: o.ExploreFile = None, port: o.Port = None, no_browser: o.NoBro
     from modeseek.cli.explore import run_command
 
     run_command(file, port, browser=not no_browser)
+
+
+@app.command()
+def segment(
+    context: typer.Context,
+    picture: p.Picture,
+    output: p.Labels = None,
+    overlay: p.Overlay = None,
+    json: o.Json = None,
+    quiet: o.Quiet = False,
+    spatial_bandwidth: p.SpatialBandwidth = None,
+    colour_bandwidth: p.ColourBandwidth = 10.0,
+    prominence: p.Prominence = 0.5,
+    min_size: p.MinSize = None,
+    connected: p.Connected = True,
+    spacing: p.Spacing = None,
+    channel_axis: p.ChannelAxis = None,
+) -> None:
+    """Segment PICTURE, or a volume, into regions of like colour.
+
+    Prints the regions; -o writes the label image, --overlay the picture with their boundaries, --json a summary.
+    Needs scikit-image: pip install scikit-image, or the extra 'images' of modeseek.
+    """
+    from modeseek.cli.segment import Request, segment_file
+
+    segment_file(Request(**context.params))
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from modeseek.storage.chunk_writers import ChunkWriter, Outline, check_chunk_tar
 from modeseek.storage.chunks import BLOCK, CHUNKED, Chunk, Chunks, Place, open_chunks
 from modeseek.storage.errors import DataError
 from modeseek.storage.kinds import SUFFIXES, kind_of
+from modeseek.storage.pictures import LABEL_SUFFIXES, PICTURE_FILES, PictureFile, read_picture, write_picture
 from modeseek.storage.reading import read_bytes, read_table
 from modeseek.storage.table import Features, Table
 from modeseek.storage.work_folder import Kept, WorkFolder
@@ -14,6 +15,8 @@ from modeseek.storage.work_folder import Kept, WorkFolder
 __all__ = [
     "BLOCK",
     "CHUNKED",
+    "LABEL_SUFFIXES",
+    "PICTURE_FILES",
     "SUFFIXES",
     "Chunk",
     "ChunkWriter",
@@ -22,6 +25,7 @@ __all__ = [
     "Features",
     "Kept",
     "Outline",
+    "PictureFile",
     "Place",
     "Table",
     "WorkFolder",
@@ -33,7 +37,9 @@ __all__ = [
     "open_writer",
     "read_arrays",
     "read_bytes",
+    "read_picture",
     "read_table",
     "string_kinds",
     "write_json",
+    "write_picture",
 ]

@@ -1,0 +1,119 @@
+"""Picture files: PNG, JPEG, TIFF, and arrays as NPY, which are read and written as memory maps."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modeseek.hints import closest
+from modeseek.storage.atomic import atomic_path
+from modeseek.storage.errors import DataError
+
+__all__ = ["LABEL_SUFFIXES", "PICTURE_FILES", "PictureFile", "read_picture", "write_picture"]
+
+TIFF = (".tif", ".tiff")
+PICTURE_FILES = (".png", ".jpg", ".jpeg", *TIFF, ".npy", ".bmp", ".webp")
+# what holds whole numbers as they are
+LABEL_SUFFIXES = (".png", *TIFF, ".npy")
+# modes of Pillow that are arrays of grey or RGB already
+PLAIN = ("L", "RGB", "I;16")
+
+
+class PictureFile(NamedTuple):
+    """What a file holds, and what the reader should know of it ("" where nothing)."""
+
+    values: NDArray
+    note: str = ""
+
+
+def read_picture(path: str | os.PathLike[str]) -> PictureFile:
+    """Read a picture or a volume; opacity is dropped, and the note says so.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, of another kind, or cannot be read.
+    """
+    source = Path(path)
+    if source.is_dir():
+        raise DataError(f"'{path}' is a folder: give the name of a picture in it.")
+    if not source.is_file():
+        near = closest(source.name, [each.name for each in source.parent.glob("*")] if source.parent.is_dir() else [])
+        raise DataError(f"there is no file '{path}'.{near}")
+    suffix = source.suffix.lower()
+    if suffix not in PICTURE_FILES:
+        raise DataError(f"'{path}' is no picture that can be read: known are {', '.join(PICTURE_FILES)}.")
+    try:
+        if suffix == ".npy":
+            return PictureFile(np.load(source, mmap_mode="r"))
+        return PictureFile(_tiff(source)) if suffix in TIFF else _pixels(source)
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
+        raise DataError(f"'{path}' cannot be read as {suffix[1:].upper()}: {error or 'it is empty'}.") from error
+
+
+def write_picture(path: str | os.PathLike[str], values: NDArray) -> None:
+    """Write whole numbers: uint8 colours, or labels as 16 bits (PNG), 32 (TIFF) or as they are (NPY).
+
+    Raises
+    ------
+    DataError
+        If a PNG would have to hold more than 16 bits, or a volume.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".npy":
+        with atomic_path(path) as part, open(part, "wb") as file:
+            np.save(file, values)
+        return
+    if suffix in TIFF:
+        from tifffile import imwrite
+
+        with atomic_path(path) as part:
+            imwrite(part, values if values.dtype == np.uint8 else values.astype(np.int32), compression="zlib")
+        return
+    from PIL import Image
+
+    if values.dtype != np.uint8:
+        if values.ndim != 2:
+            raise DataError(f"cannot write '{path}': labels of a volume need .tif or .npy.")
+        if values.min() < 0 or values.max() > 65_535:
+            raise DataError(
+                f"cannot write '{path}': PNG holds labels from 0 to 65,535, and these are from {values.min():,} to "
+                f"{values.max():,}. Give it the ending .tif or .npy, or take a larger minimum size."
+            )
+        values = values.astype(np.uint16)
+    with atomic_path(path) as part:
+        Image.fromarray(values).save(part)
+
+
+def _tiff(source: Path) -> NDArray:
+    import tifffile
+
+    try:
+        return tifffile.memmap(source, mode="r")
+    except ValueError:  # compressed, or in pieces
+        return tifffile.imread(source)
+
+
+def _pixels(source: Path) -> PictureFile:
+    from PIL import Image, ImageOps
+
+    with warnings.catch_warnings():
+        # a large picture is no attack
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        try:
+            with Image.open(source) as opened:
+                picture: Any = ImageOps.exif_transpose(opened)
+                opacity = picture.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in picture.info
+                if picture.mode not in PLAIN and not picture.mode.startswith("I"):
+                    picture = picture.convert("L" if picture.mode in ("1", "LA", "La") else "RGB")
+                values = np.asarray(picture)
+        except Image.DecompressionBombError as error:
+            raise DataError(f"'{source}' is too large for this format: save it as TIFF or NPY ({error}).") from error
+    if values.dtype == np.int32 and values.min() >= 0 and values.max() <= 65_535:
+        values = values.astype(np.uint16)
+    return PictureFile(values, "the channel of opacity is left out." if opacity else "")
