@@ -15,7 +15,8 @@ from modeseek.objective import shift
 from modeseek.profiles import FLAT, PROFILES, own_profile
 from modeseek.types import Geometry
 
-FAST = [name for name in ENGINES if name != "reference"]
+# the GPU has tests of its own
+FAST = [name for name in ENGINES if name not in ("reference", "cuda")]
 
 
 def both(name, state, profile, geometry=None, n_jobs=None):

@@ -132,6 +132,8 @@ def run_chains(
 
 def _run_together(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None) -> list[ChainResult] | None:
     """Have an engine run all chains at once; None where it cannot, or they are not of one kind."""
+    if not chains:
+        return []
     setting = chains[0].setting
     if not isinstance(setting.engine, CudaEngine) or stopping.max_time is not None:
         return None
