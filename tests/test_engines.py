@@ -133,27 +133,27 @@ def test_any_number_of_threads_gives_the_same_bits(name, rng):
     assert_array_equal(moved[0], moved[2])
 
 
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
 def test_a_query_out_of_reach_stays(engine, rng):
     workspace = engine.open(rng.normal(size=(10, 2)), np.ones(10), PROFILES["biweight"], Geometry(), None)
     assert_array_equal(workspace.shift_all(np.array([[100.0, 0.0]]), 1.0), [[100.0, 0.0]])
 
 
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
 def test_no_queries(engine, rng):
     """Mean shift in 16-D failed where everyone stood on a path: nobody was left to step."""
     workspace = engine.open(rng.normal(size=(400, 3)), np.ones(400), PROFILES["biweight"], Geometry(), 2)
     assert workspace.shift_all(np.empty((0, 3)), 1.0).shape == (0, 3)
 
 
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
 def test_coincident_points_stay_exactly(engine):
     points = np.full((50, 3), 0.1)
     workspace = engine.open(points, np.ones(50), PROFILES["biweight"], Geometry(), None)
     assert_array_equal(workspace.shift_all(points, 1.0), points)
 
 
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
 def test_opposite_points_on_the_sphere_stay(engine):
     points = np.array([[1.0, 0.0], [-1.0, 0.0]])
     workspace = engine.open(points, np.ones(2), PROFILES["flat"], Geometry("cosine"), None)
@@ -161,7 +161,7 @@ def test_opposite_points_on_the_sphere_stay(engine):
     assert_array_equal(workspace.shift_all(points, 3.0), points)
 
 
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
 def test_shift_is_the_operator(engine, rng):
     points, weights = rng.normal(size=(30, 2)), rng.uniform(0.5, 2, 30)
     workspace = engine.open(points, weights, PROFILES["triweight"], Geometry(), None)
