@@ -24,6 +24,8 @@ from modeseek.chain import Outcome, Record, Stopping, doubly_stochastic, partiti
 from modeseek.engines import CUDA, ENGINES, choose
 from modeseek.ensemble import chains_of, run_chains, run_gathered
 from modeseek.estimators import sweep_bandwidths
+from modeseek.experiments.runner import Plan, run_plan
+from modeseek.experiments.sparse import Sparse
 from modeseek.profiles import BIWEIGHT, PROFILES, own_profile
 from modeseek.types import Geometry
 
@@ -409,3 +411,16 @@ def test_bandwidths_at_once(rng):
         for engine in ("auto", "cuda")
     )
     assert_array_equal(device.labels, own.labels)
+
+
+@gpu
+def test_experiments_at_once():
+    """Jobs of an experiment in threads, their chains on the device: the rows of the processor."""
+    small = Sparse(sizes=(3,), sweep=(), spreads=("std",))
+    rows = []
+    for engine in ("auto", "cuda"):
+        experiment = small.on_engine(engine)
+        plan = Plan([experiment], 2, 0)
+        run_plan(plan, gathered=engine == "cuda")
+        rows.append(plan.rows(experiment).csv())
+    assert rows[1] == rows[0]
