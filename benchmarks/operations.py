@@ -72,7 +72,8 @@ def cases() -> dict[str, Case]:
 def counting_engines() -> list[Engine]:
     """Return the engines whose workspaces count."""
     two = np.array([[0.0, 0.0], [1.0, 0.0]])
-    return [e for e in ENGINES.values() if hasattr(e.open(two, np.ones(2), BIWEIGHT, Geometry(), None), "evaluations")]
+    able = [engine for engine in ENGINES.values() if engine.refusal(BIWEIGHT, 2) is None]
+    return [e for e in able if hasattr(e.open(two, np.ones(2), BIWEIGHT, Geometry(), None), "evaluations")]
 
 
 def counts() -> dict[str, dict[str, float]]:
