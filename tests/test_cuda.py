@@ -35,10 +35,15 @@ if cuda_engine.missing() is None:  # the simulator looks for `cuda` among the na
     from modeseek.engines.cuda import policies
     from modeseek.engines.cuda.device import round_keys, uniform_pair
 
-gpu = pytest.mark.skipif(
-    cuda_engine.missing() is not None,
-    reason="there is no GPU, and NUMBA_ENABLE_CUDASIM=1 is not set",
-)
+
+def gpu(test):
+    """Mark what needs a device, or the simulator: `pytest -m gpu` runs it where there is one."""
+    reason = cuda_engine.missing()
+    return pytest.mark.gpu(
+        pytest.mark.skipif(reason is not None, reason=f"neither a GPU nor its simulator: {reason}")(test)
+    )
+
+
 few = settings(max_examples=6, suppress_health_check=list(HealthCheck))
 METRICS = ("euclidean", "cosine")
 
