@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
@@ -35,12 +36,11 @@ def identity(chains: Sequence[Chain], stopping: Stopping, record: Record) -> dic
 
     Limits on updates, sweeps and time, and the number of threads, are not among it: they say how far and how fast.
     """
-    from modeseek import __version__
-
     sums = _Sums()
     first, *others = (_of_chain(chain, sums) for chain in chains)
     found = {
-        "version": __version__,
+        # the package is there, as this room is in it; an import of it would go up
+        "version": sys.modules["modeseek"].__version__,
         "number of chains": len(chains),
         **first,
         "other chains": _sum(json.dumps(others).encode()),
@@ -119,7 +119,7 @@ def _of_plan(plan: DrawPlan, sums: _Sums) -> dict[str, Any]:
 
 def _of_policy(policy: BandwidthPolicy) -> dict[str, Any]:
     """Return the numbers of a policy by name, where it says what they are."""
-    names = [field.name for field in fields(policy)] if is_dataclass(policy) else []
+    names: list[str] = [field.name for field in fields(policy)] if is_dataclass(policy) else []
     values = {f"{name} of the policy": getattr(policy, name) for name in names}
     return {name: float(value) for name, value in values.items() if isinstance(value, float | int)}
 

@@ -60,7 +60,7 @@ def write_sealed(
     plain = {name: np.ascontiguousarray(array, dtype=_kind_of(array)) for name, array in arrays.items()}
     shapes = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
     header = json.dumps({"record": record, "arrays": shapes}, allow_nan=False).encode()
-    pieces = [f"{kind}\n".encode(), len(header).to_bytes(LENGTH, "little"), header]
+    pieces: list[Any] = [f"{kind}\n".encode(), len(header).to_bytes(LENGTH, "little"), header]
     digest = hashlib.sha256()
     with atomic_path(path) as part, part.open("wb") as file:
         for piece in [*pieces, *(array.reshape(-1).view(np.uint8).data for array in plain.values())]:
