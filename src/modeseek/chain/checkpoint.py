@@ -24,8 +24,6 @@ from modeseek.validation import check_number
 __all__ = ["Checkpoint", "Mark", "Slot"]
 
 KIND = "modeseek checkpoint 1"
-# lists of `candidates` are dear to make anew, so its runs can be left at every so many sweeps; others at any
-SWEEPS = {"candidates": 8}
 
 
 class Mark(NamedTuple):
@@ -58,18 +56,16 @@ class Slot:
     """
 
     def __init__(self, checkpoint: Checkpoint, chain: Chain, mark: Mark | None):
-        assert chain.setting.engine is not None
         self.mark = mark
-        self._checkpoint, self._sweeps = checkpoint, SWEEPS.get(chain.setting.engine.name, 1)
-        self._forgets = chain.plan is not None
-
-    def due(self, sweeps: int) -> bool:
-        """Whether a run can be left after so many sweeps."""
-        return sweeps % self._sweeps == 0
+        self._checkpoint, self._moving = checkpoint, chain.plan is not None
 
     def fresh(self, state: ChainState) -> ChainState:
-        """Return the same state as one that no engine has seen: what it keeps of the way there is lost in a file."""
-        return state._replace(points=state.points.copy()) if self._forgets else state
+        """Return the same state as one that no engine has seen: what it keeps of the way there is not in the file.
+
+        That of `moments`, whose sums were changed by every move, would round otherwise. Where points stay, or all move,
+        engines keep nothing of the kind.
+        """
+        return state._replace(points=state.points.copy()) if self._moving else state
 
     def keep(self, mark: Mark) -> None:
         """Take note of a mark; save it if it is time to."""

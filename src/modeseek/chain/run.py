@@ -113,7 +113,7 @@ def _loop(
     outcome = stopping.check(chain, state, sweeps, 0.0)
     try:
         while outcome is None:
-            if slot is not None and slot.due(sweeps):
+            if slot is not None:
                 state = slot.fresh(state)
                 slot.keep(here())
             state, info = chain.sweep(state)
@@ -124,7 +124,7 @@ def _loop(
             outcome = stopping.check(chain, state, sweeps, time.perf_counter() - began)
     except KeyboardInterrupt:
         outcome = Outcome.INTERRUPTED
-    if slot is not None and (outcome.converged or slot.due(sweeps)) and outcome is not Outcome.INTERRUPTED:
+    if slot is not None and outcome is not Outcome.INTERRUPTED:
         slot.mark = here()
     return ChainResult(state, outcome, recorder.trace(), sweeps, earlier + time.perf_counter() - began)
 

@@ -71,8 +71,6 @@ class CandidatesWorkspace(BaseWorkspace):
         """Replace the state."""
         self._positions = _padded(points)
         self._collapsed: tuple[Array, Array] | None = None
-        # lists decide in which order sums are added up: a state gives the same whatever ran before
-        self._keeper.forget()
 
     def take(self, members: IntArray) -> Array:
         """Return some points."""

@@ -173,10 +173,6 @@ class Keeper:
             return self._empty(sites), self._rules(sites, h)
         return self._lists, self._rules(sites, h)
 
-    def forget(self) -> None:
-        """Drop the lists, so that the next are made from the sites as they are then."""
-        self._lists, self._radius = None, 0.0
-
     def spent(self) -> int:
         """Return the evaluations since this was last asked."""
         work = int(self._tally[WORK])
