@@ -21,10 +21,21 @@ from typer.testing import CliRunner
 import modeseek
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek.bandwidth import Shrinking
-from modeseek.chain import Checkpoint, Outcome, Record, Stopping, doubly_stochastic, mean_shift, run, setting
+from modeseek.chain import (
+    Checkpoint,
+    Outcome,
+    Record,
+    Stopping,
+    blurring,
+    doubly_stochastic,
+    mean_shift,
+    run,
+    setting,
+)
 from modeseek.chain.checkpoint import KIND
 from modeseek.cli import app
 from modeseek.datasets import paper_mixture
+from modeseek.engines import ENGINES as ENGINES_BY_NAME
 from modeseek.ensemble import chains_of, run_chains
 from modeseek.hints import CheckpointWarning
 from modeseek.storage import DataError, read_sealed, write_sealed
@@ -158,6 +169,18 @@ def test_climbers_over_points_that_nearly_coincide_go_on_bit_for_bit(engine, tmp
     (tmp_path / "a").unlink()
     climb(Cut(30))
     same_result(climb(), whole)
+
+
+def test_engines_are_opened_where_the_chain_began(monkeypatch):
+    """One of them, `cuda`, puts points in an order by those that it is opened on, and adds them up in that."""
+    opened, brute = [], type(ENGINES_BY_NAME["brute"])
+    plain = brute.open
+    monkeypatch.setattr(brute, "open", lambda self, points, *rest: opened.append(points) or plain(self, points, *rest))
+    space = setting(X, engine="brute")
+    for chain in (doubly_stochastic(space, Shrinking(**RANGE), seed=0), blurring(space, 0.6)):
+        chain.sweep(chain.init()._replace(points=X + 1.0))
+    assert len(opened) == 2
+    assert all(points is space.points for points in opened)
 
 
 def in_child(work):
