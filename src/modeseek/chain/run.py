@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from modeseek.chain.algorithms import Chain
+from modeseek.chain.checkpoint import Checkpoint, Mark, Slot
 from modeseek.chain.stopping import Outcome, Stopping
 from modeseek.chain.trace import Record, Recorder, Trace
 from modeseek.partition import Partition, read_off
@@ -47,6 +48,7 @@ def run(
     record: Record | None = None,
     callbacks: Iterable[Callback] = (),
     start: ChainState | None = None,
+    checkpoint: Checkpoint | Slot | None = None,
 ) -> ChainResult:
     """Run a chain until its stopping rule says so.
 
@@ -62,6 +64,9 @@ def run(
         Each is called as f(state, info) after every sweep.
     start : ChainState, optional
         Where to go on; by the recipe of the draws, a run cut in two gives what one run gives.
+    checkpoint : Checkpoint, optional
+        Where to keep how far it has come. If there is a file of the same run, it goes on from there, and gives, bit for
+        bit, what it gives in one piece. `stopping.max_time` counts from there. Of several runs, each has its `Slot`.
 
     Examples
     --------
@@ -71,14 +76,46 @@ def run(
     'CERTIFIED'
     """
     stopping.check_fit(chain)
-    state = chain.init() if start is None else start
-    recorder = Recorder(record or Record(), chain, stopping.tau)
-    callbacks = tuple(callbacks)
-    began, sweeps = time.perf_counter(), 0
-    recorder.note(state, sweeps, None)
+    record, callbacks = record or Record(), tuple(callbacks)
+    if checkpoint is None:
+        return _loop(chain, stopping, record, callbacks, start, None)
+    if start is not None:
+        raise ValueError("start and checkpoint both say where to go on: give one of them.")
+    if isinstance(checkpoint, Slot):  # whoever opened the checkpoint saves it
+        return _loop(chain, stopping, record, callbacks, None, checkpoint)
+    slot = checkpoint.open([chain], stopping, record)[0]
+    try:
+        return _loop(chain, stopping, record, callbacks, None, slot)
+    finally:
+        checkpoint.save()
+
+
+def _loop(
+    chain: Chain,
+    stopping: Stopping,
+    record: Record,
+    callbacks: tuple[Callback, ...],
+    start: ChainState | None,
+    slot: Slot | None,
+) -> ChainResult:
+    recorder, mark = Recorder(record, chain, stopping.tau), None if slot is None else slot.mark
+    began, earlier = time.perf_counter(), 0.0
+    if mark is None:
+        state, sweeps = chain.init() if start is None else start, 0
+        recorder.note(state, sweeps, None)
+    else:
+        state, sweeps, earlier = mark.state, mark.sweeps, mark.seconds
+        recorder.resume(mark.recorded, state, sweeps)
+
+    def here() -> Mark:
+        return Mark(state, sweeps, earlier + time.perf_counter() - began, recorder.kept())
+
     outcome = stopping.check(chain, state, sweeps, 0.0)
     try:
         while outcome is None:
+            if slot is not None:
+                state = slot.fresh(state)
+                slot.keep(here())
             state, info = chain.sweep(state)
             sweeps += info.steps
             recorder.note(state, sweeps, info)
@@ -87,7 +124,9 @@ def run(
             outcome = stopping.check(chain, state, sweeps, time.perf_counter() - began)
     except KeyboardInterrupt:
         outcome = Outcome.INTERRUPTED
-    return ChainResult(state, outcome, recorder.trace(), sweeps, time.perf_counter() - began)
+    if slot is not None and outcome is not Outcome.INTERRUPTED:
+        slot.mark = here()
+    return ChainResult(state, outcome, recorder.trace(), sweeps, earlier + time.perf_counter() - began)
 
 
 def partition(chain: Chain, result: ChainResult, tau: float) -> Partition:

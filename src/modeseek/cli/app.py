@@ -119,6 +119,8 @@ def cluster(
     max_time: o.MaxTime = None,
     engine: o.EngineName = None,
     jobs: o.Jobs = None,
+    checkpoint: o.CheckpointFile = None,
+    checkpoint_every: o.CheckpointEvery = None,
     scheduler: o.Scheduler = None,
 ) -> None:
     """Cluster the rows of FILE, or of several one after the other, by ModeSeek where no other algorithm is named.

@@ -50,6 +50,19 @@ Restart = Annotated[
     bool,
     typer.Option("--restart", help="Drop what an unfinished run has left for the same output.", rich_help_panel=RUN),
 ]
+CheckpointFile = Annotated[
+    str | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="Keep how far the run has come in FILE; the same command goes on from it (dsms, sms, bms, ms).",
+        rich_help_panel=RUN,
+    ),
+]
+CheckpointEvery = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", show_default="60", help="Time between two saves of it.", rich_help_panel=RUN),
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(

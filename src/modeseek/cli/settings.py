@@ -45,6 +45,8 @@ METHOD = [
     "resolution",
     "engine",
     "jobs",
+    "checkpoint",
+    "checkpoint_every",
 ]
 # options of the command that estimators know by another name
 OTHER_NAMES = {"chains": "n_chains", "jobs": "n_jobs", "seed": "random_state"}
@@ -86,6 +88,8 @@ class Settings:
     resolution: float | None
     engine: str | None
     jobs: int | None
+    checkpoint: str | None
+    checkpoint_every: float | None
     seed: int
     output: str | None
     name: str

@@ -91,9 +91,9 @@ class BruteWorkspace(BaseWorkspace):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
-        if self._collapsed is None:
-            self._collapsed = self._collapse() if len(queries) >= FEW else _Collapsed(self._coordinates, self._weights)
-        coordinates, weights = self._collapsed
+        # by this call's queries alone, so that a run that goes on gives what it gives in one piece
+        plain = _Collapsed(self._coordinates, self._weights)
+        coordinates, weights = self._collapse() if len(queries) >= FEW else plain
         shifts = self._plain if weights is self._weights else self._weighted
 
         def shift(queries: Array, bandwidths: Array) -> Array:
@@ -115,10 +115,14 @@ class BruteWorkspace(BaseWorkspace):
         return shift_distinct(shift, queries, h)
 
     def _collapse(self) -> _Collapsed:
-        groups = coincident(self._coordinates.T)
-        if groups is None:
-            return _Collapsed(self._coordinates, self._weights)
-        return _Collapsed(np.ascontiguousarray(self._coordinates[:, groups.leaders]), groups.weights(self._weights))
+        if self._collapsed is None:
+            groups = coincident(self._coordinates.T)
+            if groups is None:
+                self._collapsed = _Collapsed(self._coordinates, self._weights)
+            else:
+                leaders = np.ascontiguousarray(self._coordinates[:, groups.leaders])
+                self._collapsed = _Collapsed(leaders, groups.weights(self._weights))
+        return self._collapsed
 
     def _shift_plain(self, draws: Draws, done: int, lengths: Array) -> None:
         step = self._updates_per_call(self._coordinates.size)

@@ -99,13 +99,7 @@ class CandidatesWorkspace(BaseWorkspace):
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
         from modeseek.engines.candidates_lists import lists_of, one_thread, price
 
-        if self._collapsed is None:
-            groups = coincident(self._rows) if len(queries) >= FEW else None
-            if groups is None:
-                self._collapsed = self._positions, self._weights
-            else:
-                self._collapsed = self._positions[groups.leaders], groups.weights(self._weights)
-        positions, weights = self._collapsed
+        positions, weights = self._collapse() if len(queries) >= FEW else (self._positions, self._weights)
         rows = positions.reshape(len(positions), -1)
 
         def shift(queries: Array, bandwidths: Array) -> Array:
@@ -125,6 +119,16 @@ class CandidatesWorkspace(BaseWorkspace):
             return moved
 
         return shift_distinct(shift, queries, h)
+
+    def _collapse(self) -> tuple[Array, Array]:
+        """Return positions and weights with coincident points merged."""
+        if self._collapsed is None:
+            groups = coincident(self._rows)
+            if groups is None:
+                self._collapsed = self._positions, self._weights
+            else:
+                self._collapsed = self._positions[groups.leaders], groups.weights(self._weights)
+        return self._collapsed
 
     def _shift_points(self, draws: Draws, done: int, lengths: Array) -> int:
         """Apply the draws that are left, each point a site of its own."""

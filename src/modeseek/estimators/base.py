@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -15,7 +16,19 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.chain import Chain, ChainResult, Outcome, Record, RecordSpec, Setting, Stopping, as_record, partition, run
+from modeseek.chain import (
+    Chain,
+    ChainResult,
+    Checkpoint,
+    Outcome,
+    Record,
+    RecordSpec,
+    Setting,
+    Stopping,
+    as_record,
+    partition,
+    run,
+)
 from modeseek.engines import choose
 from modeseek.estimators.advice import advice, advice_on_size
 from modeseek.estimators.data import advise_on_scale, check_rows
@@ -65,6 +78,8 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     # there while the data lie with Dask's workers: several chains run there too
     _away: bool = False
     record: RecordSpec = None
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: float = 60.0
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
@@ -112,6 +127,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     def _fit_points(self, make: Callable[[], Points]) -> Self:
         """Make the points, fit them and store what comes out; Ctrl-C is raised once all is stored."""
         self._forget()
+        self._checkpoint()  # before the work, what cannot be written is refused
         try:
             with self._showing():
                 points = make()
@@ -218,7 +234,18 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         return result
 
     def _run_one(self, chain: Chain, stopping: Stopping, record: Record, callbacks: list[Callback]) -> ChainResult:
-        return run(chain, stopping, record=record, callbacks=callbacks)
+        return run(chain, stopping, record=record, callbacks=callbacks, checkpoint=self._checkpoint())
+
+    def _checkpoint(self) -> Checkpoint | None:
+        """Return where to keep how far a run has come."""
+        if self.checkpoint is None:
+            return None
+        if getattr(self, "random_state", 0) is None:
+            raise ValueError(
+                "checkpoint needs random_state: without one each fit has draws of its own, and none can go on from "
+                "another. Give a whole number."
+            )
+        return Checkpoint(self.checkpoint, self.checkpoint_every, self._watch())
 
     def _record(self) -> Record:
         return as_record(self.record)

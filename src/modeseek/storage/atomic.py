@@ -10,13 +10,14 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from modeseek.hints import closest
 from modeseek.storage.errors import DataError
 
-__all__ = ["atomic_path", "check_target", "put_in_place", "write_json"]
+__all__ = ["atomic_path", "check_target", "put_in_place", "remove_parts", "write_json"]
 
 
 @contextmanager
@@ -66,6 +67,14 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise DataError(f"cannot write '{path}': {error.strerror or error}.") from error
     finally:
         # gone already where all went well; where the folder is missing there is nothing to remove
+        with suppress(OSError):
+            part.unlink()
+
+
+def remove_parts(path: str | os.PathLike[str]) -> None:
+    """Remove what writers of a file have left beside it when they were killed; nobody else may be writing it."""
+    target = Path(os.path.realpath(path))
+    for part in target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 8}{escape(target.suffix)}"):
         with suppress(OSError):
             part.unlink()
 
