@@ -1,4 +1,4 @@
-"""How much memory there is, and a word before too much of it is asked for.
+"""How much memory and time there is, and a word before too much of it is asked for.
 
 What a process may take is the least of what the machine has free, of the limits of its control groups (containers, batch
 systems) and of its own limit on address space. Nobody is asked where nothing tells: then there is no limit.
@@ -12,8 +12,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from time import perf_counter
 
-__all__ = ["NotEnoughMemory", "available_memory", "check_memory", "in_words", "limit_memory"]
+__all__ = [
+    "NotEnoughMemory",
+    "TimeUp",
+    "available_memory",
+    "check_memory",
+    "check_time",
+    "deadline",
+    "in_words",
+    "limit_memory",
+    "limit_time",
+]
 
 # what a group or the machine says "no limit" with is larger than this: an exabyte
 NO_LIMIT = 1 << 60
@@ -22,6 +33,7 @@ SMALL = 64 << 20
 # where the kernel tells; tests have a folder of their own
 ROOT = Path("/")
 
+_deadline: ContextVar[float] = ContextVar("modeseek_deadline", default=math.inf)
 _limit: ContextVar[float | None] = ContextVar("modeseek_memory_limit", default=None)
 
 
@@ -33,6 +45,35 @@ class NotEnoughMemory(MemoryError):
     >>> issubclass(NotEnoughMemory, MemoryError)
     True
     """
+
+
+class TimeUp(Exception):
+    """A limit on time was reached in the middle of something, which is dropped."""
+
+
+@contextmanager
+def limit_time(seconds: float | None) -> Iterator[None]:
+    """Within the block, and in its thread, `check_time` raises once so many seconds are over; None: never."""
+    token = _deadline.set(math.inf if seconds is None else min(_deadline.get(), perf_counter() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def deadline() -> float:
+    """Return when time is up in this thread; for other threads that work for it."""
+    return _deadline.get()
+
+
+def check_time(until: float | None = None) -> None:
+    """Raise `TimeUp` if time is up: in this thread, or by the deadline of another.
+
+    Whoever works long calls it between blocks; what it was doing is then dropped, as by Ctrl-C.
+    """
+    when = _deadline.get() if until is None else until
+    if when < math.inf and perf_counter() >= when:
+        raise TimeUp
 
 
 @contextmanager

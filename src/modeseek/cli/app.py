@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from modeseek.cli import options as o
 from modeseek.cli import picture_options as p
 from modeseek.cli.settings import Problem, Settings
+from modeseek.resources import NotEnoughMemory
 from modeseek.storage import DataError
 
 __all__ = ["app", "main"]
@@ -51,8 +52,11 @@ class PlainGroup(TyperGroup):
         except OSError as error:
             status = _fail(f"cannot write to standard output: {error.strerror or error}.")
             _abandon_output()
-        except MemoryError:
-            status = _fail("there is not enough memory for this file: take fewer rows or columns.")
+        except MemoryError as error:
+            short = isinstance(error, NotEnoughMemory)
+            status = _fail(
+                str(error) if short else "there is not enough memory for this file: take fewer rows or columns."
+            )
         except (KeyboardInterrupt, typer.Abort):
             status = 130
         sys.exit(status if isinstance(status, int) else 0)
