@@ -452,3 +452,63 @@ def test_types_of_arrays_survive(tmp_path):
     assert all(back[f"a{i}"].dtype == dtype for i, dtype in enumerate(DTYPES))
     with pytest.raises(DataError, match="complex"):
         write_container(tmp_path / "a", MAGIC, 1, {}, {"z": np.array([1j])})
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+def command(*arguments):
+    from typer.testing import CliRunner
+
+    from modeseek.cli import app
+
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "points.csv"
+    lines = [f"p{i},{100 * a!r},{b!r}" for i, (a, b) in enumerate(X.tolist())]
+    path.write_text("\n".join(["name,width,height", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("options", [[], ["--scale", "none"], ["--metric", "cosine"], ["--out-of-core"]], ids=str)
+def test_the_command_saves_and_labels(table, tmp_path, options):
+    model, out, again = tmp_path / "a.modeseek", tmp_path / "out.csv", tmp_path / "again.csv"
+    status, _, err = command("cluster", table, "--ignore", "name", *options, "--save", model, "-o", out, "-q")
+    assert status == 0, err
+    saved = read_model(model)
+    assert saved.columns == ("width", "height")
+    assert (saved.scaling is None) == (options[:1] in (["--scale"], ["--metric"]))
+    # columns in another order, and one more
+    turned = tmp_path / "turned.csv"
+    cells = [line.split(",") for line in table.read_text().splitlines()]
+    turned.write_text("\n".join(",".join([row[2], row[0], row[1], "x"]) for row in cells) + "\n")
+    turned.write_text(turned.read_text().replace(",x\n", ",more\n", 1))
+    status, _, err = command("label", model, turned, "-o", again)
+    assert status == 0, err
+    clusters = [[line.split(",")[i] for line in path.read_text().splitlines()] for path, i in ((out, 3), (again, 4))]
+    assert clusters[0] == clusters[1]
+
+
+def test_the_command_refuses_what_it_cannot_label(table, tmp_path):
+    (tmp_path / "bad.modeseek").write_bytes(b"nothing")
+    save(MeanShift(0.6), tmp_path / "unfitted.modeseek")
+    save(MeanShift(0.6).fit(X), tmp_path / "a.modeseek", columns=["width", "depth"])
+    for model, words, *more in [
+        ("bad.modeseek", "is not a model"),
+        ("gone.modeseek", "cannot read"),
+        ("unfitted.modeseek", "never fitted"),
+        ("a.modeseek", "no column 'depth'"),
+        ("a.modeseek", "already has a column", "--name", "name"),
+        ("a.modeseek", "is the file that is read", "-o", table),
+    ]:
+        status, out, err = command("label", tmp_path / model, table, *more)
+        assert (status, out) == (2, "")
+        assert words in err
+    status, _, err = command("cluster", table, "--save", tmp_path / "a.pkl")
+    assert status == 2
+    assert "Known: .modeseek" in err

@@ -215,7 +215,9 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
 def _check_pairs(count: float, n: int, radius: float) -> None:
     # indices, once more while blocks are joined, and distances
     check_memory(
-        48.0 * count, f"{count:,.0f} pairs of {n:,} points within {radius:.3g}", "Take a smaller radius, or fewer points."
+        48.0 * count,
+        f"{count:,.0f} pairs of {n:,} points within {radius:.3g}",
+        "Take a smaller radius, or fewer points.",
     )
 
 

@@ -1,7 +1,7 @@
 """How much memory and time there is, and a word before too much of it is asked for.
 
-What a process may take is the least of what the machine has free, of the limits of its control groups (containers, batch
-systems) and of its own limit on address space. Nobody is asked where nothing tells: then there is no limit.
+What a process may take is the least of what the machine has free, of the limits of its control groups (containers,
+batch systems) and of its own limit on address space. Nobody is asked where nothing tells: then there is no limit.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def check_memory(needed: float, what: str, instead: str) -> None:
     >>> with limit_memory(1e9):
     ...     check_memory(4e9, "a square of 22,361 rows", "Take fewer rows.")
     Traceback (most recent call last):
-    modeseek.resources.NotEnoughMemory: a square of 22,361 rows needs about 4.0 GB of memory, and 1.0 GB is there. Take ...
+    modeseek.resources.NotEnoughMemory: a square of 22,361 rows needs about 4.0 GB of memory, and 1.0 GB ...
     """
     if needed <= SMALL and _limit.get() is None:
         return

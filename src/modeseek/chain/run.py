@@ -51,9 +51,9 @@ def run(
 ) -> ChainResult:
     """Run a chain until its stopping rule says so.
 
-    Ctrl-C ends the run too: what was done up to the last whole sweep is kept, with `Outcome.INTERRUPTED`. So does a limit
-    on time that is reached within a sweep, with `Outcome.TIME_LIMIT`; engines look at the clock between blocks of a
-    fraction of a second.
+    Ctrl-C ends the run too: what was done up to the last whole sweep is kept, with `Outcome.INTERRUPTED`. So does a
+    limit on time that is reached within a sweep, with `Outcome.TIME_LIMIT`; engines look at the clock between blocks of
+    a fraction of a second.
 
     Parameters
     ----------

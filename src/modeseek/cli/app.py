@@ -91,6 +91,7 @@ def cluster(
     name: o.Name = "cluster",
     plot: o.Plot = None,
     report: o.Report = None,
+    save: o.Save = None,
     json: o.Json = None,
     quiet: o.Quiet = False,
     columns: o.Columns = None,
@@ -136,6 +137,17 @@ def cluster(
 
     # the parameters above and the fields of Settings are the same names
     cluster_file(Settings(**context.params))
+
+
+@app.command()
+def label(model: o.Model, file: o.LabelFile, output: o.LabelOutput = "-", name: o.Name = "cluster") -> None:
+    """Label the rows of FILE by MODEL: each gets the cluster of the nearest row that the model was fitted on.
+
+    MODEL is what 'modeseek cluster --save' wrote; its columns are looked for by name and scaled as they were then.
+    """
+    from modeseek.cli.label import label_file
+
+    label_file(model, file, output, name)
 
 
 @app.command()

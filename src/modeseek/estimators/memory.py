@@ -16,6 +16,8 @@ PER_POINT, PER_POINT_OF_CHAIN, PER_POINT_OF_CHOICE = 1400, 200, 9000
 COPIES, STATES, OF_A_CHAIN = 4, 9, 4
 # lists of candidates, 2^25 entries of four bytes held twice, and blocks of distances; a square of clumps, and its copy
 LISTS, SQUARE = 3.4e8, 1.2e8
+# blocks of distances where no tree helps: 32 MB, their order, and what is taken out of them
+BLOCKS = 1.3e8
 # a summary: rows once more, a hash and a weight of each; its table of cells
 PER_ROW, TABLE = 80, 6e7
 
@@ -32,6 +34,7 @@ def fit_memory(estimator: Any, n: int, d: int, itemsize: int = 8) -> float:
     True
     """
     plain = float(n) * (PER_POINT + d * (8 * COPIES + itemsize * STATES))
+    plain += min(BLOCKS, 30.0 * n * n) if d > 3 else 0.0
     if not hasattr(estimator, "engine"):
         return plain + float(n) * (PER_POINT_OF_CHOICE + 8 * COPIES * d)
     chains = getattr(estimator, "n_chains", 1)

@@ -1,7 +1,7 @@
 """Values as JSON with arrays beside it, and back.
 
-Numbers, text, true, false, null and lists stand for themselves. Everything else is an object with one member, whose name
-says what it is; names that are not known here are refused, and none is ever looked up anywhere else.
+Numbers, text, true, false, null and lists stand for themselves. Everything else is an object with one member, whose
+name says what it is; names that are not known here are refused, and none is ever looked up anywhere else.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 
 from modeseek.chain import Outcome
 from modeseek.io.kinds import KINDS, check_kind, expect
-from modeseek.prominence import ScaleTree, scale_tree
 from modeseek.profiles import PROFILES, Profile
+from modeseek.prominence import ScaleTree, scale_tree
 from modeseek.scale import Sample, Summary
 
 __all__ = ["Unsaved", "decoded", "encoded"]
@@ -87,8 +87,8 @@ def _object(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
 def _why(value: Any, name: str) -> str:
     if isinstance(value, Profile) or (callable(value) and not isinstance(value, type)):
         return (
-            f"{name} holds functions of your own ({value!r}), and files of models hold no code: keep what makes it in a "
-            "module, save the model with one that ships or with None, and set yours again after loading."
+            f"{name} holds functions of your own ({value!r}), and files of models hold no code: keep what makes it in "
+            "a module, save the model with one that ships or with None, and set yours again after loading."
         )
     if isinstance(value, (np.random.Generator, np.random.RandomState)):
         kind = type(value).__name__

@@ -37,9 +37,7 @@ def kernel_log_density(seen: Array, weights: Array, unseen: Array) -> dict[tuple
     from modeseek.mixture.kernels import adaptive_log_density
 
     n, d = seen.shape
-    check_memory(
-        8.0 * n * (2 * n + 2 * len(unseen)), f"kernel densities of {n:,} points", "Take a sample of them."
-    )
+    check_memory(8.0 * n * (2 * n + 2 * len(unseen)), f"kernel densities of {n:,} points", "Take a sample of them.")
     log_mass = np.log(weights / weights.sum())
     found = {}
     for whitened in (False, True):
