@@ -106,9 +106,10 @@ class Summarised:
         """Return the points to work on: all rows, or a summary of them."""
         kind = self._kind()
         whole = kind is None or (kind == "auto" and (len(rows) <= self._many or getattr(self, "local_scale", False)))
-        check_fit(self, *rows.shape, rows.itemsize, summary=not whole)
+        n, d = rows.shape
+        check_fit(self, n, d, rows.itemsize, summary=not whole)
         placed, taken = self._placed(rows), slice(None) if (weights > 0).all() else weights > 0
-        if whole:
+        if kind is None or whole:
             if len(rows) > self._sample_rows:
                 # the same rows as in a summary, so that the range is the same with and without
                 empty = Sample.empty(self._sample_rows, rows.shape[1])

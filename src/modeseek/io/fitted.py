@@ -19,7 +19,7 @@ from modeseek.validation import Points
 
 __all__ = ["ESTIMATORS", "check_fitted"]
 
-ESTIMATORS: dict[str, type] = {
+ESTIMATORS: dict[str, Any] = {
     each.__name__: each
     for each in (ModeSeek, DoublyStochasticMeanShift, StochasticMeanShift, BlurringMeanShift, MeanShift)
 }

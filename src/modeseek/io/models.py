@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -188,6 +189,5 @@ def _fits(d: int, fitted: dict[str, Any]) -> bool:
 
 
 def _version() -> str:
-    from modeseek import __version__
-
-    return __version__
+    # not imported: the package is above all rooms
+    return str(sys.modules["modeseek"].__version__)

@@ -69,7 +69,7 @@ def encoded(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
 
 def _object(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     kind = type(value)
-    if kind is Profile and value is PROFILES.get(value.name):
+    if isinstance(value, Profile) and value is PROFILES.get(value.name):
         return {"Profile": value.name}
     if kind not in KINDS:
         raise Unsaved(_why(value, name))
@@ -150,7 +150,7 @@ def _made(kind: Any, inner: Any, arrays: dict[str, NDArray[Any]]) -> Any:
         expect(len(parts["weights"]) == len(tree.heights), "weights of a tree")
         rows = parts["inverse"]
         expect(not len(rows) or (rows.min() >= 0 and rows.max() < len(tree.heights)), "rows of a tree")
-        made = scale_tree(tree, **parts)
+        made: Any = scale_tree(tree, **parts)
     elif kind is Summary:
         source = parts["source"]
         points = source.rows if isinstance(source, Sample) else source.means

@@ -20,8 +20,9 @@ import re
 import stat
 import struct
 from collections.abc import Mapping
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +128,7 @@ def read_container(path: str | os.PathLike[str], magic: bytes, versions: set[int
         raise DataError(f"cannot read '{path}': {error}") from None
 
 
-def _read(file: BinaryIO, path: Any, magic: bytes, versions: set[int], what: str) -> Content:
+def _read(file: BufferedReader, path: Any, magic: bytes, versions: set[int], what: str) -> Content:
     size, head = os.fstat(file.fileno()).st_size, file.read(HEAD.size)
     if len(head) < HEAD.size or not head.startswith(magic):
         raise DataError(f"'{path}' is not {what}: it does not begin as one.")
