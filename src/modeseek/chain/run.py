@@ -11,6 +11,7 @@ from modeseek.chain.checkpoint import Checkpoint, Mark, Slot
 from modeseek.chain.stopping import Outcome, Stopping
 from modeseek.chain.trace import Record, Recorder, Trace
 from modeseek.partition import Partition, read_off
+from modeseek.resources import TimeUp, limit_time
 from modeseek.types import Callback, ChainState
 
 __all__ = ["ChainResult", "partition", "run"]
@@ -52,7 +53,9 @@ def run(
 ) -> ChainResult:
     """Run a chain until its stopping rule says so.
 
-    Ctrl-C ends the run too: what was done up to the last whole sweep is kept, with `Outcome.INTERRUPTED`.
+    Ctrl-C ends the run too: what was done up to the last whole sweep is kept, with `Outcome.INTERRUPTED`. So does a
+    limit on time that is reached within a sweep, with `Outcome.TIME_LIMIT`; engines look at the clock between blocks of
+    a fraction of a second.
 
     Parameters
     ----------
@@ -116,12 +119,16 @@ def _loop(
             if slot is not None:
                 state = slot.fresh(state)
                 slot.keep(here())
-            state, info = chain.sweep(state)
+            left = None if stopping.max_time is None else stopping.max_time - (time.perf_counter() - began)
+            with limit_time(left):
+                state, info = chain.sweep(state)
             sweeps += info.steps
             recorder.note(state, sweeps, info)
             for callback in callbacks:
                 callback(state, info)
             outcome = stopping.check(chain, state, sweeps, time.perf_counter() - began)
+    except TimeUp:
+        outcome = Outcome.TIME_LIMIT
     except KeyboardInterrupt:
         outcome = Outcome.INTERRUPTED
     if slot is not None and outcome is not Outcome.INTERRUPTED:

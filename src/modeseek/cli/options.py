@@ -286,6 +286,23 @@ Plot = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Save = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the fitted model (.modeseek), by which 'modeseek label' labels other rows; nothing in it is code.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that 'modeseek cluster --save' wrote.")]
+LabelFile = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="Rows with the columns of the model, in any order; - reads text from a pipe."),
+]
+LabelOutput = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FILE", help="Where rows with their clusters go; - is standard output."),
+]
 Report = Annotated[
     str | None,
     typer.Option(

@@ -95,6 +95,7 @@ class Settings:
     name: str
     plot: str | None
     report: str | None
+    save: str | None
     json: str | None
     quiet: bool
     out_of_core: bool | None

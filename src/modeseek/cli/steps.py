@@ -56,6 +56,10 @@ def check_targets(settings: Settings) -> None:
         from modeseek.report.clustering import REPORT_SUFFIXES
 
         check_target(settings.report, REPORT_SUFFIXES)
+    if settings.save is not None:
+        from modeseek.io import MODEL_SUFFIX
+
+        check_target(settings.save, [MODEL_SUFFIX])
 
 
 def notes_on(settings: Settings, table: Table, features: Features) -> list[str]:

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 
 from modeseek.engines.base import BaseWorkspace, in_blocks
 from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
+from modeseek.resources import check_time
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ class BruteWorkspace(BaseWorkspace):
     def _shift_plain(self, draws: Draws, done: int, lengths: Array) -> None:
         step = self._updates_per_call(self._coordinates.size)
         for start in range(done, len(lengths), step):
+            check_time()
             block = slice(start, start + step)
             self._plain.each(
                 self._coordinates,
@@ -150,6 +152,7 @@ class BruteWorkspace(BaseWorkspace):
         sites = Sites(weights, counts, groups.site, np.array([m, 0]))
         step = self._updates_per_call(coordinates.size)
         while done < len(lengths) and sites.tally[0] < len(weights):
+            check_time()
             block = slice(done, done + step)
             done += self._weighted.each_site(
                 coordinates,

@@ -11,6 +11,7 @@ from modeseek.engines.base import BaseWorkspace, in_blocks
 from modeseek.engines.candidates_shapes import EXTRA, SITES, Sites
 from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
 from modeseek.neighbours import distance_blocks
+from modeseek.resources import check_time, deadline
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
@@ -105,10 +106,12 @@ class CandidatesWorkspace(BaseWorkspace):
         def shift(queries: Array, bandwidths: Array) -> Array:
             moved = np.empty_like(queries)
             padded = _padded(queries).reshape(len(queries), -1)
+            until = deadline()
 
             def move(block: slice) -> None:
                 h, x, new = bandwidths[block], queries[block], moved[block]
                 for part, starts, members in lists_of(padded[block], rows, float(h.max())):
+                    check_time(until)
                     self._shifts.all(positions, weights, x[part], h[part], starts, members, self._spherical, new[part])
                     looked_at.append(int(starts[-1]))
 
@@ -155,6 +158,7 @@ class CandidatesWorkspace(BaseWorkspace):
             h = float(draws.bandwidths[done:].max())
             lists, rules = keeper.prepare(sites, m, h, len(lengths) - done)
             while done < len(lengths) and lists.tally[EXTRA] <= rules.patience:
+                check_time()
                 step = self._shifts.each(
                     sites,
                     lists,

@@ -40,6 +40,7 @@ from modeseek.partition import Partition
 from modeseek.profiles import Profile, get_profile
 from modeseek.progress import Line, show_line
 from modeseek.ranges import Range, automatic_range
+from modeseek.resources import check_memory
 from modeseek.scale import is_distributed
 from modeseek.types import Array, Callback, Geometry, IntArray, Watcher
 from modeseek.validation import (
@@ -317,6 +318,12 @@ class Memberships(ShiftClusterer):
         """How often a row goes with each cluster; made when it is asked for, since it may be large."""
         if "_shares" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no memberships_: it is not fitted, or has one chain only.")
+        n, k = len(self._points.inverse), self._shares.shape[1]
+        check_memory(
+            8.0 * k * (n + self._shares.shape[0]),
+            f"memberships_ of {n:,} rows in {k:,} clusters",
+            "confidence_ has the largest of each row.",
+        )
         return self._shares.toarray()[self._points.inverse]
 
     def _store_memberships(

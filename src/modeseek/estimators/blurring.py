@@ -32,7 +32,7 @@ class BlurringMeanShift(ShiftClusterer):
     max_updates : int, optional
         Limit on single-point updates, looked at after each sweep of n. None: max(10^7, 200 n).
     max_time : float, optional
-        Limit on seconds, looked at after each sweep.
+        Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
     summary : {"auto", "grid", "sample"} or None, default="auto"

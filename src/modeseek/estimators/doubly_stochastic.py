@@ -56,7 +56,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
     max_updates : int, optional
         Limit on single-point updates, looked at after each sweep of about n. None: max(10^7, 200 n).
     max_time : float, optional
-        Limit on seconds, looked at after each sweep.
+        Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
     n_chains : "auto" or int, default="auto"
         How many independent chains run; "auto" is one. With more, `labels_` is what they agree on: groups of points
         that go together in more than half of the chains (see `modeseek.consensus`). Chain 0 is the one that "auto"
