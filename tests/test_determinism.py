@@ -1,4 +1,4 @@
-"""The same seed gives the same answer: on any exact engine, thread, process or day. What it is stands in golden.json."""
+"""The same seed gives the same answer: on any exact engine, thread, process or day; golden.json has it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-import golden
 import pytest
 from joblib import Parallel, delayed
 
+import golden
 from modeseek import DoublyStochasticMeanShift
 
 KEPT = json.loads(golden.FILE.read_text())
@@ -50,7 +50,8 @@ def test_the_first_fits_of_a_process_may_come_all_at_once():
     """Where kernels are not yet compiled or loaded."""
     code = (
         "import golden\nfrom concurrent.futures import ThreadPoolExecutor\n"
-        "with ThreadPoolExecutor(8) as pool:\n    print(list(pool.map(lambda _: golden.answers(cases=golden.QUICK), range(8))))"
+        "with ThreadPoolExecutor(8) as pool:\n"
+        "    print(list(pool.map(lambda _: golden.answers(cases=golden.QUICK), range(8))))"
     )
     assert _python(code) == f"{[SAME] * 8}\n"
 
@@ -84,7 +85,8 @@ def test_threading_layers_of_numba_are_not_used(layer):
     """Not even started, so that none can be missing, or in the way: threads are Python's own."""
     code = (
         "import golden, numba\nfrom concurrent.futures import ThreadPoolExecutor\n"
-        "with ThreadPoolExecutor(4) as pool:\n    print(list(pool.map(lambda _: golden.answers(cases=golden.QUICK), range(4))))\n"
+        "with ThreadPoolExecutor(4) as pool:\n"
+        "    print(list(pool.map(lambda _: golden.answers(cases=golden.QUICK), range(4))))\n"
         "try:\n    print(numba.threading_layer())\nexcept ValueError as error:\n    print('none')"
     )
     assert _python(code, NUMBA_THREADING_LAYER=layer) == f"{[SAME] * 4}\nnone\n"

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at random moments: a whole result, what there is so far, or nothing; no processes or files stay."""
+"""Ctrl-C and SIGTERM at random moments: a whole result, what there is so far, or nothing; nothing else stays."""
 
 from __future__ import annotations
 

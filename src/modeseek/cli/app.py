@@ -98,6 +98,7 @@ def cluster(
     files: o.Files,
     output: o.Output = None,
     name: o.Name = "cluster",
+    guard_formulas: o.GuardFormulas = False,
     plot: o.Plot = None,
     report: o.Report = None,
     json: o.Json = None,
