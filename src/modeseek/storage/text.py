@@ -211,7 +211,7 @@ def write_text(
     >>> out.getvalue()
     'a,b\n1,x\n2,"y,z"\n'
     """
-    # before Python 3.13 a carriage return in a cell is put in quotes only where it ends lines: bare, it would cut the row
+    # before Python 3.13 a carriage return is put in quotes only where it ends lines; bare, it would cut the row
     writer = csv.writer(_Newlines(stream), delimiter=delimiter, lineterminator="\r\n")
     if guard:
         names = None if names is None else [guarded(name) for name in names]
