@@ -24,6 +24,9 @@ __all__ = ["chains_of", "client_in_force", "run_chains", "run_gathered"]
 T = TypeVar("T")
 # pieces of work under way at a time: each is a thread, and a block of the device while it waits for a chain
 GATHERED = 256
+# points times the root of their dimension, for each thread beyond the first: the compiled part of a sweep, which runs
+# beside others, is then about as long as the rest of it, which does not; and threads that never hurt
+FOR_A_THREAD, ALWAYS = 1000, 2
 
 
 def chains_of(make: Callable[..., Chain], n: int) -> list[Chain]:
@@ -76,7 +79,9 @@ def run_chains(
     stopping : Stopping
         When each of them ends; limits hold for each chain by itself.
     n_jobs : int, optional
-        How many run at a time, on threads: compiled sums run side by side. None means 1, -1 all cores.
+        How many run at a time, on threads: compiled sums run side by side. None means 1, -1 all cores. Chains of few
+        points take fewer: their sweeps are mostly Python, for which threads wait for each other. A thousand small
+        chains are work for processes (`joblib.Parallel`, a process for each seed).
     callbacks : iterable of callables
         Each is called as f(state, info) after every sweep of every chain, one call at a time.
     watch : callable, optional
@@ -135,7 +140,7 @@ def run_chains(
 def _run_threads(
     chains: Sequence[Chain], one: Callable[[Chain], ChainResult], shared: _Shared, n_jobs: int | None
 ) -> list[ChainResult]:
-    workers = min(effective_n_jobs(n_jobs), len(chains))
+    workers = min(effective_n_jobs(n_jobs), len(chains), _of_use(chains))
     if workers <= 1:
         return [one(chain) for chain in chains]
     # an executor rather than joblib's loop, which drops what was done when Ctrl-C comes
@@ -149,6 +154,14 @@ def _run_threads(
             shared.stop.set()  # heard by each chain at the end of its sweep
     # those that the interruption kept from being handed over come last, at their start
     return [future.result() for future in futures] + [one(chain) for chain in chains[len(futures) :]]
+
+
+def _of_use(chains: Sequence[Chain]) -> int:
+    """Return how many threads have something to do at a time."""
+    if not chains:
+        return 1
+    n, d = max((chain.setting.points.shape for chain in chains), key=lambda shape: shape[0])
+    return max(ALWAYS, 1 + round(n * d**0.5 / FOR_A_THREAD))
 
 
 def _run_together(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None) -> list[ChainResult] | None:

@@ -22,6 +22,8 @@ from modeseek.validation import check_choice, check_integer
 __all__ = ["ORDERS", "DrawPlan", "Drawn", "uniforms"]
 
 ORDERS = ("random", "reshuffled", "even")
+# blocks made at once, for as many whole sweeps as they hold: a generator takes as long to set up as to give a thousand
+AHEAD = 4096
 
 
 def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
@@ -104,7 +106,7 @@ class DrawPlan:
     def sweep(self, number: int, h: float) -> Drawn:
         """Return the draws of sweep 0, 1, ..., given the policy's bandwidth h before it."""
         first = number * self.steps
-        words = uniforms(self.seed, self.chain, first + 1, self.steps, width=2)
+        words = self._words(number)
         path = _checked(self.policy.draw(words[:, 1].copy(), h, first), self.steps, self.policy)
         if self.batch > 1:
             indices = self._batches(first)
@@ -116,6 +118,18 @@ class DrawPlan:
         if self.scales is not None:
             bandwidths = bandwidths * self.scales[indices]
         return Drawn(Draws(indices, bandwidths), path)
+
+    def _words(self, number: int) -> Array:
+        """Return the two words of each step of a sweep; those of small sweeps are made several sweeps at a time."""
+        together = max(1, AHEAD // self.steps)
+        start = number - number % together
+        made = self.__dict__.get("_made")
+        if made is None or made[0] != start:
+            made = start, uniforms(self.seed, self.chain, start * self.steps + 1, together * self.steps, width=2)
+            if together > 1:
+                self.__dict__["_made"] = made  # in one step, as `cached_property` keeps what it finds
+        low = (number - start) * self.steps
+        return made[1][low : low + self.steps]
 
     @cached_property
     def _ladder(self) -> Array | None:

@@ -1,4 +1,4 @@
-"""The commands, and how they end: 0 fine, 2 bad usage or input, 130 interrupted, 1 a reader that left."""
+"""The commands, and how they end: 0 fine, 2 bad usage or input, 130 interrupted, 143 by SIGTERM, 1 a reader that left."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from modeseek.cli import options as o
 from modeseek.cli import picture_options as p
 from modeseek.cli.settings import Problem, Settings
+from modeseek.cli.signals import sigterm_as_ctrl_c
 from modeseek.resources import NotEnoughMemory
 from modeseek.storage import DataError
 
@@ -37,9 +38,21 @@ class PlainGroup(TyperGroup):
         **extra: Any,
     ) -> Any:
         """Run a command and exit with its status."""
+        with sigterm_as_ctrl_c() as heard:
+            status = self._run(args, prog_name or "modeseek", complete_var, windows_expand_args, extra)
+        sys.exit(heard.status(status) if isinstance(status, int) else 0)
+
+    def _run(
+        self,
+        args: Sequence[str] | None,
+        prog_name: str,
+        complete_var: str | None,
+        windows_expand_args: bool,
+        extra: dict[str, Any],
+    ) -> Any:
         try:
             # not standalone: that would put messages in a frame; the other arguments are typer's business
-            status = super().main(args, prog_name or "modeseek", complete_var, False, windows_expand_args, **extra)
+            status = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
             sys.stdout.flush()  # here, where a full disk can still be reported
         except UsageComplaint as complaint:
             status = _fail(complaint.format_message(), hint=_hint(complaint))  # type: ignore[attr-defined]
@@ -59,7 +72,7 @@ class PlainGroup(TyperGroup):
             )
         except (KeyboardInterrupt, typer.Abort):
             status = 130
-        sys.exit(status if isinstance(status, int) else 0)
+        return status
 
 
 app = typer.Typer(
@@ -89,6 +102,7 @@ def cluster(
     files: o.Files,
     output: o.Output = None,
     name: o.Name = "cluster",
+    guard_formulas: o.GuardFormulas = False,
     plot: o.Plot = None,
     report: o.Report = None,
     save: o.Save = None,
@@ -132,7 +146,8 @@ def cluster(
 
     Prints the clusters and how they were chosen; -o writes rows with clusters, --plot a picture, --report a page
     to read and click, --json a summary.
-    Ctrl-C ends a run early: what there is by then is written all the same, and the status is 130.
+    Ctrl-C ends a run early: what there is by then is written all the same, and the status is 130; SIGTERM
+    does the same with status 143.
     Several files, and those above 200 MB, are read in blocks: there the same command goes on where it was stopped.
     """
     from modeseek.cli.work import cluster_file

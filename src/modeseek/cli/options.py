@@ -278,6 +278,14 @@ Output = Annotated[
     ),
 ]
 Name = Annotated[str, typer.Option(metavar="NAME", help="Name of the new column.", rich_help_panel=OUTPUT)]
+GuardFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--guard-formulas",
+        help="In the text that -o writes, put an apostrophe before cells that a spreadsheet would take for formulas.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Plot = Annotated[
     str | None,
     typer.Option(

@@ -211,11 +211,17 @@ class _Job:
         if target is None and fitted.summary_.resolution is not None:
             return replace(state, tally=_weighed(fitted))
         only: Sequence[str] | None = self.names
-        lines = self.kind == "text" and {file.delimiter for file in self.chunks.files} == {self.delimiter}
+        lines = (
+            self.kind == "text"
+            and not self.settings.guard_formulas
+            and {file.delimiter for file in self.chunks.files} == {self.delimiter}
+        )
         if target is not None:
             added = added_columns(self.settings, self.chunks.columns, fitted)
             kinds = state.kinds or (None,) * self.n_columns
-            outline = Outline(state.rows, (*self.chunks.columns, *added), kinds, self.delimiter)
+            outline = Outline(
+                state.rows, (*self.chunks.columns, *added), kinds, self.delimiter, self.settings.guard_formulas
+            )
             folder = None if self.keeper.folder is None else self.keeper.folder.path
             try:
                 self.writer = open_writer(target, folder, outline, state.output)

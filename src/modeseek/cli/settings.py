@@ -101,6 +101,7 @@ class Settings:
     out_of_core: bool | None
     restart: bool
     scheduler: str | None
+    guard_formulas: bool = False
 
     @property
     def file(self) -> str:

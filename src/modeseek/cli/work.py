@@ -98,7 +98,9 @@ def _say_partial(settings: Settings) -> None:
 def _write(summary: Summary, table: Table, features: Features, scaled: Array) -> None:
     settings = summary.settings
     if settings.output is not None:
-        table.write(settings.output, added_columns(settings, table.columns, summary.estimator))
+        table.write(
+            settings.output, added_columns(settings, table.columns, summary.estimator), guard=settings.guard_formulas
+        )
     if settings.json is not None:
         write_json(settings.json, summary.record())
     if settings.plot is not None:
