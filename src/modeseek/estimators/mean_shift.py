@@ -16,7 +16,16 @@ from modeseek.objective import sorted_mass
 from modeseek.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
 from modeseek.profiles import FLAT, Profile, get_profile
 from modeseek.types import Array, Callback, IntArray
-from modeseek.validation import Points, check_choice, check_integer, check_number, check_state, distinct_rows
+from modeseek.validation import (
+    LONGEST,
+    SHORTEST,
+    Points,
+    check_choice,
+    check_integer,
+    check_number,
+    check_state,
+    distinct_rows,
+)
 
 __all__ = ["MeanShift"]
 
@@ -199,7 +208,7 @@ class MeanShift(ShiftClusterer):
         else:
             self.bandwidth_ = check_number("bandwidth", self.bandwidth, strict=False)
         if self.bandwidth_ > 0:
-            return float(np.clip(self.bandwidth_, 1e-140, 1e140))  # its square has to be a number
+            return float(np.clip(self.bandwidth_, SHORTEST, LONGEST))  # its square has to be a number
         # nothing is within 0 of another point: neither is anything within half the smallest distance
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 
