@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import cuda, float32, float64, int32, int64
+from numba import cuda, float32, float64, int32, int64, uint32
 
 from modeseek.engines.cuda import policies
 from modeseek.engines.cuda.certificate import certifier
@@ -32,6 +32,8 @@ H, UPDATES, SWEEPS, OUTCOME = range(4)
 STOP, ENDED = range(2)
 # how a chain ends
 CERTIFIED, SMALL_SHIFTS, UPDATE_LIMIT, STOPPED = range(4)
+# the index of no point
+NOBODY = 0xFFFFFFFF
 
 
 def stride_of(n: int, shape: Shape) -> int:
@@ -54,6 +56,7 @@ def chains_kernel(shape: Shape) -> Any:
     warps, sync, (fold, put, join) = block.warps, block.sync, block.total
     move, move_any, certified = low_mover(shape), any_mover(shape), certifier(shape)
     kind, far = (float32, np.float32(FAR_SINGLE)) if shape.single else (float64, np.float64(FAR))
+    real = np.float32 if shape.single else np.float64
     nu_of, drawn, walked, walk = policies.nu_of, policies.drawn, policies.walked, policies.WALK
     upper, frozen = policies.upper, policies.frozen
 
@@ -165,6 +168,7 @@ def chains_kernel(shape: Shape) -> Any:
             stride = -(-n // (GROUP * threads)) * GROUP * threads if dim > 0 else n
             state = states[places[chain, STATE_AT] : places[chain, STATE_AT] + stride * d]
             x = own if in_shared else state
+            xs = x[:stride], x[(dim > 1) * stride :], x[(dim > 2) * 2 * stride :]
             for c in range(d):
                 for j in range(me, stride, threads):
                     x[c * stride + j] = points[first * d + c * n + j] if j < n else far
@@ -180,7 +184,7 @@ def chains_kernel(shape: Shape) -> Any:
                 if word[1] != 0:
                     outcome = STOPPED
                     continue
-                largest = 0.0
+                largest = real(0.0)
                 if order == 1:
                     shuffle(key, n, k, uniform_room[room], pick_from)
                 for begin in range(0, n, threads):
@@ -189,19 +193,20 @@ def chains_kernel(shape: Shape) -> Any:
                         recipe, key, k, begin, some, h, pick_from, n, ladder, scales, first,
                         (indices, bandwidths, inverse),
                     )  # fmt: skip
-                    known = -1
-                    for step in range(some):
-                        i = indices[step]
+                    known, step = uint32(NOBODY), uint32(0)
+                    while step < uint32(some):
+                        i = uint32(indices[step])
                         if dim > 0:
-                            square = move(x, n, stride, w, i, inverse[step], known, place, partial, page)
+                            square = move(xs, n, w, i, inverse[step], known, place, partial, page)
                             page, known = 1 - page, i
                         else:
                             square = move_any(
                                 x, n, stride, d, w, i, inverse[step], g_room[room], new_room[room], partial
                             )
-                        if me == i % threads:
+                        if uint32(me) == i % uint32(threads):
                             lengths[i] = square
-                        largest = max(largest, square)
+                        largest = max(largest, real(square))
+                        step = uint32(step + uint32(1))
                     h = bandwidths[some - 1]
                     sync()  # nobody needs these draws any more, and everyone sees the last move
                 k, sweeps = k + n, sweeps + 1
@@ -238,12 +243,13 @@ def draws_kernel(shape: Shape) -> Any:
     def kernel(x, n, d, w, indices, inverse, lengths, g_room, new_room):  # type: ignore[no-untyped-def]
         partial = cuda.shared.array((2, 4, warps), float64)
         place = cuda.local.array(3, kind)
-        stride, known, page = x.shape[1], -1, 0
+        stride, known, page = x.shape[1], uint32(NOBODY), 0
         state = x.reshape(x.size)
+        xs = state[:stride], state[(dim > 1) * stride :], state[(dim > 2) * 2 * stride :]
         for step in range(len(indices)):
-            i = indices[step]
+            i = uint32(indices[step])
             if dim > 0:
-                square = move(state, n, stride, w, i, inverse[step], known, place, partial, page)
+                square = move(xs, n, w, i, inverse[step], known, place, partial, page)
                 page, known = 1 - page, i
             else:
                 square = move_any(state, n, stride, d, w, i, inverse[step], g_room, new_room, partial)

@@ -200,7 +200,7 @@ class _Launch:
         told, pause = time.perf_counter(), SHORT
         while not end.query():
             time.sleep(pause)
-            pause = min(1.02 * pause, PAUSE)
+            pause = min(1.005 * pause, PAUSE)
             if watch is not None and time.perf_counter() - told > REPORT:
                 flags = self._flags.copy_to_host(stream=beside)
                 beside.synchronize()

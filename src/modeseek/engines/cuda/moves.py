@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda, float64, uint32
+from numba import cuda, float64, uint32, uint64
 
 from modeseek import formulas
 from modeseek.engines.cuda.device import LANES, block_of, device
@@ -68,9 +68,10 @@ def weight_of(code: int, single: bool) -> Callable[..., Any]:
 def low_mover(shape: Shape) -> Callable[..., Any]:
     """Return the device function that moves a point, up to `LOW` dimensions.
 
-    (x, n, stride, w, i, inv, known, place, partial, page) -> square of the length; inv is h^-2. Coordinates are
-    `stride` apart, a multiple of `GROUP` threads, and beyond the points everything is far away. `place` is where the
-    last moved point `known` is, and gets where i is.
+    (xs, n, w, i, inv, known, place, partial, page) -> square of the length; inv is h^-2. xs are three arrays, of which
+    the first `dim` have the coordinates, as many as a multiple of `GROUP` threads: beyond the points everything is far
+    away. `place` is where the last moved point `known` is, and gets where i is. Indices have no sign, which spares
+    a look at it.
     """
     dim, weighted, spherical, threads = shape.dim, shape.weighted, shape.spherical, shape.threads
     weight, total_of, sync = weight_of(shape.code, shape.single), block_of(threads).total, block_of(threads).sync
@@ -93,30 +94,30 @@ def low_mover(shape: Shape) -> Callable[..., Any]:
         g = weight(r * inv)
         if weighted:
             g *= w[min(j, last)]
-        return total + g, s0 + g * a, s1 + g * b, s2 + g * c
+        # a product with 0 is not nothing to a compiler, since the other number may be none
+        return total + g, s0 + g * a, s1 + g * b if dim > 1 else s1, s2 + g * c if dim > 2 else s2
 
     @device
-    def move(x, n, stride, w, i, inv, known, place, partial, page):  # type: ignore[no-untyped-def]
-        me = cuda.threadIdx.x
+    def move(xs, n, w, i, inv, known, place, partial, page):  # type: ignore[no-untyped-def]
+        me, (x0, x1, x2) = cuda.threadIdx.x, xs
         if i != known:
-            place[0] = x[i]
+            place[0] = x0[i]
             if dim > 1:
-                place[1] = x[stride + i]
+                place[1] = x1[i]
             if dim > 2:
-                place[2] = x[2 * stride + i]
+                place[2] = x2[i]
         q0 = place[0]
         q1, q2 = place[1] if dim > 1 else real(0.0), place[2] if dim > 2 else real(0.0)
         inv = real(inv)
-        x0, x1, x2 = x[:stride], x[(dim > 1) * stride :], x[(dim > 2) * 2 * stride :]
-        # in 32 bits, which cannot be negative: in so short a loop a longer way to an index is seen
-        j, end, step, last = uint32(me), uint32(stride), uint32(threads), uint32(n - 1)
+        # as wide as an address: what is added to it is then part of the instruction that loads
+        j, end, step, last = uint64(me), uint64(len(x0)), uint64(threads), uint64(n - 1)
         sums = (real(0.0), real(0.0), real(0.0), real(0.0))
         while j < end:  # several at a time, so that none waits for the one before
             sums = add(sums, x0, x1, x2, w, j, last, q0, q1, q2, inv)
-            sums = add(sums, x0, x1, x2, w, uint32(j + step), last, q0, q1, q2, inv)
-            sums = add(sums, x0, x1, x2, w, uint32(j + uint32(2) * step), last, q0, q1, q2, inv)
-            sums = add(sums, x0, x1, x2, w, uint32(j + uint32(3) * step), last, q0, q1, q2, inv)
-            j = uint32(j + uint32(GROUP) * step)
+            sums = add(sums, x0, x1, x2, w, j + step, last, q0, q1, q2, inv)
+            sums = add(sums, x0, x1, x2, w, j + uint64(2) * step, last, q0, q1, q2, inv)
+            sums = add(sums, x0, x1, x2, w, j + uint64(3) * step, last, q0, q1, q2, inv)
+            j += uint64(GROUP) * step
         total, s0, s1, s2 = sums
         mass, m0, m1, m2 = fold(total), fold(s0), s1, s2
         put(partial, page, 0, mass)
@@ -134,7 +135,7 @@ def low_mover(shape: Shape) -> Callable[..., Any]:
         if dim > 2:
             m2 = real(join(partial, page, 3, m2))
         scale = real(1.0) / mass if mass > real(0.0) else real(0.0)
-        m0, m1, m2 = q0 + m0 * scale, q1 + m1 * scale, q2 + m2 * scale
+        m0, m1, m2 = q0 + m0 * scale, q1 + m1 * scale if dim > 1 else q1, q2 + m2 * scale if dim > 2 else q2
         if spherical:
             length = real(math.sqrt(m0 * m0 + m1 * m1 + m2 * m2))
             if length > real(1e-12):
@@ -142,14 +143,19 @@ def low_mover(shape: Shape) -> Callable[..., Any]:
             else:
                 m0, m1, m2 = q0, q1, q2
         place[0], place[1], place[2] = m0, m1, m2
-        if me == i % threads:  # who reads this point in sums to come: nobody has to wait
-            x[i] = place[0]
+        if uint32(me) == i % uint32(threads):  # who reads this point in sums to come: nobody has to wait
+            x0[i] = m0
             if dim > 1:
-                x[stride + i] = place[1]
+                x1[i] = m1
             if dim > 2:
-                x[2 * stride + i] = place[2]
+                x2[i] = m2
         a, b, c = m0 - q0, m1 - q1, m2 - q2
-        return a * a + b * b + c * c
+        square = a * a
+        if dim > 1:
+            square += b * b
+        if dim > 2:
+            square += c * c
+        return square
 
     return move
 
