@@ -29,7 +29,7 @@ PACKAGES = (
     "numpy",
     "scipy",
     "scikit-learn",
-    "numba",
+    "numba", "numba-cuda",
     "hdbscan",
     "fast-hdbscan",
     "mlpack",

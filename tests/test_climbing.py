@@ -13,7 +13,9 @@ from inputs import states
 from modeseek import MeanShift
 from modeseek.chain import Outcome, Stopping, algorithms, mean_shift, paths, run, setting
 from modeseek.engines.brute import BruteWorkspace
+from modeseek.engines.masses import mass_within
 from modeseek.neighbours import nearest
+from modeseek.objective import kernel_mass
 from modeseek.partition import components
 from modeseek.types import ChainState, SweepInfo
 
@@ -245,3 +247,16 @@ def test_bins_finer_than_rounding_start_at_the_points(h):
     X = BLOBS[:50] + 1e3
     model = MeanShift(h, bin_seeding=True).fit(X)
     assert_array_equal(model.cluster_centers_[model.labels_], X)
+
+
+@given(states())
+def test_weight_within_a_distance(state):
+    """Of points at the rim up to rounding either may be told; others must be, whatever the strips."""
+    queries = np.concatenate([state.points, state.points[::2] + 0.3 * state.h])
+    found = mass_within(queries, state.points, state.h, state.weights)
+    low, high = (
+        kernel_mass(queries, state.points, state.h * factor, profile="flat", weights=state.weights)
+        for factor in (1 - 1e-9, 1 + 1e-9)
+    )
+    assert (low <= found).all() and (found <= high).all()
+    assert_array_equal(mass_within(queries, state.points, state.h, state.weights, n_jobs=2), found)

@@ -113,6 +113,13 @@ def test_a_row_is_what_the_estimator_gives():
         assert own["sweeps"][0] == model.n_updates_ / 60
 
 
+def test_bandwidths_that_suit_no_data_are_told_by_rows_alone():
+    """Warnings are errors here, and h = 50 reaches over all the data."""
+    experiment = Sparse(sizes=(3,), sweep=(50.0,), spreads=("std",))
+    run_plan(plan := Plan([experiment], 1, 0))
+    assert set(plan.rows(experiment).where(h=50.0)["n_clusters"]) == {1}
+
+
 def test_a_range_of_no_width_is_sms_at_the_best_bandwidth():
     experiment = SMALL[3]
     rows = Rows(experiment.columns, experiment.work(Job({"spread": "std"}, 0), 0))

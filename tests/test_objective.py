@@ -89,12 +89,3 @@ def test_one_query_or_many(rng):
 def test_bad_input(call, match):
     with pytest.raises(ValueError, match=match):
         call()
-
-
-@given(states())
-def test_mass_over_slices_of_sorted_points(state):
-    queries = np.concatenate([state.points, state.points[::2] + 0.3 * state.h])
-    for profile in (PROFILES["biweight"], PROFILES["gaussian"]):
-        expected = objective.kernel_mass(queries, state.points, state.h, profile=profile, weights=state.weights)
-        found = objective.sorted_mass(queries, state.points, state.h, profile=profile, weights=state.weights)
-        assert_allclose(found, expected, rtol=1e-12)

@@ -26,7 +26,6 @@ __all__ = [
     "objective",
     "shift",
     "shift_vector",
-    "sorted_mass",
 ]
 
 
@@ -126,31 +125,6 @@ def kernel_mass(
     points, w, kernel = _checked(points, h, profile, weights)
     queries = np.atleast_2d(np.asarray(x, dtype=np.float64))
     return np.concatenate([kernel.weight(t) @ w for _, _, t in _blocks(queries, points, h)])
-
-
-def sorted_mass(queries: Array, points: Array, h: float, *, profile: ProfileLike, weights: Array) -> Array:
-    """Return `kernel_mass` where points are sorted by their first coordinate, with nothing checked.
-
-    Then what is within h of a query lies in one slice, and a few queries cost a fraction of a pass over all points.
-
-    Examples
-    --------
-    >>> from modeseek.profiles import FLAT
-    >>> sorted_mass(np.array([[0.0]]), np.array([[0.0], [1.0], [2.0]]), 1.0, profile=FLAT, weights=np.ones(3))
-    array([2.])
-    """
-    coordinates, queries = np.ascontiguousarray(points.T, dtype=np.float64), queries.astype(np.float64)
-    reach = h * (1 + 1e-6)  # a point at the rim must not fall out by rounding
-    starts = np.searchsorted(coordinates[0], queries[:, 0] - reach)
-    stops = np.searchsorted(coordinates[0], queries[:, 0] + reach, side="right")
-    mass = np.empty(len(queries))
-    for i, (x, start, stop) in enumerate(zip(queries, starts, stops, strict=True)):
-        t = np.zeros(stop - start)
-        for column, x_c in zip(coordinates[:, start:stop], x, strict=True):
-            t += np.square(column - x_c)
-        # no product of BLAS: its threads cost more than such short sums where the cores are busy
-        mass[i] = (profile.weight(t / h**2) * weights[start:stop]).sum()
-    return mass
 
 
 def objective(

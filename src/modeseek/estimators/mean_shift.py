@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek.chain import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
+from modeseek.engines.masses import mass_within
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.neighbours import kth_distance, nearest
-from modeseek.objective import sorted_mass
 from modeseek.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
 from modeseek.profiles import FLAT, Profile, get_profile
 from modeseek.types import Array, Callback, IntArray
@@ -257,7 +257,7 @@ class MeanShift(ShiftClusterer):
             return _Modes(part.labels, part.centers)
         # flat weights have plateaus, so ends within h of a higher one belong to it, as in scikit-learn
         first, inverse = distinct_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
-        heights = sorted_mass(ends[first], points.values, h, profile=FLAT, weights=points.weights)
+        heights = mass_within(ends[first], points.values, h, points.weights, n_jobs=self.n_jobs)
         labels, kept = merge_modes(ends[first], heights, h)
         return _Modes(labels[inverse], ends[first][kept])
 

@@ -15,6 +15,7 @@ from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, Me
 from modeseek.experiments.hyperparameters import Hyperparameters
 from modeseek.experiments.rows import Row
 from modeseek.experiments.scores import MEASURES, score
+from modeseek.hints import AdviceWarning
 from modeseek.types import Array, BandwidthPolicy, IntArray
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Line",
     "doubly_stochastic_line",
     "fixed_lines",
+    "ignore_advice",
     "measure",
     "own_lines",
 ]
@@ -100,14 +102,19 @@ def own_lines(models: Mapping[str, Any]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+def ignore_advice() -> None:
+    """Silence what rows tell: a run that met its limit, by its outcome, and bandwidths that suit no data, by K."""
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    warnings.simplefilter("ignore", AdviceWarning)
+
+
 def measure(line: Line, X: Array, truth: IntArray, seed: int) -> Row:
     """Cluster X with a clone of the line's model; return scores, sweeps done and how it ended."""
     model = clone(line.model)
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=seed)
     with warnings.catch_warnings():
-        # a run that met its limit is told by its outcome, which the row has
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        ignore_advice()
         labels = np.asarray(model.fit_predict(X))
     updates, outcome = getattr(model, "n_updates_", None), getattr(model, "outcome_", None)
     return {

@@ -90,8 +90,7 @@ def run_paper(
     quick : bool
         A small grid that takes a minute or two.
     engine : str
-        What computes SMS and DSMS; "cuda" runs those of many jobs at once, in one process. Results do not depend on
-        it.
+        What computes SMS and DSMS; "cuda" runs those of many jobs at once. Results do not depend on it.
     bar : callable, optional
         (all work, work done) -> context manager that yields a function of the work just done: the progress bar.
     """

@@ -5,18 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
-from sklearn.exceptions import ConvergenceWarning
 
 from modeseek.ensemble import client_in_force, run_gathered
 from modeseek.experiments.experiment import Experiment, Job
 from modeseek.experiments.journal import Journal
+from modeseek.experiments.lines import ignore_advice
 from modeseek.experiments.rows import Row, Rows
 
 __all__ = ["JobFailed", "Plan", "run_plan"]
+
+# jobs that a process does together for a GPU, at most: all of them are lost when it is ended
+SHARE = 64
 
 
 class JobFailed(RuntimeError):
@@ -91,10 +95,10 @@ def run_plan(
     advance : callable, optional
         Called with the cost of each job as it ends.
     gathered : bool
-        Whether jobs are threads of this process whose chains run on a GPU at once.
+        Whether each process does many jobs at a time, so that their chains run on a GPU together.
     """
     todo = plan.left()
-    results = _gathered(todo, plan.seed) if gathered else _results(todo, plan.seed, effective_n_jobs(n_jobs))
+    results = (_gathered if gathered else _results)(todo, plan.seed, effective_n_jobs(n_jobs))
     for number, rows in results:
         experiment, job = todo[number]
         plan.keep(experiment, job, rows)
@@ -114,12 +118,25 @@ def _results(
     return Parallel(workers, return_as="generator_unordered")(delayed(_do)(*task) for task in tasks)
 
 
-def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int) -> Iterator[tuple[int, list[Row]]]:
+def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -> Iterator[tuple[int, list[Row]]]:
+    numbered = [(number, experiment, job, seed) for number, (experiment, job) in enumerate(todo)]
+    if workers == 1:
+        return _together(numbered)
+    share = max(1, min(SHARE, -(-len(todo) // workers)))
+    shares = (numbered[begin : begin + share] for begin in range(0, len(numbered), share))
+    parallel = Parallel(workers, return_as="generator_unordered")
+    return chain.from_iterable(parallel(delayed(_do_share)(each) for each in shares))
+
+
+def _together(tasks: Sequence[tuple[int, Experiment, Job, int]]) -> Iterator[tuple[int, list[Row]]]:
     with warnings.catch_warnings():  # of all threads: what each sets by itself is not its own
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        tasks = [partial(_do, number, experiment, job, seed) for number, (experiment, job) in enumerate(todo)]
-        for _, done in run_gathered(tasks):
+        ignore_advice()
+        for _, done in run_gathered([partial(_do, *task) for task in tasks]):
             yield done
+
+
+def _do_share(tasks: Sequence[tuple[int, Experiment, Job, int]]) -> list[tuple[int, list[Row]]]:
+    return list(_together(tasks))
 
 
 def _by_dask(client: Any, tasks: Sequence[tuple[int, Experiment, Job, int]]) -> Iterator[tuple[int, list[Row]]]:
