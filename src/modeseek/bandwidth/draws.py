@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek.resources import check_time
 from modeseek.types import Array, BandwidthPolicy, Draws, IntArray
 from modeseek.validation import check_choice, check_integer
 
@@ -151,6 +152,7 @@ class DrawPlan:
             indices.ravel()[:n] = np.argsort(keys, kind="stable")
             return indices
         for step in range(self.steps):
+            check_time()
             keys = uniforms(self.seed, self.chain, 1, blocks, page=first + step + 1).ravel()[:n]
             # the b first arrivals of exponential clocks with rates w: b distinct points, drawn by weight
             clocks = -np.log1p(-keys) / rates

@@ -15,6 +15,7 @@ from modeseek.cli import options as o
 from modeseek.cli import picture_options as p
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.signals import sigterm_as_ctrl_c
+from modeseek.resources import NotEnoughMemory
 from modeseek.storage import DataError
 
 __all__ = ["app", "main"]
@@ -64,8 +65,11 @@ class PlainGroup(TyperGroup):
         except OSError as error:
             status = _fail(f"cannot write to standard output: {error.strerror or error}.")
             _abandon_output()
-        except MemoryError:
-            status = _fail("there is not enough memory for this file: take fewer rows or columns.")
+        except MemoryError as error:
+            short = isinstance(error, NotEnoughMemory)
+            status = _fail(
+                str(error) if short else "there is not enough memory for this file: take fewer rows or columns."
+            )
         except (KeyboardInterrupt, typer.Abort):
             status = 130
         return status
@@ -101,6 +105,7 @@ def cluster(
     guard_formulas: o.GuardFormulas = False,
     plot: o.Plot = None,
     report: o.Report = None,
+    save: o.Save = None,
     json: o.Json = None,
     quiet: o.Quiet = False,
     columns: o.Columns = None,
@@ -133,6 +138,8 @@ def cluster(
     max_time: o.MaxTime = None,
     engine: o.EngineName = None,
     jobs: o.Jobs = None,
+    checkpoint: o.CheckpointFile = None,
+    checkpoint_every: o.CheckpointEvery = None,
     scheduler: o.Scheduler = None,
 ) -> None:
     """Cluster the rows of FILE, or of several one after the other, by ModeSeek where no other algorithm is named.
@@ -147,6 +154,17 @@ def cluster(
 
     # the parameters above and the fields of Settings are the same names
     cluster_file(Settings(**context.params))
+
+
+@app.command()
+def label(model: o.Model, file: o.LabelFile, output: o.LabelOutput = "-", name: o.Name = "cluster") -> None:
+    """Label the rows of FILE by MODEL: each gets the cluster of the nearest row that the model was fitted on.
+
+    MODEL is what 'modeseek cluster --save' wrote; its columns are looked for by name and scaled as they were then.
+    """
+    from modeseek.cli.label import label_file
+
+    label_file(model, file, output, name)
 
 
 @app.command()

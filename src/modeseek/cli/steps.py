@@ -60,6 +60,10 @@ def check_targets(settings: Settings) -> None:
         from modeseek.report.clustering import REPORT_SUFFIXES
 
         check_target(settings.report, REPORT_SUFFIXES)
+    if settings.save is not None:
+        from modeseek.io import MODEL_SUFFIX
+
+        check_target(settings.save, [MODEL_SUFFIX])
 
 
 def _is_text(output: str | None) -> bool:

@@ -124,12 +124,13 @@ def _read_columns(path: str | os.PathLike[str], name: str) -> Array:
         return _check_rows(table.features().values, table, name)
     values = table.features([start, until]).values
     if end is None:
-        values = np.column_stack([values[:, 0], values.sum(axis=1)])
+        with np.errstate(over="ignore"):  # refused below
+            values = np.column_stack([values[:, 0], values.sum(axis=1)])
     return _check_rows(values, table, name)
 
 
 def _check_rows(values: Array, table: Table, name: str) -> Array:
-    bad = ~((values[:, 0] >= 0) & (values[:, 1] > values[:, 0]))
+    bad = ~((values[:, 0] >= 0) & (values[:, 1] > values[:, 0]) & (values[:, 1] < np.inf))
     if bad.any():
         row = int(np.argmax(bad))
         place = table.place(row)

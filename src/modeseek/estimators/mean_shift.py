@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,7 +16,16 @@ from modeseek.objective import sorted_mass
 from modeseek.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
 from modeseek.profiles import FLAT, Profile, get_profile
 from modeseek.types import Array, Callback, IntArray
-from modeseek.validation import Points, check_choice, check_integer, check_number, check_state, distinct_rows
+from modeseek.validation import (
+    LONGEST,
+    SHORTEST,
+    Points,
+    check_choice,
+    check_integer,
+    check_number,
+    check_state,
+    distinct_rows,
+)
 
 __all__ = ["MeanShift"]
 
@@ -92,6 +102,11 @@ class MeanShift(ShiftClusterer):
         "diameter", "gap", "snapshots" (of the climbers, in the rows of `points_`; where some go ahead, the others may
         take their ends in one step). Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also
         says how often.
+    checkpoint : str or path-like, optional
+        A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
+        bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
+    checkpoint_every : float, default=60
+        Seconds between two saves.
 
     Attributes
     ----------
@@ -134,6 +149,8 @@ class MeanShift(ShiftClusterer):
         verbose: int = 0,
         callbacks: Sequence[Callback] | None = None,
         record: RecordSpec = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
     ):
         self.bandwidth = bandwidth
         self.seeds = seeds
@@ -153,6 +170,8 @@ class MeanShift(ShiftClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
         self.record = record
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def _fit(self, points: Points) -> None:
         check_choice("assign_labels", self.assign_labels, ("basin", "nearest"))
@@ -189,7 +208,7 @@ class MeanShift(ShiftClusterer):
         else:
             self.bandwidth_ = check_number("bandwidth", self.bandwidth, strict=False)
         if self.bandwidth_ > 0:
-            return float(np.clip(self.bandwidth_, 1e-140, 1e140))  # its square has to be a number
+            return float(np.clip(self.bandwidth_, SHORTEST, LONGEST))  # its square has to be a number
         # nothing is within 0 of another point: neither is anything within half the smallest distance
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 

@@ -167,7 +167,8 @@ def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geome
     geometry = Geometry() if geometry is None else geometry
     counts = _counts(n)
     # by distance from the mean, so that neither the order of rows nor a rotation changes who is looked at
-    order = np.argsort(np.linalg.norm(points - points.mean(axis=0), axis=1), kind="stable")
+    exact = points.astype(np.float64)  # squares of single precision may overflow
+    order = np.argsort(np.linalg.norm(exact - exact.mean(axis=0), axis=1), kind="stable")
     points, weights = points[order], np.ones(n) if weights is None else weights[order]
     halves = list(_halves(points, weights))
     for count, h in zip(counts, _ranges(points, counts), strict=True):

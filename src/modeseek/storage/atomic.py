@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from threading import current_thread, main_thread
 from types import FrameType
@@ -19,7 +20,7 @@ from typing import Any
 from modeseek.hints import closest
 from modeseek.storage.errors import DataError
 
-__all__ = ["atomic_path", "check_target", "put_in_place", "write_json"]
+__all__ = ["atomic_path", "check_target", "put_in_place", "remove_parts", "write_json"]
 
 # what is being written, to be removed if SIGTERM comes
 PARTS: set[Path] = set()
@@ -101,6 +102,14 @@ def _tidy_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def remove_parts(path: str | os.PathLike[str]) -> None:
+    """Remove what writers of a file have left beside it when they were killed; nobody else may be writing it."""
+    target = Path(os.path.realpath(path))
+    for part in target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 8}{escape(target.suffix)}"):
+        with suppress(OSError):
+            part.unlink()
 
 
 def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:

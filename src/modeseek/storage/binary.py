@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -24,6 +24,7 @@ __all__ = [
     "from_arrow",
     "load_numpy",
     "member_of",
+    "opened_parquet",
     "pandas_index",
     "read_npy",
     "read_npz",
@@ -36,9 +37,6 @@ __all__ = [
 
 # what strings can be written as, each kind more general than the one before; "empty" is gaps only
 KINDS = ("empty", "int", "float", "text")
-
-# what numpy raises on files that are cut short or are something else
-CORRUPT = (ValueError, EOFError, OSError, KeyError, MemoryError, zipfile.BadZipFile, zlib.error)
 
 
 class TypedTable(NamedTuple):
@@ -96,26 +94,41 @@ def read_npz(path: Path, source: str) -> TypedTable:
 
 def read_parquet(path: Path, source: str) -> TypedTable:
     """Read the columns of a Parquet file."""
-    import pyarrow as pa
+    with opened_parquet(path, source) as file:
+        table = file.read()
+        if not table.num_rows or not table.num_columns:
+            raise DataError(f"{source} has no rows: give at least one.")
+        columns = tuple(from_arrow(column) for column in table.columns)
+        return TypedTable(tuple(table.column_names), columns, pandas_index(table.schema), table)
+
+
+@contextmanager
+def opened_parquet(path: Path, source: str, buffer: int = 0) -> Iterator[Any]:
+    """Open a Parquet file; whatever fails while it is open is the file's fault, and refused by its name.
+
+    With a `buffer`, columns are read in pieces of so many bytes, not whole.
+    """
     import pyarrow.parquet as pq
 
     try:
         # ParquetFile, not read_table: a folder called "year=2024" must not become a column
-        with pq.ParquetFile(path) as file:
-            table = file.read()
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
+        with pq.ParquetFile(path, buffer_size=buffer, pre_buffer=not buffer) as file:
+            yield file
+    except DataError:
+        raise
+    except Exception as error:  # Arrow's own, and those of Python: names that are no text, dates beyond the year 9999
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise DataError(f"{source} cannot be read as Parquet ({reason}): write the file again.") from None
-    if not table.num_rows or not table.num_columns:
-        raise DataError(f"{source} has no rows: give at least one.")
-    columns = tuple(from_arrow(column) for column in table.columns)
-    return TypedTable(tuple(table.column_names), columns, pandas_index(table.schema), table)
 
 
 def pandas_index(schema: Any) -> tuple[str, ...]:
-    """Return the columns that hold the row names of a pandas table."""
-    metadata = schema.pandas_metadata or {}
-    return tuple(name for name in metadata.get("index_columns", ()) if isinstance(name, str))
+    """Return the columns that hold the row names of a pandas table; none where its notes cannot be read."""
+    try:
+        metadata = schema.pandas_metadata
+    except (ValueError, RecursionError):
+        return ()
+    names = metadata.get("index_columns") if isinstance(metadata, dict) else None
+    return tuple(name for name in names if name in schema.names) if isinstance(names, list) else ()
 
 
 def write_npy(path: Path, names: Sequence[str], numbers: Array, extra: Mapping[str, NDArray[Any]]) -> None:
@@ -170,21 +183,29 @@ def load_numpy(file: BinaryIO, source: str) -> Any:
     """Return the array or the archive that an open file is."""
     try:
         return np.load(file, allow_pickle=False)
-    except CORRUPT as error:
+    except Exception as error:  # numpy and zipfile raise whatever the bytes led them to
         if "Object arrays" in str(error):
             raise _pickled(source) from None
-        reason = "it is cut short or is no NumPy file"
+        reason = _reason(error, "it is cut short or is no NumPy file")
         raise DataError(f"{source} cannot be read: {reason}; save it again with numpy.save or savez.") from None
 
 
 def member_of(archive: Any, name: str, source: str) -> NDArray[Any]:
     """Return an array of an archive."""
     try:
-        return np.asarray(archive[name])
-    except CORRUPT as error:
+        array = np.asarray(archive[name])
+    except Exception as error:
         if "Object arrays" in str(error):
             raise _pickled(f"{source} array {name}") from None
-        raise DataError(f"{source} array {name} cannot be read: the file is damaged; save it again.") from None
+        reason = _reason(error, "the file is damaged")
+        raise DataError(f"{source} array {name} cannot be read: {reason}; save it again.") from None
+    return array
+
+
+def _reason(error: Exception, otherwise: str) -> str:
+    if isinstance(error, MemoryError):
+        return "it is damaged or needs more memory than there is"
+    return "it is encrypted" if "encrypt" in str(error) else otherwise
 
 
 def _pickled(what: str) -> DataError:

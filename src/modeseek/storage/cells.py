@@ -81,7 +81,9 @@ def to_numbers(column: NDArray[Any]) -> tuple[Array, int | None]:
     1
     """
     if column.dtype.kind in "biuf":
-        return column.astype(np.float64), None
+        # what is no number after the cast, such as a long double beyond a double, is refused with its place
+        with np.errstate(invalid="ignore", over="ignore"):
+            return column.astype(np.float64), None
     try:
         values = column.astype(np.float64)
         # Python reads 1_000 as a number; people do not write it

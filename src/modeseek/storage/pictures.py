@@ -20,6 +20,9 @@ TIFF = (".tif", ".tiff")
 PICTURE_FILES = (".png", ".jpg", ".jpeg", *TIFF, ".npy", ".bmp", ".webp")
 # what holds whole numbers as they are
 LABEL_SUFFIXES = (".png", *TIFF, ".npy")
+# bytes of pixels that are unpacked in any case, and beyond them how many times the file they may be: the most that
+# deflate can pack is about 1,030
+ALWAYS, MOST_PACKED = 1 << 26, 2_000
 # modes of Pillow that are arrays of grey or RGB already
 PLAIN = ("L", "RGB", "I;16")
 
@@ -50,10 +53,18 @@ def read_picture(path: str | os.PathLike[str]) -> PictureFile:
         raise DataError(f"'{path}' is no picture that can be read: known are {', '.join(PICTURE_FILES)}.")
     try:
         if suffix == ".npy":
-            return PictureFile(np.load(source, mmap_mode="r"))
-        return PictureFile(_tiff(source)) if suffix in TIFF else _pixels(source)
-    except (OSError, ValueError, SyntaxError, EOFError) as error:
-        raise DataError(f"'{path}' cannot be read as {suffix[1:].upper()}: {error or 'it is empty'}.") from error
+            picture = PictureFile(_array(source))
+        else:
+            picture = PictureFile(_tiff(source)) if suffix in TIFF else _pixels(source)
+    except DataError:
+        raise
+    except Exception as error:  # readers of pictures raise whatever the bytes led them to
+        reason = "it is damaged or needs more memory than there is" if isinstance(error, MemoryError) else error
+        raise DataError(f"'{path}' cannot be read as {suffix[1:].upper()}: {reason or 'it is empty'}.") from error
+    if picture.values.dtype.kind not in "biuf" or not picture.values.size:
+        shape = f"{picture.values.dtype} of shape {picture.values.shape}"
+        raise DataError(f"'{path}' holds {shape}, which is no picture: save numbers, in rows and columns.")
+    return picture
 
 
 def write_picture(path: str | os.PathLike[str], values: NDArray) -> None:
@@ -90,13 +101,26 @@ def write_picture(path: str | os.PathLike[str], values: NDArray) -> None:
         Image.fromarray(values).save(part)
 
 
+def _array(source: Path) -> NDArray:
+    with source.open("rb") as file:
+        if file.read(2) == b"PK":
+            raise DataError(f"'{source}' is an archive of arrays, not one array: save the picture with numpy.save.")
+    return np.load(source, mmap_mode="r", allow_pickle=False)
+
+
 def _tiff(source: Path) -> NDArray:
     import tifffile
 
     try:
         return tifffile.memmap(source, mode="r")
     except ValueError:  # compressed, or in pieces
-        return tifffile.imread(source)
+        pass
+    with tifffile.TiffFile(source) as file:
+        # asked before anything is allocated: a few bytes can say that they are a terabyte
+        size, held = sum(series.nbytes for series in file.series[:1]), source.stat().st_size
+        if size > ALWAYS and size > MOST_PACKED * held:
+            raise DataError(f"'{source}' says it holds {size:,} bytes of pixels in a file of {held:,}: it is damaged.")
+        return file.asarray()
 
 
 def _pixels(source: Path) -> PictureFile:

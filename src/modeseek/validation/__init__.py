@@ -12,6 +12,8 @@ from modeseek.validation.options import (
     seed_of,
 )
 from modeseek.validation.points import (
+    LONGEST,
+    SHORTEST,
     Points,
     canonical_points,
     check_state,
@@ -23,7 +25,9 @@ from modeseek.validation.points import (
 )
 
 __all__ = [
+    "LONGEST",
     "METRICS",
+    "SHORTEST",
     "Points",
     "canonical_points",
     "check_callbacks",

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from modeseek.types import Array, Geometry, IntArray
 
 __all__ = [
+    "LONGEST",
+    "SHORTEST",
     "Points",
     "canonical_points",
     "check_state",
@@ -21,6 +23,8 @@ __all__ = [
     "unit_rows",
 ]
 
+# lengths whose squares are numbers, with room for sums of a thousand of them
+SHORTEST, LONGEST = 1e-152, 1e152
 # an odd number without pattern: 2^64 over the golden ratio
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -211,7 +215,7 @@ def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True)
 def _check_extent(rows: Array) -> Array:
     """Refuse data whose squared distances are too large or too small to be numbers."""
     extent = float(np.abs(rows).max())
-    if 0 < extent < 1e-140 or extent > 1e140:
+    if 0 < extent < SHORTEST or extent > LONGEST:
         raise ValueError(
             f"X extends {extent:.3g} from its middle, and squares of such numbers overflow or vanish: "
             f"divide X by {extent:.0e} first."

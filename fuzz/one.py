@@ -1,0 +1,51 @@
+"""Fuzz one reader, in a process of its own, for so many seconds: what `run.py` starts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import atheris
+
+# what is read in Python: branches that a guess has to find
+with atheris.instrument_imports(include=["modeseek.storage", "modeseek.diarization", "csv", "zipfile", "tifffile"]):
+    from harnesses import HARNESSES, attempt
+
+# an input that asks for more than this fails here as it would on a small machine
+MEMORY = 8 << 30
+
+
+def main(name: str, found: Path, options: list[str]) -> None:
+    """Fuzz a reader; each new kind of finding is written to the folder `found`, with the input that shows it."""
+    harness, seen, tally = HARNESSES[name], set(), {"inputs": 0, "taken": 0, "findings": 0}
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+    path = folder / f"input{harness.suffix}"
+
+    def one(data: bytes) -> None:
+        tally["inputs"] += 1
+        try:
+            tally["taken"] += not attempt(harness, data, path)
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            kind = (type(error).__name__, last.filename, last.lineno)
+            tally["findings"] += 1
+            if kind not in seen:
+                seen.add(kind)
+                digest = hashlib.sha1(data).hexdigest()[:16]
+                (found / f"{name}-{digest}").write_bytes(data)
+                (found / f"{name}-{digest}.txt").write_text("".join(traceback.format_exception(error)))
+        if tally["inputs"] % 256 == 0:
+            (found / f"{name}.json").write_text(json.dumps(tally))
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    atheris.Setup([sys.argv[0], *options, f"-max_len={harness.longest}", f"-artifact_prefix={found}/{name}-native-"], one)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])
