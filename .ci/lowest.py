@@ -1,7 +1,7 @@
 """The lowest versions that pyproject.toml allows, as pins for pip, and how they differ from what is installed.
 
-    python .ci/lowest.py               prints numpy==1.26 and so on, the core dependencies
-    python .ci/lowest.py --installed   checks that this environment has just these
+`python .ci/lowest.py` prints numpy==1.26.* and so on, the core dependencies; with `--installed` it checks that this
+environment has just these.
 """
 
 from __future__ import annotations
