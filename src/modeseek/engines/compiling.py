@@ -94,9 +94,10 @@ class Kernel:
         try:
             return self.function(*arguments)
         except SystemError as error:
-            if error.__cause__ is None:
-                raise
-            raise error.__cause__ from None
+            first: BaseException = error
+            while isinstance(first, SystemError) and first.__cause__ is not None:  # one for each array
+                first = first.__cause__
+            raise first from None
 
     @property
     def py_func(self) -> Callable[..., Any]:
