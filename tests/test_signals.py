@@ -123,6 +123,10 @@ TARGETS = {"out.csv", "out.json", "out.png", "out.html", "out.modeseek"}
 # what is kept on purpose, so that the same command goes on from it
 KEPT = {"kept": {"run.ckpt"}, "blocks": {"out.csv.modeseek"}}
 
+# a signal that Python could not raise where it came, or that came behind the end, leaves the whole; SIGTERM before the
+# command listens, or behind, ends the process as it ends any
+STATUSES = {signal.SIGINT: (0, 130), signal.SIGTERM: (0, 143, -signal.SIGTERM)}
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -153,8 +157,7 @@ def driven(what, folder, moments=MOMENTS):
 def test_the_command_ends_with_what_there_is_or_with_nothing(folder):
     ends = driven("command", folder)
     for end in ends:
-        # a signal that Python could not raise where it came, or that came behind the end, leaves the whole
-        assert end["status"] in (0, {signal.SIGINT: 130, signal.SIGTERM: 143}[end["signal"]]), end
+        assert end["status"] in STATUSES[end["signal"]], end
         assert "Traceback" not in end["said"], end
     assert len({end["status"] for end in ends} & {130, 143}) == 2
 
@@ -164,7 +167,7 @@ def test_what_is_kept_is_gone_on_from(what, folder):
     """A checkpoint, or the folder of a run in blocks: the same command then ends as if nothing had been."""
     ends = driven(what, folder, 6)
     for end in ends:
-        assert end["status"] in (0, {signal.SIGINT: 130, signal.SIGTERM: 143}[end["signal"]]), end
+        assert end["status"] in STATUSES[end["signal"]], end
         assert "Traceback" not in end["said"], end
     assert {end["status"] for end in ends} >= {130, 143}
 
