@@ -43,7 +43,9 @@ def main(name: str, found: Path, options: list[str]) -> None:
             (found / f"{name}.json").write_text(json.dumps(tally))
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    atheris.Setup([sys.argv[0], *options, f"-max_len={harness.longest}", f"-artifact_prefix={found}/{name}-native-"], one)
+    atheris.Setup(
+        [sys.argv[0], *options, f"-max_len={harness.longest}", f"-artifact_prefix={found}/{name}-native-"], one
+    )
     atheris.Fuzz()
 
 

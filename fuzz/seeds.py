@@ -1,6 +1,6 @@
 """Make the first inputs of each harness: small files of every shape that the readers are for.
 
-    python fuzz/seeds.py
+Run it as `python fuzz/seeds.py`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -68,6 +69,37 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same():
     double = compiling.compiled(without_a_file("double"), {"nogil": True})
     assert double(21) == 42
     assert double.nopython_signatures
+
+
+def counting(rounds):
+    made = np.zeros(8)
+    for i in range(rounds):
+        made[i % 8] += np.sin(i)
+    return made, made[:2].copy()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+def test_ctrl_c_comes_out_of_a_kernel_as_itself():
+    """Numba makes the array that is returned with some Python, in which the signal is heard."""
+    kernel = compiling.Kernel(compiling.compiled(counting, {"nogil": True}))
+    assert [each.shape for each in kernel(9)] == [(8,), (2,)]
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            kernel(10**8)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert [each.shape for each in kernel(9)] == [(8,), (2,)]
+
+
+def test_other_errors_of_a_kernel_stay_what_they_are():
+    def fail():
+        raise SystemError("broken")
+
+    with pytest.raises(SystemError, match="broken"):
+        compiling.Kernel(fail)()
 
 
 def test_one_line_for_compilations_in_a_row(monkeypatch):

@@ -18,11 +18,11 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals"
 MOMENTS = 20
 # one process that has loaded and compiled everything forks a child for each moment, in a session of its own
 DRIVER = """
-import json, os, random, signal, sys, time, tempfile
+import hashlib, json, os, random, shutil, signal, sys, time, tempfile
 import modeseek, modeseek.cli, modeseek.plots, modeseek.report, modeseek.storage, matplotlib.pyplot, numpy as np
 what, folder, moments, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 SCRIPT = '''
-import numpy as np
+import modeseek.io, modeseek.report
 from modeseek import DoublyStochasticMeanShift
 from modeseek.storage import read_table
 table = read_table("in.csv")
@@ -33,8 +33,15 @@ finally:
     if hasattr(model, "labels_"):
         for _ in range(20):
             table.write("out.csv", {"cluster": model.labels_})
+        modeseek.io.save(model, "out.modeseek")
+        modeseek.report.write_report("out.html", model, table.features().values)
 '''
-COMMAND = ["cluster", "in.csv", "-o", "out.csv", "--json", "out.json", "--plot", "out.png", "--report", "out.html"]
+COMMANDS = {
+    "command": ["--plot", "out.png", "--report", "out.html"],
+    "kept": "--algorithm dsms --chains 9 --checkpoint run.ckpt --checkpoint-every 0.01 --save out.modeseek -q".split(),
+    "blocks": ["--out-of-core", "-q"],
+}
+AGAIN = what in ("kept", "blocks")
 
 def work():
     os.chdir(folder)
@@ -42,7 +49,7 @@ def work():
     if what == "script":
         exec(compile(SCRIPT, "script", "exec"), {})
         os._exit(0)
-    sys.argv = ["modeseek", *COMMAND]
+    sys.argv = ["modeseek", "cluster", "in.csv", "-o", "out.csv", "--json", "out.json", *COMMANDS[what]]
     modeseek.cli.main()
 
 def child(log):
@@ -72,8 +79,17 @@ def alive(group):
 
 def once(delay, number):
     for name in os.listdir(folder):
-        if name != "in.csv":
-            os.unlink(os.path.join(folder, name))
+        path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        elif name != "in.csv":
+            os.unlink(path)
+    end = ended(delay, number)
+    if AGAIN and number:  # the same command once more goes on
+        end["again"] = ended(0, 0)
+    return end
+
+def ended(delay, number):
     log = os.memfd_create("log")
     start = time.perf_counter()
     pid = child(log)
@@ -82,14 +98,16 @@ def once(delay, number):
         os.kill(pid, number)
     raw = os.waitpid(pid, 0)[1]
     took, orphans = time.perf_counter() - start, alive(pid)
-    files = {name: open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder)}
+    paths = {name: os.path.join(folder, name) for name in os.listdir(folder)}
+    files = {name: open(path, "rb").read() for name, path in paths.items() if os.path.isfile(path)}
     os.lseek(log, 0, 0)
     said = os.read(log, 10**6).decode()
     os.close(log)
     status = os.waitstatus_to_exitcode(raw)
-    rows = files.get("out.csv", b"").count(b"\\n")
-    return dict(status=status, signal=int(number), orphans=orphans, files=sorted(files), rows=rows, said=said,
-                seconds=took, whole=files.get("out.html", b"</html>").rstrip().endswith(b"</html>"),
+    csv = files.get("out.csv", b"")
+    return dict(status=status, signal=int(number), orphans=orphans, files=sorted(paths), rows=csv.count(b"\\n"),
+                said=said, seconds=took, whole=files.get("out.html", b"</html>").rstrip().endswith(b"</html>"),
+                hash=hashlib.sha256(csv).hexdigest(),
                 record=json.loads(files["out.json"]) if "out.json" in files else None)
 
 for cls in (modeseek.ModeSeek, modeseek.DoublyStochasticMeanShift):
@@ -101,7 +119,13 @@ for moment in range(moments):
     number = (signal.SIGINT, signal.SIGTERM)[moment % 2]
     print(json.dumps(once(chance.uniform(0.02, 1.0) * whole["seconds"], number)), flush=True)
 """
-TARGETS = {"out.csv", "out.json", "out.png", "out.html"}
+TARGETS = {"out.csv", "out.json", "out.png", "out.html", "out.modeseek"}
+# what is kept on purpose, so that the same command goes on from it
+KEPT = {"kept": {"run.ckpt"}, "blocks": {"out.csv.modeseek"}}
+
+# a signal that Python could not raise where it came, or that came behind the end, leaves the whole; SIGTERM before the
+# command listens, or behind, ends the process as it ends any
+STATUSES = {signal.SIGINT: (0, 130), signal.SIGTERM: (0, 143, -signal.SIGTERM)}
 
 
 @pytest.fixture
@@ -119,19 +143,33 @@ def driven(what, folder, moments=MOMENTS):
     assert (whole["status"], whole["rows"], len(ends)) == (0, 401, moments), whole
     for end in ends:
         assert not end["orphans"], end
-        assert set(end["files"]) <= TARGETS | {"in.csv"}, end
+        assert set(end["files"]) <= TARGETS | {"in.csv"} | KEPT.get(what, set()), end
         assert end["rows"] in (0, 401), end
         assert end["whole"], end
+    if what in KEPT:
+        whole_and_again = [whole, *(end["again"] for end in ends)]
+        assert {(end["status"], end["hash"], *end["files"]) for end in whole_and_again} == {
+            (0, whole["hash"], *whole["files"])
+        }
     return ends
 
 
 def test_the_command_ends_with_what_there_is_or_with_nothing(folder):
     ends = driven("command", folder)
     for end in ends:
-        # a signal that Python could not raise where it came, or that came behind the end, leaves the whole
-        assert end["status"] in (0, {signal.SIGINT: 130, signal.SIGTERM: 143}[end["signal"]]), end
+        assert end["status"] in STATUSES[end["signal"]], end
         assert "Traceback" not in end["said"], end
     assert len({end["status"] for end in ends} & {130, 143}) == 2
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_what_is_kept_is_gone_on_from(what, folder):
+    """A checkpoint, or the folder of a run in blocks: the same command then ends as if nothing had been."""
+    ends = driven(what, folder, 4)
+    for end in ends:
+        assert end["status"] in STATUSES[end["signal"]], end
+        assert "Traceback" not in end["said"], end
+    assert {end["status"] for end in ends} & {130, 143}
 
 
 def test_a_script_leaves_no_part_of_a_file(folder):
@@ -142,10 +180,12 @@ def test_a_script_leaves_no_part_of_a_file(folder):
 
 
 WRITING = """
-import os, signal, sys
-from modeseek.storage.atomic import atomic_path
-with atomic_path(sys.argv[1]) as outer, atomic_path(sys.argv[2]) as inner:
+import os, signal, sys, tempfile
+from modeseek.storage.atomic import atomic_path, temporary_folder
+tempfile.tempdir = os.path.dirname(sys.argv[1])
+with atomic_path(sys.argv[1]) as outer, atomic_path(sys.argv[2]) as inner, temporary_folder() as folder:
     outer.write_text("half")
+    (folder / "c.txt").write_text("half")
     print(len(os.listdir(os.path.dirname(sys.argv[1]))), flush=True)
     os.kill(os.getpid(), signal.SIGTERM)
 """
@@ -155,7 +195,7 @@ def test_sigterm_in_the_middle_of_a_file_leaves_what_was_there(tmp_path):
     (tmp_path / "a.txt").write_text("before")
     command = [sys.executable, "-c", WRITING, str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "3\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "4\n", "")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "before")]
 
 

@@ -306,3 +306,13 @@ def test_it_begins_with_a_file_answers_its_own_page_only_and_ends_by_ctrl_c(visi
         assert server.returncode == 0
         assert "ended." in err
         assert "Traceback" not in out + err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+def test_sigterm_ends_it_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with serving() as (_, server):
+        server.send_signal(signal.SIGTERM)
+        out, err = server.communicate(timeout=60)
+    assert (server.returncode, out, err) == (128 + signal.SIGTERM, "", "")
+    assert list(tmp_path.iterdir()) == []

@@ -20,7 +20,7 @@ from numba.core.options import DefaultOptions
 from numba.extending import overload
 
 from modeseek import formulas
-from modeseek.engines.compiling import compiled
+from modeseek.engines.compiling import Kernel, compiled
 
 __all__ = [
     "OPTIONS",
@@ -52,8 +52,10 @@ quadweight = njit(formulas.quadweight_shape)
 gaussian = njit(formulas.gaussian_k)
 
 
-def cached(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> Callable[..., Any]:
+def cached(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> Kernel:
     """Compile with a disk cache that a change of the formulas, of this file or the kernel's makes anew.
+
+    What comes back is for calls from Python; other kernels call what `njit` makes.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def cached(function: Callable[..., Any], *modules: ModuleType, **options: Any) -
         For `numba.njit`, beside `OPTIONS`.
     """
     function.__qualname__ += f"_{checksum(formulas, sys.modules[__name__], sys.modules[function.__module__], *modules)}"
-    return compiled(function, OPTIONS | options)
+    return Kernel(compiled(function, OPTIONS | options))
 
 
 def checksum(*modules: ModuleType) -> str:

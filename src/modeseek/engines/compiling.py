@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["announce", "compiled"]
+__all__ = ["Kernel", "announce", "compiled"]
 
 # compilations that follow each other sooner than this (seconds) are announced by one line
 PAUSE = 10.0
@@ -71,6 +71,38 @@ def compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable[
         if "cannot cache" not in str(error):
             raise
         return njit(**options)(function)
+
+
+class Kernel:
+    """A compiled function, for calls from Python, out of which Ctrl-C comes as itself.
+
+    Numba makes arrays that a function returns with a little Python. What a signal raises there (`KeyboardInterrupt`,
+    mostly) it does not see, and Python then complains of a result with an exception set.
+
+    Parameters
+    ----------
+    function : callable
+        What `compiled` returns.
+    """
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        try:
+            return self.function(*arguments)
+        except SystemError as error:
+            first: BaseException = error
+            while isinstance(first, SystemError) and first.__cause__ is not None:  # one for each array
+                first = first.__cause__
+            raise first from None
+
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """The function that was compiled."""
+        return self.function.py_func
 
 
 def _ours(happening: Any) -> bool:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from modeseek.report.pictures import Inlined, inline_picture
 from modeseek.report.scatter import scatter
 from modeseek.report.sections import clusters_section, question_section, sureness_section
 from modeseek.report.subject import Subject, subject_of
-from modeseek.storage import atomic_path, check_target
+from modeseek.storage import atomic_path, check_target, temporary_folder
 
 __all__ = ["REPORT_SUFFIXES", "write_report"]
 
@@ -98,6 +96,8 @@ def write_report(
     >>> from sklearn.datasets import make_blobs
     >>> from modeseek import ModeSeek
     >>> X, y = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp(), "report.html")
     >>> write_report(path, ModeSeek(random_state=0).fit(X), X, feature_names=["width", "height"])
     >>> "300 rows fall into 5 clusters" in path.read_text(encoding="utf-8")
@@ -171,9 +171,9 @@ def _remarks(notes: Sequence[str]) -> list[Block]:
 def _still(subject: Subject) -> Inlined:
     """Draw what shows where no script runs."""
     d = len(subject.features)
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         save_clusters(
-            Path(folder, "still.png"),
+            folder / "still.png",
             subject.original if d <= 2 else subject.X,
             subject.labels,
             confidence=None if subject.confidence is None else np.clip(subject.confidence, 0, 1),

@@ -1,7 +1,7 @@
 """Data files: the only room where files are read or written."""
 
 from modeseek.storage.arrays import read_arrays
-from modeseek.storage.atomic import atomic_path, check_target, remove_parts, write_json
+from modeseek.storage.atomic import atomic_path, check_target, remove_parts, temporary_folder, write_json
 from modeseek.storage.binary import string_kinds
 from modeseek.storage.chunk_writers import ChunkWriter, Outline, check_chunk_target, open_writer
 from modeseek.storage.chunks import BLOCK, CHUNKED, Chunk, Chunks, Place, open_chunks
@@ -46,6 +46,7 @@ __all__ = [
     "read_table",
     "remove_parts",
     "string_kinds",
+    "temporary_folder",
     "write_container",
     "write_json",
     "write_picture",

@@ -9,6 +9,7 @@ import secrets
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from glob import escape
@@ -20,7 +21,7 @@ from typing import Any
 from modeseek.hints import closest
 from modeseek.storage.errors import DataError
 
-__all__ = ["atomic_path", "check_target", "put_in_place", "remove_parts", "write_json"]
+__all__ = ["atomic_path", "check_target", "put_in_place", "remove_parts", "temporary_folder", "write_json"]
 
 # what is being written, to be removed if SIGTERM comes
 PARTS: set[Path] = set()
@@ -89,8 +90,7 @@ def _written(part: Path, target: Path) -> Iterator[Path]:
 def _tidy_on_sigterm() -> Iterator[None]:
     def leave(number: int, frame: FrameType | None) -> None:
         for part in tuple(PARTS):
-            with suppress(OSError):
-                part.unlink()
+            _remove(part)
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 
@@ -102,6 +102,36 @@ def _tidy_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder for the time of the block, which SIGTERM removes too, as it does the part of `atomic_path`.
+
+    Examples
+    --------
+    >>> with temporary_folder() as folder:
+    ...     _ = (folder / "a.txt").write_text("whole")
+    >>> folder.exists()
+    False
+    """
+    folder = Path(tempfile.gettempdir(), f"modeseek-{secrets.token_hex(8)}")
+    PARTS.add(folder)
+    try:
+        with _tidy_on_sigterm():
+            folder.mkdir(mode=0o700)
+            yield folder
+    finally:
+        _remove(folder)
+        PARTS.discard(folder)
+
+
+def _remove(part: Path) -> None:
+    with suppress(OSError):
+        if part.is_dir():
+            shutil.rmtree(part)
+        else:
+            part.unlink()
 
 
 def remove_parts(path: str | os.PathLike[str]) -> None:
