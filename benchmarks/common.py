@@ -29,7 +29,8 @@ PACKAGES = (
     "numpy",
     "scipy",
     "scikit-learn",
-    "numba", "numba-cuda",
+    "numba",
+    "numba-cuda",
     "hdbscan",
     "fast-hdbscan",
     "mlpack",
@@ -72,7 +73,7 @@ def parser_of(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def _memory() -> tuple[float, float]:
+def memory() -> tuple[float, float]:
     """Return memory in use and its peak so far, in MB; off Linux both are the peak."""
     status = Path("/proc/self/status")
     if status.exists():
@@ -132,7 +133,7 @@ def measured(fit: Callable[[], Any], repeats: int, patience: float, limit: float
     """
     gc.collect()
     _forget_peak()
-    before, _ = _memory()
+    before, _ = memory()
     walls: list[float] = []
     cpus: list[float] = []
     first = time.perf_counter()
@@ -151,7 +152,7 @@ def measured(fit: Callable[[], Any], repeats: int, patience: float, limit: float
             dropped = True
         elif time.perf_counter() - first + walls[-1] > patience:
             break
-    _, peak = _memory()
+    _, peak = memory()
     figures = {
         "wall_s": statistics.median(walls),
         "cpu_s": statistics.median(cpus),

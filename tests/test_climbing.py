@@ -258,5 +258,6 @@ def test_weight_within_a_distance(state):
         kernel_mass(queries, state.points, state.h * factor, profile="flat", weights=state.weights)
         for factor in (1 - 1e-9, 1 + 1e-9)
     )
-    assert (low <= found).all() and (found <= high).all()
+    assert (low <= found).all()
+    assert (found <= high).all()
     assert_array_equal(mass_within(queries, state.points, state.h, state.weights, n_jobs=2), found)

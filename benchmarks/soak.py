@@ -1,0 +1,351 @@
+"""See whether promises hold: random data, estimators and settings, kills, Ctrl-C and damaged files, for a given time.
+
+Run it as
+
+    python benchmarks/soak.py --minutes 30 [--seed 0] [--out FILE.csv] [--report docs/trust.md]
+    python benchmarks/soak.py --round 1234 [--seed 0]
+
+A round makes its data, estimator and settings from the seed and its number, so that the second line does one again.
+When a process is killed is a matter of chance. Linux and macOS only, for it forks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import modeseek
+from common import machine, memory, parser_of, read_csv, replace_section, table, write_csv
+from modeseek import diagnostics, io
+from modeseek.bandwidth import Shrinking
+from modeseek.chain import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic
+from modeseek.engines import ENGINES
+from modeseek.hints import AdviceWarning, CheckpointWarning
+from modeseek.profiles import get_profile
+from modeseek.storage import DataError
+
+CHAINS = ("DoublyStochasticMeanShift", "StochasticMeanShift", "BlurringMeanShift")
+ESTIMATORS = (*CHAINS, *CHAINS, "MeanShift", "ModeSeek")
+KINDS = ("plain", "plain", "copies", "line", "lattice", "far", "tiny", "huge", "mixed", "equal", "single precision")
+# minutes between two lines of the log
+EVERY = 5.0
+# how a forked process ends: by itself, by a Ctrl-C that left a partial result, or with a promise broken
+DONE, PARTIAL, BROKEN = 0, 10, 20
+
+
+class Violation(AssertionError):
+    """A promise that did not hold."""
+
+
+def held(condition: Any, text: str) -> None:
+    """Take note of a promise that did not hold."""
+    if not condition:
+        raise Violation(text)
+
+
+def rows_of(rng: np.random.Generator) -> np.ndarray:
+    """Make data: plain ones, and ugly ones."""
+    n, d = int(np.exp(rng.uniform(0.0, np.log(300)))), int(rng.choice([1, 2, 2, 2, 3, 5, 16]))
+    rows = rng.normal(size=(n, d)) + rng.integers(0, 3, size=(n, 1)) * 4.0
+    kind = rng.choice(
+        ["plain", "plain", "copies", "line", "lattice", "far", "tiny", "huge", "mixed", "equal", "single"]
+    )
+    if kind == "copies":
+        rows = rows[rng.integers(0, max(1, n // 3), n)]
+    elif kind == "line":
+        rows = rng.normal(size=(n, 1)) * rng.normal(size=(1, d))
+    elif kind == "lattice":
+        rows = rng.integers(0, 5, size=(n, d))
+    elif kind == "equal":
+        rows = np.repeat(rows[:1], n, axis=0)
+    elif kind == "mixed":
+        rows = rows * 10.0 ** rng.integers(-3, 4, size=d)
+    else:
+        rows = {"far": rows + 1e9, "tiny": rows * 1e-100, "huge": rows * 1e100}.get(kind, rows)
+    return rows.astype(np.float32) if kind == "single precision" else rows
+
+
+def model_of(rng: np.random.Generator, X: np.ndarray) -> Any:
+    """Make an estimator that suits the scale of the data, by and large."""
+    name = str(rng.choice(ESTIMATORS))
+    cosine = rng.random() < 0.15 and (np.linalg.norm(X.astype(np.float64), axis=1) > 0).all()
+    options: dict[str, Any] = {"metric": "cosine" if cosine else "euclidean"}
+    if name == "ModeSeek":
+        return modeseek.ModeSeek(random_state=int(rng.integers(1000)), **options)
+    spread = 1.0 if cosine else float(np.linalg.norm(X.astype(np.float64).std(axis=0))) or 1.0
+    h = spread * float(rng.uniform(0.2, 1.2))
+    options["profile"] = str(rng.choice(["biweight", "biweight", "triweight", "gaussian", "flat"]))
+    if name != "MeanShift":
+        options["max_updates"] = 60 * len(X)
+    if name in CHAINS[:2]:
+        options["random_state"] = int(rng.integers(1000))
+        options["n_chains"] = int(rng.choice([1, 1, 1, 3]))
+        options["order"] = str(rng.choice(["random", "random", "reshuffled"]))
+        options["batch_size"] = int(rng.choice([1, 1, 1, 4]))
+    if name == CHAINS[0]:
+        options |= {"h_min": h / 2, "h_max": 2 * h, "h_inf": h} if rng.random() < 0.7 else {}
+        options["policy"] = str(rng.choice(["shrinking", "shrinking", "uniform", "anchored", "walk"]))
+    elif rng.random() < 0.7:
+        options["bandwidth"] = h
+    return getattr(modeseek, name)(**options)
+
+
+class Round:
+    """One round: data, an estimator, and what is asked of it."""
+
+    def __init__(self, seed: int, number: int, folder: Path):
+        self.rng, self.folder = np.random.default_rng([seed, number]), folder
+        self.X = rows_of(self.rng)
+        self.weights = self.rng.integers(1, 4, len(self.X)).astype(float) if self.rng.random() < 0.2 else None
+        self.model = model_of(self.rng, self.X)
+        self.counts: Counter[str] = Counter()
+
+    def __str__(self) -> str:
+        weighted = "" if self.weights is None else ", weights"
+        return f"{self.model!r} on {self.X.dtype} {self.X.shape}{weighted}".replace("\n", " ")
+
+    def fit(self, **options: Any) -> Any:
+        """Fit a clone with other options; warnings that are not ours are errors."""
+        return self._fitted(clone(self.model).set_params(**options))
+
+    def _fitted(self, model: Any) -> Any:
+        self.counts["fits"] += 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for category in (ConvergenceWarning, AdviceWarning, CheckpointWarning):
+                warnings.simplefilter("ignore", category)
+            return model.fit(self.X, sample_weight=self.weights)
+
+    def run(self) -> None:
+        """Ask everything that applies."""
+        began = time.perf_counter()
+        self.fitted = self.fit()
+        self.seconds = time.perf_counter() - began
+        chain = type(self.model).__name__ in CHAINS
+        asked: list[Callable[[], None]] = [self.labels, self.again, self.file]
+        asked += [self.hull] if chain and self.model.metric == "euclidean" else []
+        asked += [self.engines] if type(self.model).__name__ != "ModeSeek" else []
+        if type(self.model).__name__ != "ModeSeek" and self.rng.random() < 0.5:
+            asked += [self.killed]
+        asked += [self.stopped] if self.rng.random() < 0.5 else []
+        asked += [self.certificate] if len(self.X) > 1 and self.rng.random() < 0.5 else []
+        for each in asked:
+            self.counts[each.__name__] += 1
+            each()
+
+    def labels(self) -> None:
+        """See that every row has a label, every label a row, and rows that are equal one label."""
+        labels, k = self.fitted.labels_, self.fitted.n_clusters_
+        held(labels.shape == (len(self.X),), "a label for each row")
+        held(set(np.unique(labels)) == set(range(k)), "labels are 0 .. K - 1")
+        held(np.isfinite(self.fitted.cluster_centers_).all(), "centres are numbers")
+        _, inverse = np.unique(self.X, axis=0, return_inverse=True)
+        pairs = np.unique(np.column_stack([inverse.ravel(), labels]), axis=0)
+        held(len(pairs) == inverse.max() + 1, "equal rows have one label")
+
+    def again(self) -> None:
+        """See that the same fit gives the same bits, with any number of threads."""
+        for n_jobs in (None, 2):
+            self._same(self.fit(n_jobs=n_jobs), self.fitted, f"n_jobs={n_jobs}")
+
+    def engines(self) -> None:
+        """See that another exact engine gives the same labels."""
+        profile = get_profile(self.model.profile)
+        takes = [e for e in ENGINES if e != "cuda" and ENGINES[e].refusal(profile, self.X.shape[1]) is None]
+        engine = str(self.rng.choice(takes))
+        other = self.fit(engine=engine)
+        held((other.labels_ == self.fitted.labels_).all(), f"{engine} gives the labels of {self.fitted.engine_}")
+
+    def hull(self) -> None:
+        """See that nobody leaves the hull of the data, by its width along some directions."""
+        X, found = self.X.astype(np.float64), self.fitted.points_.astype(np.float64)
+        middle = X.mean(axis=0)
+        directions = self.rng.normal(size=(X.shape[1], 24)) / (np.abs(X - middle).max(axis=0)[:, None] + 1e-300)
+        before, after = (X - middle) @ directions, (found - middle) @ directions
+        rounding = np.finfo(self.fitted.points_.dtype).eps * np.abs(X).max(axis=0) @ np.abs(directions)
+        held(
+            (after <= before.max(axis=0) + 1e-9 * np.abs(before).max() + 64 * rounding).all(), "points stay in the hull"
+        )
+
+    def certificate(self) -> None:
+        """See that a certified state is what the theorem asks, and that its partition stays over 20 more sweeps."""
+        X = np.unique(self.X.astype(np.float64), axis=0)
+        X = (X - X.mean(axis=0)) / (np.abs(X - X.mean(axis=0)).max() or 1.0)
+        h, seed = float(self.rng.uniform(0.1, 0.6)), int(self.rng.integers(1000))
+        given = setting(X, engine=str(self.rng.choice(["brute", "auto"])))
+        if self.rng.random() < 0.5:
+            chain = stochastic(given, h, seed=seed)
+        else:
+            chain = doubly_stochastic(given, Shrinking(h / 2, 1.5 * h, h), seed=seed)
+        stopping = Stopping(0.05 * h, max_sweeps=400)
+        result = run(chain, stopping)
+        if result.outcome is not Outcome.CERTIFIED:
+            return
+        self.counts["certified"] += 1
+        found = partition(chain, result, stopping.tau)
+        distances, same = cdist(result.state.points, result.state.points), found.labels[:, None] == found.labels
+        diameter, gap = distances[same].max(), distances[~same].min(initial=np.inf)
+        assert chain.upper is not None
+        held(diameter < stopping.tau and gap > chain.upper(result.state) + 2 * diameter, "the certificate is true")
+        held(diagnostics.stays(chain, result.state, stopping.tau, sweeps=20), "a certified partition stays")
+
+    def file(self) -> None:
+        """See that a model comes back from its file as it was, and that the file is refused with one bit changed."""
+        path = self.folder / "model.modeseek"
+        io.save(self.fitted, path)
+        back = io.load(path)
+        self._same(back, self.fitted, "after load")
+        held((back.predict(self.X[:5]) == self.fitted.predict(self.X[:5])).all(), "predict after load")
+        data = bytearray(path.read_bytes())
+        data[self.rng.integers(len(data))] ^= 1 << self.rng.integers(8)
+        path.write_bytes(data)
+        try:
+            other = io.load(path)
+        except DataError:
+            self.counts["damaged files refused"] += 1
+        else:
+            raise Violation(f"a damaged file was read: {other!r}")
+        finally:
+            path.unlink()
+
+    def killed(self) -> None:
+        """See that a run that is killed up to three times goes on from its checkpoint and ends with the same bits."""
+        path = self.folder / "run.ckpt"
+        whole = self.fit(checkpoint=self.folder / "whole.ckpt", checkpoint_every=0.0)
+        for _ in range(int(self.rng.integers(1, 4))):
+            process = self._forked(lambda: self.fit(checkpoint=path, checkpoint_every=0.0))
+            time.sleep(float(self.rng.uniform(0.0, 1.5)) * self.seconds)
+            os.kill(process, signal.SIGKILL)
+            _, status = os.waitpid(process, 0)
+            self.counts["killed in mid-run"] += os.WIFSIGNALED(status)
+            held(os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == DONE, "a run with a checkpoint ends well")
+        self.counts["gone on from a checkpoint"] += path.exists()
+        self._same(self.fit(checkpoint=path, checkpoint_every=0.0), whole, "after kills")
+        left = sorted(each.name for each in self.folder.iterdir())
+        held(left == ["run.ckpt", "whole.ckpt"], f"nothing but checkpoints is left; there is {left}")
+        for name in left:
+            (self.folder / name).unlink()
+
+    def stopped(self) -> None:
+        """See that Ctrl-C leaves a whole result, or a partial one."""
+
+        def work() -> int:
+            model = clone(self.model)
+            try:
+                self._fitted(model)
+            except KeyboardInterrupt:
+                labels = getattr(model, "labels_", None)  # none, if it came before anything was there
+                return PARTIAL if labels is None or len(labels) == len(self.X) else BROKEN
+            return DONE
+
+        process = self._forked(work)
+        time.sleep(float(self.rng.uniform(0.0, 1.2)) * self.seconds)
+        os.kill(process, signal.SIGINT)
+        _, status = os.waitpid(process, 0)
+        ended = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
+        held(ended in (DONE, PARTIAL), f"Ctrl-C ends a fit well; it ended with {ended}")
+        self.counts["stopped in mid-run"] += ended == PARTIAL
+
+    def _same(self, a: Any, b: Any, where: str) -> None:
+        for name in ("labels_", "points_", "cluster_centers_", "n_updates_", "confidence_"):
+            if hasattr(b, name):
+                x, y = np.asarray(getattr(a, name)), np.asarray(getattr(b, name))
+                held(x.dtype == y.dtype and x.tobytes() == y.tobytes(), f"{name} is the same, {where}")
+
+    def _forked(self, work: Callable[[], Any]) -> int:
+        """Start a process that does some work and ends with the number that it returns; return its id."""
+        process = os.fork()
+        if process:
+            return process
+        try:
+            status = work()
+            os._exit(status if isinstance(status, int) else DONE)
+        except KeyboardInterrupt:  # before the work began, or after it
+            os._exit(PARTIAL)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(BROKEN)
+
+
+def once(seed: int, number: int) -> tuple[Counter[str], str]:
+    """Do a round; return what was asked, and what did not hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        each = Round(seed, number, Path(folder))
+        try:
+            each.run()
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            return each.counts, f"round {number}: {type(error).__name__}: {error} ({where.name}) {each}"
+    return each.counts, ""
+
+
+def shown(rows: list[dict[str, str]]) -> str:
+    """Return the log as a table, and what was asked how often."""
+    counts = {name: value for name, value in rows[-1].items() if name not in ("about", "seed")}
+    log = ("minutes", "rounds", "fits", "memory_mb", "open_files", "violations")
+    body = [[row[name] for name in log] for row in rows]
+    asked = [[name, value] for name, value in counts.items() if name not in log]
+    heads = [name.replace("_mb", ", MB").replace("_", " ") for name in log]
+    return f"{table(heads, body)}\n\n{table(['asked', 'times'], asked)}\n\nSeed {rows[0]['seed']}. {rows[0]['about']}."
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--round", type=int, help="do this one again, and say what did not hold")
+    parser.add_argument("--table", action="store_true", help="show what the CSV file of --out has")
+    parser.add_argument("--report", type=Path, help="replace the section of this page")
+    given = parser.parse_args()
+    if given.round is not None:
+        counts, wrong = once(given.seed, given.round)
+        print(dict(counts), wrong or "all held")
+        sys.exit(bool(wrong))
+    rows = read_csv(given.out) if given.table else soak(0.2 if given.quick else given.minutes, given.seed, given.out)
+    text = shown(rows)
+    print(text)
+    if given.report:
+        replace_section(given.report, "soak", text)
+    sys.exit(int(rows[-1]["violations"]) > 0)
+
+
+def soak(minutes: float, seed: int, out: Path | None) -> list[dict[str, str]]:
+    """Do rounds for so long; return lines of a log."""
+    counts: Counter[str] = Counter()
+    rows: list[dict[str, str]] = []
+    about, number, violations, began, told = machine(), 0, 0, time.perf_counter(), 0.0
+    while told < minutes:
+        some, wrong = once(seed, number)
+        counts += some
+        number += 1
+        if wrong:
+            violations += 1
+            print(wrong, flush=True)
+        passed = (time.perf_counter() - began) / 60
+        if passed >= min(told + EVERY, minutes):
+            told = passed
+            line = {"minutes": f"{passed:.1f}", "rounds": number, "memory_mb": f"{memory()[0]:.0f}"}
+            line |= {"open_files": len(os.listdir("/proc/self/fd")), "violations": violations}
+            rows.append({name: str(value) for name, value in {**line, **counts, "seed": seed, "about": about}.items()})
+            print({name: value for name, value in rows[-1].items() if name != "about"}, flush=True)
+            if out:
+                write_csv(out, rows)
+    return rows
+
+
+if __name__ == "__main__":
+    main()
