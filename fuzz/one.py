@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import resource
 import sys
 import tempfile
@@ -13,8 +14,12 @@ from pathlib import Path
 import atheris
 
 # what is read in Python: branches that a guess has to find
-with atheris.instrument_imports(include=["modeseek.storage", "modeseek.diarization", "csv", "zipfile", "tifffile"]):
+with atheris.instrument_imports(
+    include=["modeseek.storage", "modeseek.diarization", "csv", "zipfile", "numpy.lib._format_impl", "PIL", "tifffile"]
+):
+    import tifffile  # noqa: F401
     from harnesses import HARNESSES, attempt
+    from PIL import BmpImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin  # noqa: F401
 
 # an input that asks for more than this fails here as it would on a small machine
 MEMORY = 8 << 30
@@ -42,6 +47,7 @@ def main(name: str, found: Path, options: list[str]) -> None:
         if tally["inputs"] % 256 == 0:
             (found / f"{name}.json").write_text(json.dumps(tally))
 
+    logging.disable()  # tifffile tells the log of each tag that it does not know
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     atheris.Setup([sys.argv[0], *options, f"-max_len={harness.longest}", f"-artifact_prefix={found}/{name}-native-"], one)
     atheris.Fuzz()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,7 @@ def _array(source: Path) -> NDArray:
 def _tiff(source: Path) -> NDArray:
     import tifffile
 
+    _check_pages(source)
     try:
         return tifffile.memmap(source, mode="r")
     except ValueError:  # compressed, or in pieces
@@ -121,6 +122,28 @@ def _tiff(source: Path) -> NDArray:
         if size > ALWAYS and size > MOST_PACKED * held:
             raise DataError(f"'{source}' says it holds {size:,} bytes of pixels in a file of {held:,}: it is damaged.")
         return file.asarray()
+
+
+def _check_pages(source: Path) -> None:
+    """Refuse a TIFF whose pages follow each other in a ring, which its reader would walk for ever."""
+    with source.open("rb") as file:
+        head = file.read(16)
+        order: Literal["little", "big"] = "big" if head[:2] == b"MM" else "little"
+        big = int.from_bytes(head[2:4], order) == 43
+        # bytes of an offset, of the count of tags and of a tag
+        wide, counted, tag = (8, 8, 20) if big else (4, 2, 12)
+        at, seen = int.from_bytes(head[wide : 2 * wide], order), set[int]()
+        while at:
+            if at in seen:
+                raise DataError(f"'{source}' cannot be read as TIFF: its pages go round in a ring; it is damaged.")
+            seen.add(at)
+            file.seek(at)
+            tags = int.from_bytes(file.read(counted), order)
+            try:
+                file.seek(at + counted + tags * tag)
+            except (OSError, OverflowError, ValueError):
+                return  # beyond any file: the reader stops there too
+            at = int.from_bytes(file.read(wide), order)
 
 
 def _pixels(source: Path) -> PictureFile:

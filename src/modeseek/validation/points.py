@@ -84,8 +84,9 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
         offset = np.zeros(X.shape[1])
         rows = unit_rows(rows)
     else:
-        # halves first: the sum of two huge numbers of one sign may overflow
-        offset = rows.min(axis=0).astype(np.float64) / 2 + rows.max(axis=0).astype(np.float64) / 2
+        low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
+        # halves first: the sum of two huge numbers of one sign may overflow; half of the least number is none
+        offset = np.where(low == high, low, low / 2 + high / 2)
         rows = _check_extent(rows.astype(np.float64) - offset).astype(X.dtype)
     first, inverse_present = distinct_rows(rows)
     values = np.take(rows, first, axis=0) + 0.0  # + 0.0: -0.0 and 0.0 are one
