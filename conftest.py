@@ -2,7 +2,18 @@
 
 from importlib.util import find_spec
 
-OF_THE_GPU = ("cells", "certificate", "chains_kernel", "device", "many", "moves", "policies", "sums", "workspace")
+OF_THE_GPU = (
+    "cells",
+    "certificate",
+    "chains_kernel",
+    "device",
+    "layout",
+    "many",
+    "moves",
+    "policies",
+    "sums",
+    "workspace",
+)
 
 collect_ignore = [
     *(f"docs/{name}" for name in ("conf.py", "_extensions", "_build", "gallery", "generated")),

@@ -20,7 +20,7 @@ import modeseek.engines.cuda as cuda_engine
 from inputs import UGLY, states
 from modeseek import DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek.bandwidth import Anchored, Constant, DrawPlan, Power, Shrinking, Uniform, Walk, recipe_of, uniforms
-from modeseek.chain import Outcome, Record, Stopping, doubly_stochastic, partition, setting
+from modeseek.chain import Checkpoint, Outcome, Record, Stopping, doubly_stochastic, partition, run, setting
 from modeseek.engines import CUDA, ENGINES, choose
 from modeseek.ensemble import chains_of, run_chains, run_gathered
 from modeseek.estimators import sweep_bandwidths
@@ -35,10 +35,15 @@ if cuda_engine.missing() is None:  # the simulator looks for `cuda` among the na
     from modeseek.engines.cuda import policies
     from modeseek.engines.cuda.device import round_keys, uniform_pair
 
-gpu = pytest.mark.skipif(
-    cuda_engine.missing() is not None,
-    reason="there is no GPU, and NUMBA_ENABLE_CUDASIM=1 is not set",
-)
+
+def gpu(test):
+    """Mark what needs a device, or the simulator: `pytest -m gpu` runs it where there is one."""
+    reason = cuda_engine.missing()
+    return pytest.mark.gpu(
+        pytest.mark.skipif(reason is not None, reason=f"neither a GPU nor its simulator: {reason}")(test)
+    )
+
+
 few = settings(max_examples=6, suppress_health_check=list(HealthCheck))
 METRICS = ("euclidean", "cosine")
 
@@ -424,3 +429,21 @@ def test_experiments_at_once():
         run_plan(plan, gathered=engine == "cuda")
         rows.append(plan.rows(experiment).csv())
     assert rows[1] == rows[0]
+
+
+@gpu
+@pytest.mark.filterwarnings("ignore::modeseek.hints.CheckpointWarning")
+def test_a_run_goes_on_from_a_checkpoint_bit_for_bit(tmp_path):
+    space = setting(data(70, 2, np.random.default_rng(1)), engine="cuda")
+
+    def states(name, *limits):
+        for limit in limits:
+            chain = doubly_stochastic(space, Uniform(0.9, 1.2), seed=1)
+            stopping = Stopping(0.01, rule="shifts", threshold=0.0, max_sweeps=limit)
+            result = run(chain, stopping, checkpoint=Checkpoint(tmp_path / name))
+        return result.state
+
+    whole, parts = states("whole", 5), states("parts", 2, 3, 5)
+    assert whole.k == parts.k == 350
+    assert_array_equal(parts.points, whole.points)
+    assert_array_equal(parts.last_shift, whole.last_shift)

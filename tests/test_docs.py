@@ -17,8 +17,8 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), ROOT / "benchmarks/README.md", ROOT / "examples/README.md"])
 # those whose public names the API page must have, one and all
 ROOMS = (
-    *("bandwidth", "chain", "datasets", "diagnostics", "diarization", "experiments", "images", "metrics"),
-    *("objective", "plots", "profiles", "ranges", "report", "scale", "scorers"),
+    *("bandwidth", "chain", "datasets", "diagnostics", "diarization", "experiments", "images", "io"),
+    *("metrics", "objective", "plots", "profiles", "ranges", "report", "resources", "scale", "scorers"),
 )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from modeseek.bandwidth import Shrinking
+from modeseek import ensemble
+from modeseek.bandwidth import DrawPlan, Shrinking, Uniform, uniforms
 from modeseek.chain import Outcome, Stopping, doubly_stochastic, mean_shift, run, setting, stochastic
 from modeseek.datasets import paper_mixture
 from modeseek.ensemble import chains_of, run_chains
@@ -26,6 +27,17 @@ def test_any_number_of_threads_gives_what_single_runs_give(n_jobs):
         assert_array_equal(result.trace.h.values, expected.trace.h.values)
         assert (result.outcome, result.sweeps) == (expected.outcome, expected.sweeps)
     assert (results[0].state.points != results[1].state.points).any()
+
+
+@pytest.mark.parametrize(("n", "threads"), [(60, 2), (600, 2), (5000, 8)])
+def test_small_chains_take_few_threads(n, threads, monkeypatch):
+    """Sixteen threads of 600 points were slower than one: sweeps that are mostly Python wait for each other."""
+    asked, pool = [], ensemble.ThreadPoolExecutor
+    monkeypatch.setattr(ensemble, "ThreadPoolExecutor", lambda workers: asked.append(workers) or pool(workers))
+    space = setting(np.random.default_rng(0).normal(size=(n, 2)))
+    chains = chains_of(partial(doubly_stochastic, space, Shrinking(0.2, 1.6, 0.6), seed=3), 16)
+    run_chains(chains, Stopping(0.05, max_sweeps=1), n_jobs=16)
+    assert asked == [threads]
 
 
 def test_chains_of_different_algorithms():
@@ -102,3 +114,14 @@ def test_chains_of_wants_at_least_one():
     with pytest.raises(ValueError, match="n must be a whole number >= 1"):
         chains_of(MAKE, 0)
     assert len({np.float64(chain.sweep(chain.init())[0].points.sum()) for chain in chains_of(MAKE, 4)}) == 4
+
+
+@pytest.mark.parametrize("n", [3, 700, 5000])
+def test_draws_made_several_sweeps_at_a_time_are_those_of_each_sweep(n):
+    """In any order, too: a run may go on from an earlier state."""
+    plan = DrawPlan(np.ones(n), Uniform(0.5, 1.0), seed=7, chain=2)
+    for number in (0, 1, 9, 2000, 3, 2001):
+        words = uniforms(7, 2, number * n + 1, n)
+        draws = plan.sweep(number, 1.0).draws
+        assert_array_equal(draws.indices, np.minimum(np.floor(n * words[:, 0]), n - 1))
+        assert_array_equal(draws.bandwidths, 0.5 + 0.5 * words[:, 1])

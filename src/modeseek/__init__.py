@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modeseek import bandwidth, datasets, diagnostics, experiments, metrics, objective, plots, profiles, scorers
+    from modeseek import bandwidth, datasets, diagnostics, experiments, io, metrics, objective, plots, profiles, scorers
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
@@ -30,6 +30,7 @@ __all__ = [
     "diagnostics",
     "estimate_bandwidth",
     "experiments",
+    "io",
     "metrics",
     "objective",
     "plots",
@@ -47,9 +48,10 @@ _HOME = {
     "estimate_bandwidth": "modeseek.ranges",
 }
 _ROOMS = (
-    *("bandwidth", "datasets", "diagnostics", "experiments", "metrics", "objective", "plots", "profiles"),
+    *("bandwidth", "datasets", "diagnostics", "experiments", "io", "metrics", "objective", "plots", "profiles"),
     "scorers",
-    *("chain", "engines", "ensemble", "estimators", "images", "partition", "ranges", "report", "scale", "types"),
+    *("chain", "engines", "ensemble", "estimators", "images", "partition", "ranges", "report"),
+    *("resources", "scale", "types"),
 )
 
 

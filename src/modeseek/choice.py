@@ -12,6 +12,7 @@ from modeseek.chosen import FEWEST_VOTES, Candidate, Choice, Wishes, merged
 from modeseek.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
 from modeseek.prominence import level_for
+from modeseek.resources import check_memory
 from modeseek.types import Array, IntArray, Stage, Watcher
 from modeseek.views import Landscape, Retrial, Thinned, by_communities, by_mixture, by_modes, rise, thin
 from modeseek.views.gaussians import FEW
@@ -95,6 +96,12 @@ def choose(
     if best.view == "mixture" and len(landscape.weights) < FEW:
         message += "; so few points may look like this by chance"
     votes = _heard(_votes(landscape, candidates, wishes, seed=seed + 1, polish=polish), course)
+    k = int(labels.max()) + 1
+    check_memory(
+        32.0 * len(labels) * k,
+        f"how sure each of {len(labels):,} points is of {k:,} clusters",
+        'Give max_clusters, or take summary="sample".',
+    )
     shares = memberships(labels, votes or [(np.arange(len(labels)), labels)], landscape.weights).toarray()
     firm = cluster_stability(labels, votes, landscape.weights)
     others = tuple(_different(candidates))

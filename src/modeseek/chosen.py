@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek.consensus import Vote, cluster_stability, counterparts
+from modeseek.resources import check_memory
 from modeseek.types import Array, IntArray
 from modeseek.views.proposals import Setting
 
@@ -97,6 +98,8 @@ def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
     """Merge the clusters of a choice, those with the closest centres first, until so many are left."""
     from sklearn.cluster import AgglomerativeClustering  # slow to import, and seldom needed
 
+    k = choice.n_clusters
+    check_memory(12.0 * k * k, f"merging {k:,} clusters", "Ask for a number of clusters nearer to that.")
     sums = np.zeros((choice.n_clusters, points.shape[1]))
     np.add.at(sums, choice.labels, points)
     centres = sums / np.bincount(choice.labels)[:, None]

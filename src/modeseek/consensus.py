@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 
 from modeseek.metrics import best_jaccard, rand_agreement
 from modeseek.partition import by_weight
+from modeseek.resources import check_memory
 from modeseek.types import Array, IntArray
 from modeseek.validation import check_integer, check_weights, same_rows
 
@@ -81,6 +82,8 @@ class Consensus:
     @property
     def memberships(self) -> Array:
         """The shares as a plain array."""
+        n, k = self.shares.shape
+        check_memory(8.0 * n * k, f"a plain array of {n:,} points in {k:,} clusters", "Take shares, which is sparse.")
         return self.shares.toarray()
 
 

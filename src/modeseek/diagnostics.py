@@ -17,6 +17,7 @@ from modeseek.chain import Chain
 from modeseek.objective import block_gradient, gradient, max_norm, mean_shift_vector, objective, shift_vector
 from modeseek.partition import components, diameter_of, gap_of
 from modeseek.profiles import Profile, get_profile
+from modeseek.resources import check_memory
 from modeseek.types import Array, BandwidthPolicy, ChainState, IntArray
 from modeseek.validation import check_number, check_state, check_tau, check_weights
 
@@ -331,6 +332,12 @@ def submartingale(
     """
     state, kernel = check_state(points).astype(np.float64), get_profile(profile)
     n = len(state)
+    pairs, numbers = n * (n - 1) / 2, n_draws * n * state.shape[1]
+    check_memory(
+        8.0 * (2 * pairs + max(TOGETHER, pairs) + 3 * numbers),
+        f"the change of L_h over all pairs of {n:,} points and {n_draws:,} draws",
+        "Take fewer points or draws.",
+    )
     now_h = policy.h_0 if h is None else h
     words = uniforms(seed, 0, 1, n_draws)
     indices = (words[:, 0] * n).astype(np.intp)

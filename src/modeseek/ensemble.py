@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 
-from modeseek.chain import Chain, ChainResult, Outcome, Record, Stopping, Trace, retraced, run
+from modeseek.chain import Chain, ChainResult, Checkpoint, Outcome, Record, Stopping, Trace, retraced, run
+from modeseek.chain.checkpoint import Slot
 from modeseek.engines import CudaEngine, Gathering
 from modeseek.types import Callback, ChainJob, ChainState, Stage, SweepInfo, Watcher
 from modeseek.validation import check_integer
@@ -23,6 +24,9 @@ __all__ = ["chains_of", "client_in_force", "run_chains", "run_gathered"]
 T = TypeVar("T")
 # pieces of work under way at a time: each is a thread, and a block of the device while it waits for a chain
 GATHERED = 256
+# points times the root of their dimension, for each thread beyond the first: the compiled part of a sweep, which runs
+# beside others, is then about as long as the rest of it, which does not; and threads that never hurt
+FOR_A_THREAD, ALWAYS = 1000, 2
 
 
 def chains_of(make: Callable[..., Chain], n: int) -> list[Chain]:
@@ -55,6 +59,7 @@ def run_chains(
     callbacks: Iterable[Callback] = (),
     watch: Watcher | None = None,
     record: Record | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> list[ChainResult]:
     """Run independent chains, several at a time; the results are those of running one after the other.
 
@@ -74,13 +79,18 @@ def run_chains(
     stopping : Stopping
         When each of them ends; limits hold for each chain by itself.
     n_jobs : int, optional
-        How many run at a time, on threads: compiled sums run side by side. None means 1, -1 all cores.
+        How many run at a time, on threads: compiled sums run side by side. None means 1, -1 all cores. Chains of few
+        points take fewer: their sweeps are mostly Python, for which threads wait for each other. A thousand small
+        chains are work for processes (`joblib.Parallel`, a process for each seed).
     callbacks : iterable of callables
         Each is called as f(state, info) after every sweep of every chain, one call at a time.
     watch : callable, optional
         Told how many chains have ended, as a `Stage`; one call at a time too.
     record : Record, optional
         What to keep in the trace of the first chain; the others keep what they keep by default.
+    checkpoint : Checkpoint, optional
+        Where to keep how far all of them have come; the same chains then go on from there. They run here, then, on
+        threads.
 
     Returns
     -------
@@ -102,19 +112,35 @@ def run_chains(
         raise ValueError("the same chain twice: make each chain by a call of its own.")
     callbacks = tuple(callbacks)
     client = client_in_force()
-    if client is not None and not callbacks:  # these want to see every sweep
+    near = bool(callbacks) or checkpoint is not None  # these want to see every sweep
+    if client is not None and not near:
         return _run_away(
             client, [_Job(chain, stopping, record if chain is chains[0] else None) for chain in chains], watch
         )
-    together = None if callbacks or record not in (None, Record()) else _run_together(chains, stopping, watch)
+    together = None if near or record not in (None, Record()) else _run_together(chains, stopping, watch)
     if together is not None:
         return together
     shared = _Shared(callbacks, watch, len(chains))
+    slots = {}
+    if checkpoint is not None:
+        opened = checkpoint.open(chains, stopping, record or Record())
+        slots = {id(chain.sweep): slot for chain, slot in zip(chains, opened, strict=True)}
 
     def one(chain: Chain) -> ChainResult:
-        return shared.run(chain, stopping, record if chain is chains[0] else None)
+        slot = slots.get(id(chain.sweep))
+        return shared.run(chain, stopping, record if chain is chains[0] else None, slot)
 
-    workers = min(effective_n_jobs(n_jobs), len(chains))
+    try:
+        return _run_threads(chains, one, shared, n_jobs)
+    finally:
+        if checkpoint is not None:
+            checkpoint.save()
+
+
+def _run_threads(
+    chains: Sequence[Chain], one: Callable[[Chain], ChainResult], shared: _Shared, n_jobs: int | None
+) -> list[ChainResult]:
+    workers = min(effective_n_jobs(n_jobs), len(chains), _of_use(chains))
     if workers <= 1:
         return [one(chain) for chain in chains]
     # an executor rather than joblib's loop, which drops what was done when Ctrl-C comes
@@ -128,6 +154,14 @@ def run_chains(
             shared.stop.set()  # heard by each chain at the end of its sweep
     # those that the interruption kept from being handed over come last, at their start
     return [future.result() for future in futures] + [one(chain) for chain in chains[len(futures) :]]
+
+
+def _of_use(chains: Sequence[Chain]) -> int:
+    """Return how many threads have something to do at a time."""
+    if not chains:
+        return 1
+    n, d = max((chain.setting.points.shape for chain in chains), key=lambda shape: shape[0])
+    return max(ALWAYS, 1 + round(n * d**0.5 / FOR_A_THREAD))
 
 
 def _run_together(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None) -> list[ChainResult] | None:
@@ -232,11 +266,11 @@ class _Shared:
         self._callbacks, self._watch, self._lock = callbacks, watch, Lock()
         self._ended, self._n = 0, n_chains
 
-    def run(self, chain: Chain, stopping: Stopping, record: Record | None) -> ChainResult:
+    def run(self, chain: Chain, stopping: Stopping, record: Record | None, slot: Slot | None) -> ChainResult:
         if self.stop.is_set():
             return _at_start(chain)
         try:
-            result = run(chain, stopping, record=record, callbacks=[self._after_sweep])
+            result = run(chain, stopping, record=record, callbacks=[self._after_sweep], checkpoint=slot)
         except KeyboardInterrupt:  # before its first sweep: the chains before it are kept all the same
             self.stop.set()
             return _at_start(chain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["AdviceWarning", "ScaleWarning", "closest"]
+__all__ = ["AdviceWarning", "CheckpointWarning", "ScaleWarning", "closest"]
 
 
 class AdviceWarning(UserWarning):
@@ -17,6 +17,10 @@ class AdviceWarning(UserWarning):
 
 class ScaleWarning(AdviceWarning):
     """One column varies so much more than the others that it alone decides."""
+
+
+class CheckpointWarning(UserWarning):
+    """A run goes on from a checkpoint, or one could not be saved."""
 
 
 def closest(name: object, names: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from modeseek.resources import check_memory
 from modeseek.types import Array, IntArray, Stage, Watcher
 
 __all__ = [
@@ -29,6 +30,8 @@ TREE_DIMENSIONS = 12
 BLOCK = 1 << 22
 # up to so many points, looking at all of them is quicker than any tree
 FEW = 24
+# up to so many points all pairs fit into memory
+MANY = 5000
 # rows that are searched for at a time: in between, Ctrl-C is heard and watchers are told
 ROWS = 1 << 14
 
@@ -183,16 +186,22 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
     points = points.astype(np.float64)
     if points.shape[1] <= TREE_DIMENSIONS:
         # the tree compares squares, which may round the other way: a little more, and the distances below decide
-        pairs = cKDTree(points).query_pairs(radius * (1 + 1e-12), output_type="ndarray")
+        tree, reach = cKDTree(points), radius * (1 + 1e-12)
+        if len(points) > MANY:
+            # counted before they are written down
+            _check_pairs((int(tree.count_neighbors(tree, reach)) - len(points)) / 2, len(points), radius)
+        pairs = tree.query_pairs(reach, output_type="ndarray")
     else:
         # products first, with room for their rounding; the exact distances decide
         longest = float(np.einsum("ij,ij->i", points, points).max())
         roomy = radius**2 + 16 * (points.shape[1] + 4) * np.finfo(np.float64).eps * longest
-        found = []
+        found, count = [], 0
         for start, squares in distance_blocks(points, points):
             rows, columns = np.nonzero(squares <= roomy)
             rows += start
             found.append(np.column_stack([rows, columns])[rows < columns])
+            count += len(found[-1])
+            _check_pairs(count, len(points), radius)
         pairs = np.concatenate(found)
     distances = np.empty(len(pairs))
     step = max(1, BLOCK // points.shape[1])
@@ -201,6 +210,15 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
         distances[start : start + step] = np.linalg.norm(points[one] - points[two], axis=1)
     close = distances <= radius
     return (pairs, distances) if close.all() else (pairs[close], distances[close])
+
+
+def _check_pairs(count: float, n: int, radius: float) -> None:
+    # indices, once more while blocks are joined, and distances
+    check_memory(
+        48.0 * count,
+        f"{count:,.0f} pairs of {n:,} points within {radius:.3g}",
+        "Take a smaller radius, or fewer points.",
+    )
 
 
 class Neighbours(NamedTuple):

@@ -52,7 +52,7 @@ def serving(*arguments):
     command = [sys.executable, "-m", "modeseek", "explore", "--no-browser", "--port", str(port), *map(str, arguments)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        found = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
+        found = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{22}/", server.stdout.readline())
         assert found, server.stderr.read()
         yield found[0], server
     finally:
@@ -88,7 +88,7 @@ def visit(browser):
         opened.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
+        page.on("console", lambda line: wrong.append(f"{line.text} {line.location}") if line.type == "error" else None)
         page.on("request", lambda request: wrong.append(request.url) if _outside(request.url, url) else None)
         page.goto(url)
         button(page, "Run").wait_for()
@@ -271,10 +271,11 @@ def test_it_begins_with_a_file_answers_its_own_page_only_and_ends_by_ctrl_c(visi
     with serving(table) as (url, server):
         page = visit(url)
         page.get_by_text("60 rows, 2 columns to cluster by.").wait_for()
-        asked = http.client.HTTPConnection(url.split("/")[2])
+        host, token = url.split("/")[2:4]
+        asked = http.client.HTTPConnection(host)
         asked.request(
             "GET",
-            "/ws",
+            f"/{token}/ws",
             headers={
                 "Connection": "Upgrade",
                 "Upgrade": "websocket",
@@ -283,7 +284,18 @@ def test_it_begins_with_a_file_answers_its_own_page_only_and_ends_by_ctrl_c(visi
                 "Origin": "http://elsewhere.example",
             },
         )
-        assert asked.getresponse().status == 403
+        refused = asked.getresponse()
+        assert refused.status == 403
+        refused.read()
+        for path in ("/", "/ws", "/static/js/bokeh.min.js", f"/{token[:-1]}/", "/autoload.js", f"/{token}/../"):
+            asked.request("GET", path)
+            answer = asked.getresponse()
+            assert (answer.status, token in answer.read().decode(errors="replace")) == (404, False), path
+        for path in ("../../../../etc/passwd", "..%2f..%2f..%2fetc/passwd", "static/..%2f..%2f..%2fsetup.py"):
+            asked.request("GET", f"/{token}/{path}")
+            answer = asked.getresponse()
+            assert answer.status in (403, 404), path
+            answer.read()
         asked.close()
         page.context.close()
         server.send_signal(signal.SIGINT)

@@ -1,12 +1,15 @@
 """The page of a clustering in a browser: pointing, keys, choices and phones."""
 
+import csv
 import shutil
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from typer.testing import CliRunner
 
 from modeseek import ModeSeek
+from modeseek.cli import app
 from modeseek.report import write_report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -165,3 +168,34 @@ def test_without_scripts_there_is_a_picture(opened):
     assert page.locator("img.still").is_visible()
     assert not page.locator("canvas").is_visible()
     assert not page.locator(".copy").is_visible()
+
+
+EVIL = "<script>window.hacked = 1</script><img src=x onerror=window.hacked=1>"
+
+
+def test_a_table_with_scripts_in_its_cells_shows_them_as_text(browser, tmp_path):
+    """In names of columns and rows, in cells, in the file's own name and in that of the new column."""
+    names = ["", f"x {EVIL}", "y", "'\"><svg onload=window.hacked=1>"]
+    with (tmp_path / "a<img src=x onerror=window.hacked=1>.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(names)
+        writer.writerows([f"{i}{EVIL}", i % 3 * 9 + i / 50, i / 30, f"{EVIL}{i % 2}"] for i in range(60))
+    page_file = tmp_path / "page.html"
+    options = ["--ignore", names[3], "-q", "--name", EVIL, "--report", str(page_file)]
+    done = CliRunner().invoke(app, ["cluster", stream.name, *options])
+    assert done.exit_code == 0, done.output
+    page = browser.new_page()
+    wrong = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: wrong.append(request.url) if request.url != page_file.as_uri() else None)
+    page.goto(page_file.as_uri())
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowRight")
+    tip = page.locator(".tip")
+    assert EVIL in tip.locator("strong").text_content()
+    assert f"x {EVIL}" in tip.locator("dt").all_text_contents()
+    assert page.locator("main").text_content().count(EVIL) >= 3
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("[onerror], [onload]").count() == 0
+    assert [each for each in wrong if not each.startswith("data:")] == []
+    page.close()

@@ -15,12 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek.resources import check_time
 from modeseek.types import Array, BandwidthPolicy, Draws, IntArray
 from modeseek.validation import check_choice, check_integer
 
 __all__ = ["ORDERS", "DrawPlan", "Drawn", "uniforms"]
 
 ORDERS = ("random", "reshuffled", "even")
+# blocks made at once, for as many whole sweeps as they hold: a generator takes as long to set up as to give a thousand
+AHEAD = 4096
 
 
 def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
@@ -103,7 +106,7 @@ class DrawPlan:
     def sweep(self, number: int, h: float) -> Drawn:
         """Return the draws of sweep 0, 1, ..., given the policy's bandwidth h before it."""
         first = number * self.steps
-        words = uniforms(self.seed, self.chain, first + 1, self.steps, width=2)
+        words = self._words(number)
         path = _checked(self.policy.draw(words[:, 1].copy(), h, first), self.steps, self.policy)
         if self.batch > 1:
             indices = self._batches(first)
@@ -115,6 +118,18 @@ class DrawPlan:
         if self.scales is not None:
             bandwidths = bandwidths * self.scales[indices]
         return Drawn(Draws(indices, bandwidths), path)
+
+    def _words(self, number: int) -> Array:
+        """Return the two words of each step of a sweep; those of small sweeps are made several sweeps at a time."""
+        together = max(1, AHEAD // self.steps)
+        start = number - number % together
+        made = self.__dict__.get("_made")
+        if made is None or made[0] != start:
+            made = start, uniforms(self.seed, self.chain, start * self.steps + 1, together * self.steps, width=2)
+            if together > 1:
+                self.__dict__["_made"] = made  # in one step, as `cached_property` keeps what it finds
+        low = (number - start) * self.steps
+        return made[1][low : low + self.steps]
 
     @cached_property
     def _ladder(self) -> Array | None:
@@ -137,6 +152,7 @@ class DrawPlan:
             indices.ravel()[:n] = np.argsort(keys, kind="stable")
             return indices
         for step in range(self.steps):
+            check_time()
             keys = uniforms(self.seed, self.chain, 1, blocks, page=first + step + 1).ravel()[:n]
             # the b first arrivals of exponential clocks with rates w: b distinct points, drawn by weight
             clocks = -np.log1p(-keys) / rates

@@ -9,6 +9,7 @@ from modeseek.chain.algorithms import (
     setting,
     stochastic,
 )
+from modeseek.chain.checkpoint import Checkpoint
 from modeseek.chain.run import ChainResult, partition, run
 from modeseek.chain.stopping import RULES, Outcome, Stopping
 from modeseek.chain.trace import Record, RecordSpec, Series, Trace, as_record, retraced
@@ -17,6 +18,7 @@ __all__ = [
     "RULES",
     "Chain",
     "ChainResult",
+    "Checkpoint",
     "Outcome",
     "Record",
     "RecordSpec",

@@ -118,6 +118,8 @@ class Chain(NamedTuple):
         ChainState -> which queries have arrived, where data never move.
     plan : DrawPlan, optional
         What chance decides, where it decides anything: all that an engine needs to run the chain by itself.
+    settings : dict, optional
+        Other numbers that the chain was made with, by name.
     """
 
     name: str
@@ -129,6 +131,7 @@ class Chain(NamedTuple):
     frozen: Callable[[ChainState], bool]
     arrived: Callable[[ChainState], Array] | None = None
     plan: DrawPlan | None = None
+    settings: dict[str, float] | None = None
 
 
 def _start(points: Array, h: float) -> ChainState:
@@ -149,8 +152,9 @@ class _Held:
 
     def at(self, points: Array) -> Workspace:
         if self._workspace is None:
-            self._workspace = self._setting.open(points)
-        elif points is not self._points:
+            # always where the chain starts: an engine may arrange itself by what it is opened on
+            self._workspace, self._points = self._setting.open(), self._setting.points
+        if points is not self._points:
             self._workspace.load(points)
         self._points = None  # until the sweep is over the workspace is between states
         return self._workspace
@@ -203,7 +207,15 @@ def mean_shift(
         return ~climb.climbing(state)
 
     return Chain(
-        "mean shift", setting, h, climb.begin, climb.sweep, None, lambda state: bool(arrived(state).all()), arrived
+        "mean shift",
+        setting,
+        h,
+        climb.begin,
+        climb.sweep,
+        None,
+        lambda state: bool(arrived(state).all()),
+        arrived,
+        settings={"bandwidth": float(h), "tol": float(tol), "most steps": int(most_steps)},
     )
 
 
@@ -220,7 +232,11 @@ def blurring(setting: Setting, h: float) -> Chain:
         info = SweepInfo(np.full(1, h), float(last_shift.max()))
         return ChainState(held.leave(), h, state.k + len(new), last_shift), info
 
-    return Chain("blurring mean shift", setting, h, lambda: _start(setting.points, h), sweep, lambda state: h, _always)
+    def start() -> ChainState:
+        return _start(setting.points, h)
+
+    own = {"bandwidth": float(h)}
+    return Chain("blurring mean shift", setting, h, start, sweep, lambda state: h, _always, settings=own)
 
 
 def stochastic(

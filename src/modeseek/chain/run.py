@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from modeseek.chain.algorithms import Chain
+from modeseek.chain.checkpoint import Checkpoint, Mark, Slot
 from modeseek.chain.stopping import Outcome, Stopping
 from modeseek.chain.trace import Record, Recorder, Trace
 from modeseek.partition import Partition, read_off
+from modeseek.resources import TimeUp, limit_time
 from modeseek.types import Callback, ChainState
 
 __all__ = ["ChainResult", "partition", "run"]
@@ -47,10 +49,13 @@ def run(
     record: Record | None = None,
     callbacks: Iterable[Callback] = (),
     start: ChainState | None = None,
+    checkpoint: Checkpoint | Slot | None = None,
 ) -> ChainResult:
     """Run a chain until its stopping rule says so.
 
-    Ctrl-C ends the run too: what was done up to the last whole sweep is kept, with `Outcome.INTERRUPTED`.
+    Ctrl-C ends the run too: what was done up to the last whole sweep is kept, with `Outcome.INTERRUPTED`. So does a
+    limit on time that is reached within a sweep, with `Outcome.TIME_LIMIT`; engines look at the clock between blocks of
+    a fraction of a second.
 
     Parameters
     ----------
@@ -62,6 +67,9 @@ def run(
         Each is called as f(state, info) after every sweep.
     start : ChainState, optional
         Where to go on; by the recipe of the draws, a run cut in two gives what one run gives.
+    checkpoint : Checkpoint, optional
+        Where to keep how far it has come. If there is a file of the same run, it goes on from there, and gives, bit for
+        bit, what it gives in one piece. `stopping.max_time` counts from there. Of several runs, each has its `Slot`.
 
     Examples
     --------
@@ -71,23 +79,61 @@ def run(
     'CERTIFIED'
     """
     stopping.check_fit(chain)
-    state = chain.init() if start is None else start
-    recorder = Recorder(record or Record(), chain, stopping.tau)
-    callbacks = tuple(callbacks)
-    began, sweeps = time.perf_counter(), 0
-    recorder.note(state, sweeps, None)
+    record, callbacks = record or Record(), tuple(callbacks)
+    if checkpoint is None:
+        return _loop(chain, stopping, record, callbacks, start, None)
+    if start is not None:
+        raise ValueError("start and checkpoint both say where to go on: give one of them.")
+    if isinstance(checkpoint, Slot):  # whoever opened the checkpoint saves it
+        return _loop(chain, stopping, record, callbacks, None, checkpoint)
+    slot = checkpoint.open([chain], stopping, record)[0]
+    try:
+        return _loop(chain, stopping, record, callbacks, None, slot)
+    finally:
+        checkpoint.save()
+
+
+def _loop(
+    chain: Chain,
+    stopping: Stopping,
+    record: Record,
+    callbacks: tuple[Callback, ...],
+    start: ChainState | None,
+    slot: Slot | None,
+) -> ChainResult:
+    recorder, mark = Recorder(record, chain, stopping.tau), None if slot is None else slot.mark
+    began, earlier = time.perf_counter(), 0.0
+    if mark is None:
+        state, sweeps = chain.init() if start is None else start, 0
+        recorder.note(state, sweeps, None)
+    else:
+        state, sweeps, earlier = mark.state, mark.sweeps, mark.seconds
+        recorder.resume(mark.recorded, state, sweeps)
+
+    def here() -> Mark:
+        return Mark(state, sweeps, earlier + time.perf_counter() - began, recorder.kept())
+
     outcome = stopping.check(chain, state, sweeps, 0.0)
     try:
         while outcome is None:
-            state, info = chain.sweep(state)
+            if slot is not None:
+                state = slot.fresh(state)
+                slot.keep(here())
+            left = None if stopping.max_time is None else stopping.max_time - (time.perf_counter() - began)
+            with limit_time(left):
+                state, info = chain.sweep(state)
             sweeps += info.steps
             recorder.note(state, sweeps, info)
             for callback in callbacks:
                 callback(state, info)
             outcome = stopping.check(chain, state, sweeps, time.perf_counter() - began)
+    except TimeUp:
+        outcome = Outcome.TIME_LIMIT
     except KeyboardInterrupt:
         outcome = Outcome.INTERRUPTED
-    return ChainResult(state, outcome, recorder.trace(), sweeps, time.perf_counter() - began)
+    if slot is not None and outcome is not Outcome.INTERRUPTED:
+        slot.mark = here()
+    return ChainResult(state, outcome, recorder.trace(), sweeps, earlier + time.perf_counter() - began)
 
 
 def partition(chain: Chain, result: ChainResult, tau: float) -> Partition:

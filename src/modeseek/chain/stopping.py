@@ -54,7 +54,7 @@ class Stopping:
     max_sweeps : int, optional
         Limit on the sweeps of this run.
     max_time : float, optional
-        Limit on seconds, looked at after each sweep.
+        Limit on seconds, kept to within a block of a fraction of a second; a sweep that it cuts short does not count.
     """
 
     tau: float

@@ -9,12 +9,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from modeseek.chain.algorithms import Chain
+from modeseek.chain.tracks import Early, Entry, Series, Track
 from modeseek.objective import objective
 from modeseek.partition import components, diameter_of, gap_of
-from modeseek.types import Array, ChainEnd, ChainState, IntArray, SweepInfo
+from modeseek.types import Array, ChainEnd, ChainState, SweepInfo
 from modeseek.validation import Points, check_choice, check_integer
 
-__all__ = ["Record", "RecordSpec", "Recorder", "Series", "Trace", "as_record", "retraced"]
+__all__ = ["Record", "RecordSpec", "Recorded", "Recorder", "Series", "Trace", "as_record", "retraced"]
 
 # what is measured on a state; the bandwidth path and the largest shifts come with the sweeps
 OF_STATES = ("clumps", "diameter", "gap", "objective", "snapshots")
@@ -22,8 +23,6 @@ OF_STATES = ("clumps", "diameter", "gap", "objective", "snapshots")
 SNAPSHOT_NUMBERS = 1 << 26
 # snapshots that there may always be
 FEWEST_SNAPSHOTS = 8
-# draws kept of each doubling of k at the start, however long the run: pictures of h have a logarithmic axis
-PER_OCTAVE = 8
 
 
 @dataclass(frozen=True)
@@ -112,20 +111,6 @@ def as_record(record: RecordSpec, known: Iterable[str] = OF_STATES) -> Record:
     return Record(**dict.fromkeys(names, 1))
 
 
-class Series(NamedTuple):
-    """A recorded quantity.
-
-    Attributes
-    ----------
-    k : (m,) integer array
-        Updates done at each entry; for the bandwidth path, the number of the draw.
-    values : (m, ...) array
-    """
-
-    k: IntArray
-    values: Array
-
-
 @dataclass(frozen=True)
 class Trace:
     """What was recorded; None where nothing was asked for. The names are those of `Record`."""
@@ -154,74 +139,22 @@ class Trace:
         return replace(self, snapshots=Series(self.snapshots.k, values if climbers else values[:, points.inverse]))
 
 
-class _Track:
-    """Entries at multiples of an interval, thinned when there are too many."""
+class Recorded(NamedTuple):
+    """How far a recorder has come: all that another needs to go on from there.
 
-    def __init__(self, every: int, limit: int):
-        self.every, self.limit = every, limit
-        self._entries: list[tuple[int, int, Array | float]] = []
+    Attributes
+    ----------
+    draws : int
+        Draws of the policy so far.
+    tracks : dict
+        Interval and entries of each quantity.
+    early : tuple
+        Numbers and values of the first draws.
+    """
 
-    def wants(self, count: int) -> bool:
-        return count % self.every == 0
-
-    def add(self, count: int, k: int, value: Array | float) -> None:
-        self._entries.append((count, k, value))
-        while len(self._entries) > self.limit:
-            self._thin()
-
-    def extend(self, first: int, values: Array) -> None:
-        """Add values number first, first + 1, ..., looking at those only that are kept."""
-        last = first + len(values) - 1
-        while last // self.every > self.limit:
-            self._thin()
-        counts = np.arange(-(-first // self.every) * self.every, last + 1, self.every)
-        self._entries += [
-            (c, c, value) for c, value in zip(counts.tolist(), values[counts - first].tolist(), strict=True)
-        ]
-
-    def lacks(self, k: int) -> bool:
-        return not self._entries or self._entries[-1][1] != k
-
-    def close(self, count: int, k: int, value: Array | float) -> None:
-        """Add the last entry, whether or not one is due."""
-        self._entries.append((count, k, value))
-
-    def _thin(self) -> None:
-        self.every *= 2
-        self._entries = [entry for entry in self._entries if self.wants(entry[0])]
-
-    def series(self) -> Series:
-        return Series(
-            np.array([k for _, k, _ in self._entries], dtype=np.int64),
-            np.array([value for _, _, value in self._entries], dtype=np.float64),
-        )
-
-
-class _Early:
-    """The first of many values, so many of each doubling."""
-
-    def __init__(self) -> None:
-        self._k: list[int] = []
-        self._values: list[float] = []
-
-    def extend(self, first: int, values: Array) -> None:
-        """Look at values number first, first + 1, ..."""
-        last, low = first + len(values) - 1, 1 << (first.bit_length() - 1)
-        while low <= last:
-            step = max(1, low // PER_OCTAVE)
-            counts = np.arange(max(low, -(-first // step) * step), min(2 * low - 1, last) + 1, step)
-            self._k += counts.tolist()
-            self._values += np.asarray(values)[counts - first].tolist()
-            low *= 2
-
-    def before(self, series: Series) -> Series:
-        """Put those before a series that came before it: where its steps are finer than these, it needs none."""
-        if not len(series.k):
-            return series
-        early = np.array(self._k, dtype=np.int64)
-        mine = early < PER_OCTAVE * series.k[0]
-        k, first = np.unique(np.concatenate([early[mine], series.k]), return_index=True)
-        return Series(k, np.concatenate([np.array(self._values)[mine], series.values])[first])
+    draws: int
+    tracks: dict[str, tuple[int, list[Entry]]]
+    early: tuple[list[int], list[float]]
 
 
 class Recorder:
@@ -230,11 +163,11 @@ class Recorder:
     def __init__(self, record: Record, chain: Chain, tau: float):
         self._chain, self._tau, self._draws = chain, tau, 0
         asked = {field.name: getattr(record, field.name) for field in fields(Trace)}
-        self._tracks = {name: _Track(every, record.limit) for name, every in asked.items() if every is not None}
+        self._tracks = {name: Track(every, record.limit) for name, every in asked.items() if every is not None}
         if "snapshots" in self._tracks:
             most = max(FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS // chain.setting.points.size)
             self._tracks["snapshots"].limit = min(record.limit // 8, most)
-        self._early = _Early()
+        self._early = Early()
         self._last: tuple[ChainState, int] | None = None
 
     def note(self, state: ChainState, sweeps: int, info: SweepInfo | None) -> None:
@@ -247,6 +180,17 @@ class Recorder:
         for name, value in self._measured(state, due).items():
             self._tracks[name].add(sweeps, state.k, value)
         self._last = state, sweeps
+
+    def kept(self) -> Recorded:
+        """Return what was recorded so far, for `resume`."""
+        return Recorded(self._draws, {name: track.kept() for name, track in self._tracks.items()}, self._early.kept())
+
+    def resume(self, kept: Recorded, state: ChainState, sweeps: int) -> None:
+        """Go on from what was kept after so many sweeps."""
+        self._draws, self._last = kept.draws, (state, sweeps)
+        for name, track in self._tracks.items():
+            track.resume(*kept.tracks[name])
+        self._early.resume(*kept.early)
 
     def trace(self) -> Trace:
         """Return what was recorded, with the state as it is now; nothing can be noted after that."""

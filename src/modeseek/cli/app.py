@@ -1,4 +1,4 @@
-"""The commands, and how they end: 0 fine, 2 bad usage or input, 130 interrupted, 1 a reader that left."""
+"""The commands, and how they end: 0 fine, 2 bad usage or input, 130 interrupted, 143 by SIGTERM, 1 a reader that left."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from typer.core import TyperGroup
 from modeseek.cli import options as o
 from modeseek.cli import picture_options as p
 from modeseek.cli.settings import Problem, Settings
+from modeseek.cli.signals import sigterm_as_ctrl_c
+from modeseek.resources import NotEnoughMemory
 from modeseek.storage import DataError
 
 __all__ = ["app", "main"]
@@ -36,9 +38,21 @@ class PlainGroup(TyperGroup):
         **extra: Any,
     ) -> Any:
         """Run a command and exit with its status."""
+        with sigterm_as_ctrl_c() as heard:
+            status = self._run(args, prog_name or "modeseek", complete_var, windows_expand_args, extra)
+        sys.exit(heard.status(status) if isinstance(status, int) else 0)
+
+    def _run(
+        self,
+        args: Sequence[str] | None,
+        prog_name: str,
+        complete_var: str | None,
+        windows_expand_args: bool,
+        extra: dict[str, Any],
+    ) -> Any:
         try:
             # not standalone: that would put messages in a frame; the other arguments are typer's business
-            status = super().main(args, prog_name or "modeseek", complete_var, False, windows_expand_args, **extra)
+            status = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
             sys.stdout.flush()  # here, where a full disk can still be reported
         except UsageComplaint as complaint:
             status = _fail(complaint.format_message(), hint=_hint(complaint))  # type: ignore[attr-defined]
@@ -51,11 +65,14 @@ class PlainGroup(TyperGroup):
         except OSError as error:
             status = _fail(f"cannot write to standard output: {error.strerror or error}.")
             _abandon_output()
-        except MemoryError:
-            status = _fail("there is not enough memory for this file: take fewer rows or columns.")
+        except MemoryError as error:
+            short = isinstance(error, NotEnoughMemory)
+            status = _fail(
+                str(error) if short else "there is not enough memory for this file: take fewer rows or columns."
+            )
         except (KeyboardInterrupt, typer.Abort):
             status = 130
-        sys.exit(status if isinstance(status, int) else 0)
+        return status
 
 
 app = typer.Typer(
@@ -85,8 +102,10 @@ def cluster(
     files: o.Files,
     output: o.Output = None,
     name: o.Name = "cluster",
+    guard_formulas: o.GuardFormulas = False,
     plot: o.Plot = None,
     report: o.Report = None,
+    save: o.Save = None,
     json: o.Json = None,
     quiet: o.Quiet = False,
     columns: o.Columns = None,
@@ -119,19 +138,33 @@ def cluster(
     max_time: o.MaxTime = None,
     engine: o.EngineName = None,
     jobs: o.Jobs = None,
+    checkpoint: o.CheckpointFile = None,
+    checkpoint_every: o.CheckpointEvery = None,
     scheduler: o.Scheduler = None,
 ) -> None:
     """Cluster the rows of FILE, or of several one after the other, by ModeSeek where no other algorithm is named.
 
     Prints the clusters and how they were chosen; -o writes rows with clusters, --plot a picture, --report a page
     to read and click, --json a summary.
-    Ctrl-C ends a run early: what there is by then is written all the same, and the status is 130.
+    Ctrl-C ends a run early: what there is by then is written all the same, and the status is 130; SIGTERM
+    does the same with status 143.
     Several files, and those above 200 MB, are read in blocks: there the same command goes on where it was stopped.
     """
     from modeseek.cli.work import cluster_file
 
     # the parameters above and the fields of Settings are the same names
     cluster_file(Settings(**context.params))
+
+
+@app.command()
+def label(model: o.Model, file: o.LabelFile, output: o.LabelOutput = "-", name: o.Name = "cluster") -> None:
+    """Label the rows of FILE by MODEL: each gets the cluster of the nearest row that the model was fitted on.
+
+    MODEL is what 'modeseek cluster --save' wrote; its columns are looked for by name and scaled as they were then.
+    """
+    from modeseek.cli.label import label_file
+
+    label_file(model, file, output, name)
 
 
 @app.command()

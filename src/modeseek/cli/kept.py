@@ -23,7 +23,10 @@ __all__ = ["LABELS", "STATISTICS", "SUMMARY", "Keeper", "State"]
 
 STATISTICS, SUMMARY, LABELS = "statistics", "summary", "labels"
 # options that change no row of the result
-FREE = ("files", "json", "plot", "report", "quiet", "jobs", "output", "out_of_core", "restart")
+FREE = (
+    *("files", "json", "plot", "report", "save", "quiet", "jobs", "output", "out_of_core", "restart"),
+    *("checkpoint", "checkpoint_every"),
+)
 # seconds between two states that are kept, at least; and how many times as long as keeping one takes
 PAUSE, TIMES = 2.0, 20.0
 BEGIN, NOBODY = Place(), Tally()

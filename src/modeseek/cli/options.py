@@ -50,6 +50,19 @@ Restart = Annotated[
     bool,
     typer.Option("--restart", help="Drop what an unfinished run has left for the same output.", rich_help_panel=RUN),
 ]
+CheckpointFile = Annotated[
+    str | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="Keep how far the run has come in FILE; the same command goes on from it (dsms, sms, bms, ms).",
+        rich_help_panel=RUN,
+    ),
+]
+CheckpointEvery = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", show_default="60", help="Time between two saves of it.", rich_help_panel=RUN),
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(
@@ -265,6 +278,14 @@ Output = Annotated[
     ),
 ]
 Name = Annotated[str, typer.Option(metavar="NAME", help="Name of the new column.", rich_help_panel=OUTPUT)]
+GuardFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--guard-formulas",
+        help="In the text that -o writes, put an apostrophe before cells that a spreadsheet would take for formulas.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Plot = Annotated[
     str | None,
     typer.Option(
@@ -272,6 +293,23 @@ Plot = Annotated[
         help="Write a picture (PNG, SVG, PDF, ...); above two features, by principal components.",
         rich_help_panel=OUTPUT,
     ),
+]
+Save = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the fitted model (.modeseek), by which 'modeseek label' labels other rows; nothing in it is code.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that 'modeseek cluster --save' wrote.")]
+LabelFile = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="Rows with the columns of the model, in any order; - reads text from a pipe."),
+]
+LabelOutput = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FILE", help="Where rows with their clusters go; - is standard output."),
 ]
 Report = Annotated[
     str | None,

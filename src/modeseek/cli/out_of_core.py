@@ -16,7 +16,7 @@ from modeseek.cli.kept import LABELS, STATISTICS, SUMMARY, Keeper, State
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import check_directions, column_names, note, notes_on, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
-from modeseek.cli.work import added_columns, draw
+from modeseek.cli.work import added_columns, draw, save_model
 from modeseek.estimators.shown import DOUBTFUL
 from modeseek.estimators.summaries import resume_survey, survey_of, told_of
 from modeseek.progress import show_line
@@ -211,11 +211,17 @@ class _Job:
         if target is None and fitted.summary_.resolution is not None:
             return replace(state, tally=_weighed(fitted))
         only: Sequence[str] | None = self.names
-        lines = self.kind == "text" and {file.delimiter for file in self.chunks.files} == {self.delimiter}
+        lines = (
+            self.kind == "text"
+            and not self.settings.guard_formulas
+            and {file.delimiter for file in self.chunks.files} == {self.delimiter}
+        )
         if target is not None:
             added = added_columns(self.settings, self.chunks.columns, fitted)
             kinds = state.kinds or (None,) * self.n_columns
-            outline = Outline(state.rows, (*self.chunks.columns, *added), kinds, self.delimiter)
+            outline = Outline(
+                state.rows, (*self.chunks.columns, *added), kinds, self.delimiter, self.settings.guard_formulas
+            )
             folder = None if self.keeper.folder is None else self.keeper.folder.path
             try:
                 self.writer = open_writer(target, folder, outline, state.output)
@@ -241,6 +247,7 @@ class _Job:
         summary = summarise(settings, self.names, scaling, self.estimator, seconds, state.tally)
         if settings.json is not None:
             write_json(settings.json, summary.record())
+        save_model(settings, self.names, scaling, self.estimator)
         if settings.plot is not None or settings.report is not None:
             rows = state.survey.sample.rows
             told, features = told_of(self.estimator, rows), Features(scaling.undo(rows), self.names)

@@ -88,6 +88,8 @@ def cluster_by_dask(settings: Settings, estimator: Any) -> None:
 
 
 def _check(settings: Settings) -> None:
+    if settings.save is not None:
+        raise Problem("--save keeps the labels of all rows, which stay with the workers of --scheduler: leave it out.")
     for name in ("plot", "report"):
         if getattr(settings, name) is not None:
             raise Problem(f"--{name} draws rows, which stay with the workers of --scheduler: leave it out.")

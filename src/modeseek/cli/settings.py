@@ -45,6 +45,8 @@ METHOD = [
     "resolution",
     "engine",
     "jobs",
+    "checkpoint",
+    "checkpoint_every",
 ]
 # options of the command that estimators know by another name
 OTHER_NAMES = {"chains": "n_chains", "jobs": "n_jobs", "seed": "random_state"}
@@ -86,16 +88,20 @@ class Settings:
     resolution: float | None
     engine: str | None
     jobs: int | None
+    checkpoint: str | None
+    checkpoint_every: float | None
     seed: int
     output: str | None
     name: str
     plot: str | None
     report: str | None
+    save: str | None
     json: str | None
     quiet: bool
     out_of_core: bool | None
     restart: bool
     scheduler: str | None
+    guard_formulas: bool = False
 
     @property
     def file(self) -> str:

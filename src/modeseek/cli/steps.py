@@ -16,7 +16,7 @@ from modeseek.cli.advice import advice_on
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.summary import Summary
 from modeseek.hints import ScaleWarning
-from modeseek.storage import SUFFIXES, Features, Table, check_target
+from modeseek.storage import SUFFIXES, Features, Table, check_target, kind_of
 from modeseek.types import Array
 
 __all__ = [
@@ -46,6 +46,10 @@ def check_targets(settings: Settings) -> None:
         target = Path(str(settings.output))
         if any(target.exists() and source.exists() and target.samefile(source) for source in map(Path, settings.files)):
             raise Problem(f"-o {settings.output} is the file that is read: give the result another name.")
+    if settings.guard_formulas and (settings.scheduler is not None or not _is_text(settings.output)):
+        raise Problem(
+            "--guard-formulas is for text, which spreadsheets open: give -o a name that ends in .csv or .tsv."
+        )
     if settings.json not in (None, STANDARD_STREAM):
         check_target(str(settings.json), [".json"])
     if settings.plot is not None:
@@ -56,6 +60,14 @@ def check_targets(settings: Settings) -> None:
         from modeseek.report.clustering import REPORT_SUFFIXES
 
         check_target(settings.report, REPORT_SUFFIXES)
+    if settings.save is not None:
+        from modeseek.io import MODEL_SUFFIX
+
+        check_target(settings.save, [MODEL_SUFFIX])
+
+
+def _is_text(output: str | None) -> bool:
+    return output == STANDARD_STREAM or (output is not None and kind_of(output) == "text")
 
 
 def notes_on(settings: Settings, table: Table, features: Features) -> list[str]:

@@ -15,7 +15,7 @@ from modeseek.types import Array, IntArray
 __all__ = ["Summary", "Tally", "summarise"]
 
 # of the screen and of Python only
-NOT_REPORTED = ("callbacks", "seeds", "verbose")
+NOT_REPORTED = ("callbacks", "checkpoint", "checkpoint_every", "seeds", "verbose")
 BANDWIDTHS = ("h_min", "h_inf", "h_max", "bandwidth")
 
 

@@ -24,7 +24,7 @@ from modeseek.scaling import Scaling
 from modeseek.storage import CHUNKED, Features, Table, kind_of, read_table, write_json
 from modeseek.types import Array
 
-__all__ = ["added_columns", "cluster_file", "draw"]
+__all__ = ["added_columns", "cluster_file", "draw", "save_model"]
 
 # bytes of a file above which it is read in blocks: in memory a text takes about ten times its size
 MANY_BYTES = 200_000_000
@@ -64,6 +64,7 @@ def cluster_file(settings: Settings) -> None:
         raise KeyboardInterrupt
     summary = summarise(settings, features.names, scaling, estimator, fit.seconds)
     _write(summary, table, features, scaled)
+    save_model(settings, features.names, scaling, estimator)
     if settings.report is not None:
         from modeseek.cli.page import write_clustering
 
@@ -88,7 +89,7 @@ def is_out_of_core(settings: Settings) -> bool:
 
 
 def _say_partial(settings: Settings) -> None:
-    asked = (settings.output, settings.json, settings.plot, settings.report)
+    asked = (settings.output, settings.json, settings.plot, settings.report, settings.save)
     named = ["standard output" if name == STANDARD_STREAM else f"'{name}'" for name in asked if name is not None]
     where = f"was written to {', '.join(named)}" if named else "is shown; -o would have written it"
     print(f"interrupted: the result so far {where}.", file=sys.stderr)
@@ -97,11 +98,21 @@ def _say_partial(settings: Settings) -> None:
 def _write(summary: Summary, table: Table, features: Features, scaled: Array) -> None:
     settings = summary.settings
     if settings.output is not None:
-        table.write(settings.output, added_columns(settings, table.columns, summary.estimator))
+        table.write(
+            settings.output, added_columns(settings, table.columns, summary.estimator), guard=settings.guard_formulas
+        )
     if settings.json is not None:
         write_json(settings.json, summary.record())
     if settings.plot is not None:
         draw(summary, summary.estimator, features, scaled)
+
+
+def save_model(settings: Settings, columns: Sequence[str], scaling: Scaling, estimator: Any) -> None:
+    """Write the model, if asked to, with what rows went through before the fit."""
+    if settings.save is not None:
+        from modeseek.io import save
+
+        save(estimator, settings.save, columns=columns, scaling=scaling if settings.standardise else None)
 
 
 def added_columns(settings: Settings, columns: Sequence[str], fitted: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from scipy.spatial.distance import squareform
 
 from modeseek.consensus import Vote
 from modeseek.metrics import rand_agreement
+from modeseek.resources import check_memory
 from modeseek.types import Array, IntArray
 
 __all__ = ["Opinion", "by_linkage", "nearest_mean", "silhouette"]
@@ -67,6 +68,8 @@ def by_linkage(rows: Array, *, least: int, most: float, seed: int) -> Opinion | 
     >>> int(found.labels.max()) + 1, round(found.stability, 2)
     (3, 1.0)
     """
+    n = len(rows)
+    check_memory(40.0 * n * n, f"the distances of all pairs of {n:,} rows", "Take fewer rows.")
     apart = np.maximum(1.0 - np.asarray(rows @ rows.T, dtype=np.float64), 0.0)
     np.fill_diagonal(apart, 0.0)
     found = _widest(apart, least, most, finely=True)

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from modeseek.resources import check_time, deadline
 from modeseek.types import Array, Draws, Geometry, IntArray
 
 __all__ = ["BaseWorkspace", "in_blocks", "settle"]
@@ -44,10 +45,16 @@ def in_blocks(function: Callable[[slice], T], n: int, step: int, n_jobs: int, *,
     """
     step = max(1, min(step, max(least, -(-n // n_jobs))))
     blocks = [slice(start, start + step) for start in range(0, n, step)]
+    until = deadline()
+
+    def in_time(block: slice) -> T:
+        check_time(until)
+        return function(block)
+
     if n_jobs == 1 or len(blocks) == 1:
-        return [function(block) for block in blocks]
+        return [in_time(block) for block in blocks]
     with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(function, blocks))
+        return list(pool.map(in_time, blocks))
 
 
 class BaseWorkspace(ABC):
@@ -59,6 +66,7 @@ class BaseWorkspace(ABC):
             return self.shift_one_by_one(draws)
         lengths = np.zeros(draws.indices.shape)
         for row, (members, h) in enumerate(zip(draws.indices, draws.bandwidths, strict=True)):
+            check_time()
             there = members >= 0
             old = self.take(members[there])
             new = self.shift_all(old, h[there])

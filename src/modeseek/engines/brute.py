@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 
 from modeseek.engines.base import BaseWorkspace, in_blocks
 from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
+from modeseek.resources import check_time
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ class BruteWorkspace(BaseWorkspace):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
-        if self._collapsed is None:
-            self._collapsed = self._collapse() if len(queries) >= FEW else _Collapsed(self._coordinates, self._weights)
-        coordinates, weights = self._collapsed
+        # by this call's queries alone, so that a run that goes on gives what it gives in one piece
+        plain = _Collapsed(self._coordinates, self._weights)
+        coordinates, weights = self._collapse() if len(queries) >= FEW else plain
         shifts = self._plain if weights is self._weights else self._weighted
 
         def shift(queries: Array, bandwidths: Array) -> Array:
@@ -115,14 +116,19 @@ class BruteWorkspace(BaseWorkspace):
         return shift_distinct(shift, queries, h)
 
     def _collapse(self) -> _Collapsed:
-        groups = coincident(self._coordinates.T)
-        if groups is None:
-            return _Collapsed(self._coordinates, self._weights)
-        return _Collapsed(np.ascontiguousarray(self._coordinates[:, groups.leaders]), groups.weights(self._weights))
+        if self._collapsed is None:
+            groups = coincident(self._coordinates.T)
+            if groups is None:
+                self._collapsed = _Collapsed(self._coordinates, self._weights)
+            else:
+                leaders = np.ascontiguousarray(self._coordinates[:, groups.leaders])
+                self._collapsed = _Collapsed(leaders, groups.weights(self._weights))
+        return self._collapsed
 
     def _shift_plain(self, draws: Draws, done: int, lengths: Array) -> None:
         step = self._updates_per_call(self._coordinates.size)
         for start in range(done, len(lengths), step):
+            check_time()
             block = slice(start, start + step)
             self._plain.each(
                 self._coordinates,
@@ -146,6 +152,7 @@ class BruteWorkspace(BaseWorkspace):
         sites = Sites(weights, counts, groups.site, np.array([m, 0]))
         step = self._updates_per_call(coordinates.size)
         while done < len(lengths) and sites.tally[0] < len(weights):
+            check_time()
             block = slice(done, done + step)
             done += self._weighted.each_site(
                 coordinates,

@@ -11,6 +11,7 @@ from modeseek.engines.base import BaseWorkspace, in_blocks
 from modeseek.engines.candidates_shapes import EXTRA, SITES, Sites
 from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
 from modeseek.neighbours import distance_blocks
+from modeseek.resources import check_time, deadline
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
@@ -99,22 +100,18 @@ class CandidatesWorkspace(BaseWorkspace):
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
         from modeseek.engines.candidates_lists import lists_of, one_thread, price
 
-        if self._collapsed is None:
-            groups = coincident(self._rows) if len(queries) >= FEW else None
-            if groups is None:
-                self._collapsed = self._positions, self._weights
-            else:
-                self._collapsed = self._positions[groups.leaders], groups.weights(self._weights)
-        positions, weights = self._collapsed
+        positions, weights = self._collapse() if len(queries) >= FEW else (self._positions, self._weights)
         rows = positions.reshape(len(positions), -1)
 
         def shift(queries: Array, bandwidths: Array) -> Array:
             moved = np.empty_like(queries)
             padded = _padded(queries).reshape(len(queries), -1)
+            until = deadline()
 
             def move(block: slice) -> None:
                 h, x, new = bandwidths[block], queries[block], moved[block]
                 for part, starts, members in lists_of(padded[block], rows, float(h.max())):
+                    check_time(until)
                     self._shifts.all(positions, weights, x[part], h[part], starts, members, self._spherical, new[part])
                     looked_at.append(int(starts[-1]))
 
@@ -125,6 +122,16 @@ class CandidatesWorkspace(BaseWorkspace):
             return moved
 
         return shift_distinct(shift, queries, h)
+
+    def _collapse(self) -> tuple[Array, Array]:
+        """Return positions and weights with coincident points merged."""
+        if self._collapsed is None:
+            groups = coincident(self._rows)
+            if groups is None:
+                self._collapsed = self._positions, self._weights
+            else:
+                self._collapsed = self._positions[groups.leaders], groups.weights(self._weights)
+        return self._collapsed
 
     def _shift_points(self, draws: Draws, done: int, lengths: Array) -> int:
         """Apply the draws that are left, each point a site of its own."""
@@ -151,6 +158,7 @@ class CandidatesWorkspace(BaseWorkspace):
             h = float(draws.bandwidths[done:].max())
             lists, rules = keeper.prepare(sites, m, h, len(lengths) - done)
             while done < len(lengths) and lists.tally[EXTRA] <= rules.patience:
+                check_time()
                 step = self._shifts.each(
                     sites,
                     lists,

@@ -7,6 +7,7 @@ from joblib import effective_n_jobs
 
 from modeseek.engines.base import BaseWorkspace, in_blocks
 from modeseek.engines.moments_tree import Tree, rooms, scratch_of, size, sprout, table, with_chunks
+from modeseek.resources import check_time
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 __all__ = ["MomentsEngine"]
@@ -79,6 +80,7 @@ class MomentsWorkspace(BaseWorkspace):
 
         lengths, scratch, spherical = np.empty(len(draws.indices)), rooms(*self._shape), self._geometry.spherical
         for start in range(0, len(lengths), UPDATES_PER_CALL):
+            check_time()
             block = slice(start, start + UPDATES_PER_CALL)
             some = draws.indices[block], draws.bandwidths[block]
             state = self._ready(draws.bandwidths[block]), self._points, self._weights

@@ -6,6 +6,7 @@ import numpy as np
 
 from modeseek.engines.base import BaseWorkspace, settle
 from modeseek.objective import mean_shift_vector
+from modeseek.resources import check_time
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 __all__ = ["ReferenceEngine"]
@@ -47,6 +48,7 @@ class ReferenceWorkspace(BaseWorkspace):
         return np.array(moved, dtype=queries.dtype).reshape(queries.shape)
 
     def _moved(self, x: Array, h: float) -> Array:
+        check_time()
         x = x.astype(np.float64)
         shift = mean_shift_vector(x, h, self._points, self._weights, self._profile)
         return settle(x, shift, self._geometry)

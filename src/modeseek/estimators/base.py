@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -15,7 +16,19 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.chain import Chain, ChainResult, Outcome, Record, RecordSpec, Setting, Stopping, as_record, partition, run
+from modeseek.chain import (
+    Chain,
+    ChainResult,
+    Checkpoint,
+    Outcome,
+    Record,
+    RecordSpec,
+    Setting,
+    Stopping,
+    as_record,
+    partition,
+    run,
+)
 from modeseek.engines import choose
 from modeseek.estimators.advice import advice, advice_on_size
 from modeseek.estimators.data import advise_on_scale, check_rows
@@ -27,6 +40,7 @@ from modeseek.partition import Partition
 from modeseek.profiles import Profile, get_profile
 from modeseek.progress import Line, show_line
 from modeseek.ranges import Range, automatic_range
+from modeseek.resources import check_memory
 from modeseek.scale import is_distributed
 from modeseek.types import Array, Callback, Geometry, IntArray, Watcher
 from modeseek.validation import (
@@ -65,6 +79,8 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     # there while the data lie with Dask's workers: several chains run there too
     _away: bool = False
     record: RecordSpec = None
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: float = 60.0
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
@@ -112,6 +128,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     def _fit_points(self, make: Callable[[], Points]) -> Self:
         """Make the points, fit them and store what comes out; Ctrl-C is raised once all is stored."""
         self._forget()
+        self._checkpoint()  # before the work, what cannot be written is refused
         try:
             with self._showing():
                 points = make()
@@ -218,7 +235,18 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         return result
 
     def _run_one(self, chain: Chain, stopping: Stopping, record: Record, callbacks: list[Callback]) -> ChainResult:
-        return run(chain, stopping, record=record, callbacks=callbacks)
+        return run(chain, stopping, record=record, callbacks=callbacks, checkpoint=self._checkpoint())
+
+    def _checkpoint(self) -> Checkpoint | None:
+        """Return where to keep how far a run has come."""
+        if self.checkpoint is None:
+            return None
+        if getattr(self, "random_state", 0) is None:
+            raise ValueError(
+                "checkpoint needs random_state: without one each fit has draws of its own, and none can go on from "
+                "another. Give a whole number."
+            )
+        return Checkpoint(self.checkpoint, self.checkpoint_every, self._watch())
 
     def _record(self) -> Record:
         return as_record(self.record)
@@ -290,6 +318,12 @@ class Memberships(ShiftClusterer):
         """How often a row goes with each cluster; made when it is asked for, since it may be large."""
         if "_shares" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no memberships_: it is not fitted, or has one chain only.")
+        n, k = len(self._points.inverse), self._shares.shape[1]
+        check_memory(
+            8.0 * k * (n + self._shares.shape[0]),
+            f"memberships_ of {n:,} rows in {k:,} clusters",
+            "confidence_ has the largest of each row.",
+        )
         return self._shares.toarray()[self._points.inverse]
 
     def _store_memberships(

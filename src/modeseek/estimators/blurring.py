@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from modeseek.chain import Chain, RecordSpec, Stopping, blurring
@@ -31,7 +32,7 @@ class BlurringMeanShift(ShiftClusterer):
     max_updates : int, optional
         Limit on single-point updates, looked at after each sweep of n. None: max(10^7, 200 n).
     max_time : float, optional
-        Limit on seconds, looked at after each sweep.
+        Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
     summary : {"auto", "grid", "sample"} or None, default="auto"
@@ -51,6 +52,11 @@ class BlurringMeanShift(ShiftClusterer):
         What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
         "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X).
         Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also says how often.
+    checkpoint : str or path-like, optional
+        A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
+        bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
+    checkpoint_every : float, default=60
+        Seconds between two saves.
 
     Attributes
     ----------
@@ -86,6 +92,8 @@ class BlurringMeanShift(ShiftClusterer):
         verbose: int = 0,
         callbacks: Sequence[Callback] | None = None,
         record: RecordSpec = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
     ):
         self.bandwidth = bandwidth
         self.profile = profile
@@ -102,6 +110,8 @@ class BlurringMeanShift(ShiftClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
         self.record = record
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def _finest(self, sample: Points) -> float:
         return self._bandwidth(self.bandwidth, sample)

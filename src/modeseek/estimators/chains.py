@@ -55,9 +55,18 @@ class RandomClusterer(Memberships):
         ended = None if several is None else several.ended
         with on_workers() if self._away else nullcontext():
             # of chains that run elsewhere only their ends are heard
-            near = [] if several is None or client_in_force() else [several]
+            away = client_in_force() and self.checkpoint is None
+            near = [] if several is None or away else [several]
             callbacks: list[Callback] = [*near, *(self.callbacks or ())]
-            results = run_chains(chains, stopping, n_jobs=self.n_jobs, callbacks=callbacks, watch=ended, record=record)
+            results = run_chains(
+                chains,
+                stopping,
+                n_jobs=self.n_jobs,
+                callbacks=callbacks,
+                watch=ended,
+                record=record,
+                checkpoint=self._checkpoint(),
+            )
         self.trace_ = results[0].trace.restored(points)
         heard = _heard(results)
         if not heard:
@@ -105,7 +114,7 @@ class RandomClusterer(Memberships):
 
     def _run_one(self, chain: Chain, stopping: Stopping, record: Record, callbacks: list[Callback]) -> ChainResult:
         # one chain of a GPU's is run there to its end, and together with those of other threads, if they gather
-        return run_chains([chain], stopping, record=record, callbacks=callbacks)[0]
+        return run_chains([chain], stopping, record=record, callbacks=callbacks, checkpoint=self._checkpoint())[0]
 
     def _setting(self, points: Points, h: float) -> Setting:
         setting = super()._setting(points, h)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -55,7 +56,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
     max_updates : int, optional
         Limit on single-point updates, looked at after each sweep of about n. None: max(10^7, 200 n).
     max_time : float, optional
-        Limit on seconds, looked at after each sweep.
+        Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
     n_chains : "auto" or int, default="auto"
         How many independent chains run; "auto" is one. With more, `labels_` is what they agree on: groups of points
         that go together in more than half of the chains (see `modeseek.consensus`). Chain 0 is the one that "auto"
@@ -83,6 +84,11 @@ class DoublyStochasticMeanShift(RandomClusterer):
         "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X). With
         several chains the first one records.
         Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also says how often.
+    checkpoint : str or path-like, optional
+        A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
+        bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
+    checkpoint_every : float, default=60
+        Seconds between two saves.
 
     Attributes
     ----------
@@ -173,6 +179,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
         verbose: int = 0,
         callbacks: Sequence[Callback] | None = None,
         record: RecordSpec = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
     ):
         self.h_min = h_min
         self.h_max = h_max
@@ -198,6 +206,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
         self.record = record
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def _chain_maker(self, points: Points) -> Callable[..., Chain]:
         policy = self._make_policy(points)

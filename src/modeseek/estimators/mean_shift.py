@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -101,6 +102,11 @@ class MeanShift(ShiftClusterer):
         "diameter", "gap", "snapshots" (of the climbers, in the rows of `points_`; where some go ahead, the others may
         take their ends in one step). Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also
         says how often.
+    checkpoint : str or path-like, optional
+        A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
+        bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
+    checkpoint_every : float, default=60
+        Seconds between two saves.
 
     Attributes
     ----------
@@ -143,6 +149,8 @@ class MeanShift(ShiftClusterer):
         verbose: int = 0,
         callbacks: Sequence[Callback] | None = None,
         record: RecordSpec = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
     ):
         self.bandwidth = bandwidth
         self.seeds = seeds
@@ -162,6 +170,8 @@ class MeanShift(ShiftClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
         self.record = record
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def _fit(self, points: Points) -> None:
         check_choice("assign_labels", self.assign_labels, ("basin", "nearest"))

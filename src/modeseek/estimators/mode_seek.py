@@ -27,6 +27,8 @@ MOST_DIMENSIONS = 32
 # directions that a mixture goes by
 MOST_COORDINATES = 8
 POLISHING = 20
+# numbers in a block of products
+BLOCK = 1 << 22
 
 
 class ModeSeek(Memberships):
@@ -235,7 +237,11 @@ class _Polish:
             labels = np.unique(labels, return_inverse=True)[1]
             means = np.zeros((int(labels.max()) + 1, x.shape[1]))
             np.add.at(means, labels, x)
-            new = (x @ (means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)).T).argmax(axis=1)
+            directions = (means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)).T
+            # in blocks: with many clusters all at once would be a square
+            step = max(1, BLOCK // directions.shape[1])
+            parts = [(x[i : i + step] @ directions).argmax(axis=1) for i in range(0, len(x), step)]
+            new = np.concatenate(parts)
             if (new == labels).all():
                 break
             labels = new

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek.estimators.data import check_rows
+from modeseek.estimators.memory import check_fit
 from modeseek.hints import AdviceWarning
 from modeseek.neighbours import nearest
 from modeseek.scale import FIRST, Plan, Sample, Summary, Survey, is_distributed
@@ -104,8 +105,11 @@ class Summarised:
     def _points_of(self, rows: Array, weights: Array, geometry: Geometry) -> Points:
         """Return the points to work on: all rows, or a summary of them."""
         kind = self._kind()
+        whole = kind is None or (kind == "auto" and (len(rows) <= self._many or getattr(self, "local_scale", False)))
+        n, d = rows.shape
+        check_fit(self, n, d, rows.itemsize, summary=not whole)
         placed, taken = self._placed(rows), slice(None) if (weights > 0).all() else weights > 0
-        if kind is None or (kind == "auto" and (len(rows) <= self._many or getattr(self, "local_scale", False))):
+        if kind is None or whole:
             if len(rows) > self._sample_rows:
                 # the same rows as in a summary, so that the range is the same with and without
                 empty = Sample.empty(self._sample_rows, rows.shape[1])

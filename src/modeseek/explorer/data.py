@@ -20,8 +20,10 @@ from modeseek.storage import DataError, Table, read_table
 from modeseek.types import Array, Geometry, IntArray
 from modeseek.validation import Points, canonical_points
 
-__all__ = ["EXAMPLES", "MOST_SHOWN", "Data", "Subject", "example", "from_bytes", "from_file"]
+__all__ = ["EXAMPLES", "LARGEST_FILE", "MOST_SHOWN", "Data", "Subject", "example", "from_bytes", "from_file"]
 
+# bytes of an upload, which is held in memory several times over; larger files are for the command
+LARGEST_FILE = 128 * 1024 * 1024
 # what a browser redraws many times a second
 MOST_SHOWN = 20_000
 # a column with more distinct values names rows, not groups
@@ -104,7 +106,7 @@ def from_file(path: str | os.PathLike[str]) -> Data:
 
 
 def from_bytes(name: str, content: bytes) -> Data:
-    r"""Read a data file that came as bytes, by the ending of its name.
+    r"""Read a data file that came as bytes, by the ending of its name; no other part of the name names a file.
 
     Examples
     --------
@@ -112,6 +114,11 @@ def from_bytes(name: str, content: bytes) -> Data:
     ('mass',)
     """
     plain = Path(name.replace("\\", "/")).name
+    if len(content) > LARGEST_FILE:
+        raise DataError(
+            f"'{plain}' has {len(content) / 1e6:,.0f} MB, and the page takes {LARGEST_FILE / 1e6:,.0f} MB: give it to "
+            "the command, as in modeseek explore FILE or modeseek cluster FILE."
+        )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"upload{Path(plain).suffix}")
         path.write_bytes(content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from modeseek.resources import check_memory
 from modeseek.types import Array
 
 __all__ = ["kernel_log_density"]
@@ -35,7 +36,8 @@ def kernel_log_density(seen: Array, weights: Array, unseen: Array) -> dict[tuple
     """
     from modeseek.mixture.kernels import adaptive_log_density
 
-    d = seen.shape[1]
+    n, d = seen.shape
+    check_memory(8.0 * n * (2 * n + 2 * len(unseen)), f"kernel densities of {n:,} points", "Take a sample of them.")
     log_mass = np.log(weights / weights.sum())
     found = {}
     for whitened in (False, True):

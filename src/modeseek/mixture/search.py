@@ -8,6 +8,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from modeseek.mixture.em import FORMS, Mixture, fit, n_parameters
+from modeseek.resources import check_memory
 from modeseek.types import Array, IntArray
 
 __all__ = ["Found", "search", "starts"]
@@ -32,6 +33,8 @@ class Found(NamedTuple):
 
 def starts(points: Array) -> Array:
     """Return the tree (Ward's) whose levels are the partitions that fits begin from: there is no chance in them."""
+    n = len(points)
+    check_memory(8.0 * n * n, f"Ward's tree of {n:,} points", "Take a sample of them.")
     return linkage(points, "ward")
 
 

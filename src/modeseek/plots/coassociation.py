@@ -21,7 +21,8 @@ from modeseek.types import Array, IntArray
 
 __all__ = ["plot_coassociation"]
 
-MOST_ROWS = 1000
+# rows that are drawn, and clusters that all have one
+MOST_ROWS, MOST_CLUSTERS = 1000, 4000
 # a block is named if it takes at least this share of the side
 NAMED = 0.03
 STRIP = 0.025
@@ -121,6 +122,11 @@ def _votes(source: Votes) -> tuple[IntArray | None, Array, IntArray | None]:
 
 def _together(votes: IntArray | None, memberships: Array, labels: IntArray) -> _Together:
     rows = some_rows(labels, MOST_ROWS)
+    if len(rows) > MOST_CLUSTERS:
+        raise ValueError(
+            f"the picture has a row for each of {len(rows):,} clusters at least, and room for {MOST_CLUSTERS:,}: give "
+            "labels with fewer."
+        )
     if votes is not None:
         some = votes[:, rows]
         shares = np.zeros((len(rows), len(rows)))

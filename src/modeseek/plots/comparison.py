@@ -16,6 +16,7 @@ from modeseek.plots.found import Labelled, found_by
 from modeseek.plots.matching import alike
 from modeseek.plots.style import new_axes
 from modeseek.plots.ticks import plain
+from modeseek.resources import check_memory
 from modeseek.types import Array, IntArray
 from modeseek.validation import check_choice
 
@@ -127,6 +128,7 @@ def _sides(first: tuple[IntArray, list[str]], second: tuple[IntArray, list[str]]
         )
     noisy = mine[-1:] == ["noise"], theirs[-1:] == ["noise"]
     a, b = len(mine) - noisy[0], len(theirs) - noisy[1]
+    check_memory(24.0 * len(mine) * len(theirs), f"{len(mine):,} by {len(theirs):,} clusters", "Give fewer clusters.")
     counts = np.zeros((len(mine), len(theirs)), dtype=np.intp)
     np.add.at(counts, (one, other), 1)
     partner = _partners(one, other, a, b)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from modeseek.resources import check_memory
 from modeseek.types import IntArray
 
 __all__ = ["alike"]
@@ -18,6 +19,8 @@ def alike(labels: IntArray, known: IntArray) -> IntArray:
     >>> alike(np.array([1, 1, 0, 2]), np.array([0, 0, 1, 1]))
     array([0, 0, 1, 2])
     """
+    a, b = int(labels.max()) + 1, int(known.max()) + 1
+    check_memory(16.0 * a * b, f"matching {a:,} clusters with {b:,}", "Give fewer clusters.")
     shared = np.zeros((int(labels.max()) + 1, int(known.max()) + 1))
     np.add.at(shared, (labels[known >= 0], known[known >= 0]), 1.0)
     mine, theirs = linear_sum_assignment(-shared)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 __all__ = ["SILENT", "block_lines", "changed_parameters", "fit_lines", "python_lines"]
 
 # what changes no result
-SILENT = ("callbacks", "record", "verbose")
+SILENT = ("callbacks", "checkpoint", "checkpoint_every", "record", "verbose")
 WIDTH = 100
 
 

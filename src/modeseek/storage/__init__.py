@@ -1,14 +1,16 @@
 """Data files: the only room where files are read or written."""
 
 from modeseek.storage.arrays import read_arrays
-from modeseek.storage.atomic import atomic_path, check_target, write_json
+from modeseek.storage.atomic import atomic_path, check_target, remove_parts, write_json
 from modeseek.storage.binary import string_kinds
 from modeseek.storage.chunk_writers import ChunkWriter, Outline, check_chunk_target, open_writer
 from modeseek.storage.chunks import BLOCK, CHUNKED, Chunk, Chunks, Place, open_chunks
+from modeseek.storage.container import Content, read_container, write_container
 from modeseek.storage.errors import DataError
 from modeseek.storage.kinds import SUFFIXES, kind_of
 from modeseek.storage.pictures import LABEL_SUFFIXES, PICTURE_FILES, PictureFile, read_picture, write_picture
 from modeseek.storage.reading import read_bytes, read_table
+from modeseek.storage.sealed import read_sealed, write_sealed
 from modeseek.storage.table import Features, Table
 from modeseek.storage.work_folder import Kept, WorkFolder
 
@@ -21,6 +23,7 @@ __all__ = [
     "Chunk",
     "ChunkWriter",
     "Chunks",
+    "Content",
     "DataError",
     "Features",
     "Kept",
@@ -37,9 +40,14 @@ __all__ = [
     "open_writer",
     "read_arrays",
     "read_bytes",
+    "read_container",
     "read_picture",
+    "read_sealed",
     "read_table",
+    "remove_parts",
     "string_kinds",
+    "write_container",
     "write_json",
     "write_picture",
+    "write_sealed",
 ]

@@ -7,16 +7,23 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import Any
 
 from modeseek.hints import closest
 from modeseek.storage.errors import DataError
 
-__all__ = ["atomic_path", "check_target", "put_in_place", "write_json"]
+__all__ = ["atomic_path", "check_target", "put_in_place", "remove_parts", "write_json"]
+
+# what is being written, to be removed if SIGTERM comes
+PARTS: set[Path] = set()
 
 
 @contextmanager
@@ -25,7 +32,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     The path yielded is a new, empty file beside the target, with the same suffix. When the block ends, it is
     flushed to the disk and takes the target's name in one step; when the block fails, it is removed, and a
-    file that was there before stays as it was.
+    file that was there before stays as it was. SIGTERM, which ends a process on the spot where nobody listens to it,
+    removes the new file first, if the main thread is here.
 
     Parameters
     ----------
@@ -53,19 +61,53 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = _regular(path)
     part = target.with_name(f".{target.stem}.{secrets.token_hex(4)}{target.suffix}")
+    PARTS.add(part)
     try:
-        # created here, not by mkstemp, whose files are for the owner only whatever the umask says
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        if target.exists():
-            part.chmod(target.stat().st_mode & 0o777)
-        yield part
-        _flush(part)
-        os.replace(part, target)
-        _flush_folder(target.parent)
+        with _tidy_on_sigterm():
+            yield from _written(part, target)
     except OSError as error:
         raise DataError(f"cannot write '{path}': {error.strerror or error}.") from error
     finally:
         # gone already where all went well; where the folder is missing there is nothing to remove
+        with suppress(OSError):
+            part.unlink()
+        PARTS.discard(part)
+
+
+def _written(part: Path, target: Path) -> Iterator[Path]:
+    # created here, not by mkstemp, whose files are for the owner only whatever the umask says
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    if target.exists():
+        part.chmod(target.stat().st_mode & 0o777)
+    yield part
+    _flush(part)
+    os.replace(part, target)
+    _flush_folder(target.parent)
+
+
+@contextmanager
+def _tidy_on_sigterm() -> Iterator[None]:
+    def leave(number: int, frame: FrameType | None) -> None:
+        for part in tuple(PARTS):
+            with suppress(OSError):
+                part.unlink()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def remove_parts(path: str | os.PathLike[str]) -> None:
+    """Remove what writers of a file have left beside it when they were killed; nobody else may be writing it."""
+    target = Path(os.path.realpath(path))
+    for part in target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 8}{escape(target.suffix)}"):
         with suppress(OSError):
             part.unlink()
 

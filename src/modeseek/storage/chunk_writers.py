@@ -35,12 +35,15 @@ class Outline(NamedTuple):
         What strings of each column of a text are written as in Parquet; None for columns that have a type.
     delimiter : str
         What separates the cells of a text.
+    guard : bool
+        Whether formulas are kept out of a text.
     """
 
     rows: int
     columns: tuple[str, ...]
     kinds: tuple[str | None, ...]
     delimiter: str
+    guard: bool = False
 
 
 class ChunkWriter(Protocol):
@@ -226,7 +229,7 @@ def write_rows(
     """Write a block as text: by its cells, or behind its lines as they stood, which gives the same bytes."""
     names = outline.columns if header else None
     if lines is None:
-        write_text(stream, names, table.plain_columns(added), outline.delimiter)
+        write_text(stream, names, table.plain_columns(added), outline.delimiter, guard=outline.guard)
         return
     if names is not None:
         write_text(stream, names, [[] for _ in names], outline.delimiter)

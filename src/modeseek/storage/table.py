@@ -124,7 +124,7 @@ class Table:
                         "and NumPy files hold numbers only; write .csv or .parquet."
                     )
 
-    def write(self, path: str | os.PathLike[str], extra: Mapping[str, ArrayLike]) -> None:
+    def write(self, path: str | os.PathLike[str], extra: Mapping[str, ArrayLike], *, guard: bool = False) -> None:
         """Write the rows, in their order, with extra columns at the end; "-" writes text to standard output.
 
         Parameters
@@ -133,6 +133,9 @@ class Table:
             The file; its ending says which kind.
         extra : mapping of str to (n,) array
             The columns to add.
+        guard : bool
+            In text, put an apostrophe in front of cells that a spreadsheet would take for formulas: those that begin
+            with =, +, -, @, a tab or a carriage return and are no numbers.
 
         Raises
         ------
@@ -144,21 +147,21 @@ class Table:
         self.check_writable(path)
         added = {name: np.asarray(values) for name, values in extra.items()}
         if os.fspath(path) == STANDARD_STREAM:
-            self._write_text(sys.stdout, self.delimiter_for(""), added)
+            self._write_text(sys.stdout, self.delimiter_for(""), added, guard)
             return
         kind = kind_of(path)
         with atomic_path(path) as part:
             if kind == "text":
                 with part.open("w", encoding="utf-8", newline="") as stream:
-                    self._write_text(stream, self.delimiter_for(part.suffix.lower()), added)
+                    self._write_text(stream, self.delimiter_for(part.suffix.lower()), added, guard)
             elif kind == "parquet":
                 binary.write_parquet(part, self.columns, self.cells, added, self.arrow)
             else:
                 numbers = np.column_stack([to_numbers(column)[0] for column in self.cells])
                 (binary.write_npy if kind == "npy" else binary.write_npz)(part, self.columns, numbers, added)
 
-    def _write_text(self, stream: Any, delimiter: str, added: dict[str, NDArray[Any]]) -> None:
-        write_text(stream, [*self.columns, *added], self.plain_columns(added), delimiter)
+    def _write_text(self, stream: Any, delimiter: str, added: dict[str, NDArray[Any]], guard: bool) -> None:
+        write_text(stream, [*self.columns, *added], self.plain_columns(added), delimiter, guard=guard)
 
     def plain_columns(self, added: Mapping[str, NDArray[Any]]) -> list[list[Any]]:
         """Return the columns and those added as Python's values, which print as they read back."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek.storage.cells import is_missing, is_number
 from modeseek.storage.errors import DataError
 from modeseek.storage.sniffing import SAMPLE_ROWS, WHITESPACE, column_names, find_delimiter, has_header
 from modeseek.types import IntArray
@@ -21,11 +22,15 @@ __all__ = [
     "TextTable",
     "decode_text",
     "find_layout",
+    "guarded",
     "read_block",
     "read_text",
     "whole_rows",
     "write_text",
 ]
+
+# how a cell begins that spreadsheets compute instead of showing it
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class TextTable(NamedTuple):
@@ -174,8 +179,30 @@ def read_block(data: bytes, source: str, layout: Layout, line: int) -> tuple[Tex
     return _table(rows, starts, layout, skip=int(layout.header and starts[:1] == [layout.line])), after
 
 
-def write_text(stream: TextIO, names: Sequence[str] | None, columns: Iterable[Iterable[Any]], delimiter: str) -> None:
-    r"""Write columns as delimited text, with a header unless there are no names.
+def guarded(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe in front.
+
+    Numbers, and text that is a number or a gap, stay as they are.
+
+    Examples
+    --------
+    >>> [guarded(cell) for cell in ("=1+1", "@SUM(A1)", "-x", "-1.5", "-", "+1e3", "plain", -2.0)]
+    ["'=1+1", "'@SUM(A1)", "'-x", '-1.5', '-', '+1e3', 'plain', -2.0]
+    """
+    if not isinstance(cell, str) or not cell.lstrip(" ").startswith(FORMULAS):
+        return cell
+    return cell if is_number(cell) or is_missing(cell) else f"'{cell}"
+
+
+def write_text(
+    stream: TextIO,
+    names: Sequence[str] | None,
+    columns: Iterable[Iterable[Any]],
+    delimiter: str,
+    *,
+    guard: bool = False,
+) -> None:
+    r"""Write columns as delimited text, with a header unless there are no names; `guard` keeps out formulas.
 
     Examples
     --------
@@ -184,10 +211,24 @@ def write_text(stream: TextIO, names: Sequence[str] | None, columns: Iterable[It
     >>> out.getvalue()
     'a,b\n1,x\n2,"y,z"\n'
     """
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    # before Python 3.13 a carriage return is put in quotes only where it ends lines; bare, it would cut the row
+    writer = csv.writer(_Newlines(stream), delimiter=delimiter, lineterminator="\r\n")
+    if guard:
+        names = None if names is None else [guarded(name) for name in names]
+        columns = [[guarded(cell) for cell in column] for column in columns]
     if names is not None:
         writer.writerow(names)
     writer.writerows(zip(*columns, strict=True))
+
+
+class _Newlines:
+    """Takes rows that end in CR LF, and ends them in LF."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, row: str) -> int:
+        return self._stream.write(f"{row[:-2]}\n")
 
 
 class _Counted:

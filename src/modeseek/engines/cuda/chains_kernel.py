@@ -19,7 +19,7 @@ from modeseek.engines.cuda.certificate import certifier
 from modeseek.engines.cuda.device import block_of, device, kernel_of, uniform_pair
 from modeseek.engines.cuda.moves import FAR, FAR_SINGLE, GROUP, Shape, any_mover, low_mover
 
-__all__ = ["ENDS", "FLAGS", "PLACES", "RULE", "chains_kernel", "draws_kernel", "stride_of"]
+__all__ = ["ENDED", "ENDS", "FLAGS", "OUTCOME", "SWEEPS", "UPDATES", "H", "chains_kernel", "draws_kernel", "stride_of"]
 
 # columns of the tables that the host hands over and gets back
 PLACES = ("points at", "last shifts at", "state at", "n")
@@ -226,8 +226,8 @@ def chains_kernel(shape: Shape) -> Any:
 def draws_kernel(shape: Shape) -> Any:
     """Return the kernel that applies given draws to one state, by one block.
 
-    (x, n, w, indices, inverse, lengths, g_room, new_room): x is (rows, columns) with the coordinates of n points, for
-    dimensions up to three far away beyond them; inverse has h^-2.
+    (x, n, d, w, indices, inverse, lengths, g_room, new_room): x is (rows, columns) with the coordinates of n points,
+    for dimensions up to three far away beyond them; inverse has h^-2.
     """
     dim, threads = shape.dim, shape.threads
     warps, sync = block_of(threads).warps, block_of(threads).sync

@@ -8,7 +8,7 @@ import numpy as np
 from numba import cuda
 
 from modeseek.engines.base import BaseWorkspace
-from modeseek.engines.cuda import sums
+from modeseek.engines.cuda import layout, sums
 from modeseek.engines.cuda.cells import BY_MOMENTS, build_cells, climb_kernel
 from modeseek.engines.cuda.chains_kernel import draws_kernel
 from modeseek.engines.cuda.device import SIMULATED, multiprocessors
@@ -56,7 +56,7 @@ class CudaWorkspace(BaseWorkspace):
         self._column = np.empty(n, dtype=np.int64)
         self._column[self._order] = np.arange(n)
         whole = GROUP * THREADS if self._low else sums.POINTS
-        self._w = cuda.to_device(np.resize(weights[self._order].astype(points.dtype), -(-n // whole) * whole))
+        self._w = cuda.to_device(weights[self._order].astype(points.dtype))
         self._x = self._arranged(points, self._order, whole)
         self._balls: tuple[Any, Any] | None = None
 
@@ -73,13 +73,13 @@ class CudaWorkspace(BaseWorkspace):
     def take(self, members: IntArray) -> Array:
         """Return some points."""
         rows = cuda.device_array((len(members), self._d), self._dtype)
-        _over(sums.take_kernel(), *rows.shape)(self._x, cuda.to_device(self._column[members]), rows)
+        _over(layout.take_kernel(), *rows.shape)(self._x, cuda.to_device(self._column[members]), rows)
         return rows.copy_to_host()
 
     def place(self, members: IntArray, values: Array) -> None:
         """Put some points elsewhere."""
         rows = cuda.to_device(np.ascontiguousarray(values, dtype=self._dtype))
-        _over(sums.place_kernel(), *rows.shape)(self._x, cuda.to_device(self._column[members]), rows)
+        _over(layout.place_kernel(), *rows.shape)(self._x, cuda.to_device(self._column[members]), rows)
         self._balls = None
 
     def shift_one_by_one(self, draws: Draws) -> Array:
@@ -112,7 +112,7 @@ class CudaWorkspace(BaseWorkspace):
             kernel = sums.low_kernel(self._sums)[(tiles, splits), sums.THREADS]
             kernel(self._x, self._n, self._w, places, inverse, mass, gone)
         else:
-            _over(sums.zero_kernel(), m, self._d)(gone)
+            _over(layout.zero_kernel(), m, self._d)(gone)
             near = self._near(places, bandwidths)
             kernel = sums.tiled_kernel(self._sums)[(tiles, splits), (sums.ACROSS, sums.DOWN)]
             kernel(self._x, self._n, self._w, places, inverse, near, mass, gone)
@@ -156,7 +156,7 @@ class CudaWorkspace(BaseWorkspace):
         out = cuda.device_array((d, -(-len(rows) // whole) * whole), self._dtype)
         empty = (FAR_SINGLE if self._dtype == np.float32 else FAR) if self._low else 0.0
         on_device = cuda.to_device(np.ascontiguousarray(rows, dtype=self._dtype))
-        _over(sums.arrange_kernel(), out.shape[1], out.shape[0])(
+        _over(layout.arrange_kernel(), out.shape[1], out.shape[0])(
             on_device, cuda.to_device(order), self._dtype.type(empty), out
         )
         return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import secrets
 import socket
 import sys
 import webbrowser
@@ -11,21 +12,23 @@ from typing import Any
 import panel as pn
 from panel.io.server import get_server
 
-from modeseek.explorer.data import Data
+from modeseek.explorer.data import LARGEST_FILE, Data
 from modeseek.explorer.page.theme import INSIDE
 from modeseek.explorer.page.view import Explorer
 
 __all__ = ["DEFAULT_PORT", "build", "serve"]
 
 ADDRESS, DEFAULT_PORT = "127.0.0.1", 5808
-# an upload comes as one message
-LARGEST_UPLOAD = 512 * 1024 * 1024
+# an upload comes as one message, in base 64; the page refuses what is a little too large by a sentence
+LARGEST_MESSAGE = 2 * LARGEST_FILE
+# bytes of chance in the address: other users of this computer reach the port, but do not know where the page is
+TOKEN = 16
 # a laptop that was closed finds its page again within this time
 FORGET_AFTER_MS = 10 * 60 * 1000
 
 
-def build(data: Data | None, port: int) -> Any:
-    """Return a server that is not running yet, on the loopback address; it answers its own page only."""
+def build(data: Data | None, port: int, token: str) -> Any:
+    """Return a server that is not running yet, on the loopback address; it answers its own page, below /token/, only."""
     pn.extension(raw_css=[INSIDE], notifications=False)
 
     def page() -> Any:
@@ -36,13 +39,14 @@ def build(data: Data | None, port: int) -> Any:
     return get_server(
         {"/": page},
         port=port,
+        prefix=token,
         address=ADDRESS,
         websocket_origin=[f"{ADDRESS}:{port}", f"localhost:{port}"],
         title="modeseek explore",
         show=False,
         start=False,
         verbose=False,
-        websocket_max_message_size=LARGEST_UPLOAD,
+        websocket_max_message_size=LARGEST_MESSAGE,
         unused_session_lifetime=FORGET_AFTER_MS,
     )
 
@@ -66,8 +70,9 @@ def free_port(port: int | None) -> int:
 def serve(data: Data | None = None, *, port: int | None = None, browser: bool = True) -> None:
     """Serve the page until Ctrl-C."""
     chosen = free_port(port)
-    server = build(data, chosen)
-    url = f"http://{ADDRESS}:{chosen}/"
+    token = secrets.token_urlsafe(TOKEN)
+    server = build(data, chosen, token)
+    url = f"http://{ADDRESS}:{chosen}/{token}/"
     print(f"modeseek explore: {url}  (Ctrl-C ends it)", flush=True)
     if browser:
         server.io_loop.add_callback(webbrowser.open, url)

@@ -118,6 +118,7 @@ FRAME = """
 {% extends base %}
 {% block postamble %}
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
 <style>STYLE</style>
 <script>
   document.documentElement.lang = "en";

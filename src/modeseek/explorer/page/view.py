@@ -110,6 +110,7 @@ class Explorer:
     def template(self) -> pn.Template:
         """Return the page."""
         page = pn.Template(FRAME)
+        page.add_variable("app_favicon", "data:,")  # Bokeh's own does not lie below the token
         page.add_panel("theme", self.switch)
         page.add_panel("data", self.data_form.layout)
         page.add_panel("forms", pn.Column(self.sides[0].form.layout, self.two, self.sides[1].form.layout))

@@ -1,0 +1,216 @@
+"""Checkpoints: how far runs have come, in a file that a later run goes on from, bit for bit."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modeseek.chain.algorithms import Chain
+from modeseek.chain.identity import difference, identity
+from modeseek.chain.stopping import Stopping
+from modeseek.chain.trace import Record, Recorded
+from modeseek.hints import CheckpointWarning
+from modeseek.storage import DataError, check_target, read_sealed, remove_parts, write_sealed
+from modeseek.types import Array, ChainState, Stage, Watcher
+from modeseek.validation import check_number
+
+__all__ = ["Checkpoint", "Mark", "Slot"]
+
+KIND = "modeseek checkpoint 1"
+
+
+class Mark(NamedTuple):
+    """Where a run can be left and gone on from.
+
+    Attributes
+    ----------
+    state : ChainState
+    sweeps : int
+        Sweeps since the very start.
+    seconds : float
+        Time they took.
+    recorded : Recorded
+        The trace so far.
+    """
+
+    state: ChainState
+    sweeps: int
+    seconds: float
+    recorded: Recorded
+
+
+class Slot:
+    """What a checkpoint has of one run.
+
+    Attributes
+    ----------
+    mark : Mark or None
+        The last one; None before the run has begun.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, chain: Chain, mark: Mark | None):
+        self.mark = mark
+        self._checkpoint, self._moving = checkpoint, chain.plan is not None
+
+    def fresh(self, state: ChainState) -> ChainState:
+        """Return the same state as one that no engine has seen: what it keeps of the way there is not in the file.
+
+        That of `moments`, whose sums were changed by every move, would round otherwise. Where points stay, or all move,
+        engines keep nothing of the kind.
+        """
+        return state._replace(points=state.points.copy()) if self._moving else state
+
+    def keep(self, mark: Mark) -> None:
+        """Take note of a mark; save it if it is time to."""
+        self.mark = mark
+        self._checkpoint.save_if_due()
+
+
+class Checkpoint:
+    """A file with how far one or several runs have come.
+
+    It is written now and then and at the end, in one step: after a kill at any time there is the last one, or the one
+    before. One that cannot be written gives a `CheckpointWarning`, and the run goes on.
+
+    Parameters
+    ----------
+    path : str or path-like
+    every : float
+        Seconds between two saves.
+    watch : callable, optional
+        Told where a run goes on, as a `Stage`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from modeseek.chain import run, setting, stochastic
+    >>> path = Path(tempfile.mkdtemp(), "run.ckpt")
+    >>> chain = stochastic(setting([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> result = run(chain, Stopping(tau=0.2), checkpoint=Checkpoint(path))
+    >>> path.exists()
+    True
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: float = 60.0, watch: Watcher | None = None):
+        self._path, self._every, self._watch = Path(path), check_number("checkpoint_every", every, strict=False), watch
+        check_target(self._path, [self._path.suffix.lower()])
+        self._slots: list[Slot] = []
+        self._lock, self._saved, self._failed = Lock(), time.monotonic(), False
+
+    def open(self, chains: Sequence[Chain], stopping: Stopping, record: Record) -> list[Slot]:
+        """Return a slot for each run, with its mark where the file has one.
+
+        Raises
+        ------
+        DataError
+            If there is a file that is damaged, or of other data, settings or another version.
+        """
+        self._identity = identity(chains, stopping, record)
+        marks: list[Mark | None] = [None] * len(chains)
+        remove_parts(self._path)
+        if self._path.exists():
+            marks = self._read(chains)
+            self._tell(marks)
+        self._slots = [Slot(self, chain, mark) for chain, mark in zip(chains, marks, strict=True)]
+        return self._slots
+
+    def save_if_due(self) -> None:
+        """Save if it is time to, and nobody else is about it."""
+        if time.monotonic() - self._saved >= self._every and self._lock.acquire(blocking=False):
+            try:
+                self._save()
+            finally:
+                self._lock.release()
+
+    def save(self) -> None:
+        """Save now."""
+        with self._lock:
+            self._save()
+
+    def _save(self) -> None:
+        marks = [slot.mark for slot in self._slots]
+        if not any(mark is not None for mark in marks):
+            return
+        arrays: dict[str, Array] = {}
+        runs = [None if mark is None else _put(mark, f"{number}/", arrays) for number, mark in enumerate(marks)]
+        try:
+            write_sealed(self._path, KIND, {"identity": self._identity, "runs": runs}, arrays)
+            self._failed = False
+        except DataError as error:
+            if not self._failed:
+                warnings.warn(
+                    f"the checkpoint could not be saved, and the run goes on without: {error} "
+                    "What was saved before is still there.",
+                    CheckpointWarning,
+                    stacklevel=2,
+                )
+            self._failed = True
+        self._saved = time.monotonic()
+
+    def _read(self, chains: Sequence[Chain]) -> list[Mark | None]:
+        record, arrays = read_sealed(self._path, KIND)
+        other = difference(record.get("identity"), self._identity)
+        if other:
+            raise DataError(
+                f"cannot go on from the checkpoint '{self._path}': {other}. "
+                "Take what it was made with, or another file."
+            )
+        try:
+            pairs = zip(record["runs"], chains, strict=True)
+            return [_take(run, chain, f"{number}/", arrays) for number, (run, chain) in enumerate(pairs)]
+        except (KeyError, ValueError, TypeError, IndexError, AttributeError):
+            raise DataError(f"the checkpoint '{self._path}' holds something else than its runs.") from None
+
+    def _tell(self, marks: Sequence[Mark | None]) -> None:
+        begun = [mark for mark in marks if mark is not None]
+        updates, sweeps = sum(mark.state.k for mark in begun), sum(mark.sweeps for mark in begun)
+        of = "" if len(marks) == 1 else f" of {len(begun)} of {len(marks)} chains"
+        text = f"going on from the checkpoint '{self._path}': {updates:,} updates in {sweeps:,} sweeps{of} are done"
+        if self._watch is not None:
+            self._watch(Stage(text))
+        warnings.warn(f"{text}.", CheckpointWarning, stacklevel=2)
+
+
+def _put(mark: Mark, name: str, arrays: dict[str, Array]) -> dict[str, Any]:
+    """Add the arrays of a mark; return the rest of it."""
+    state, recorded = mark.state, mark.recorded
+    arrays[f"{name}points"], arrays[f"{name}last_shift"] = state.points, state.last_shift
+    for quantity, (_, entries) in recorded.tracks.items():
+        arrays[f"{name}{quantity}/at"] = np.array([(count, k) for count, k, _ in entries], np.int64).reshape(-1, 2)
+        arrays[f"{name}{quantity}/values"] = np.array([value for _, _, value in entries])
+    arrays[f"{name}early/k"] = np.array(recorded.early[0], np.int64)
+    arrays[f"{name}early/values"] = np.array(recorded.early[1], np.float64)
+    return {
+        "h": float(state.h),
+        "k": int(state.k),
+        "sweeps": mark.sweeps,
+        "seconds": mark.seconds,
+        "draws": recorded.draws,
+        "every": {quantity: every for quantity, (every, _) in recorded.tracks.items()},
+    }
+
+
+def _take(run: dict[str, Any] | None, chain: Chain, name: str, arrays: dict[str, Array]) -> Mark | None:
+    """Return the mark that `_put` made."""
+    if run is None:
+        return None
+    start, points, last_shift = chain.init(), arrays[f"{name}points"], arrays[f"{name}last_shift"]
+    pairs = (points, start.points), (last_shift, start.last_shift)
+    if any((here.shape, here.dtype) != (there.shape, there.dtype) for here, there in pairs):
+        raise ValueError("a state of another shape")
+    tracks = {}
+    for quantity, every in run["every"].items():
+        at, values = arrays[f"{name}{quantity}/at"].tolist(), arrays[f"{name}{quantity}/values"]
+        listed = values.tolist() if values.ndim == 1 else list(values)
+        tracks[quantity] = int(every), [(count, k, value) for (count, k), value in zip(at, listed, strict=True)]
+    early = arrays[f"{name}early/k"].tolist(), arrays[f"{name}early/values"].tolist()
+    state = ChainState(points, float(run["h"]), int(run["k"]), last_shift)
+    recorded = Recorded(int(run["draws"]), tracks, early)
+    return Mark(state, int(run["sweeps"]), float(run["seconds"]), recorded)
