@@ -1,7 +1,7 @@
 """What is fuzzed: a reader, the files it is for, and what must hold of whatever it takes.
 
-To add a reader, write a function that reads a path and asserts what must hold, make a seed or two in `seeds.py`, and add a
-line to `HARNESSES`.
+To add a reader, write a function that reads a path and asserts what must hold, make a seed or two in `seeds.py`, and
+add a line to `HARNESSES`.
 """
 
 from __future__ import annotations

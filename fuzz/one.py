@@ -49,7 +49,9 @@ def main(name: str, found: Path, options: list[str]) -> None:
 
     logging.disable()  # tifffile tells the log of each tag that it does not know
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    atheris.Setup([sys.argv[0], *options, f"-max_len={harness.longest}", f"-artifact_prefix={found}/{name}-native-"], one)
+    atheris.Setup(
+        [sys.argv[0], *options, f"-max_len={harness.longest}", f"-artifact_prefix={found}/{name}-native-"], one
+    )
     atheris.Fuzz()
 
 

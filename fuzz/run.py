@@ -77,7 +77,9 @@ def main() -> int:
     parser.add_argument("readers", nargs="*", metavar="READER", help=f"which: {', '.join(HARNESSES)}; all if none")
     parser.add_argument("--seconds", type=int, default=60, help="in all; at least one each")
     parser.add_argument("--found", type=Path, default=Path("fuzz-found"), help="folder for findings")
-    parser.add_argument("--keep", action="store_true", help="add the smallest inputs that reached new code to the corpus")
+    parser.add_argument(
+        "--keep", action="store_true", help="add the smallest inputs that reached new code to the corpus"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of libFuzzer's choices; 0 is another each time")
     chosen = parser.parse_args()
     names = chosen.readers or list(HARNESSES)

@@ -1,7 +1,4 @@
-"""Make the first inputs of each harness: small files of every shape that the readers are for.
-
-    python fuzz/seeds.py
-"""
+"""Make the first inputs of each harness, small files of every shape that the readers are for: `python fuzz/seeds.py`."""
 
 from __future__ import annotations
 

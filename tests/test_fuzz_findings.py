@@ -117,7 +117,8 @@ def both(path):
 
 
 @pytest.mark.parametrize(
-    "notes", [b"", b"no JSON", b"\xff", b"[1]", b"3", json.dumps({"index_columns": 3}).encode(), b'{"index_columns": ["z", 1]}']
+    "notes",
+    [b"", b"no JSON", b"\xff", b"[1]", b"3", json.dumps({"index_columns": 3}).encode(), b'{"index_columns": ["z", 1]}'],
 )
 def test_notes_of_pandas_that_cannot_be_read_are_left_alone(notes, tmp_path):
     """They raised errors of JSON and of Unicode, though the numbers are there."""

@@ -40,7 +40,7 @@ def test_odd_endings_are_refused(name):
 
 def test_uploads_are_bounded(monkeypatch):
     monkeypatch.setattr(data, "LARGEST_FILE", len(TABLE) - 1)
-    with pytest.raises(DataError, match="'birds.csv' has 0 MB, and the page takes 0 MB: give it to the command"):
+    with pytest.raises(DataError, match=r"'birds\.csv' has 0 MB, and the page takes 0 MB: give it to the command"):
         from_bytes("birds.csv", TABLE)
     monkeypatch.setattr(data, "LARGEST_FILE", len(TABLE))
     assert from_bytes("birds.csv", TABLE).features == ("mass",)

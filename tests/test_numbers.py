@@ -98,10 +98,9 @@ def test_what_cannot_be_squared_is_refused_with_a_remedy(name, extent):
         *(((X * 4 + 8).astype(kind), Y) for kind in (np.int8, np.uint8, np.int64, np.uint64)),
         (X[:, :1], Y == 1),  # one dimension
     ],
-    ids=[
-        *("mixed", "offset column", "denormals", "float16", "float32", "float32 offset", "1e-36", "1e-30", "1e19", "1e30"),
-        *("1e37", "int8", "uint8", "int64", "uint64", "d=1"),
-    ],
+    ids=(
+        "mixed|offset column|denormals|float16|float32|float32 offset|1e-36|1e-30|1e19|1e30|1e37|int8|uint8|int64|uint64|d=1"
+    ).split("|"),
 )
 def test_mixed_scales_and_kinds(name, rows, truth):
     extent = float(rows.max()) - float(rows.min())
@@ -169,7 +168,9 @@ def test_the_order_of_rows_changes_nothing_to_the_bit(name, seed):
 
 
 @pytest.mark.parametrize("name", ALL)
-@given(seed=st.integers(0, 2**32 - 1), d=st.sampled_from([2, 3, 5]), size=st.floats(-140, 140), far=st.floats(-1e3, 1e3))
+@given(
+    seed=st.integers(0, 2**32 - 1), d=st.sampled_from([2, 3, 5]), size=st.floats(-140, 140), far=st.floats(-1e3, 1e3)
+)
 @settings(max_examples=5)
 def test_turned_scaled_and_moved_with_the_bandwidth(name, seed, d, size, far):
     """The same clusters, and centres as far as `TOLERANCE` says."""

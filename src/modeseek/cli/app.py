@@ -1,4 +1,4 @@
-"""The commands, and how they end: 0 fine, 2 bad usage or input, 130 interrupted, 143 by SIGTERM, 1 a reader that left."""
+"""The commands, and how they end: 0 fine, 2 bad usage or input, 130 interrupted, 143 SIGTERM, 1 a reader that left."""
 
 from __future__ import annotations
 

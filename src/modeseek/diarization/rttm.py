@@ -155,7 +155,9 @@ def _turn(fields: list[str], place: str) -> Turn:
         raise DataError(f"{place}: no speaker (field 8 is {MISSING}): give the name of who speaks.")
     end = start + duration
     if not start < end < math.inf:
-        raise DataError(f"{place}: from {fields[3]}, for {fields[4]} seconds, has no end that can be told from its start.")
+        raise DataError(
+            f"{place}: from {fields[3]}, for {fields[4]} seconds, has no end that can be told from its start."
+        )
     confidence = None if fields[8] == MISSING else _number(fields[8], f"{place}: the confidence", place)
     return Turn(start, end, fields[7], confidence)
 

@@ -281,7 +281,9 @@ class _ParquetFile:
                     row += len(batch)
                     yield table, (number, count + 1, row), self.size * row // self._rows, None
             if row != self._rows:  # Arrow ends a column that is cut short without a word
-                raise DataError(f"{self.name} holds {row:,} of {self._rows:,} rows: it is damaged; write the file again.")
+                raise DataError(
+                    f"{self.name} holds {row:,} of {self._rows:,} rows: it is damaged; write the file again."
+                )
 
 
 @contextmanager

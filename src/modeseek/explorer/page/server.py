@@ -28,7 +28,7 @@ FORGET_AFTER_MS = 10 * 60 * 1000
 
 
 def build(data: Data | None, port: int, token: str) -> Any:
-    """Return a server that is not running yet, on the loopback address; it answers its own page, below /token/, only."""
+    """Return a server that is not running yet, on the loopback address; it answers its page, below /token/, only."""
     pn.extension(raw_css=[INSIDE], notifications=False)
 
     def page() -> Any:
