@@ -15,7 +15,17 @@ import atheris
 
 # what is read in Python: branches that a guess has to find
 with atheris.instrument_imports(
-    include=["modeseek.storage", "modeseek.diarization", "csv", "zipfile", "numpy.lib._format_impl", "PIL", "tifffile"]
+    include=[
+        "modeseek.storage",
+        "modeseek.diarization",
+        "modeseek.io",
+        "modeseek.chain.checkpoint",
+        "csv",
+        "zipfile",
+        "numpy.lib._format_impl",
+        "PIL",
+        "tifffile",
+    ]
 ):
     import tifffile  # noqa: F401
     from harnesses import HARNESSES, attempt
@@ -47,11 +57,14 @@ def main(name: str, found: Path, options: list[str]) -> None:
         if tally["inputs"] % 256 == 0:
             (found / f"{name}.json").write_text(json.dumps(tally))
 
+    def change(data: bytes, longest: int, seed: int) -> bytes:
+        new = harness.mutated(data, seed) if harness.mutated is not None and seed % 4 else None
+        return atheris.Mutate(data, longest) if new is None or len(new) > longest else new
+
     logging.disable()  # tifffile tells the log of each tag that it does not know
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    atheris.Setup(
-        [sys.argv[0], *options, f"-max_len={harness.longest}", f"-artifact_prefix={found}/{name}-native-"], one
-    )
+    arguments = [sys.argv[0], *options, f"-max_len={harness.longest}", f"-artifact_prefix={found}/{name}-native-"]
+    atheris.Setup(arguments, one, **({} if harness.mutated is None else {"custom_mutator": change}))
     atheris.Fuzz()
 
 
