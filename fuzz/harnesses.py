@@ -70,15 +70,23 @@ FORBIDDEN += ("socket.connect", "socket.bind", "shutil.rmtree")
 _watched: list[Path] = []
 
 
+def _compiling() -> bool:
+    """Numba keeps what it has compiled in pickles."""
+    frame = sys._getframe(2)
+    while frame is not None and not str(frame.f_globals.get("__name__")).startswith("numba."):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None
+
+
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
     if not _watched:
         return
-    if event in FORBIDDEN:
+    if event in FORBIDDEN and not _compiling():
         raise Escape(f"{event} {arguments}")
     if event == "os.rename" or (event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITES):
         target = arguments[event == "os.rename"]
         named = os.fsdecode(target) if isinstance(target, (str, bytes, os.PathLike)) else ""
-        if Path(named).parent != _watched[-1].parent and "__pycache__" not in named:
+        if Path(named).parent != _watched[-1].parent and not _compiling():
             raise Escape(f"{event} {arguments}")
 
 
@@ -182,7 +190,6 @@ def _model(path: Path) -> None:
     warnings.simplefilter("ignore", AdviceWarning)
     warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
     model = read_model(path).model
-    _watched.clear()  # Numba keeps what it has compiled in pickles
     fitted, rows = hasattr(model, "labels_"), np.ones((2, min(getattr(model, "n_features_in_", 1), 64)))
     try:
         if fitted:

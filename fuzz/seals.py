@@ -91,11 +91,11 @@ def mutated(data: bytes, seed: int) -> bytes | None:
 def _parts(data: bytes) -> tuple[bytes, bytes]:
     text, _, raw = data.partition(b"\0")
     try:
-        declared = sum(math.prod(shape) * np.dtype(kind).itemsize for _, kind, shape in json.loads(text)["arrays"])
-    except Exception:  # whatever it is, the reader is to say so
+        places = [(str(kind), [int(n) for n in shape]) for _, kind, shape in json.loads(text)["arrays"]]
+        declared = sum(math.prod(shape) * np.dtype(kind).itemsize for kind, shape in places)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, SyntaxError):  # the reader is to say so
         return text, raw
-    fills = isinstance(declared, int) and 0 <= declared <= MOST
-    return text, raw[:declared].ljust(declared, b"\0") if fills else raw
+    return text, raw[:declared].ljust(declared, b"\0") if 0 <= declared <= MOST else raw
 
 
 def _numbers(raw: bytes, rng: random.Random) -> bytes:
