@@ -98,9 +98,24 @@ def test_what_cannot_be_squared_is_refused_with_a_remedy(name, extent):
         *(((X * 4 + 8).astype(kind), Y) for kind in (np.int8, np.uint8, np.int64, np.uint64)),
         (X[:, :1], Y == 1),  # one dimension
     ],
-    ids=(
-        "mixed|offset column|denormals|float16|float32|float32 offset|1e-36|1e-30|1e19|1e30|1e37|int8|uint8|int64|uint64|d=1"
-    ).split("|"),
+    ids=[
+        "mixed",
+        "offset column",
+        "denormals",
+        "float16",
+        "float32",
+        "float32 offset",
+        "1e-36",
+        "1e-30",
+        "1e19",
+        "1e30",
+        "1e37",
+        "int8",
+        "uint8",
+        "int64",
+        "uint64",
+        "d=1",
+    ],
 )
 def test_mixed_scales_and_kinds(name, rows, truth):
     extent = float(rows.max()) - float(rows.min())
