@@ -262,3 +262,23 @@ def test_the_fuzzer_sees_a_reader_that_does_more_than_read(does, tmp_path):
     (tmp_path / "a").mkdir()
     with pytest.raises(Escape):
         attempt(Harness(".x", does), b"", tmp_path / "a" / "input.x")
+
+
+def test_a_picture_that_says_it_is_huge_is_refused_before_it_is_allocated(tmp_path):
+    """Three hundred bytes became 38 million pixels, in seconds; the ending is no matter, the reader looks inside."""
+    image = pytest.importorskip("PIL.Image")
+    path = tmp_path / "a.bmp"
+    image.fromarray(np.zeros((2, 4), np.uint8)).save(path)
+    data = bytearray(path.read_bytes())
+    data[18:22] = (19_071_488).to_bytes(4, "little")
+    for path in (tmp_path / "a.bmp", tmp_path / "a.png"):
+        path.write_bytes(data)
+        assert "bytes of pixels in a file of" in refused(path, read_picture)
+
+
+def test_pictures_of_other_kinds_are_not_opened(tmp_path):
+    """Pillow would look for a program to draw PostScript with, whatever the ending."""
+    pytest.importorskip("PIL.Image")
+    path = tmp_path / "a.png"
+    path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n")
+    assert "cannot identify image file" in refused(path, read_picture)

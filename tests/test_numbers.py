@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
@@ -191,6 +191,7 @@ def test_the_order_of_rows_changes_nothing_to_the_bit(name, seed):
 @given(
     seed=st.integers(0, 2**32 - 1), d=st.sampled_from([2, 3, 5]), size=st.floats(-140, 140), far=st.floats(-1e3, 1e3)
 )
+@example(seed=0, d=5, size=115.78125, far=803.0)  # rounding of the offset was a direction to ModeSeek
 @settings(max_examples=3)
 def test_turned_scaled_and_moved_with_the_bandwidth(name, seed, d, size, far):
     """The same clusters, and centres as far as `TOLERANCE` says."""

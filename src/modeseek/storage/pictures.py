@@ -23,6 +23,8 @@ LABEL_SUFFIXES = (".png", *TIFF, ".npy")
 # bytes of pixels that are unpacked in any case, and beyond them how many times the file they may be: the most that
 # deflate can pack is about 1,030
 ALWAYS, MOST_PACKED = 1 << 26, 2_000
+# what is looked for in a file that is no TIFF, whatever its ending says: of all that Pillow knows, one starts a program
+FORMATS = ("PNG", "JPEG", "BMP", "DIB", "WEBP")
 # modes of Pillow that are arrays of grey or RGB already
 PLAIN = ("L", "RGB", "I;16")
 
@@ -118,10 +120,14 @@ def _tiff(source: Path) -> NDArray:
         pass
     with tifffile.TiffFile(source) as file:
         # asked before anything is allocated: a few bytes can say that they are a terabyte
-        size, held = sum(series.nbytes for series in file.series[:1]), source.stat().st_size
-        if size > ALWAYS and size > MOST_PACKED * held:
-            raise DataError(f"'{source}' says it holds {size:,} bytes of pixels in a file of {held:,}: it is damaged.")
+        _check_size(source, sum(series.nbytes for series in file.series[:1]))
         return file.asarray()
+
+
+def _check_size(source: Path, size: int) -> None:
+    held = source.stat().st_size
+    if size > ALWAYS and size > MOST_PACKED * held:
+        raise DataError(f"'{source}' says it holds {size:,} bytes of pixels in a file of {held:,}: it is damaged.")
 
 
 def _check_pages(source: Path) -> None:
@@ -153,7 +159,8 @@ def _pixels(source: Path) -> PictureFile:
         # a large picture is no attack
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         try:
-            with Image.open(source) as opened:
+            with Image.open(source, formats=FORMATS) as opened:
+                _check_size(source, opened.width * opened.height * 3)
                 picture: Any = ImageOps.exif_transpose(opened)
                 opacity = picture.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in picture.info
                 if picture.mode not in PLAIN and not picture.mode.startswith("I"):
