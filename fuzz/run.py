@@ -91,10 +91,13 @@ def main() -> int:
 
 
 def _write(path: Path, tallies: list[Tally]) -> None:
+    """Write the table; readers that were not tried this time stay in it as they were."""
+    rows = {row[0]: row for row in csv.reader(path.read_text().splitlines()[1:])} if path.exists() else {}
+    rows |= {each.name: [str(figure) for figure in each._replace(seconds=round(each.seconds))] for each in tallies}
     with path.open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(Tally._fields)
-        rows.writerows(each._replace(seconds=round(each.seconds)) for each in tallies)
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(Tally._fields)
+        table.writerows(rows[name] for name in HARNESSES if name in rows)
 
 
 def _row(each: Tally) -> str:
