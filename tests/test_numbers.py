@@ -75,8 +75,8 @@ def test_scales(name, scale):
 @pytest.mark.parametrize("name", SHIFTING)
 @pytest.mark.parametrize(("scale", "offset"), [(1e-150, 0.0), (1e150, 0.0), (1.0, 1e12), (1e-3, 1e9), (1e140, 1e151)])
 def test_scales_and_offsets_on_every_engine(engine, name, scale, offset):
-    found = fitted(name, X * scale + offset, H * scale, engine=engine)
-    assert adjusted_rand_score(Y, found.labels_) == 1.0
+    found = fitted(name, X[::2] * scale + offset, H * scale, engine=engine)
+    assert adjusted_rand_score(Y[::2], found.labels_) == 1.0
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -108,7 +108,7 @@ def test_mixed_scales_and_kinds(name, kind):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_mixed_scales_and_kinds_on_every_engine(engine, kind):
-    rows, truth = KINDS[kind]
+    rows, truth = (each[::3] for each in KINDS[kind])
     extent = float(rows.max()) - float(rows.min())
     for name in SHIFTING:
         assert adjusted_rand_score(truth, fitted(name, rows, extent / 3, engine=engine).labels_) == 1.0
