@@ -23,6 +23,8 @@ LABEL_SUFFIXES = (".png", *TIFF, ".npy")
 # bytes of pixels that are unpacked in any case, and beyond them how many times the file they may be: the most that
 # deflate can pack is about 1,030
 ALWAYS, MOST_PACKED = 1 << 26, 2_000
+# the same for bitmaps, which are hardly packed, and unpacked slowly
+ALWAYS_BITMAP = 1 << 20
 # what is looked for in a file that is no TIFF, whatever its ending says: of all that Pillow knows, one starts a program
 FORMATS = ("PNG", "JPEG", "BMP", "DIB", "WEBP")
 # modes of Pillow that are arrays of grey or RGB already
@@ -124,9 +126,9 @@ def _tiff(source: Path) -> NDArray:
         return file.asarray()
 
 
-def _check_size(source: Path, size: int) -> None:
+def _check_size(source: Path, size: int, always: int = ALWAYS) -> None:
     held = source.stat().st_size
-    if size > ALWAYS and size > MOST_PACKED * held:
+    if size > always and size > MOST_PACKED * held:
         raise DataError(f"'{source}' says it holds {size:,} bytes of pixels in a file of {held:,}: it is damaged.")
 
 
@@ -160,7 +162,11 @@ def _pixels(source: Path) -> PictureFile:
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         try:
             with Image.open(source, formats=FORMATS) as opened:
-                _check_size(source, opened.width * opened.height * 3)
+                _check_size(
+                    source,
+                    opened.width * opened.height * 3,
+                    ALWAYS_BITMAP if opened.format in ("BMP", "DIB") else ALWAYS,
+                )
                 picture: Any = ImageOps.exif_transpose(opened)
                 opacity = picture.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in picture.info
                 if picture.mode not in PLAIN and not picture.mode.startswith("I"):
