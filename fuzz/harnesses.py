@@ -6,19 +6,29 @@ add a line to `HARNESSES`.
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from seals import mutated, sealed_checkpoint, sealed_model
 
+from modeseek.bandwidth import Shrinking
+from modeseek.chain import Chain, Checkpoint, Record, Stopping, doubly_stochastic, setting
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.diarization.rttm import turns_in
 from modeseek.diarization.segments import read_windows
+from modeseek.ensemble import chains_of, run_chains
+from modeseek.hints import AdviceWarning, CheckpointWarning
+from modeseek.io import read_model
 from modeseek.storage import DataError, Table, open_chunks, read_arrays, read_picture, read_table
 
-__all__ = ["CORPUS", "HARNESSES", "Harness", "attempt"]
+__all__ = ["CORPUS", "HARNESSES", "Harness", "attempt", "chains", "run_of_chains"]
 
 CORPUS = Path(__file__).parent / "corpus"
 # bytes of a block, so few that even small inputs have several
@@ -36,18 +46,68 @@ class Harness(NamedTuple):
         Reads a path. It may raise a ValueError (a DataError is one) that names the file; all else is a finding.
     longest : int
         Bytes of the longest input.
+    made : callable
+        Makes the bytes of the file of an input.
+    mutated : callable, optional
+        Changes an input, with a seed, besides what the fuzzer does to bytes; may return None.
     """
 
     suffix: str
     read: Callable[[Path], None]
     longest: int = 1024
+    made: Callable[[bytes], bytes] = bytes
+    mutated: Callable[[bytes, int], bytes | None] | None = None
+
+
+class Escape(Exception):
+    """A reader did what no file may make it do."""
+
+
+# what a file may not lead to; compiling is not among it, as headers of NumPy are literals of Python
+FORBIDDEN = ("pickle.find_class", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.putenv")
+WRITES = os.O_WRONLY | os.O_RDWR
+FORBIDDEN += ("socket.connect", "socket.bind", "shutil.rmtree")
+_watched: list[Path] = []
+
+
+def _compiling() -> bool:
+    """Numba keeps what it has compiled in pickles."""
+    frame = sys._getframe(2)
+    while frame is not None and not str(frame.f_globals.get("__name__")).startswith("numba."):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None
+
+
+def _watch(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _watched:
+        return
+    if event in FORBIDDEN and not _compiling():
+        raise Escape(f"{event} {arguments}")
+    if event == "os.rename" or (event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITES):
+        target = arguments[event == "os.rename"]
+        named = os.fsdecode(target) if isinstance(target, (str, bytes, os.PathLike)) else ""
+        if Path(named).parent != _watched[-1].parent and not _compiling():
+            raise Escape(f"{event} {arguments}")
+
+
+@contextmanager
+def _guarded(path: Path) -> Iterator[None]:
+    """Raise `Escape` where a reader starts a program, loads code, opens a connection or writes beside its file."""
+    if not getattr(sys, "_modeseek_watched", False):
+        sys.addaudithook(_watch)
+        sys._modeseek_watched = True  # type: ignore[attr-defined]
+    _watched.append(path)
+    try:
+        yield
+    finally:
+        _watched.clear()
 
 
 def attempt(harness: Harness, data: bytes, path: Path) -> str:
     """Read one input; return why it was refused, or "" where it was taken. Any other end is raised: a finding."""
-    path.write_bytes(data)
+    path.write_bytes(harness.made(data))
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _guarded(path):
             warnings.simplefilter("error")
             harness.read(path)
     except ValueError as error:
@@ -125,6 +185,48 @@ def _picture(path: Path) -> None:
     assert np.asarray(values).ravel()[-1] is not None
 
 
+def _model(path: Path) -> None:
+    """Whatever is taken can be asked, and answers with a cluster that is there, or refuses in a known way."""
+    warnings.simplefilter("ignore", AdviceWarning)
+    warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
+    model = read_model(path).model
+    fitted, rows = hasattr(model, "labels_"), np.ones((2, min(getattr(model, "n_features_in_", 1), 64)))
+    try:
+        if fitted:
+            labels = model.predict(rows)
+            assert labels.shape == (2,)
+            assert (labels >= -1).all()
+            assert (labels < max(model.n_clusters_, 1)).all()
+        if hasattr(model, "tree_"):
+            model.tree_.cut(0.5)
+        if hasattr(model, "_survey"):
+            model.partial_fit(rows)
+    # what an estimator says of parameters that it cannot work with
+    except (ValueError, TypeError, AttributeError):
+        pass
+
+
+def chains() -> list[Chain]:
+    """Return the runs that checkpoints of the corpus are of."""
+    points = setting(np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.2], [3.0, 3.0], [3.1, 3.0]]), engine="reference")
+    return chains_of(partial(doubly_stochastic, points, Shrinking(0.4, 1.6, 0.8), seed=0), 2)
+
+
+def run_of_chains(path: Path, sweeps: int) -> None:
+    """Run them, or go on with them."""
+    stopping = Stopping(tau=0.1, threshold=0.0, max_sweeps=sweeps)
+    record = Record(clumps=1, gap=2, objective=3, snapshots=1, limit=16)
+    results = run_chains(chains(), stopping, n_jobs=1, record=record, checkpoint=Checkpoint(path))
+    assert all(np.isfinite(result.state.points).all() for result in results)
+    assert results[0].trace.snapshots is not None
+
+
+def _checkpoint(path: Path) -> None:
+    """Whatever is taken can be gone on from, for a sweep or two."""
+    warnings.simplefilter("ignore", CheckpointWarning)
+    run_of_chains(path, 3)
+
+
 HARNESSES = {
     "csv": Harness(".csv", _table, 512),
     "tsv": Harness(".tsv", _table, 512),
@@ -141,4 +243,8 @@ HARNESSES = {
     "webp": Harness(".webp", _picture, 1024),
     "tiff": Harness(".tif", _picture, 1024),
     "array": Harness(".npy", _picture, 512),
+    "model": Harness(".modeseek", _model, 4096),
+    "model-sealed": Harness(".modeseek", _model, 8192, sealed_model, mutated),
+    "checkpoint": Harness(".ckpt", _checkpoint, 4096),
+    "checkpoint-sealed": Harness(".ckpt", _checkpoint, 8192, sealed_checkpoint, mutated),
 }

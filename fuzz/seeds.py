@@ -1,22 +1,26 @@
-"""Make the first inputs of each harness: small files of every shape that the readers are for.
-
-Run it as `python fuzz/seeds.py`.
-"""
+"""Make the first inputs of each harness, small files of every shape that readers are for: `python fuzz/seeds.py`."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import tempfile
+import warnings
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from harnesses import CORPUS
+from harnesses import CORPUS, run_of_chains
 from PIL import Image
+from seals import opened_checkpoint, opened_model
 from tifffile import imwrite
+
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek.io import save
 
 RNG = np.random.default_rng(0)
 ROWS = np.array([[1.5, -2.0], [3e10, 0.1], [5.0, 7.25]])
@@ -107,6 +111,26 @@ def _tiffs() -> Iterator[bytes]:
         yield file.getvalue()
 
 
+def _models() -> Iterator[bytes]:
+    rows = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0], [0.0, 0.1], [5.0, 5.2]])
+    fitted = [MeanShift(1.0, record="all", cluster_all=False), BlurringMeanShift(1.0), MeanShift(1.0, seeds=rows[:1])]
+    fitted += [StochasticMeanShift(1.0, random_state=0, summary=way) for way in ("grid", "sample")]
+    fitted += [StochasticMeanShift(1.0, random_state=0, n_chains=2), DoublyStochasticMeanShift(0.5, 1, random_state=0)]
+    models = [ModeSeek(), ModeSeek(random_state=0).fit(rows), *(each.fit(rows) for each in fitted)]
+    models.append(StochasticMeanShift(1.0, random_state=0).partial_fit(rows))
+    with tempfile.TemporaryDirectory() as folder:
+        for model in models:
+            save(model, Path(folder, "a"))
+            yield Path(folder, "a").read_bytes()
+
+
+def _checkpoints() -> Iterator[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        for sweeps in (1, 2):
+            run_of_chains(Path(folder, str(sweeps)), sweeps)
+            yield Path(folder, str(sweeps)).read_bytes()
+
+
 def all_seeds() -> dict[str, list[bytes]]:
     """Return the first inputs of each harness by its name."""
     texts = [text.encode() for text in _texts()]
@@ -123,12 +147,16 @@ def all_seeds() -> dict[str, list[bytes]]:
     made = {"csv": texts, "tsv": texts, "parquet": parquet, "npy": arrays + objects, "array": arrays + objects}
     made |= {"npz": archives, "windows": archives, "tiff": list(_tiffs())}
     made |= {form: list(_pictures(form)) for form in ("png", "jpeg", "bmp", "webp")}
+    models, checkpoints = list(_models()), list(_checkpoints())
+    made |= {"model": models[:3], "model-sealed": [opened_model(each) for each in models]}
+    made |= {"checkpoint": checkpoints[:1], "checkpoint-sealed": [opened_checkpoint(each) for each in checkpoints]}
     lines = {"rttm": rttm, "lab": lab, "segments": segments}
     return made | {name: [text.encode() for text in each] for name, each in lines.items()}
 
 
 def main() -> None:
     """Write them into the corpus."""
+    warnings.simplefilter("ignore")
     for name, inputs in all_seeds().items():
         (CORPUS / name).mkdir(parents=True, exist_ok=True)
         for data in inputs:

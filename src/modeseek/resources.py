@@ -53,8 +53,11 @@ class TimeUp(Exception):
 
 @contextmanager
 def limit_time(seconds: float | None) -> Iterator[None]:
-    """Within the block, and in its thread, `check_time` raises once so many seconds are over; None: never."""
-    token = _deadline.set(math.inf if seconds is None else min(_deadline.get(), perf_counter() + seconds))
+    """Within the block, in its thread, `check_time` raises once so many seconds are over, or those of a block around.
+
+    None adds no limit.
+    """
+    token = _deadline.set(min(_deadline.get(), math.inf if seconds is None else perf_counter() + seconds))
     try:
         yield
     finally:

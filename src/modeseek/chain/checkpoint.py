@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -15,7 +17,7 @@ import numpy as np
 from modeseek.chain.algorithms import Chain
 from modeseek.chain.identity import difference, identity
 from modeseek.chain.stopping import Stopping
-from modeseek.chain.trace import Record, Recorded
+from modeseek.chain.trace import Record, Recorded, Trace
 from modeseek.hints import CheckpointWarning
 from modeseek.storage import DataError, check_target, read_sealed, remove_parts, write_sealed
 from modeseek.types import Array, ChainState, Stage, Watcher
@@ -24,6 +26,9 @@ from modeseek.validation import check_number
 __all__ = ["Checkpoint", "Mark", "Slot"]
 
 KIND = "modeseek checkpoint 1"
+# how much further out than the data rounding may take a point; bandwidths whose squares vanish; counts that overflow
+FAR, SMALLEST, MOST = 1e-3, 1e-153, 1 << 58
+TRACKED = tuple(field.name for field in fields(Trace))
 
 
 class Mark(NamedTuple):
@@ -116,7 +121,7 @@ class Checkpoint:
         marks: list[Mark | None] = [None] * len(chains)
         remove_parts(self._path)
         if self._path.exists():
-            marks = self._read(chains)
+            marks = self._read(chains, record)
             self._tell(marks)
         self._slots = [Slot(self, chain, mark) for chain, mark in zip(chains, marks, strict=True)]
         return self._slots
@@ -154,7 +159,7 @@ class Checkpoint:
             self._failed = True
         self._saved = time.monotonic()
 
-    def _read(self, chains: Sequence[Chain]) -> list[Mark | None]:
+    def _read(self, chains: Sequence[Chain], wanted: Record) -> list[Mark | None]:
         record, arrays = read_sealed(self._path, KIND)
         other = difference(record.get("identity"), self._identity)
         if other:
@@ -163,9 +168,14 @@ class Checkpoint:
                 "Take what it was made with, or another file."
             )
         try:
-            pairs = zip(record["runs"], chains, strict=True)
-            return [_take(run, chain, f"{number}/", arrays) for number, (run, chain) in enumerate(pairs)]
-        except (KeyError, ValueError, TypeError, IndexError, AttributeError):
+            marks: list[Mark | None] = []
+            for number, (run, chain) in enumerate(zip(record["runs"], chains, strict=True)):
+                marks.append(None if run is None else _take(run, chain.init(), f"{number}/", arrays))
+                if marks[-1] is not None:
+                    # of several, the first alone is recorded as asked
+                    _check_mark(marks[-1], chain, wanted if number == 0 else Record())
+            return marks
+        except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError):
             raise DataError(f"the checkpoint '{self._path}' holds something else than its runs.") from None
 
     def _tell(self, marks: Sequence[Mark | None]) -> None:
@@ -197,20 +207,44 @@ def _put(mark: Mark, name: str, arrays: dict[str, Array]) -> dict[str, Any]:
     }
 
 
-def _take(run: dict[str, Any] | None, chain: Chain, name: str, arrays: dict[str, Array]) -> Mark | None:
+def _take(run: dict[str, Any], start: ChainState, name: str, arrays: dict[str, Array]) -> Mark:
     """Return the mark that `_put` made."""
-    if run is None:
-        return None
-    start, points, last_shift = chain.init(), arrays[f"{name}points"], arrays[f"{name}last_shift"]
+    points, last_shift = arrays[f"{name}points"], arrays[f"{name}last_shift"]
     pairs = (points, start.points), (last_shift, start.last_shift)
     if any((here.shape, here.dtype) != (there.shape, there.dtype) for here, there in pairs):
         raise ValueError("a state of another shape")
     tracks = {}
     for quantity, every in run["every"].items():
-        at, values = arrays[f"{name}{quantity}/at"].tolist(), arrays[f"{name}{quantity}/values"]
+        at, values = arrays[f"{name}{quantity}/at"], arrays[f"{name}{quantity}/values"]
+        of_each = points.shape if quantity == "snapshots" and len(values) else ()
+        if at.dtype != np.int64 or at.shape[1:] != (2,) or values.shape != (len(at), *of_each):
+            raise ValueError("entries of another shape")
         listed = values.tolist() if values.ndim == 1 else list(values)
-        tracks[quantity] = int(every), [(count, k, value) for (count, k), value in zip(at, listed, strict=True)]
-    early = arrays[f"{name}early/k"].tolist(), arrays[f"{name}early/values"].tolist()
-    state = ChainState(points, float(run["h"]), int(run["k"]), last_shift)
-    recorded = Recorded(int(run["draws"]), tracks, early)
-    return Mark(state, int(run["sweeps"]), float(run["seconds"]), recorded)
+        counts = at.tolist()
+        tracks[quantity] = every, [(count, k, value) for (count, k), value in zip(counts, listed, strict=True)]
+    early = arrays[f"{name}early/k"], arrays[f"{name}early/values"]
+    if early[0].dtype != np.int64 or early[0].ndim != 1 or early[0].shape != early[1].shape:
+        raise ValueError("early draws of another shape")
+    state = ChainState(points, float(run["h"]), run["k"], last_shift)
+    recorded = Recorded(run["draws"], tracks, (early[0].tolist(), early[1].tolist()))
+    return Mark(state, run["sweeps"], float(run["seconds"]), recorded)
+
+
+def _check_mark(mark: Mark, chain: Chain, record: Record) -> None:
+    """Check what a checksum cannot: a file that somebody made is refused, or leads to a run that ends."""
+    state, recorded, data = mark.state, mark.recorded, (chain.setting.points, chain.init().points)
+    counts = (state.k, mark.sweeps, recorded.draws, *recorded.early[0])
+    counts += tuple(number for _, entries in recorded.tracks.values() for entry in entries for number in entry[:2])
+    # means of points are no further out than the furthest of them
+    furthest = max(float(np.linalg.norm(rows, axis=1).max()) for rows in data)
+    holds = (
+        bool(np.abs(state.points).max() <= (1 + FAR) * furthest)
+        and bool((state.last_shift >= 0).all())
+        and SMALLEST < state.h < 1 / SMALLEST
+        and 0 <= mark.seconds < math.inf
+        and all(type(count) is int and 0 <= count < MOST for count in counts)
+        and set(recorded.tracks) == {name for name in TRACKED if getattr(record, name) is not None}
+        and all(type(every) is int and 1 <= every < MOST for every, _ in recorded.tracks.values())
+    )
+    if not holds:
+        raise ValueError("a state that no run comes to")

@@ -206,7 +206,7 @@ class ModeSeek(Memberships):
         coordinates = pca.fit_transform(x)
         # what columns that others determine add is rounding, and to a density a direction thinner than any
         spread = pca.singular_values_
-        filled = max(1, int((spread > max(x.shape) * np.finfo(np.float64).eps * spread[0]).sum()))
+        filled = max(1, int((spread > _rounding(points, spread[0])).sum()))
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
         counts = counts_for(len(x))
@@ -223,6 +223,13 @@ class ModeSeek(Memberships):
         self._store_clusters(points, part)
         if memberships is not None:
             self._store_memberships(part, labels, memberships, stability)
+
+
+def _rounding(points: Points, longest: float) -> float:
+    """Return what rounding can add to a singular value: that of the decomposition, or that of data far from zero."""
+    largest = float(np.abs(points.values).max()) + float(np.abs(points.offset).max())
+    most, eps = max(points.values.shape), np.finfo(points.values.dtype).eps
+    return float(max(most * np.finfo(np.float64).eps * longest, 4 * np.sqrt(most) * eps * largest))
 
 
 class _Polish:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ LABEL_SUFFIXES = (".png", *TIFF, ".npy")
 # bytes of pixels that are unpacked in any case, and beyond them how many times the file they may be: the most that
 # deflate can pack is about 1,030
 ALWAYS, MOST_PACKED = 1 << 26, 2_000
+# the same for bitmaps, which are hardly packed, and unpacked slowly
+ALWAYS_BITMAP = 1 << 20
+# what is looked for in a file that is no TIFF, whatever its ending says: of all that Pillow knows, one starts a program
+FORMATS = ("PNG", "JPEG", "BMP", "DIB", "WEBP")
 # modes of Pillow that are arrays of grey or RGB already
 PLAIN = ("L", "RGB", "I;16")
 
@@ -111,16 +115,43 @@ def _array(source: Path) -> NDArray:
 def _tiff(source: Path) -> NDArray:
     import tifffile
 
+    _check_pages(source)
     try:
         return tifffile.memmap(source, mode="r")
     except ValueError:  # compressed, or in pieces
         pass
     with tifffile.TiffFile(source) as file:
         # asked before anything is allocated: a few bytes can say that they are a terabyte
-        size, held = sum(series.nbytes for series in file.series[:1]), source.stat().st_size
-        if size > ALWAYS and size > MOST_PACKED * held:
-            raise DataError(f"'{source}' says it holds {size:,} bytes of pixels in a file of {held:,}: it is damaged.")
+        _check_size(source, sum(series.nbytes for series in file.series[:1]))
         return file.asarray()
+
+
+def _check_size(source: Path, size: int, always: int = ALWAYS) -> None:
+    held = source.stat().st_size
+    if size > always and size > MOST_PACKED * held:
+        raise DataError(f"'{source}' says it holds {size:,} bytes of pixels in a file of {held:,}: it is damaged.")
+
+
+def _check_pages(source: Path) -> None:
+    """Refuse a TIFF whose pages follow each other in a ring, which its reader would walk for ever."""
+    with source.open("rb") as file:
+        head = file.read(16)
+        order: Literal["little", "big"] = "big" if head[:2] == b"MM" else "little"
+        big = int.from_bytes(head[2:4], order) == 43
+        # bytes of an offset, of the count of tags and of a tag
+        wide, counted, tag = (8, 8, 20) if big else (4, 2, 12)
+        at, seen = int.from_bytes(head[wide : 2 * wide], order), set[int]()
+        while at:
+            if at in seen:
+                raise DataError(f"'{source}' cannot be read as TIFF: its pages go round in a ring; it is damaged.")
+            seen.add(at)
+            file.seek(at)
+            tags = int.from_bytes(file.read(counted), order)
+            try:
+                file.seek(at + counted + tags * tag)
+            except (OSError, OverflowError, ValueError):
+                return  # beyond any file: the reader stops there too
+            at = int.from_bytes(file.read(wide), order)
 
 
 def _pixels(source: Path) -> PictureFile:
@@ -130,7 +161,12 @@ def _pixels(source: Path) -> PictureFile:
         # a large picture is no attack
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         try:
-            with Image.open(source) as opened:
+            with Image.open(source, formats=FORMATS) as opened:
+                _check_size(
+                    source,
+                    opened.width * opened.height * 3,
+                    ALWAYS_BITMAP if opened.format in ("BMP", "DIB") else ALWAYS,
+                )
                 picture: Any = ImageOps.exif_transpose(opened)
                 opacity = picture.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in picture.info
                 if picture.mode not in PLAIN and not picture.mode.startswith("I"):

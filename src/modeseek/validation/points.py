@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,8 @@ __all__ = [
 
 # lengths whose squares are numbers, with room for sums of a thousand of them
 SHORTEST, LONGEST = 1e-152, 1e152
+# the same in single precision, with room for ten thousand columns and bandwidths of a millionth
+SHORTEST_SINGLE, LONGEST_SINGLE = 1e-12, 1e15
 # an odd number without pattern: 2^64 over the golden ratio
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -35,7 +37,8 @@ class Points(NamedTuple):
     Attributes
     ----------
     values : (n, d) array
-        Distinct rows in lexicographic order, with `offset` taken off (Euclidean) or of unit length (cosine).
+        Distinct rows in lexicographic order, with `offset` taken off (Euclidean) or of unit length (cosine). Of the
+        data's precision; double, where their squares are no numbers in single.
     weights : (n,) array
         Weight of each distinct row: the sum over its copies.
     inverse : (n_rows,) integer array
@@ -84,9 +87,11 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
         offset = np.zeros(X.shape[1])
         rows = unit_rows(rows)
     else:
-        # halves first: the sum of two huge numbers of one sign may overflow
-        offset = rows.min(axis=0).astype(np.float64) / 2 + rows.max(axis=0).astype(np.float64) / 2
-        rows = _check_extent(rows.astype(np.float64) - offset).astype(X.dtype)
+        low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
+        # halves first: the sum of two huge numbers of one sign may overflow; half of the least number is none
+        offset = np.where(low == high, low, low / 2 + high / 2)
+        rows = _check_extent(rows.astype(np.float64) - offset)
+        rows = rows.astype(_precision(rows, X.dtype))
     first, inverse_present = distinct_rows(rows)
     values = np.take(rows, first, axis=0) + 0.0  # + 0.0: -0.0 and 0.0 are one
     merged = weights[present][first]
@@ -179,10 +184,14 @@ def _steps(values: Array) -> Array:
 
 
 def check_state(points: ArrayLike, *, name: str = "points") -> Array:
-    """Check a state of points given by hand; return it as a float64 (or float32) array of shape (n, d)."""
+    """Check a state of points given by hand; return it as a float64 (or float32) array of shape (n, d).
+
+    Numbers in single precision whose squares are none in it become doubles.
+    """
     from sklearn.utils.validation import check_array  # here: the command's help has no need to wait for scikit-learn
 
-    return check_array(points, dtype=[np.float64, np.float32], input_name=name)
+    state = check_array(points, dtype=[np.float64, np.float32], input_name=name)
+    return state.astype(_precision(state, state.dtype), copy=False)
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True) -> Array:
@@ -221,6 +230,14 @@ def _check_extent(rows: Array) -> Array:
             f"divide X by {extent:.0e} first."
         )
     return rows
+
+
+def _precision(rows: Array, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the precision for such rows: double, where squares in single would overflow or vanish."""
+    if dtype == np.float64:
+        return dtype
+    extent = float(np.abs(rows).max())
+    return dtype if extent == 0 or SHORTEST_SINGLE <= extent <= LONGEST_SINGLE else np.dtype(np.float64)
 
 
 def unit_rows(rows: Array) -> Array:
