@@ -29,7 +29,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import modeseek
-from common import machine, memory, parser_of, read_csv, replace_section, table, write_csv
+from common import ROOT, machine, memory, parser_of, read_csv, replace_section, table, write_csv
 from modeseek import diagnostics, io
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic
@@ -303,6 +303,14 @@ def shown(rows: list[dict[str, str]]) -> str:
     return f"{table(heads, body)}\n\n{table(['asked', 'times'], asked)}\n\nSeed {rows[0]['seed']}. {rows[0]['about']}."
 
 
+def fuzzed(rows: list[dict[str, str]]) -> str:
+    """Return the table of what the fuzzer tried, which stands on the same page."""
+    names = ("seconds", "inputs", "taken", "edges", "findings")
+    body = [[row["name"], *(f"{int(row[name]):,}" for name in names)] for row in rows]
+    sums = [f"{sum(int(row[name]) for row in rows):,}" if name != "edges" else "" for name in names]
+    return table(["reader", "seconds", "inputs", "taken as right", "edges", "findings"], [*body, ["all", *sums]])
+
+
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
@@ -320,6 +328,7 @@ def main() -> None:
     print(text)
     if given.report:
         replace_section(given.report, "soak", text)
+        replace_section(given.report, "fuzz", fuzzed(read_csv(ROOT / "fuzz" / "results.csv")))
     sys.exit(int(rows[-1]["violations"]) > 0)
 
 
