@@ -13,6 +13,7 @@ PAGES = {
     "../README.md": "index.md",
     "../CONTRIBUTING.md": "contributing.md",
     "../CHANGELOG.md": "changelog.md",
+    "../SECURITY.md": "security.md",
     "../benchmarks/README.md": "benchmark-scripts.md",
     "../examples/README.md": "example-data.md",
     "../examples/gallery": "gallery/index.rst",
