@@ -174,7 +174,8 @@ class Round:
         """See that nobody leaves the hull of the data, by its width along some directions."""
         X, found = self.X.astype(np.float64), self.fitted.points_.astype(np.float64)
         middle = X.mean(axis=0)
-        directions = self.rng.normal(size=(X.shape[1], 24)) / (np.abs(X - middle).max(axis=0)[:, None] + 1e-300)
+        extent = np.abs(X - middle).max(axis=0)[:, None]
+        directions = self.rng.normal(size=(X.shape[1], 24)) / np.where(extent > 0, extent, np.abs(X).max() or 1.0)
         before, after = (X - middle) @ directions, (found - middle) @ directions
         rounding = np.finfo(self.fitted.points_.dtype).eps * np.abs(X).max(axis=0) @ np.abs(directions)
         held(
@@ -268,11 +269,16 @@ class Round:
 
     def _forked(self, work: Callable[[], Any]) -> int:
         """Start a process that does some work and ends with the number that it returns; return its id."""
+        # whatever comes while there are two of us waits until the other is ready for it
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         process = os.fork()
         if process:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             return process
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             status = work()
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             os._exit(status if isinstance(status, int) else DONE)
         except KeyboardInterrupt:  # before the work began, or after it
             os._exit(PARTIAL)
