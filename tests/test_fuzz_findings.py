@@ -13,8 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from modeseek import StochasticMeanShift
 from modeseek.chain.checkpoint import MAGIC
 from modeseek.diarization import read_rttm, read_segments
+from modeseek.io import load, save
+from modeseek.io.models import MAGIC as MODEL
 from modeseek.storage import (
     DataError,
     open_chunks,
@@ -260,6 +263,18 @@ def test_checkpoints_that_somebody_made_are_refused(what, tmp_path):
     before = path.read_bytes()
     assert "something else than its runs" in refused(path, lambda path: run_of_chains(path, 3))
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("fitted", [{"_pending": None, "_survey": None}, {"_pending": None}, {"_survey": None}])
+def test_a_stream_that_has_neither_rows_nor_a_survey_is_refused(fitted, tmp_path):
+    """It was taken, and the next batch failed at an assertion."""
+    path = tmp_path / "a.modeseek"
+    save(StochasticMeanShift(1.0, random_state=0).partial_fit([[0.0], [1.0]]), path)
+    _, record, arrays = read_container(path, MODEL, {1}, "a model", "Save it again.")
+    write_container(path, MODEL, 1, record, arrays)
+    assert load(path).partial_fit([[2.0]]).finalize().n_clusters_ >= 1
+    write_container(path, MODEL, 1, {**record, "fitted": {"n_features_in_": 1, **fitted}}, arrays)
+    assert "batches that wait, or a survey" in refused(path, load)
 
 
 @pytest.mark.parametrize(
