@@ -16,16 +16,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from seals import mutated, sealed_checkpoint, sealed_model
+from seals import mutated, sealed
 
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import Chain, Checkpoint, Record, Stopping, doubly_stochastic, setting
+from modeseek.chain.checkpoint import MAGIC as CHECKPOINT
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.diarization.rttm import turns_in
 from modeseek.diarization.segments import read_windows
 from modeseek.ensemble import chains_of, run_chains
 from modeseek.hints import AdviceWarning, CheckpointWarning
 from modeseek.io import read_model
+from modeseek.io.models import MAGIC as MODEL
 from modeseek.storage import DataError, Table, open_chunks, read_arrays, read_picture, read_table
 
 __all__ = ["CORPUS", "HARNESSES", "Harness", "attempt", "chains", "run_of_chains"]
@@ -244,7 +246,7 @@ HARNESSES = {
     "tiff": Harness(".tif", _picture, 1024),
     "array": Harness(".npy", _picture, 512),
     "model": Harness(".modeseek", _model, 4096),
-    "model-sealed": Harness(".modeseek", _model, 8192, sealed_model, mutated),
+    "model-sealed": Harness(".modeseek", _model, 8192, partial(sealed, MODEL), mutated),
     "checkpoint": Harness(".ckpt", _checkpoint, 4096),
-    "checkpoint-sealed": Harness(".ckpt", _checkpoint, 8192, sealed_checkpoint, mutated),
+    "checkpoint-sealed": Harness(".ckpt", _checkpoint, 8192, partial(sealed, CHECKPOINT), mutated),
 }

@@ -16,11 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from modeseek.chain.checkpoint import KIND
-from modeseek.io.models import MAGIC
 from modeseek.storage.container import HEAD
 
-__all__ = ["mutated", "opened_checkpoint", "opened_model", "sealed_checkpoint", "sealed_model"]
+__all__ = ["mutated", "opened", "sealed"]
 
 # bytes of arrays that are made up where a record declares them
 MOST = 1 << 14
@@ -44,31 +42,17 @@ NUMBERS = [0.0, -0.0, 1.0, -1.0, math.nan, math.inf, -math.inf, 5e-324, 1e308, -
 WHOLES = [0, 1, -1, 2, 7, 1 << 31, (1 << 63) - 1, -(1 << 63)]
 
 
-def sealed_model(data: bytes) -> bytes:
-    """Return the file of a model with this record and these arrays."""
+def sealed(magic: bytes, data: bytes) -> bytes:
+    """Return the file, of the kind that begins so, with this record and these arrays."""
     text, raw = _parts(data)
     lengths = struct.pack("<IQ", 1, len(text))
-    return HEAD.pack(MAGIC, 1, len(text), hashlib.sha256(lengths + text + raw).digest()) + text + raw
+    return HEAD.pack(magic, 1, len(text), hashlib.sha256(lengths + text + raw).digest()) + text + raw
 
 
-def sealed_checkpoint(data: bytes) -> bytes:
-    """Return the file of a checkpoint with this record and these arrays."""
-    text, raw = _parts(data)
-    body = KIND.encode() + b"\n" + len(text).to_bytes(8, "little") + text + raw
-    return body + hashlib.sha256(body).digest()
-
-
-def opened_model(data: bytes) -> bytes:
-    """Return what `sealed_model` makes this file of."""
+def opened(data: bytes) -> bytes:
+    """Return what `sealed` makes this file of."""
     end = HEAD.size + HEAD.unpack(data[: HEAD.size])[2]
     return data[HEAD.size : end] + b"\0" + data[end:]
-
-
-def opened_checkpoint(data: bytes) -> bytes:
-    """Return what `sealed_checkpoint` makes this file of."""
-    start = len(KIND) + 9
-    end = start + int.from_bytes(data[start - 8 : start], "little")
-    return data[start:end] + b"\0" + data[end:-32]
 
 
 def mutated(data: bytes, seed: int) -> bytes | None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from harnesses import CORPUS, run_of_chains
 from PIL import Image
-from seals import opened_checkpoint, opened_model
+from seals import opened
 from tifffile import imwrite
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
@@ -148,8 +148,8 @@ def all_seeds() -> dict[str, list[bytes]]:
     made |= {"npz": archives, "windows": archives, "tiff": list(_tiffs())}
     made |= {form: list(_pictures(form)) for form in ("png", "jpeg", "bmp", "webp")}
     models, checkpoints = list(_models()), list(_checkpoints())
-    made |= {"model": models[:3], "model-sealed": [opened_model(each) for each in models]}
-    made |= {"checkpoint": checkpoints[:1], "checkpoint-sealed": [opened_checkpoint(each) for each in checkpoints]}
+    made |= {"model": models[:3], "model-sealed": [opened(each) for each in models]}
+    made |= {"checkpoint": checkpoints[:1], "checkpoint-sealed": [opened(each) for each in checkpoints]}
     lines = {"rttm": rttm, "lab": lab, "segments": segments}
     return made | {name: [text.encode() for text in each] for name, each in lines.items()}
 

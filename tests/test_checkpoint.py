@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import signal
+import struct
 import time
 import warnings
 from dataclasses import fields
@@ -32,13 +33,14 @@ from modeseek.chain import (
     run,
     setting,
 )
-from modeseek.chain.checkpoint import KIND
+from modeseek.chain.checkpoint import MAGIC, VERSION
 from modeseek.cli import app
 from modeseek.datasets import paper_mixture
 from modeseek.engines import ENGINES as ENGINES_BY_NAME
 from modeseek.ensemble import chains_of, run_chains
 from modeseek.hints import CheckpointWarning
-from modeseek.storage import DataError, read_sealed, write_sealed
+from modeseek.storage import DataError, read_container, write_container
+from modeseek.storage.container import HEAD
 
 X, _ = paper_mixture(40, random_state=0)
 RANGE = {"h_min": 0.2, "h_max": 1.6, "h_inf": 0.6}
@@ -66,6 +68,14 @@ class Cut:
         self.left -= 1
         if self.left == 0:
             raise KeyboardInterrupt
+
+
+def read(path):
+    return read_container(path, MAGIC, {VERSION}, "a checkpoint", "Run it again.")[1:]
+
+
+def write(path, record, arrays, version=VERSION):
+    write_container(path, MAGIC, version, record, arrays)
 
 
 def fitted(make, path, data=X, **more):
@@ -219,7 +229,7 @@ def test_killed_at_twenty_random_moments(tmp_path):
         if process.exitcode == -signal.SIGKILL:
             kills += 1
             if path.exists():
-                reached.append(read_sealed(path, KIND)[0]["runs"][0]["k"])
+                reached.append(read(path)[0]["runs"][0]["k"])
         else:
             assert process.exitcode == 0
             same_fit(fitted(make, path), whole)
@@ -268,15 +278,15 @@ def small(tmp_path):
 
 def test_no_flipped_byte_goes_unseen(small):
     whole = small.read_bytes()
-    read_sealed(small, KIND)
+    read(small)
     with small.open("r+b", buffering=0) as file:
         for place, byte in enumerate(whole):
             for mask in (0xFF, 1 << (place % 8)):
                 os.pwrite(file.fileno(), bytes([byte ^ mask]), place)
                 with pytest.raises(DataError):
-                    read_sealed(small, KIND)
+                    read(small)
             os.pwrite(file.fileno(), bytes([byte]), place)
-    assert read_sealed(small, KIND)[0]["runs"]
+    assert read(small)[0]["runs"]
 
 
 def test_no_file_cut_short_or_too_long_goes_unseen(small):
@@ -285,7 +295,7 @@ def test_no_file_cut_short_or_too_long_goes_unseen(small):
     for size in (len(whole) + 1, *reversed(range(len(whole)))):
         os.truncate(small, size)
         with pytest.raises(DataError):
-            read_sealed(small, KIND)
+            read(small)
 
 
 def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(tmp_path):
@@ -294,7 +304,7 @@ def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(tmp_path):
     damaged = bytearray(path.read_bytes())
     damaged[len(damaged) // 2] ^= 4
     path.write_bytes(damaged)
-    with pytest.raises(DataError, match=r"run.ckpt' is damaged or cut short"):
+    with pytest.raises(DataError, match=r"run.ckpt' is damaged: .* or remove it: the run then begins anew"):
         fitted(make, path)
     assert path.read_bytes() == damaged
 
@@ -302,54 +312,70 @@ def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(tmp_path):
 @pytest.mark.parametrize(
     "header",
     [
-        {"record": {}, "arrays": [["x", "<f8", [1 << 60]]]},
-        {"record": {}, "arrays": [["x", "<f8", [1 << 40, 1 << 40]]]},
-        {"record": {}, "arrays": [["x", "<f8", [0, 10**30]]]},
-        {"record": {}, "arrays": [["x", "<f8", [-1, -1]]]},
-        {"record": {}, "arrays": [["x", "|O", [1]]]},
-        {"record": {}, "arrays": [["x", "<f8", [0] * 200]]},
-        {"record": {}, "arrays": [["x", "<f8", 3]]},
-        {"record": {}, "arrays": {"x": 1}},
-        {"record": 3, "arrays": []},
-        {"arrays": []},
+        {"arrays": [["x", "<f8", [1 << 60]]]},
+        {"arrays": [["x", "<f8", [1 << 40, 1 << 40]]]},
+        {"arrays": [["x", "<f8", [0, 10**30]]]},
+        {"arrays": [["x", "<f8", [-1, -1]]]},
+        {"arrays": [["x", "|O", [1]]]},
+        {"arrays": [["x", "<f8", [0] * 200]]},
+        {"arrays": [["x", "<f8", 3]]},
+        {"arrays": [["0/points", "<f8", [1]]]},
+        {"arrays": {"x": 1}},
+        {"runs": []},
         [],
         3,
     ],
 )
 def test_a_hostile_file_with_a_right_checksum_is_refused(header, tmp_path):
-    text = json.dumps(header).encode()
-    sealed(tmp_path / "a", len(text).to_bytes(8, "little") + text + b"12345678")
-    with pytest.raises(DataError):
-        read_sealed(tmp_path / "a", KIND)
+    seal(tmp_path / "a", json.dumps(header).encode(), b"12345678")
+    with pytest.raises(DataError, match="is damaged"):
+        fitted(ESTIMATORS["dsms"], tmp_path / "a")
 
 
-def test_a_header_that_claims_to_be_huge_or_nests_without_end_is_refused(tmp_path):
-    for rest in (b"\xff" * 8 + b"{}", (100_000).to_bytes(8, "little") + b"[" * 100_000, b"", b"\1"):
-        sealed(tmp_path / "a", rest)
-        with pytest.raises(DataError):
-            read_sealed(tmp_path / "a", KIND)
+def test_a_record_that_claims_to_be_huge_or_nests_without_end_is_refused(tmp_path):
+    for text, length in ((b"{}", (1 << 64) - 1), (b"{}", 3), (b"[" * 100_000, None), (b"", None), (b"\1", None)):
+        seal(tmp_path / "a", text, b"", length)
+        with pytest.raises(DataError, match="is damaged"):
+            fitted(ESTIMATORS["dsms"], tmp_path / "a")
 
 
-def sealed(path, rest):
-    body = KIND.encode() + b"\n" + rest
-    path.write_bytes(body + hashlib.sha256(body).digest())
+def seal(path, text, raw, length=None):
+    """Write a file with a right checksum, as somebody hostile would make it."""
+    length = len(text) if length is None else length
+    digest = hashlib.sha256(struct.pack("<IQ", VERSION, length) + text + raw).digest()
+    path.write_bytes(HEAD.pack(MAGIC, VERSION, length, digest) + text + raw)
+
+
+def test_ten_thousand_chains_fit(tmp_path):
+    """With the arrays of so many runs the record is far longer than that of any model."""
+    path, n = tmp_path / "a", 10_000
+    chain = doubly_stochastic(setting(X[:2]), Shrinking(**RANGE), seed=0)
+    run(chain, Stopping(0.01, max_sweeps=1), checkpoint=Checkpoint(path))
+    record, arrays = read(path)
+    many = {f"{i}.{name[2:]}": array for i in range(n) for name, array in arrays.items()}
+    write(path, {**record, "runs": record["runs"] * n}, many)
+    back, again = read(path)
+    assert back["runs"] == record["runs"] * n
+    assert list(again) == list(many)
+    for number in (0, n - 1):
+        assert_array_equal(again[f"{number}.points"], arrays["0.points"])
 
 
 def test_a_right_file_with_other_runs_in_it_is_refused(tmp_path):
     path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
     fitted(make, path)
-    record, arrays = read_sealed(path, KIND)
+    record, arrays = read(path)
     for runs, changed in (
         ([], arrays),
         (record["runs"], {}),
-        (record["runs"], {**arrays, "0/points": np.zeros((3, 2))}),
+        (record["runs"], {**arrays, "0.points": np.zeros((3, 2))}),
         ([{}], arrays),
         ([7], arrays),
     ):
-        write_sealed(path, KIND, {**record, "runs": runs}, changed)
+        write(path, {**record, "runs": runs}, changed)
         with pytest.raises(DataError, match="something else"):
             fitted(make, path)
-    write_sealed(path, KIND, {"runs": []}, {})
+    write(path, {"runs": []}, {})
     with pytest.raises(DataError, match="does not say what it is of"):
         fitted(make, path)
 
@@ -424,13 +450,16 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(modeseek, "__version__", "9.9")
     with pytest.raises(DataError, match=r"made by modeseek .*, and this is 9.9"):
         fitted(make, path)
-    record, arrays = read_sealed(path, KIND)
-    write_sealed(path, "modeseek checkpoint 7", record, arrays)
-    with pytest.raises(DataError, match="version '7' of its form"):
-        fitted(make, path)
-    path.write_text("label,x\n1,2\n")
-    with pytest.raises(DataError, match="no file of the kind"):
-        fitted(make, path)
+    record, arrays = read(path)
+    for version, reason in ((7, "a newer modeseek wrote it"), (0, "form 0 is too old. Take an earlier .* begins anew")):
+        write(path, record, arrays, version)
+        with pytest.raises(DataError, match=reason):
+            fitted(make, path)
+    modeseek.io.save(MeanShift(0.6), tmp_path / "a.modeseek")
+    for other in (b"label,x\n1,2\n" * 9, b"", MAGIC, (tmp_path / "a.modeseek").read_bytes()):
+        path.write_bytes(other)
+        with pytest.raises(DataError, match="is not a checkpoint of modeseek"):
+            fitted(make, path)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

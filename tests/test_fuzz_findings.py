@@ -13,9 +13,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from modeseek.chain.checkpoint import KIND
+from modeseek import StochasticMeanShift
+from modeseek.chain.checkpoint import MAGIC
 from modeseek.diarization import read_rttm, read_segments
-from modeseek.storage import DataError, open_chunks, read_arrays, read_picture, read_sealed, read_table, write_sealed
+from modeseek.io import load, save
+from modeseek.io.models import MAGIC as MODEL
+from modeseek.storage import (
+    DataError,
+    open_chunks,
+    read_arrays,
+    read_container,
+    read_picture,
+    read_table,
+    write_container,
+)
 
 FUZZ = Path(__file__).parent.parent / "fuzz"
 sys.path.insert(0, str(FUZZ))
@@ -206,9 +217,9 @@ def test_a_tiff_whose_pages_go_round_is_refused(big, tmp_path):
 
 # each with the right checksum; the run that went on from it ended in an error, or went on from nonsense
 HOSTILE = {
-    "points that are no numbers": lambda run, arrays: arrays["0/points"].fill(np.nan),
-    "points far out": lambda run, arrays: arrays["0/points"].fill(1e200),
-    "shifts that are no numbers": lambda run, arrays: arrays["0/last_shift"].fill(np.nan),
+    "points that are no numbers": lambda run, arrays: arrays["0.points"].fill(np.nan),
+    "points far out": lambda run, arrays: arrays["0.points"].fill(1e200),
+    "shifts that are no numbers": lambda run, arrays: arrays["0.last_shift"].fill(np.nan),
     "no bandwidth": lambda run, arrays: run.update(h=0.0),
     "a bandwidth that cannot be squared": lambda run, arrays: run.update(h=1e200),
     "fewer updates than none": lambda run, arrays: run.update(k=-1),
@@ -220,16 +231,22 @@ HOSTILE = {
     "a quantity that is not there": lambda run, arrays: run["every"].pop("gap"),
     "a quantity too many": lambda run, arrays: (
         run["every"].update(diameter=1),
-        arrays.update({"0/diameter/at": np.zeros((0, 2), np.int64), "0/diameter/values": np.zeros(0)}),
+        arrays.update({"0.diameter.at": np.zeros((0, 2), np.int64), "0.diameter.values": np.zeros(0)}),
     ),
-    "entries of another shape": lambda run, arrays: arrays.update({"0/h/at": np.zeros((3, 1), np.int64)}),
-    "entries that are no whole numbers": lambda run, arrays: arrays.update({"0/h/at": 1.0 * arrays["0/h/at"]}),
-    "values of another shape": lambda run, arrays: arrays.update({"0/h/values": arrays["0/h/values"][:, None]}),
-    "snapshots of another shape": lambda run, arrays: arrays.update({"0/snapshots/values": np.zeros((2, 3))}),
-    "early draws of two lengths": lambda run, arrays: arrays.update({"0/early/k": arrays["0/early/k"][:-1]}),
-    "early draws in a table": lambda run, arrays: arrays.update({"0/early/k": arrays["0/early/k"][:, None]}),
-    "draws that overflow": lambda run, arrays: arrays["0/h/at"].fill(1 << 62),
+    "entries of another shape": lambda run, arrays: arrays.update({"0.h.at": np.zeros((3, 1), np.int64)}),
+    "entries that are no whole numbers": lambda run, arrays: arrays.update({"0.h.at": 1.0 * arrays["0.h.at"]}),
+    "values of another shape": lambda run, arrays: arrays.update({"0.h.values": arrays["0.h.values"][:, None]}),
+    "snapshots of another shape": lambda run, arrays: arrays.update({"0.snapshots.values": np.zeros((2, 3))}),
+    "early draws of two lengths": lambda run, arrays: arrays.update({"0.early.k": arrays["0.early.k"][:-1]}),
+    "early draws in a table": lambda run, arrays: arrays.update({"0.early.k": arrays["0.early.k"][:, None]}),
+    "values that are true or false": lambda run, arrays: arrays.update({"0.h.values": arrays["0.h.values"] > 0}),
+    "early draws that are whole numbers": lambda run, arrays: arrays.update({"0.early.values": arrays["0.early.k"]}),
+    "draws that overflow": lambda run, arrays: arrays["0.h.at"].fill(1 << 62),
 }
+
+
+def opened(path):
+    return read_container(path, MAGIC, {1}, "a checkpoint", "Run it again.")[1:]
 
 
 @pytest.mark.parametrize("what", HOSTILE)
@@ -237,15 +254,27 @@ HOSTILE = {
 def test_checkpoints_that_somebody_made_are_refused(what, tmp_path):
     path = tmp_path / "run.ckpt"
     run_of_chains(path, 1)
-    record, arrays = read_sealed(path, KIND)
-    write_sealed(path, KIND, record, arrays)
+    record, arrays = opened(path)
+    write_container(path, MAGIC, 1, record, arrays)
     run_of_chains(path, 2)  # as it is, it is gone on from
-    record, arrays = read_sealed(path, KIND)
+    record, arrays = opened(path)
     HOSTILE[what](record["runs"][0], arrays)
-    write_sealed(path, KIND, record, arrays)
+    write_container(path, MAGIC, 1, record, arrays)
     before = path.read_bytes()
     assert "something else than its runs" in refused(path, lambda path: run_of_chains(path, 3))
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("fitted", [{"_pending": None, "_survey": None}, {"_pending": None}, {"_survey": None}])
+def test_a_stream_that_has_neither_rows_nor_a_survey_is_refused(fitted, tmp_path):
+    """It was taken, and the next batch failed at an assertion."""
+    path = tmp_path / "a.modeseek"
+    save(StochasticMeanShift(1.0, random_state=0).partial_fit([[0.0], [1.0]]), path)
+    _, record, arrays = read_container(path, MODEL, {1}, "a model", "Save it again.")
+    write_container(path, MODEL, 1, record, arrays)
+    assert load(path).partial_fit([[2.0]]).finalize().n_clusters_ >= 1
+    write_container(path, MODEL, 1, {**record, "fitted": {"n_features_in_": 1, **fitted}}, arrays)
+    assert "batches that wait, or a survey" in refused(path, load)
 
 
 @pytest.mark.parametrize(

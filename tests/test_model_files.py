@@ -368,7 +368,11 @@ def test_a_sparse_file_that_says_it_is_huge_takes_no_memory(tmp_path):
         (b'{"arrays": [], "x": NaN}', "no JSON"),
         (b'{"arrays": [], "arrays": []}', "no JSON"),
         (b"\xff\xfe", "no JSON"),
-        (b" " * (5 << 20), "longer"),
+        (b" " * ((32 << 20) + 1), "longer"),
+        (b"[" + b"[]," * (1 << 21) + b"1]", "more than 2,097,152"),
+        (b'"' + b'\\"' * (1 << 20), "no JSON"),  # quotes that end nothing: looking for the end of each took hours
+        (b'["\\\\", ' + b"[" * 100 + b"]" * 101, "nested more than 32 deep"),
+        (b'{"' + b'\\\\\\"[' * 100 + b'": 1, "arrays": []}', "no model"),  # brackets in a name are none
         (b'{"arrays": [["a", "|O", [1]]]}', "type that no such file has"),
         (b'{"arrays": [["../a", "<f8", [0]]]}', "no proper name"),
         (b'{"arrays": [["a", "<f8", [0]], ["a", "<f8", [0]]]}', "one name"),
@@ -447,11 +451,16 @@ def test_types_of_arrays_survive(tmp_path):
     arrays |= {"big": np.array([1.5], ">f8"), "empty": np.empty((0, 3)), "scalar": np.array(2.0)}
     arrays["turned"] = np.arange(6.0).reshape(2, 3).T
     write_container(tmp_path / "a", MAGIC, 1, {}, arrays)
-    back = read_container(tmp_path / "a", MAGIC, {1}, "it").arrays
+    back = read_container(tmp_path / "a", MAGIC, {1}, "it", "").arrays
     assert all(np.array_equal(back[name], array) for name, array in arrays.items())
     assert all(back[f"a{i}"].dtype == dtype for i, dtype in enumerate(DTYPES))
     with pytest.raises(DataError, match="complex"):
         write_container(tmp_path / "a", MAGIC, 1, {}, {"z": np.array([1j])})
+    # what could not be read is not written
+    for record, words in (({"x": [0] * (1 << 21)}, "values"), ({"x": "a" * (32 << 20)}, "bytes")):
+        with pytest.raises(DataError, match=f"cannot write .* its record has .* {words}, more than"):
+            write_container(tmp_path / "b", MAGIC, 1, record, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 # -- the command ------------------------------------------------------------------------------------------------------

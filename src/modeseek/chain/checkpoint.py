@@ -19,13 +19,17 @@ from modeseek.chain.identity import difference, identity
 from modeseek.chain.stopping import Stopping
 from modeseek.chain.trace import Record, Recorded, Trace
 from modeseek.hints import CheckpointWarning
-from modeseek.storage import DataError, check_target, read_sealed, remove_parts, write_sealed
+from modeseek.storage import DataError, check_target, read_container, remove_parts, write_container
 from modeseek.types import Array, ChainState, Stage, Watcher
 from modeseek.validation import check_number
 
 __all__ = ["Checkpoint", "Mark", "Slot"]
 
-KIND = "modeseek checkpoint 1"
+# no text begins like this
+MAGIC, VERSION = b"\x89MODECKPT\r\n\x1a", 1
+INSTEAD = "Take an earlier copy of it, or remove it: the run then begins anew."
+# numbers that traces hold
+NUMBERS = (np.float64, np.float32, np.int64)
 # how much further out than the data rounding may take a point; bandwidths whose squares vanish; counts that overflow
 FAR, SMALLEST, MOST = 1e-3, 1e-153, 1 << 58
 TRACKED = tuple(field.name for field in fields(Trace))
@@ -144,9 +148,9 @@ class Checkpoint:
         if not any(mark is not None for mark in marks):
             return
         arrays: dict[str, Array] = {}
-        runs = [None if mark is None else _put(mark, f"{number}/", arrays) for number, mark in enumerate(marks)]
+        runs = [None if mark is None else _put(mark, f"{number}.", arrays) for number, mark in enumerate(marks)]
         try:
-            write_sealed(self._path, KIND, {"identity": self._identity, "runs": runs}, arrays)
+            write_container(self._path, MAGIC, VERSION, {"identity": self._identity, "runs": runs}, arrays)
             self._failed = False
         except DataError as error:
             if not self._failed:
@@ -160,7 +164,7 @@ class Checkpoint:
         self._saved = time.monotonic()
 
     def _read(self, chains: Sequence[Chain], wanted: Record) -> list[Mark | None]:
-        record, arrays = read_sealed(self._path, KIND)
+        _, record, arrays = read_container(self._path, MAGIC, {VERSION}, "a checkpoint of modeseek", INSTEAD)
         other = difference(record.get("identity"), self._identity)
         if other:
             raise DataError(
@@ -170,13 +174,13 @@ class Checkpoint:
         try:
             marks: list[Mark | None] = []
             for number, (run, chain) in enumerate(zip(record["runs"], chains, strict=True)):
-                marks.append(None if run is None else _take(run, chain.init(), f"{number}/", arrays))
+                marks.append(None if run is None else _take(run, chain.init(), f"{number}.", arrays))
                 if marks[-1] is not None:
                     # of several, the first alone is recorded as asked
                     _check_mark(marks[-1], chain, wanted if number == 0 else Record())
             return marks
         except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError):
-            raise DataError(f"the checkpoint '{self._path}' holds something else than its runs.") from None
+            raise DataError(f"the checkpoint '{self._path}' holds something else than its runs. {INSTEAD}") from None
 
     def _tell(self, marks: Sequence[Mark | None]) -> None:
         begun = [mark for mark in marks if mark is not None]
@@ -193,10 +197,10 @@ def _put(mark: Mark, name: str, arrays: dict[str, Array]) -> dict[str, Any]:
     state, recorded = mark.state, mark.recorded
     arrays[f"{name}points"], arrays[f"{name}last_shift"] = state.points, state.last_shift
     for quantity, (_, entries) in recorded.tracks.items():
-        arrays[f"{name}{quantity}/at"] = np.array([(count, k) for count, k, _ in entries], np.int64).reshape(-1, 2)
-        arrays[f"{name}{quantity}/values"] = np.array([value for _, _, value in entries])
-    arrays[f"{name}early/k"] = np.array(recorded.early[0], np.int64)
-    arrays[f"{name}early/values"] = np.array(recorded.early[1], np.float64)
+        arrays[f"{name}{quantity}.at"] = np.array([(count, k) for count, k, _ in entries], np.int64).reshape(-1, 2)
+        arrays[f"{name}{quantity}.values"] = np.array([value for _, _, value in entries])
+    arrays[f"{name}early.k"] = np.array(recorded.early[0], np.int64)
+    arrays[f"{name}early.values"] = np.array(recorded.early[1], np.float64)
     return {
         "h": float(state.h),
         "k": int(state.k),
@@ -215,15 +219,19 @@ def _take(run: dict[str, Any], start: ChainState, name: str, arrays: dict[str, A
         raise ValueError("a state of another shape")
     tracks = {}
     for quantity, every in run["every"].items():
-        at, values = arrays[f"{name}{quantity}/at"], arrays[f"{name}{quantity}/values"]
+        at, values = arrays[f"{name}{quantity}.at"], arrays[f"{name}{quantity}.values"]
         of_each = points.shape if quantity == "snapshots" and len(values) else ()
-        if at.dtype != np.int64 or at.shape[1:] != (2,) or values.shape != (len(at), *of_each):
+        if at.dtype != np.int64 or values.dtype not in NUMBERS:
+            raise ValueError("entries of another type")
+        if at.shape[1:] != (2,) or values.shape != (len(at), *of_each):
             raise ValueError("entries of another shape")
         listed = values.tolist() if values.ndim == 1 else list(values)
         counts = at.tolist()
         tracks[quantity] = every, [(count, k, value) for (count, k), value in zip(counts, listed, strict=True)]
-    early = arrays[f"{name}early/k"], arrays[f"{name}early/values"]
-    if early[0].dtype != np.int64 or early[0].ndim != 1 or early[0].shape != early[1].shape:
+    early = arrays[f"{name}early.k"], arrays[f"{name}early.values"]
+    if (early[0].dtype, early[1].dtype) != (np.int64, np.float64):
+        raise ValueError("early draws of another type")
+    if early[0].ndim != 1 or early[0].shape != early[1].shape:
         raise ValueError("early draws of another shape")
     state = ChainState(points, float(run["h"]), run["k"], last_shift)
     recorded = Recorded(run["draws"], tracks, (early[0].tolist(), early[1].tolist()))

@@ -96,6 +96,10 @@ def check_fitted(params: dict[str, Any], fitted: dict[str, Any]) -> None:
     if "labels_" in fitted:
         expect(all(name in fitted for name in CORE), "all that predict needs")
         _check_clusters(fitted)
+    if "_pending" in fitted or "_survey" in fitted:
+        # rows wait until there are enough for a survey
+        both = "_pending" in fitted and "_survey" in fitted
+        expect(both and (fitted["_pending"] is None) != (fitted["_survey"] is None), "batches that wait, or a survey")
     d = fitted.get("n_features_in_")
     stream = [rows for rows, _ in fitted.get("_pending") or ()]
     if fitted.get("_survey") is not None:

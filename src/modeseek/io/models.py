@@ -26,6 +26,7 @@ MODEL_SUFFIX = ".modeseek"
 MAGIC = b"\x89MODESEEK\r\n\x1a"
 VERSION = 1
 READS = {1}
+INSTEAD = "Take a copy of it, or save the model again."
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +155,7 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     DataError
         As `load` does.
     """
-    _, record, arrays = read_container(path, MAGIC, READS, "a model of modeseek")
+    _, record, arrays = read_container(path, MAGIC, READS, "a model of modeseek", INSTEAD)
     try:
         # odd numbers are refused below, not complained of
         with np.errstate(all="ignore"):

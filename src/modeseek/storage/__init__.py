@@ -10,7 +10,6 @@ from modeseek.storage.errors import DataError
 from modeseek.storage.kinds import SUFFIXES, kind_of
 from modeseek.storage.pictures import LABEL_SUFFIXES, PICTURE_FILES, PictureFile, read_picture, write_picture
 from modeseek.storage.reading import read_bytes, read_table
-from modeseek.storage.sealed import read_sealed, write_sealed
 from modeseek.storage.table import Features, Table
 from modeseek.storage.work_folder import Kept, WorkFolder
 
@@ -42,7 +41,6 @@ __all__ = [
     "read_bytes",
     "read_container",
     "read_picture",
-    "read_sealed",
     "read_table",
     "remove_parts",
     "string_kinds",
@@ -50,5 +48,4 @@ __all__ = [
     "write_container",
     "write_json",
     "write_picture",
-    "write_sealed",
 ]

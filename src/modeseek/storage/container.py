@@ -7,7 +7,8 @@
                the record: JSON, with "arrays": [[name, type, shape], ...]
                the arrays, one after the other, in C order, little-endian
 
-Nothing is compressed and nothing is pickled: a file can ask for no more memory than it is long, and for no code.
+Nothing is compressed and nothing is pickled: arrays can ask for no more memory than the file is long, the record for no
+more than its bounded number of values takes, and nobody for code.
 """
 
 from __future__ import annotations
@@ -37,10 +38,13 @@ __all__ = ["Content", "read_container", "write_container"]
 HEAD = struct.Struct("<12sIQ32s")
 # types that arrays may have
 DTYPES = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)), "<f2", "<f4", "<f8")
-# a record is settings, names and places of arrays: longer or deeper ones are not ours
-LONGEST, DEEPEST, MOST_ARRAYS, MOST_AXES = 4 << 20, 32, 4096, 4
+# a record is settings, names and places of arrays, of ten thousand chains too: longer or deeper ones are not ours, nor
+# those of more values, which take far more memory than their text
+LONGEST, DEEPEST, MOST_VALUES, MOST_AXES = 32 << 20, 32, 1 << 21, 4
 NAME = re.compile(r"[A-Za-z0-9_.]{1,120}")
-STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.S)
+# what a byte of JSON does to the depth; bytes that are looked at together
+STEPS, BLOCK = np.zeros(256, np.int8), 1 << 20
+STEPS[list(b"[{")], STEPS[list(b"]}")] = 1, -1
 
 
 class Content(NamedTuple):
@@ -76,15 +80,15 @@ def write_container(
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "some.file")
     >>> write_container(path, b"an example..", 1, {"n": 2}, {"a": np.arange(2.0)})
-    >>> read_container(path, b"an example..", {1}, "a file").arrays
+    >>> read_container(path, b"an example..", {1}, "a file", "Write it again.").arrays
     {'a': array([0., 1.])}
     """
     plain = {name: _little(name, array) for name, array in arrays.items()}
     places = [[name, _spelt(array), list(array.shape)] for name, array in plain.items()]
     # ascii: what cannot be UTF-8 in a name is escaped, and comes back
     text = json.dumps({**record, "arrays": places}, allow_nan=False, separators=(",", ":")).encode("ascii")
-    if len(text) > LONGEST or len(plain) > MOST_ARRAYS:
-        raise DataError(f"cannot write '{path}': {len(text):,} bytes of settings and names are more than {LONGEST:,}.")
+    if why := _too_much(text):
+        raise DataError(f"cannot write '{path}': its record {why}.")
     digest = hashlib.sha256(struct.pack("<IQ", version, len(text)) + text)
     for array in plain.values():
         digest.update(_bytes(array))
@@ -94,7 +98,7 @@ def write_container(
             file.write(_bytes(array))
 
 
-def read_container(path: str | os.PathLike[str], magic: bytes, versions: set[int], what: str) -> Content:
+def read_container(path: str | os.PathLike[str], magic: bytes, versions: set[int], what: str, instead: str) -> Content:
     """Read a file that `write_container` wrote.
 
     Parameters
@@ -106,6 +110,8 @@ def read_container(path: str | os.PathLike[str], magic: bytes, versions: set[int
         Those that can be read.
     what : str
         What such a file is, for messages: "a model".
+    instead : str
+        What to do with one that cannot be read, as a sentence.
 
     Raises
     ------
@@ -117,7 +123,9 @@ def read_container(path: str | os.PathLike[str], magic: bytes, versions: set[int
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise DataError(f"cannot read '{path}': it is not a regular file.")
         with Path(path).open("rb") as file:
-            return _read(file, path, magic, versions, what)
+            return _read(file, path, magic, versions, what, instead)
+    except _Damaged as error:
+        raise DataError(f"'{path}' is damaged: {error}. {instead}") from None
     except (OSError, ValueError) as error:
         if isinstance(error, DataError):
             raise
@@ -128,7 +136,11 @@ def read_container(path: str | os.PathLike[str], magic: bytes, versions: set[int
         raise DataError(f"cannot read '{path}': {error}") from None
 
 
-def _read(file: BufferedReader, path: Any, magic: bytes, versions: set[int], what: str) -> Content:
+class _Damaged(Exception):
+    """Why a file is not as it was written."""
+
+
+def _read(file: BufferedReader, path: Any, magic: bytes, versions: set[int], what: str, instead: str) -> Content:
     size, head = os.fstat(file.fileno()).st_size, file.read(HEAD.size)
     if len(head) < HEAD.size or not head.startswith(magic):
         raise DataError(f"'{path}' is not {what}: it does not begin as one.")
@@ -136,21 +148,21 @@ def _read(file: BufferedReader, path: Any, magic: bytes, versions: set[int], wha
     if version not in versions:
         newest = max(versions)
         why = (
-            f"a newer modeseek wrote it (form {version}, and this one reads up to {newest}): update modeseek"
+            f"a newer modeseek wrote it (form {version}, and this one reads up to {newest}): update modeseek."
             if version > newest
-            else f"its form {version} is too old to be read: save it again"
+            else f"its form {version} is too old. {instead}"
         )
-        raise DataError(f"'{path}' cannot be read: {why}.")
+        raise DataError(f"'{path}' cannot be read: {why}")
     if length > min(LONGEST, size - HEAD.size):
-        raise _damaged(path, f"its record of {length:,} bytes is longer than the file, or than {LONGEST:,}")
+        raise _Damaged(f"its record of {length:,} bytes is longer than the file, or than {LONGEST:,}")
     text = file.read(length)
     hashed = hashlib.sha256(struct.pack("<IQ", version, length) + text)
-    record = _parsed(text, path)
-    places = _places(record.pop("arrays", None), size, path)
+    record = _parsed(text)
+    places = _places(record.pop("arrays", None), size)
     declared = HEAD.size + length + sum(place.n_bytes for place in places)
     if declared != size:
-        raise _damaged(path, f"it declares {declared:,} bytes and has {size:,}")
-    check_memory(1.2 * size, f"'{path}'", "Load it on a machine with more.")
+        raise _Damaged(f"it declares {declared:,} bytes and has {size:,}")
+    check_memory(1.2 * size, f"'{path}'", "Read it on a machine with more.")
     arrays = {}
     for place in places:
         array = np.empty(place.shape, place.dtype)
@@ -159,10 +171,10 @@ def _read(file: BufferedReader, path: Any, magic: bytes, versions: set[int], wha
         hashed.update(_bytes(array))
         arrays[place.name] = array
     if hashed.digest() != digest or file.read(1):
-        raise _damaged(path, "its checksum is wrong")
+        raise _Damaged("its checksum is wrong")
     for name, array in arrays.items():
         if array.dtype == bool and (array.view(np.uint8) > 1).any():
-            raise _damaged(path, f"array {name} holds neither true nor false")
+            raise _Damaged(f"array {name} holds neither true nor false")
     return Content(version, record, arrays)
 
 
@@ -176,38 +188,36 @@ class _Place(NamedTuple):
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-def _places(given: Any, size: int, path: Any) -> list[_Place]:
+def _places(given: Any, size: int) -> list[_Place]:
     """Return what arrays a record declares; sizes are whole numbers of Python's, which nothing overflows."""
-    if not isinstance(given, list) or len(given) > MOST_ARRAYS:
-        raise _damaged(path, "it does not say what arrays it has")
+    if not isinstance(given, list):
+        raise _Damaged("it does not say what arrays it has")
     places = []
     for each in given:
         if not (isinstance(each, list) and len(each) == 3 and isinstance(each[0], str) and NAME.fullmatch(each[0])):
-            raise _damaged(path, "an array has no proper name")
+            raise _Damaged("an array has no proper name")
         name, dtype, shape = each
         if dtype not in DTYPES:
-            raise _damaged(path, f"array {name} is of a type that no such file has")
+            raise _Damaged(f"array {name} is of a type that no such file has")
         whole = isinstance(shape, list) and len(shape) <= MOST_AXES and all(type(n) is int for n in shape)
         # an empty array could be of any length otherwise
         if not whole or not all(0 <= n <= size for n in shape):
-            raise _damaged(path, f"array {name} has a shape that the file has no room for")
+            raise _Damaged(f"array {name} has a shape that the file has no room for")
         places.append(_Place(name, np.dtype(dtype), tuple(shape)))
     if len({place.name for place in places}) < len(places):
-        raise _damaged(path, "two arrays have one name")
+        raise _Damaged("two arrays have one name")
     return places
 
 
-def _parsed(text: bytes, path: Any) -> dict[str, Any]:
-    codes = np.frombuffer(STRINGS.sub(b"", text), np.uint8)
-    depth = np.cumsum(np.isin(codes, (91, 123)).astype(np.int64) - np.isin(codes, (93, 125)))
-    if len(depth) and depth.max() > DEEPEST:
-        raise _damaged(path, f"its record is nested more than {DEEPEST} deep")
+def _parsed(text: bytes) -> dict[str, Any]:
+    if why := _too_much(text):
+        raise _Damaged(f"its record {why}")
     try:
         record = json.loads(text.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        raise _damaged(path, "its record is no JSON") from None
+        raise _Damaged("its record is no JSON") from None
     if not isinstance(record, dict):
-        raise _damaged(path, "its record is no object")
+        raise _Damaged("its record is no object")
     return record
 
 
@@ -222,8 +232,24 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _damaged(path: Any, why: str) -> DataError:
-    return DataError(f"'{path}' is damaged: {why}. Take a copy of it, or save it again.")
+def _too_much(text: bytes) -> str:
+    """Say what a record has too much of, before it is parsed; what stands behind a fault no parser comes to."""
+    if len(text) > LONGEST:
+        return f"has {len(text):,} bytes, more than {LONGEST:,}"
+    # a quote that is escaped ends no string
+    plain = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    inside, depth, deepest, values = False, 0, 0, 1
+    for start in range(0, len(plain), BLOCK):
+        codes = np.frombuffer(plain[start : start + BLOCK], np.uint8)
+        quoted = np.logical_xor.accumulate(codes == ord('"')) ^ inside
+        inside, codes = bool(quoted[-1]), codes[~quoted]
+        depths = depth + np.cumsum(STEPS[codes], dtype=np.int64)
+        if len(depths):
+            depth, deepest = int(depths[-1]), max(deepest, int(depths.max()))
+        values += int(np.isin(codes, list(b"[{,")).sum())
+    if deepest > DEEPEST:
+        return f"is nested more than {DEEPEST} deep"
+    return f"has {values:,} values, more than {MOST_VALUES:,}" if values > MOST_VALUES else ""
 
 
 def _little(name: str, array: Any) -> NDArray[Any]:
