@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 
-MOMENTS = 20
+MOMENTS = 10
 # one process that has loaded and compiled everything forks a child for each moment, in a session of its own
 DRIVER = """
 import hashlib, json, os, random, shutil, signal, sys, time, tempfile

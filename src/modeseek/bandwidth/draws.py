@@ -88,17 +88,17 @@ class DrawPlan:
         check_choice("order", self.order, ORDERS)
         check_integer("batch_size", self.batch_size, low=1)
 
-    @property
+    @cached_property
     def batch(self) -> int:
         """Points that move at once: `batch_size`, at most all."""
         return min(self.batch_size, len(self.weights))
 
-    @property
+    @cached_property
     def steps(self) -> int:
         """Steps in a sweep: as many as it takes to move n points."""
         return -(-len(self.weights) // self.batch)
 
-    @property
+    @cached_property
     def updates(self) -> int:
         """Single-point updates in a sweep."""
         return len(self.weights) if self.order == "reshuffled" else self.steps * self.batch
