@@ -43,6 +43,8 @@ ESTIMATORS = (*CHAINS, *CHAINS, "MeanShift", "ModeSeek")
 KINDS = ("plain", "plain", "copies", "line", "lattice", "far", "tiny", "huge", "mixed", "equal", "single precision")
 # minutes between two lines of the log
 EVERY = 5.0
+# seconds after which a forked process hangs, and is ended
+PATIENCE = 120
 # how a forked process ends: by itself, by a Ctrl-C that left a partial result, or with a promise broken
 DONE, PARTIAL, BROKEN = 0, 10, 20
 
@@ -275,6 +277,7 @@ class Round:
         if process:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             return process
+        signal.alarm(PATIENCE)
         try:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             status = work()

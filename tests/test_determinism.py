@@ -90,6 +90,23 @@ def test_processes_however_they_are_started(method):
         assert pool.submit(partial(golden.answers, n_jobs=2)).result(timeout=200) == SAME
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+def test_a_forked_child_finds_neighbours_in_many_dimensions():
+    """Its parent has used threads of OpenMP, by scikit-learn; a child that asks for them waits for ever."""
+    code = """
+import os, signal, numpy as np
+from modeseek import ModeSeek
+X = np.random.default_rng(0).normal(size=(1500, 16)) + 6 * (np.arange(1500)[:, None] % 3)
+labels = ModeSeek(random_state=0).fit(X).labels_
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    os._exit(int((ModeSeek(random_state=0).fit(X).labels_ != labels).any()))
+print(os.waitpid(child, 0)[1])
+"""
+    assert _python(code, OMP_NUM_THREADS="2") == "0\n"
+
+
 def _inside(backend):
     with_threads = Parallel(2, backend="threading")(
         delayed(golden.answers)(n_jobs=2, cases=golden.QUICK) for _ in range(2)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
 from modeseek.resources import check_memory
 from modeseek.types import Array, IntArray, Stage, Watcher
@@ -24,6 +27,8 @@ __all__ = [
     "pairs_within",
 ]
 
+# the process that imported this; in one that was forked from it, `os.getpid` is another
+HOME = os.getpid()
 # above this a k-d tree looks at most of the points anyway
 TREE_DIMENSIONS = 12
 # numbers in one block of distances: 32 MB
@@ -264,10 +269,7 @@ def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None, watc
             found = tree.query(points[part], k=most, workers=effective_n_jobs(n_jobs))
             away[part], near[part] = (each.reshape(-1, most) for each in found)
     else:
-        from sklearn.neighbors import NearestNeighbors  # quicker than what SciPy and NumPy offer, and slow to import
-
-        search = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points)
-        near = np.concatenate([search.kneighbors(points[part])[1] for part in _parts(n, watch)])
+        near = _by_products(points, k, watch)
         # by products, rounding may prefer others to the point itself
         lost = ~(near == np.arange(n)[:, None]).any(axis=1)
         near[lost, -1] = np.flatnonzero(lost)
@@ -276,6 +278,19 @@ def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None, watc
     away = np.where(near == np.arange(n)[:, None], -1.0, away)
     order = np.lexsort((near, away), axis=1)[:, 1 : k + 1]
     return Neighbours(np.take_along_axis(near, order, axis=1), np.take_along_axis(away, order, axis=1))
+
+
+def _by_products(points: Array, k: int, watch: Watcher | None) -> IntArray:
+    """Return the k + 1 nearest points of each point, by products of rows: in an order that rounding has a say in.
+
+    In a process that was forked, by one thread. Those of OpenMP, which scikit-learn takes, do not come along, and its
+    next team would wait for them for ever.
+    """
+    from sklearn.neighbors import NearestNeighbors  # quicker than what SciPy and NumPy offer, and slow to import
+
+    search = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points)
+    with threadpool_limits(1, user_api="openmp") if os.getpid() != HOME else nullcontext():
+        return np.concatenate([search.kneighbors(points[part])[1] for part in _parts(len(points), watch)])
 
 
 def _measured(points: Array, near: IntArray) -> Array:
