@@ -92,7 +92,7 @@ def test_ctrl_c_reaches_chains_on_other_threads():
             begun.append(1)
             # not _thread.interrupt_main, which does not wake a thread that waits
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        time.sleep(0.02)  # so that many sweeps are left when it is heard
+        time.sleep(0.3)  # so that sweeps are left when it is heard, on a busy machine too
 
     stopping = Stopping(0.05, rule="shifts", threshold=0.0, max_sweeps=10**5, max_updates=10**9)
     results = run_chains(chains_of(MAKE, 2), stopping, n_jobs=2, callbacks=[interrupt])
