@@ -50,6 +50,17 @@ def blobs():
 
 
 @pytest.mark.parametrize("cls", ALL)
+def test_two_rows_are_at_no_rim_of_the_bandwidth_that_they_give(cls):
+    """By the flat kernel they would be one cluster or two as an engine rounds their distance."""
+    for X in np.random.default_rng(0).normal(size=(8, 2, 3)):
+        found = {
+            make(cls, profile="flat", engine=engine).fit(X).n_clusters_
+            for engine in ("reference", "brute", "moments", "candidates")
+        }
+        assert found == {1}
+
+
+@pytest.mark.parametrize("cls", ALL)
 def test_three_clear_blobs(cls, blobs):
     X, y = blobs
     h = {"h_min": 1.0, "h_inf": 2.0, "h_max": 4.0} if cls is DoublyStochasticMeanShift else {"bandwidth": 4.0}

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift, choice
 from modeseek.chain import Outcome
+from modeseek.chain.tracks import Early
 from modeseek.datasets import paper_mixture
 from modeseek.views.proposals import Landscape
 
@@ -263,3 +264,17 @@ def test_a_signal_ends_chains_on_threads(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert "chains" in done.stdout
     assert done.stdout.endswith("INTERRUPTED 300\n")
+
+
+def test_ctrl_c_does_not_part_a_number_from_its_value():
+    class Interrupted(list):
+        def __array__(self, dtype=None, copy=None):
+            raise KeyboardInterrupt
+
+    early = Early()
+    early.extend(1, np.arange(5.0))
+    with pytest.raises(KeyboardInterrupt):
+        early.extend(6, Interrupted([1.0, 2.0]))
+    numbers, values = early.kept()
+    assert numbers == [1, 2, 3, 4, 5]
+    assert values == [0.0, 1.0, 2.0, 3.0, 4.0]

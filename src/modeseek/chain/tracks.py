@@ -89,16 +89,16 @@ class Early:
     """The first of many values, so many of each doubling."""
 
     def __init__(self) -> None:
-        self._k: list[int] = []
-        self._values: list[float] = []
+        # pairs, so that Ctrl-C never comes between a number and its value
+        self._entries: list[tuple[int, float]] = []
 
     def kept(self) -> tuple[list[int], list[float]]:
         """Return numbers and values as they are now."""
-        return list(self._k), list(self._values)
+        return [k for k, _ in self._entries], [value for _, value in self._entries]
 
     def resume(self, k: list[int], values: list[float]) -> None:
         """Go on from what was kept."""
-        self._k, self._values = list(k), list(values)
+        self._entries = list(zip(k, values, strict=True))
 
     def extend(self, first: int, values: Array) -> None:
         """Look at values number first, first + 1, ..."""
@@ -106,15 +106,15 @@ class Early:
         while low <= last:
             step = max(1, low // PER_OCTAVE)
             counts = np.arange(max(low, -(-first // step) * step), min(2 * low - 1, last) + 1, step)
-            self._k += counts.tolist()
-            self._values += np.asarray(values)[counts - first].tolist()
+            self._entries += list(zip(counts.tolist(), np.asarray(values)[counts - first].tolist(), strict=True))
             low *= 2
 
     def before(self, series: Series) -> Series:
         """Put those before a series that came before it: where its steps are finer than these, it needs none."""
         if not len(series.k):
             return series
-        early = np.array(self._k, dtype=np.int64)
+        numbers, values = self.kept()
+        early = np.array(numbers, dtype=np.int64)
         mine = early < PER_OCTAVE * series.k[0]
         k, first = np.unique(np.concatenate([early[mine], series.k]), return_index=True)
-        return Series(k, np.concatenate([np.array(self._values)[mine], series.values])[first])
+        return Series(k, np.concatenate([np.array(values, dtype=np.float64)[mine], series.values])[first])

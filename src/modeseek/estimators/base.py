@@ -37,7 +37,7 @@ from modeseek.estimators.shown import Shown
 from modeseek.estimators.summaries import Summarised
 from modeseek.hints import AdviceWarning
 from modeseek.partition import Partition
-from modeseek.profiles import Profile, get_profile
+from modeseek.profiles import FLAT, Profile, get_profile
 from modeseek.progress import Line, show_line
 from modeseek.ranges import Range, automatic_range
 from modeseek.resources import check_memory
@@ -57,6 +57,8 @@ from modeseek.validation import (
 
 __all__ = ["Memberships", "ShiftClusterer"]
 
+# a bandwidth from the data is a distance of the data: flat weights end there, and engines would round it as they do
+OFF_THE_RIM = 1 + 1e-9
 # what a fit leaves behind besides attributes that end in "_"
 PRIVATE = ("_labels", "_points", "_shares", "_sample", "_range", "_stands_for")
 STREAM = ("_pending", "_survey")
@@ -218,7 +220,8 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         if "_range" not in vars(self):
             # cells lie evenly where rows are many: how far neighbours are is told by a sample of the rows
             points = getattr(self, "_sample", points)
-            self._range = automatic_range(points.values, points.weights, geometry=points.geometry, watch=self._watch())
+            found = automatic_range(points.values, points.weights, geometry=points.geometry, watch=self._watch())
+            self._range = Range(*(OFF_THE_RIM * h for h in found)) if get_profile(self.profile) is FLAT else found
         return self._range
 
     def _stopping(self, chain: Chain, tau: float | None, max_updates: int | None, max_time: float | None) -> Stopping:
