@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import os
+import _thread
 import signal
 import threading
 import time
@@ -14,7 +14,7 @@ from modeseek import ensemble
 from modeseek.bandwidth import DrawPlan, Shrinking, Uniform, uniforms
 from modeseek.chain import Outcome, Stopping, doubly_stochastic, mean_shift, run, setting, stochastic
 from modeseek.datasets import paper_mixture
-from modeseek.ensemble import chains_of, run_chains
+from modeseek.ensemble import chains_of, run_chains, run_gathered
 
 SPACE = setting(paper_mixture(20, random_state=0)[0])
 MAKE = partial(doubly_stochastic, SPACE, Shrinking(0.2, 1.6, 0.6), seed=3)
@@ -82,21 +82,40 @@ def test_interruption_by_a_callback_ends_all_and_keeps_what_was_done(n_jobs):
         assert_array_equal(rest.state.points, run(MAKE(chain=number), Stopping(0.05)).state.points)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 def test_ctrl_c_reaches_chains_on_other_threads():
-    """Ctrl-C comes to the main thread, which only waits."""
+    """Ctrl-C comes to the main thread, which only waits, and may come just before it falls asleep: it is not woken."""
     begun = []
 
     def interrupt(state, info):
         if not begun:
             begun.append(1)
-            # not _thread.interrupt_main, which does not wake a thread that waits
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        time.sleep(0.3)  # so that sweeps are left when it is heard, on a busy machine too
+            _thread.interrupt_main()  # wakes nobody
+        time.sleep(0.05)  # about six seconds for all sweeps
 
     stopping = Stopping(0.05, rule="shifts", threshold=0.0, max_sweeps=10**5, max_updates=10**9)
     results = run_chains(chains_of(MAKE, 2), stopping, n_jobs=2, callbacks=[interrupt])
     assert [result.outcome for result in results] == [Outcome.INTERRUPTED] * 2
+
+
+def test_ctrl_c_reaches_who_waits_for_gathered_work():
+    heard, in_time = threading.Event(), []
+
+    def hear(number, frame):
+        heard.set()
+        raise KeyboardInterrupt
+
+    def work():
+        time.sleep(0.1)  # the main thread sleeps by now
+        _thread.interrupt_main()
+        in_time.append(heard.wait(20))
+
+    before = signal.signal(signal.SIGINT, hear)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(run_gathered([work]))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert in_time == [True]
 
 
 def test_an_error_in_one_chain_is_raised_and_ends_the_others():

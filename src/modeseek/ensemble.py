@@ -27,6 +27,8 @@ GATHERED = 256
 # points times the root of their dimension, for each thread beyond the first: the compiled part of a sweep, which runs
 # beside others, is then about as long as the rest of it, which does not; and threads that never hurt
 FOR_A_THREAD, ALWAYS = 1000, 2
+# seconds that the main thread waits at a stretch: a signal that comes just before it falls asleep wakes nobody
+PULSE = 0.2
 
 
 def chains_of(make: Callable[..., Chain], n: int) -> list[Chain]:
@@ -149,7 +151,8 @@ def _run_threads(
         try:
             for chain in chains:
                 futures.append(pool.submit(one, chain))
-            wait(futures)
+            while wait(futures, PULSE).not_done:
+                pass
         except KeyboardInterrupt:
             shared.stop.set()  # heard by each chain at the end of its sweep
     # those that the interruption kept from being handed over come last, at their start
@@ -246,10 +249,16 @@ def run_gathered(tasks: Sequence[Callable[[], T]], *, threads: int = GATHERED) -
             for _ in range(workers):
                 pool.submit(work)
             for _ in tasks:
-                number, future = ended.get()
+                number, future = _next(ended)
                 yield number, future.result()
         finally:
             stop.set()  # who is at work comes to the end of it
+
+
+def _next(queue: SimpleQueue[T]) -> T:
+    while True:
+        with suppress(Empty):
+            return queue.get(timeout=PULSE)
 
 
 def client_in_force() -> Any:
