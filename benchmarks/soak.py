@@ -63,9 +63,7 @@ def rows_of(rng: np.random.Generator) -> np.ndarray:
     """Make data: plain ones, and ugly ones."""
     n, d = int(np.exp(rng.uniform(0.0, np.log(300)))), int(rng.choice([1, 2, 2, 2, 3, 5, 16]))
     rows = rng.normal(size=(n, d)) + rng.integers(0, 3, size=(n, 1)) * 4.0
-    kind = rng.choice(
-        ["plain", "plain", "copies", "line", "lattice", "far", "tiny", "huge", "mixed", "equal", "single"]
-    )
+    kind = str(rng.choice(KINDS))
     if kind == "copies":
         rows = rows[rng.integers(0, max(1, n // 3), n)]
     elif kind == "line":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.dispatcher import Dispatcher
 from numpy.testing import assert_allclose, assert_array_equal
 
 from inputs import UGLY, states
@@ -52,6 +55,24 @@ def agree(name, state, profile, geometry=None, tolerance=1e-9, batch_size=1, ord
         assert_allclose(lengths[0], lengths[1], atol=tolerance * state.h, rtol=0)
         assert_allclose(workspaces[0].points, workspaces[1].points, atol=tolerance * state.h, rtol=0)
         assert workspaces[1].points.dtype == state.points.dtype
+
+
+def kinds_of_arguments():
+    """For how many kinds of arguments there is compiled code, in this process."""
+    return sum(len(each.signatures) for each in gc.get_objects() if isinstance(each, Dispatcher))
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_one_query_and_read_only_ones_take_no_code_of_their_own(name):
+    """Half of all that was compiled for mean shift was for one query with one bandwidth."""
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    workspace = ENGINES[name].open(points, np.ones(40), PROFILES["biweight"], Geometry(), None)
+    several, before = workspace.shift_all(points, 1.0), kinds_of_arguments()
+    assert before > 0
+    assert_array_equal(workspace.shift_all(points[:1], 1.0), several[:1])
+    points.setflags(write=False)
+    assert_array_equal(workspace.shift_all(points, np.broadcast_to(1.0, 40)), several)
+    assert kinds_of_arguments() == before
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)

@@ -12,7 +12,7 @@ import numpy as np
 from modeseek.resources import check_time, deadline
 from modeseek.types import Array, Draws, Geometry, IntArray
 
-__all__ = ["BaseWorkspace", "in_blocks", "settle"]
+__all__ = ["BaseWorkspace", "for_each", "in_blocks", "settle"]
 
 T = TypeVar("T")
 
@@ -27,6 +27,15 @@ def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
         return new
     length = np.linalg.norm(new, axis=-1, keepdims=True)
     return np.where(length > 1e-12, new / np.maximum(length, 1e-12), old)
+
+
+def for_each(queries: Array, h: Array | float) -> tuple[Array, Array]:
+    """Return queries and a bandwidth for each as compiled code wants them.
+
+    Neither is read-only, as what NumPy makes of one number for one query would be: Numba would compile anew for it.
+    """
+    bandwidths = np.broadcast_to(np.asarray(h, dtype=np.float64), len(queries))
+    return np.require(queries, requirements=["C", "W"]), np.require(bandwidths, requirements=["C", "W"])
 
 
 def in_blocks(function: Callable[[slice], T], n: int, step: int, n_jobs: int, *, least: int = 1) -> list[T]:

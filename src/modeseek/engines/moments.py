@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
-from modeseek.engines.base import BaseWorkspace, in_blocks
+from modeseek.engines.base import BaseWorkspace, for_each, in_blocks
 from modeseek.engines.moments_tree import Tree, rooms, scratch_of, size, sprout, table, with_chunks
 from modeseek.resources import check_time
 from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
@@ -94,8 +94,7 @@ class MomentsWorkspace(BaseWorkspace):
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
         from modeseek.engines.moments_kernels import shift_queries
 
-        queries = np.ascontiguousarray(queries)
-        bandwidths = np.ascontiguousarray(np.broadcast_to(np.asarray(h, dtype=np.float64), len(queries)))
+        queries, bandwidths = for_each(queries, h)
         moved = np.empty_like(queries)
         if not len(queries):
             return moved

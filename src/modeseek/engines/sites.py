@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek.engines.base import for_each
 from modeseek.types import Array, IntArray
 
 __all__ = ["FEW", "ULPS", "Groups", "coincident", "room", "shift_distinct", "worth_a_look"]
@@ -68,10 +69,9 @@ def shift_distinct(shift: Callable[[Array, Array], Array], queries: Array, h: Ar
     queries : (m, d) array
     h : float or (m,) array
     """
-    queries = np.ascontiguousarray(queries)
     if not len(queries):
         return queries.copy()
-    bandwidths = np.ascontiguousarray(np.broadcast_to(np.asarray(h, dtype=np.float64), len(queries)))
+    queries, bandwidths = for_each(queries, h)
     groups = coincident(queries) if np.ptp(bandwidths) == 0 else None
     if groups is None:
         return shift(queries, bandwidths)

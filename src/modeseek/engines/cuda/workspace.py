@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from modeseek.engines.base import BaseWorkspace
+from modeseek.engines.base import BaseWorkspace, for_each
 from modeseek.engines.cuda import layout, sums
 from modeseek.engines.cuda.cells import BY_MOMENTS, build_cells, climb_kernel
 from modeseek.engines.cuda.chains_kernel import draws_kernel
@@ -97,7 +97,7 @@ class CudaWorkspace(BaseWorkspace):
         m = len(queries)
         if not m:
             return queries.copy()
-        bandwidths = np.ascontiguousarray(np.broadcast_to(np.asarray(h, dtype=np.float64), m))
+        queries, bandwidths = for_each(queries, h)
         if self._low and m * self._n >= CELLS_FROM and np.ptp(bandwidths) == 0:
             return self.climb(queries, float(bandwidths[0]), 0.0, 1).ends
         # as many queries as points are the points themselves, mostly
