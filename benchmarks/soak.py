@@ -4,13 +4,16 @@ Run it as
 
     python benchmarks/soak.py --minutes 30 [--seed 0] [--out FILE.csv] [--report docs/trust.md]
     python benchmarks/soak.py --round 1234 [--seed 0]
+    python benchmarks/soak.py --again 12 [--seed 0] [--out FILE.csv] [--report docs/trust.md]
 
 A round makes its data, estimator and settings from the seed and its number, so that the second line does one again.
+The third does the first rounds so many times: memory that grows then is lost, and does not hold compiled code.
 When a process is killed is a matter of chance. Linux and macOS only, for it forks.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -24,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -43,6 +47,8 @@ ESTIMATORS = (*CHAINS, *CHAINS, "MeanShift", "ModeSeek")
 KINDS = ("plain", "plain", "copies", "line", "lattice", "far", "tiny", "huge", "mixed", "equal", "single precision")
 # minutes between two lines of the log
 EVERY = 5.0
+# rounds that are done again, to see whether memory is lost
+FIRST = 25
 # seconds after which a forked process hangs, and is ended
 PATIENCE = 120
 # how a forked process ends: by itself, by a Ctrl-C that left a partial result, or with a promise broken
@@ -300,14 +306,33 @@ def once(seed: int, number: int) -> tuple[Counter[str], str]:
     return each.counts, ""
 
 
+def held_by_process() -> dict[str, str]:
+    """Return what this process holds: memory, code compiled for kinds of arguments, objects, open files."""
+    gc.collect()
+    things = gc.get_objects()
+    kernels = sum(len(each.signatures) for each in things if isinstance(each, Dispatcher))
+    files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    numbers = {"memory_mb": round(memory()[0]), "kernels": kernels, "objects": len(things), "open_files": files}
+    return {name: str(value) for name, value in numbers.items()}
+
+
+def log_of(rows: list[dict[str, str]], names: tuple[str, ...]) -> str:
+    """Return some columns of a log as a table."""
+    heads = [name.replace("_mb", ", MB").replace("_", " ") for name in names]
+    return table(heads, [[grouped(row[name]) for name in names] for row in rows])
+
+
+def grouped(number: str) -> str:
+    """Return a number in digits with a comma between thousands."""
+    return f"{int(number):,}" if number.isdigit() else number
+
+
 def shown(rows: list[dict[str, str]]) -> str:
     """Return the log as a table, and what was asked how often."""
-    counts = {name: value for name, value in rows[-1].items() if name not in ("about", "seed")}
-    log = ("minutes", "rounds", "fits", "memory_mb", "open_files", "violations")
-    body = [[row[name] for name in log] for row in rows]
-    asked = [[name, value] for name, value in counts.items() if name not in log]
-    heads = [name.replace("_mb", ", MB").replace("_", " ") for name in log]
-    return f"{table(heads, body)}\n\n{table(['asked', 'times'], asked)}\n\nSeed {rows[0]['seed']}. {rows[0]['about']}."
+    log = ("minutes", "rounds", "fits", "memory_mb", "kernels", "objects", "open_files", "violations")
+    others = (*log, "about", "seed")
+    asked = [[name, grouped(value)] for name, value in rows[-1].items() if name not in others]
+    return f"{log_of(rows, log)}\n\n{table(['asked', 'times'], asked)}\n\nSeed {rows[0]['seed']}. {rows[0]['about']}."
 
 
 def fuzzed(rows: list[dict[str, str]]) -> str:
@@ -323,6 +348,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--round", type=int, help="do this one again, and say what did not hold")
+    parser.add_argument("--again", type=int, help="do the first rounds so many times, and see what memory does")
     parser.add_argument("--table", action="store_true", help="show what the CSV file of --out has")
     parser.add_argument("--report", type=Path, help="replace the section of this page")
     given = parser.parse_args()
@@ -330,13 +356,36 @@ def main() -> None:
         counts, wrong = once(given.seed, given.round)
         print(dict(counts), wrong or "all held")
         sys.exit(bool(wrong))
-    rows = read_csv(given.out) if given.table else soak(0.2 if given.quick else given.minutes, given.seed, given.out)
-    text = shown(rows)
+    if given.again is not None:
+        rows = read_csv(given.out) if given.table else again(given.again, given.seed, given.out)
+        text = log_of(rows, ("rounds", "memory_mb", "kernels", "objects", "open_files"))
+    else:
+        rows = (
+            read_csv(given.out) if given.table else soak(0.2 if given.quick else given.minutes, given.seed, given.out)
+        )
+        text = shown(rows)
     print(text)
     if given.report:
-        replace_section(given.report, "soak", text)
+        replace_section(given.report, "soak" if given.again is None else "again", text)
         replace_section(given.report, "fuzz", fuzzed(read_csv(ROOT / "fuzz" / "results.csv")))
     sys.exit(int(rows[-1]["violations"]) > 0)
+
+
+def again(times: int, seed: int, out: Path | None) -> list[dict[str, str]]:
+    """Do the first rounds so many times; return lines of a log."""
+    rows: list[dict[str, str]] = []
+    violations = 0
+    for number in range(times * FIRST):
+        _, wrong = once(seed, number % FIRST)
+        violations += bool(wrong)
+        if wrong:
+            print(wrong, flush=True)
+        if (number + 1) % FIRST == 0:
+            rows.append({"rounds": str(number + 1), **held_by_process(), "violations": str(violations)})
+            print(rows[-1], flush=True)
+            if out:
+                write_csv(out, rows)
+    return rows
 
 
 def soak(minutes: float, seed: int, out: Path | None) -> list[dict[str, str]]:
@@ -354,8 +403,7 @@ def soak(minutes: float, seed: int, out: Path | None) -> list[dict[str, str]]:
         passed = (time.perf_counter() - began) / 60
         if passed >= min(told + EVERY, minutes):
             told = passed
-            line = {"minutes": f"{passed:.1f}", "rounds": number, "memory_mb": f"{memory()[0]:.0f}"}
-            line |= {"open_files": len(os.listdir("/proc/self/fd")), "violations": violations}
+            line = {"minutes": f"{passed:.1f}", "rounds": number, **held_by_process(), "violations": violations}
             rows.append({name: str(value) for name, value in {**line, **counts, "seed": seed, "about": about}.items()})
             print({name: value for name, value in rows[-1].items() if name != "about"}, flush=True)
             if out:
