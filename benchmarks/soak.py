@@ -310,7 +310,7 @@ def held_by_process() -> dict[str, str]:
     """Return what this process holds: memory, code compiled for kinds of arguments, objects, open files."""
     gc.collect()
     things = gc.get_objects()
-    kernels = sum(len(each.signatures) for each in things if isinstance(each, Dispatcher))
+    kernels = sum(len(each.signatures) for each in things if issubclass(type(each), Dispatcher))
     files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     numbers = {"memory_mb": round(memory()[0]), "kernels": kernels, "objects": len(things), "open_files": files}
     return {name: str(value) for name, value in numbers.items()}
