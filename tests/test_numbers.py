@@ -80,6 +80,20 @@ def test_scales_and_offsets_on_every_engine(engine, name, scale, offset):
 
 
 @pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("scale", [1.0, 1e145, 1e150])
+def test_a_row_however_far_has_a_label(name, scale):
+    """Squares of its distances overflow; a k-d tree then finds no neighbour, and calls it number n."""
+    found = fitted(name, X * scale, H * scale)
+    far = np.array([[1e153, 0.0], [1e300, 1e140], [-1.7e308, -1.7e308], [0.0, 1.7e308]])
+    labels = found.predict(np.concatenate([X * scale, far]))
+    assert (labels[: len(X)] == found.labels_).all()
+    assert (labels[len(X) :] >= 0).all()
+    assert (labels[len(X) :] < found.n_clusters_).all()
+    if scale == 1e150:  # the data are no point, seen from there
+        assert (labels[[-4, -3, -1]] == found.labels_[[20, 20, 40]]).all()
+
+
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("extent", [1e-160, 1e160, 5e-321])
 def test_what_cannot_be_squared_is_refused_with_a_remedy(name, extent):
     with pytest.raises(ValueError, match=r"squares of such numbers overflow or vanish: divide X by"):

@@ -37,6 +37,8 @@ BLOCK = 1 << 22
 FEW = 24
 # up to so many points all pairs fit into memory
 MANY = 5000
+# squares of larger numbers may overflow, once a few are summed
+FAR = 1e150
 # rows that are searched for at a time: in between, Ctrl-C is heard and watchers are told
 ROWS = 1 << 14
 
@@ -48,6 +50,7 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
     ----------
     points : (n, d) array
     queries : (m, d) array
+        However far: of those beyond 10^150 the direction counts.
     n_jobs : int, optional
         Threads for the tree search.
     watch : callable, optional
@@ -58,7 +61,7 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
     >>> nearest(np.array([[0.0], [1.0]]), np.array([[0.2], [0.9]]))
     array([0, 1])
     """
-    points, queries = points.astype(np.float64), queries.astype(np.float64)
+    points, queries = _bounded(points.astype(np.float64), queries.astype(np.float64))
     if len(points) <= FEW:
         return _nearest_of_few(points, queries)
     index = np.empty(len(queries), dtype=np.intp)
@@ -84,6 +87,18 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
         index[start : start + len(squares)] = found
         _tell(watch, start + len(squares), len(queries))
     return index
+
+
+def _bounded(points: Array, queries: Array) -> tuple[Array, Array]:
+    """Scale down what is so large that squares of distances overflow."""
+    top = max(float(points.max(initial=0.0)), -float(points.min(initial=0.0)))
+    if top > FAR:
+        scale = 2.0 ** -np.ceil(np.log2(top / FAR))
+        points, queries = points * scale, queries * scale
+    tops = np.maximum(queries.max(axis=1, initial=0.0), -queries.min(axis=1, initial=0.0))
+    if tops.max(initial=0.0) > FAR:
+        queries = queries / np.maximum(tops / FAR, 1.0)[:, None]
+    return points, queries
 
 
 def _parts(n: int, watch: Watcher | None) -> Iterator[slice]:

@@ -175,7 +175,8 @@ class Cells:
     def _checked(self, rows: Array) -> Grid:
         if len(rows):
             for place in (rows.min(axis=0), rows.max(axis=0)):
-                cell = place.astype(np.float64) * 2.0**-self.grid.exponent + np.array(self.grid.offset, np.float64)
+                with np.errstate(over="ignore"):  # too far, then
+                    cell = place.astype(np.float64) * 2.0**-self.grid.exponent + np.array(self.grid.offset, np.float64)
                 if not ((cell > 0) & (cell < 32 * FAR)).all():
                     raise ValueError(
                         "a row lies too far from the first rows to be counted in cells of their size: "
