@@ -39,6 +39,10 @@ FEW = 24
 MANY = 5000
 # squares of larger numbers may overflow, once a few are summed
 FAR = 1e150
+# squares of distances by products are trusted from so many times their rounding on
+TRUSTED = 100
+# rows that are looked at for a middle
+SOME = 1000
 # rows that are searched for at a time: in between, Ctrl-C is heard and watchers are told
 ROWS = 1 << 14
 
@@ -71,11 +75,12 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
             index[part] = tree.query(queries[part], workers=effective_n_jobs(n_jobs))[1]
         return index
     # distances from products carry rounding of about d eps (|x| + |y|)^2: whatever comes that close is looked at again
+    centred, sought = _centred(points, queries)
     d, eps = points.shape[1], np.finfo(np.float64).eps
-    longest = np.sqrt(np.einsum("ij,ij->i", points, points).max())
-    for start, squares in distance_blocks(points, queries):
+    longest = np.sqrt(np.einsum("ij,ij->i", centred, centred).max())
+    for start, squares in distance_blocks(centred, sought):
         block = queries[start : start + len(squares)]
-        slack = 4 * (d + 4) * eps * (np.linalg.norm(block, axis=1) + longest) ** 2
+        slack = 4 * (d + 4) * eps * (np.linalg.norm(sought[start : start + len(squares)], axis=1) + longest) ** 2
         found = squares.argmin(axis=1)
         least = squares[np.arange(len(squares)), found]
         squares[np.arange(len(squares)), found] = np.inf
@@ -99,6 +104,15 @@ def _bounded(points: Array, queries: Array) -> tuple[Array, Array]:
     if tops.max(initial=0.0) > FAR:
         queries = queries / np.maximum(tops / FAR, 1.0)[:, None]
     return points, queries
+
+
+def _centred(points: Array, queries: Array) -> tuple[Array, Array]:
+    """Take the middle of the points off both, for products round by squares of lengths.
+
+    By medians, as one point far away shall not take the middle with it.
+    """
+    middle = np.median(points[:: max(1, len(points) // SOME)], axis=0) if len(points) else 0.0
+    return points - middle, queries - middle
 
 
 def _parts(n: int, watch: Watcher | None) -> Iterator[slice]:
@@ -145,12 +159,7 @@ def kth_distance(points: Array, k: int, queries: Array | None = None, *, n_jobs:
     if points.shape[1] <= TREE_DIMENSIONS and k <= 64 + len(points) // 50:
         distance, _ = cKDTree(points).query(queries, k=[k], workers=effective_n_jobs(n_jobs))
         return distance[:, 0]
-    result = np.empty(len(queries))
-    for start, squares in distance_blocks(points, queries):
-        column = np.argpartition(squares, k - 1, axis=1)[:, k - 1]
-        block = slice(start, start + len(squares))
-        result[block] = np.linalg.norm(queries[block] - points[column], axis=1)  # again, without cancellation
-    return result
+    return kth_distances(points, [k], queries)[:, 0]
 
 
 def kth_distances(points: Array, ks: Sequence[int], queries: Array) -> Array:
@@ -172,11 +181,39 @@ def kth_distances(points: Array, ks: Sequence[int], queries: Array) -> Array:
     points, queries = points.astype(np.float64), queries.astype(np.float64)
     order = np.asarray(ks, dtype=np.intp) - 1
     result = np.empty((len(queries), len(order)))
-    for start, squares in distance_blocks(points, queries):
-        columns = np.argpartition(squares, np.unique(order), axis=1)[:, order]
-        block = slice(start, start + len(squares))
+    for start, columns in _ranked(points, queries, order):
+        block = slice(start, start + len(columns))
         result[block] = np.linalg.norm(queries[block, None] - points[columns], axis=2)  # again, without cancellation
-    return result
+    # rounding may have exchanged two: whoever comes later in order is as far at least
+    rank = np.argsort(np.argsort(order, kind="stable"), kind="stable")
+    return np.sort(result, axis=1)[:, rank]
+
+
+def _ranked(points: Array, queries: Array, order: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """Yield (start, columns), block by block of queries: the points that come at these ranks, 0 for the nearest."""
+    ranks = np.unique(order)
+    if points.shape[1] <= TREE_DIMENSIONS:
+        step = max(1, BLOCK // max(1, len(points)))
+        for start in range(0, len(queries), step):
+            squares = cdist(queries[start : start + step], points, "sqeuclidean")
+            yield start, np.argpartition(squares, ranks, axis=1)[:, order]
+        return
+    centred, sought = _centred(points, queries)
+    for start, squares in distance_blocks(centred, sought):
+        columns = np.argpartition(squares, ranks, axis=1)
+        block = slice(start, start + len(squares))
+        first = squares[np.arange(len(squares)), columns[:, ranks[0]]]
+        doubtful = np.flatnonzero(first < _rounding(sought[block]))
+        if len(doubtful):
+            exact = cdist(queries[block][doubtful], points, "sqeuclidean")
+            columns[doubtful] = np.argpartition(exact, ranks, axis=1)
+        yield start, columns[:, order]
+
+
+def _rounding(centred: Array) -> Array:
+    """Return up to which square the distance of each row to others, by products, is not to be trusted."""
+    squares = np.einsum("ij,ij->i", centred, centred)
+    return TRUSTED * 16 * (centred.shape[1] + 4) * np.finfo(np.float64).eps * squares
 
 
 def distance_blocks(points: Array, queries: Array) -> Iterator[tuple[int, Array]]:
@@ -213,10 +250,11 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
         pairs = tree.query_pairs(reach, output_type="ndarray")
     else:
         # products first, with room for their rounding; the exact distances decide
-        longest = float(np.einsum("ij,ij->i", points, points).max())
+        centred, _ = _centred(points, points)
+        longest = float(np.einsum("ij,ij->i", centred, centred).max())
         roomy = radius**2 + 16 * (points.shape[1] + 4) * np.finfo(np.float64).eps * longest
         found, count = [], 0
-        for start, squares in distance_blocks(points, points):
+        for start, squares in distance_blocks(centred, centred):
             rows, columns = np.nonzero(squares <= roomy)
             rows += start
             found.append(np.column_stack([rows, columns])[rows < columns])
@@ -284,11 +322,13 @@ def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None, watc
             found = tree.query(points[part], k=most, workers=effective_n_jobs(n_jobs))
             away[part], near[part] = (each.reshape(-1, most) for each in found)
     else:
-        near = _by_products(points, k, watch)
+        centred, _ = _centred(points, points)
+        near = _by_products(centred, k, watch)
         # by products, rounding may prefer others to the point itself
         lost = ~(near == np.arange(n)[:, None]).any(axis=1)
         near[lost, -1] = np.flatnonzero(lost)
         away = _measured(points, near)
+        _mend(points, _rounding(centred), near, away)
     # a point comes first in its own list, and is left out
     away = np.where(near == np.arange(n)[:, None], -1.0, away)
     order = np.lexsort((near, away), axis=1)[:, 1 : k + 1]
@@ -316,6 +356,18 @@ def _measured(points: Array, near: IntArray) -> Array:
         part = slice(start, start + step)
         away[part] = np.linalg.norm(points[part, None] - points[near[part]], axis=2)
     return away
+
+
+def _mend(points: Array, rounding: Array, near: IntArray, away: Array) -> None:
+    """Look for the neighbours of those anew, in place, of whom some are no farther than the rounding of products."""
+    others = np.where(near == np.arange(len(points))[:, None], np.inf, away)
+    doubtful = np.flatnonzero(np.square(others.min(axis=1)) < rounding)
+    step = max(1, BLOCK // len(points))
+    for start in range(0, len(doubtful), step):
+        rows = doubtful[start : start + step]
+        distances = cdist(points[rows], points)
+        near[rows] = np.argpartition(distances, near.shape[1] - 1, axis=1)[:, : near.shape[1]]
+        away[rows] = np.take_along_axis(distances, near[rows], axis=1)
 
 
 def intrinsic_dimension(neighbours: Neighbours, *, most: int = 20) -> float:

@@ -43,6 +43,8 @@ WITNESSES = 16
 STRIDE = 64
 # ... so many distances at a time
 DISTANCES = 100_000
+# up to so many points all distances are the quickest
+FEW = 128
 # above this a grid has so many cells at every corner that clumps fall to pieces
 GRID_DIMENSIONS = 4
 # balls tried before the points that are left become cells of their own: more than clusters, mostly
@@ -238,6 +240,8 @@ def components(points: Array, tau: float) -> IntArray:
     array([0, 0, 0, 1])
     """
     x = points.astype(np.float64)
+    if len(x) <= FEW:
+        return _of_few(x, tau)
     if x.shape[1] > GRID_DIMENSIONS and _crowded(x, tau):
         return _grown(x, tau)
     first, cell = _cells(x, tau)
@@ -253,6 +257,19 @@ def components(points: Array, tau: float) -> IntArray:
     if len(doubtful):
         group = _joined(x, cell, group, doubtful, tau)
     return group[cell].astype(np.intp)
+
+
+def _of_few(x: Array, tau: float) -> IntArray:
+    """Return the components, numbered by their first points, with all distances written down."""
+    near = cdist(x, x) < tau
+    first = near.argmax(axis=1)  # for clumps that have come together, the first of each
+    while True:
+        other = np.where(near, first, len(x)).min(axis=1)
+        other = other[other]
+        if (other == first).all():
+            break
+        first = other
+    return np.unique(first, return_inverse=True)[1]
 
 
 def _crowded(x: Array, tau: float) -> bool:

@@ -22,8 +22,8 @@ from modeseek.validation import check_choice, check_integer
 __all__ = ["ORDERS", "DrawPlan", "Drawn", "uniforms"]
 
 ORDERS = ("random", "reshuffled", "even")
-# blocks made at once, for as many whole sweeps as they hold: a generator takes as long to set up as to give a thousand
-AHEAD = 4096
+# blocks made at once, for as many whole sweeps as they hold: few for a chain that begins, then as many as it has had
+AHEAD = (256, 4096)
 
 
 def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
@@ -121,14 +121,13 @@ class DrawPlan:
 
     def _words(self, number: int) -> Array:
         """Return the two words of each step of a sweep; those of small sweeps are made several sweeps at a time."""
-        together = max(1, AHEAD // self.steps)
-        start = number - number % together
-        made = self.__dict__.get("_made")
-        if made is None or made[0] != start:
-            made = start, uniforms(self.seed, self.chain, start * self.steps + 1, together * self.steps, width=2)
-            if together > 1:
+        first, made = number * self.steps, self.__dict__.get("_made")
+        if made is None or not made[0] <= first < made[0] + len(made[1]):
+            sweeps = max(1, int(np.clip(first, *AHEAD)) // self.steps)
+            made = first, uniforms(self.seed, self.chain, first + 1, sweeps * self.steps, width=2)
+            if sweeps > 1:
                 self.__dict__["_made"] = made  # in one step, as `cached_property` keeps what it finds
-        low = (number - start) * self.steps
+        low = first - made[0]
         return made[1][low : low + self.steps]
 
     @cached_property
@@ -162,7 +161,7 @@ class DrawPlan:
 
 def _checked(path: Array, m: int, policy: BandwidthPolicy) -> Array:
     path = np.asarray(path, dtype=np.float64)
-    if path.shape != (m,) or not (np.isfinite(path).all() and (path > 0).all()):
+    if path.shape != (m,) or not (path.min() > 0 and path.max() < np.inf):  # NaN is neither
         raise ValueError(
             f"policy {type(policy).__name__}.draw must return one finite bandwidth > 0 for each of the {m} uniforms."
         )

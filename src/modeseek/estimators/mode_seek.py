@@ -237,17 +237,20 @@ class _Polish:
 
     def __init__(self, points: Array):
         self._points = points.astype(np.float64)
+        self._middle = self._points.mean(axis=0)
 
     def __call__(self, labels: IntArray, rows: IntArray) -> IntArray:
         x = self._points[rows]
+        away = x - self._middle  # cosines of directions that hardly differ are 1, to rounding
         for _ in range(POLISHING):
             labels = np.unique(labels, return_inverse=True)[1]
             means = np.zeros((int(labels.max()) + 1, x.shape[1]))
             np.add.at(means, labels, x)
-            directions = (means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)).T
+            directions = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12) - self._middle
+            half = np.square(directions).sum(axis=1) / 2
             # in blocks: with many clusters all at once would be a square
-            step = max(1, BLOCK // directions.shape[1])
-            parts = [(x[i : i + step] @ directions).argmax(axis=1) for i in range(0, len(x), step)]
+            step = max(1, BLOCK // len(directions))
+            parts = [(away[i : i + step] @ directions.T - half).argmax(axis=1) for i in range(0, len(x), step)]
             new = np.concatenate(parts)
             if (new == labels).all():
                 break

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.bandwidth import Shrinking, uniforms
-from modeseek.chain import Setting, doubly_stochastic
+from modeseek.bandwidth import DrawPlan, Shrinking, uniforms
+from modeseek.chain import Setting
 from modeseek.engines import choose
 from modeseek.metrics import rand_agreement
 from modeseek.neighbours import kth_distances, nearest
@@ -190,16 +190,16 @@ class _Half(NamedTuple):
     def labels(self, h: Range, geometry: Geometry, number: int) -> IntArray:
         """Run a chain, no longer than its clusters take to show, and read them off."""
         engine = choose("auto", BIWEIGHT, self.points, h.h_max)
-        setting = Setting(self.points, self.weights, BIWEIGHT, geometry, engine)
-        chain = doubly_stochastic(setting, Shrinking(h.h_min, h.h_max, h.h_inf), seed=0, chain=number)
-        tau = h.h_min / 4
-        state = chain.init()
+        plan = DrawPlan(self.weights, Shrinking(h.h_min, h.h_max, h.h_inf), seed=0, chain=number)
+        workspace = Setting(self.points, self.weights, BIWEIGHT, geometry, engine).open()
+        tau, last_shift = h.h_min / 4, np.full(len(self.points), np.inf)
         # not `run`: a trace and a certificate, which nobody looks at, cost as much as the sweeps of a few points
-        for _ in range(SWEEPS):
-            state, _ = chain.sweep(state)
-            if state.last_shift.max() < tau / 100:
+        for sweep in range(SWEEPS):
+            draws, _ = plan.sweep(sweep, h.h_inf)
+            last_shift[draws.indices] = workspace.shift_each(draws)
+            if last_shift.max() < tau / 100:
                 break
-        return components(state.points, tau)
+        return components(workspace.points, tau)
 
 
 def _halves(points: Array, weights: Array) -> Iterator[_Half]:
