@@ -149,6 +149,7 @@ class Round:
             asked += [self.killed]
         asked += [self.stopped] if self.rng.random() < 0.5 else []
         asked += [self.certificate] if len(self.X) > 1 and self.rng.random() < 0.5 else []
+        asked += [self.far]
         for each in asked:
             self.counts[each.__name__] += 1
             each()
@@ -162,6 +163,15 @@ class Round:
         _, inverse = np.unique(self.X, axis=0, return_inverse=True)
         pairs = np.unique(np.column_stack([inverse.ravel(), labels]), axis=0)
         held(len(pairs) == inverse.max() + 1, "equal rows have one label")
+
+    def far(self) -> None:
+        """See that rows of any size have a label."""
+        most = 30 if self.X.dtype == np.float32 else 300
+        rows = self.rng.normal(size=(4, self.X.shape[1])) * 10.0 ** self.rng.uniform(-most, most, size=(4, 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            labels = self.fitted.predict(rows)
+        held(((labels >= 0) & (labels < self.fitted.n_clusters_)).all(), "labels of rows far away")
 
     def again(self) -> None:
         """See that the same fit gives the same bits, with any number of threads."""
