@@ -59,6 +59,15 @@ def test_nearest(points, rng):
     assert_array_equal(distances[np.arange(50), nearest(points, queries)], distances.min(axis=1))
 
 
+@pytest.mark.parametrize("n", [5, 120])
+def test_nearest_of_huge_ones(d, n, rng):
+    """Nobody fits such numbers, and files that somebody made may hold them."""
+    points, queries = rng.normal(size=(n, d)), rng.normal(size=(30, d))
+    expected = nearest(points, queries)
+    assert_array_equal(nearest(points * 2.0**1000, queries * 2.0**1000), expected)
+    assert_array_equal(nearest(points * 2.0**600, queries * 2.0**600), expected)
+
+
 @pytest.mark.parametrize("k", [1, 5])
 def test_nearest_neighbours(points, k):
     found, distances = nearest_neighbours(points, k), cdist(points, points)
