@@ -75,7 +75,8 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
             index[part] = tree.query(queries[part], workers=effective_n_jobs(n_jobs))[1]
         return index
     # distances from products carry rounding of about d eps (|x| + |y|)^2: whatever comes that close is looked at again
-    centred, sought = _centred(points, queries)
+    middle = _middle(points)
+    centred, sought = points - middle, queries - middle
     d, eps = points.shape[1], np.finfo(np.float64).eps
     longest = np.sqrt(np.einsum("ij,ij->i", centred, centred).max())
     for start, squares in distance_blocks(centred, sought):
@@ -106,13 +107,12 @@ def _bounded(points: Array, queries: Array) -> tuple[Array, Array]:
     return points, queries
 
 
-def _centred(points: Array, queries: Array) -> tuple[Array, Array]:
-    """Take the middle of the points off both, for products round by squares of lengths.
+def _middle(points: Array) -> Array:
+    """Return what to take off rows before they are multiplied, for products round by squares of lengths.
 
     By medians, as one point far away shall not take the middle with it.
     """
-    middle = np.median(points[:: max(1, len(points) // SOME)], axis=0) if len(points) else 0.0
-    return points - middle, queries - middle
+    return np.median(points[:: max(1, len(points) // SOME)], axis=0)
 
 
 def _parts(n: int, watch: Watcher | None) -> Iterator[slice]:
@@ -198,7 +198,8 @@ def _ranked(points: Array, queries: Array, order: IntArray) -> Iterator[tuple[in
             squares = cdist(queries[start : start + step], points, "sqeuclidean")
             yield start, np.argpartition(squares, ranks, axis=1)[:, order]
         return
-    centred, sought = _centred(points, queries)
+    middle = _middle(points)
+    centred, sought = points - middle, queries - middle
     for start, squares in distance_blocks(centred, sought):
         columns = np.argpartition(squares, ranks, axis=1)
         block = slice(start, start + len(squares))
@@ -250,7 +251,7 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
         pairs = tree.query_pairs(reach, output_type="ndarray")
     else:
         # products first, with room for their rounding; the exact distances decide
-        centred, _ = _centred(points, points)
+        centred = points - _middle(points)
         longest = float(np.einsum("ij,ij->i", centred, centred).max())
         roomy = radius**2 + 16 * (points.shape[1] + 4) * np.finfo(np.float64).eps * longest
         found, count = [], 0
@@ -322,7 +323,7 @@ def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None, watc
             found = tree.query(points[part], k=most, workers=effective_n_jobs(n_jobs))
             away[part], near[part] = (each.reshape(-1, most) for each in found)
     else:
-        centred, _ = _centred(points, points)
+        centred = points - _middle(points)
         near = _by_products(centred, k, watch)
         # by products, rounding may prefer others to the point itself
         lost = ~(near == np.arange(n)[:, None]).any(axis=1)
