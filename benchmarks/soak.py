@@ -138,9 +138,7 @@ class Round:
 
     def run(self) -> None:
         """Ask everything that applies."""
-        began = time.perf_counter()
         self.fitted = self.fit()
-        self.seconds = time.perf_counter() - began
         chain = type(self.model).__name__ in CHAINS
         asked: list[Callable[[], None]] = [self.labels, self.again, self.file]
         asked += [self.hull] if chain and self.model.metric == "euclidean" else []
@@ -243,9 +241,12 @@ class Round:
         """See that a run that is killed up to three times goes on from its checkpoint and ends with the same bits."""
         path = self.folder / "run.ckpt"
         whole = self.fit(checkpoint=self.folder / "whole.ckpt", checkpoint_every=0.0)
+        trial = self.folder / "trial.ckpt"
+        seconds = self._length(lambda: self.fit(checkpoint=trial, checkpoint_every=0.0))
+        trial.unlink()
         for _ in range(int(self.rng.integers(1, 4))):
             process = self._forked(lambda: self.fit(checkpoint=path, checkpoint_every=0.0))
-            time.sleep(float(self.rng.uniform(0.0, 1.5)) * self.seconds)
+            time.sleep(float(self.rng.uniform(0.0, 1.2)) * seconds)
             os.kill(process, signal.SIGKILL)
             _, status = os.waitpid(process, 0)
             self.counts["killed in mid-run"] += os.WIFSIGNALED(status)
@@ -269,8 +270,9 @@ class Round:
                 return PARTIAL if labels is None or len(labels) == len(self.X) else BROKEN
             return DONE
 
+        seconds = self._length(work)
         process = self._forked(work)
-        time.sleep(float(self.rng.uniform(0.0, 1.2)) * self.seconds)
+        time.sleep(float(self.rng.uniform(0.0, 1.2)) * seconds)
         os.kill(process, signal.SIGINT)
         _, status = os.waitpid(process, 0)
         ended = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
@@ -282,6 +284,13 @@ class Round:
             if hasattr(b, name):
                 x, y = np.asarray(getattr(a, name)), np.asarray(getattr(b, name))
                 held(x.dtype == y.dtype and x.tobytes() == y.tobytes(), f"{name} is the same, {where}")
+
+    def _length(self, work: Callable[[], Any]) -> float:
+        """Return the seconds that a process takes for some work, from its start to its end."""
+        began = time.perf_counter()
+        _, status = os.waitpid(self._forked(work), 0)
+        held(os.WIFEXITED(status) and os.WEXITSTATUS(status) == DONE, "a forked process ends well")
+        return time.perf_counter() - began
 
     def _forked(self, work: Callable[[], Any]) -> int:
         """Start a process that does some work and ends with the number that it returns; return its id."""
@@ -354,6 +363,7 @@ def fuzzed(rows: list[dict[str, str]]) -> str:
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have those in the background ignore it
     parser = parser_of(__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=0)
