@@ -40,7 +40,7 @@ MANY = 5000
 # squares of larger numbers may overflow, once a few are summed
 FAR = 1e150
 # squares of distances by products are trusted from so many times their rounding on
-TRUSTED = 100
+TRUSTED = 10_000
 # rows that are looked at for a middle
 SOME = 1000
 # rows that are searched for at a time: in between, Ctrl-C is heard and watchers are told
@@ -360,9 +360,11 @@ def _measured(points: Array, near: IntArray) -> Array:
 
 
 def _mend(points: Array, rounding: Array, near: IntArray, away: Array) -> None:
-    """Look for the neighbours of those anew, in place, of whom some are no farther than the rounding of products."""
-    others = np.where(near == np.arange(len(points))[:, None], np.inf, away)
-    doubtful = np.flatnonzero(np.square(others.min(axis=1)) < rounding)
+    """Look for the neighbours of those anew, in place, whose farthest is no farther than the rounding of products.
+
+    Others may have neighbours as close as that, who were found all the same, as nearer than the farthest.
+    """
+    doubtful = np.flatnonzero(np.square(away.max(axis=1)) < rounding)
     step = max(1, BLOCK // len(points))
     for start in range(0, len(doubtful), step):
         rows = doubtful[start : start + step]
