@@ -48,9 +48,9 @@ def points(request, d, rng):
 def test_kth_distances(points):
     ks = [3, 1, 40, 2, 119]
     expected = np.sort(cdist(points, points), axis=1)[:, np.array(ks) - 1]
-    assert_allclose(kth_distances(points, ks, points), expected, rtol=1e-3, atol=0)
+    assert_allclose(kth_distances(points, ks, points), expected, rtol=1e-9, atol=0)
     for k in ks:
-        assert_allclose(kth_distance(points, k), np.sort(cdist(points, points), axis=1)[:, k - 1], rtol=1e-3, atol=0)
+        assert_allclose(kth_distance(points, k), np.sort(cdist(points, points), axis=1)[:, k - 1], rtol=1e-9, atol=0)
 
 
 def test_nearest(points, rng):
@@ -72,7 +72,7 @@ def test_nearest_of_huge_ones(d, n, rng):
 def test_nearest_neighbours(points, k):
     found, distances = nearest_neighbours(points, k), cdist(points, points)
     np.fill_diagonal(distances, np.inf)
-    assert_allclose(found.distances, np.sort(distances, axis=1)[:, :k], rtol=1e-3, atol=0)
+    assert_allclose(found.distances, np.sort(distances, axis=1)[:, :k], rtol=1e-9, atol=0)
     assert_allclose(found.distances, np.take_along_axis(distances, found.indices, axis=1), rtol=1e-9, atol=0)
     assert (found.indices != np.arange(len(points))[:, None]).all()
 
