@@ -42,15 +42,17 @@ def naive(points, tau):
     return labels, diameter, gap
 
 
-@given(STATES, st.floats(0.01, 2.0), st.booleans())
-def test_components_diameter_and_gap_are_those_of_all_pairs(state, share, clumped):
+@given(STATES, st.floats(0.01, 2.0), st.booleans(), st.booleans())
+def test_components_diameter_and_gap_are_those_of_all_pairs(state, share, clumped, few):
     points = state.points
     if clumped:  # crowds with a little spread, as a chain leaves them
         rng = np.random.default_rng(state.seed)
         points = points[rng.integers(0, len(points), 60)] + rng.normal(size=(60, points.shape[1])) * 1e-3 * state.h
     tau = share * state.h
     labels, diameter, gap = naive(points, tau)
-    ours = components(points, tau)
+    with pytest.MonkeyPatch.context() as patch:  # as of few points, and as of many
+        patch.setattr(partition, "FEW", partition.FEW if few else 0)
+        ours = components(points, tau)
     assert len(np.unique(np.column_stack([labels, ours]), axis=0)) == labels.max() + 1 == ours.max() + 1
     assert_allclose(diameter_of(points, ours), diameter, atol=1e-12 * state.h)
     assert_allclose(gap_of(points, ours), gap, atol=1e-12 * state.h)
@@ -171,6 +173,15 @@ def test_clumps_in_high_dimension_are_few_cells(rng):
     first, cell = _cells(x, 1.0)
     assert len(first) == 5
     assert all(np.linalg.norm(x[cell == c] - x[first[c]], axis=1).max() <= 0.25 for c in range(5))
+
+
+def test_a_long_chain_of_few_points_is_one_component(rng):
+    order = rng.permutation(partition.FEW)
+    assert (components(0.9 * order[:, None], 1.0) == 0).all()
+    broken = 0.9 * order + (order >= 50)
+    assert_array_equal(
+        components(broken[:, None], 1.0) == components(broken[:, None], 1.0)[0], (order >= 50) == (order[0] >= 50)
+    )
 
 
 @pytest.mark.parametrize("pairs", [0, 1 << 20])
