@@ -286,6 +286,9 @@ def main():
         wrong = {case: names for case, names in wrong.items() if set(names) - {"message"}}
         if wrong:
             raise SystemExit(f"more than messages differ, nothing was written: {wrong}")
+        for case in (case for case in CASES if "message" in found[case]):
+            kept[case]["message"] = found[case]["message"]
+        found = kept
     write(FILE, found)
     print({case: (each["n_clusters"], each.get("chosen", each["ended"])) for case, each in found.items()})
 

@@ -68,6 +68,7 @@ COMMANDS = {
     "ms": (f"cluster plane.csv {MS} --json out.json", "out.json"),
     "dsms, grid": (f"cluster plane.csv {RANGE} {GRID} --json out.json", "out.json"),
     "report": (f"cluster penguins.csv {PENGUINS} -q --report out.html", "out.html"),
+    "report of a mixture": ("cluster points.csv -q --report out.html", "out.html"),
     "report of dsms": (f"cluster plane.csv {RANGE} -q --report out.html", "out.html"),
     "blocks: csv": ("cluster points.csv --out-of-core -o out.csv --json out.json", "out.csv out.json"),
     "blocks: tsv": (f"cluster points.tsv --out-of-core {MS} -o out.tsv --json out.json", "out.tsv out.json"),
@@ -386,6 +387,7 @@ def main():
         wrong = {case: names for case, names in wrong.items() if names}
         if wrong:
             raise SystemExit(f"results differ, nothing was written: {wrong}")
+        found["results"] = kept
     write(found)
     print({case: kept.get("status", 0) for case, kept in found["results"].items()})
 
