@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import Stopping, doubly_stochastic, mean_shift, run, setting
+from modeseek.chain import progress as chain_progress
+from modeseek.chain.progress import ChainFollower, ChainsFollower
 from modeseek.datasets import paper_mixture
 from modeseek.ensemble import chains_of, run_chains
 from modeseek.neighbours import nearest, nearest_neighbours
@@ -54,7 +56,8 @@ def screen(monkeypatch):
 def hand(monkeypatch):
     """Give progress a clock that only a test moves on."""
     now = SimpleNamespace(at=100.0)
-    monkeypatch.setattr(line, "time", SimpleNamespace(perf_counter=lambda: now.at))
+    for module in (line, chain_progress):
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now.at))
     return now
 
 
@@ -98,7 +101,7 @@ def test_a_stage_says_how_long_it_takes_from_when_it_began(hand):
 def follow(hand, chain, stopping, sweeps, seconds):
     """Let a line follow sweeps of so many seconds, and give back what it said."""
     told, state, said = Line("DSMS"), chain.init(), []
-    callback = told.follow(chain, stopping)
+    callback = ChainFollower(told, chain, stopping)
     for _ in range(sweeps):
         state, info = chain.sweep(state)
         hand.at += seconds
@@ -127,7 +130,7 @@ def test_counting_clumps_takes_a_bounded_share_of_the_time(hand, monkeypatch):
         hand.at += 1.0
         return np.zeros(len(points), dtype=int)
 
-    monkeypatch.setattr(line, "components", slow)
+    monkeypatch.setattr(chain_progress, "components", slow)
     chain = doubly_stochastic(setting(X), Shrinking(0.2, 1.6, 0.6), seed=0)
     follow(hand, chain, Stopping(0.05), 2000, 0.5)
     assert 8 <= len(counts) <= 11  # of 1000 s
@@ -142,7 +145,7 @@ def test_mean_shift_says_how_many_have_arrived(hand):
 
 def test_several_chains_say_how_many_have_ended(hand):
     told = Line("DSMS")
-    several = told.follow_several(4)
+    several = ChainsFollower(told, 4)
     chains = chains_of(lambda chain: doubly_stochastic(setting(X), Shrinking(0.2, 1.6, 0.6), seed=0, chain=chain), 4)
     at_end = []
 

@@ -29,6 +29,7 @@ from modeseek.chain import (
     partition,
     run,
 )
+from modeseek.chain.progress import ChainFollower
 from modeseek.engines import choose
 from modeseek.estimators.advice import advice, advice_on_size
 from modeseek.estimators.data import advise_on_scale, check_rows
@@ -230,7 +231,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
 
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
         record = self._record()
-        line = [] if self._line is None else [self._line.follow(chain, stopping)]
+        line = [] if self._line is None else [ChainFollower(self._line, chain, stopping)]
         result = self._run_one(chain, stopping, record, [*line, *(self.callbacks or ())])
         if result.outcome is Outcome.INTERRUPTED and not result.sweeps:
             raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")

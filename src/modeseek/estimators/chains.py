@@ -10,6 +10,7 @@ from numbers import Integral
 import numpy as np
 
 from modeseek.chain import Chain, ChainResult, Outcome, Record, Setting, Stopping, partition
+from modeseek.chain.progress import ChainsFollower
 from modeseek.consensus import consensus
 from modeseek.ensemble import chains_of, client_in_force, run_chains
 from modeseek.estimators.base import Memberships
@@ -51,7 +52,7 @@ class RandomClusterer(Memberships):
         chains = chains_of(self._chain_maker(points), n_chains)
         record = self._record()
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
-        several = None if self._line is None else self._line.follow_several(n_chains)
+        several = None if self._line is None else ChainsFollower(self._line, n_chains)
         ended = None if several is None else several.ended
         with on_workers() if self._away else nullcontext():
             # of chains that run elsewhere only their ends are heard
