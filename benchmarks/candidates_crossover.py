@@ -19,10 +19,10 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from modeseek._common.types import Draws, Geometry
 from modeseek.bandwidth import DrawPlan, Uniform
 from modeseek.engines import ENGINES
 from modeseek.profiles import BIWEIGHT
-from modeseek.types import Draws, Geometry
 
 SWEEPS = 8
 

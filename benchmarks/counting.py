@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from modeseek._common.types import Array, Engine, Geometry, ProfileLike, Workspace
 from modeseek.chain import Chain, Stopping, run
-from modeseek.types import Array, Engine, Geometry, ProfileLike, Workspace
 
 
 class Counted:

@@ -29,6 +29,7 @@ from sklearn.datasets import make_blobs
 
 from common import machine, parser_of, read_csv, replace_section, table, write_csv
 from modeseek import MeanShift
+from modeseek._common.types import Geometry, IntArray
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import ChainResult, Stopping, doubly_stochastic, partition, setting
 from modeseek.engines import ENGINES
@@ -36,7 +37,6 @@ from modeseek.engines.cuda.device import kernel_of, multiprocessors
 from modeseek.ensemble import run_chains
 from modeseek.experiments.paper import run_paper
 from modeseek.profiles import BIWEIGHT
-from modeseek.types import Geometry, IntArray
 
 # the paper's range
 POLICY = Shrinking(0.2, 1.6, 0.6)

@@ -18,9 +18,9 @@ import time
 import numpy as np
 
 from common import machine
+from modeseek._common.progress.line import SHARE, Line
+from modeseek._common.progress.screens import TERMINAL_TICK, screen_for
 from modeseek.chain import Stopping, setting, stochastic
-from modeseek.progress.line import SHARE, Line
-from modeseek.progress.screens import TERMINAL_TICK, screen_for
 
 DRAWINGS, SWEEPS = 500, 200_000
 

@@ -37,12 +37,12 @@ def job_fit(method: str, data: str, n: int, repeats: int) -> dict[str, Any]:
 def job_evaluations(n: int) -> dict[str, Any]:
     """Count the evaluations of a whole run of DSMS in the plane."""
     from counting import Counted, count
+    from modeseek._common.types import Geometry
+    from modeseek._common.validation import canonical_points
     from modeseek.bandwidth import Shrinking
     from modeseek.chain import Setting, Stopping, doubly_stochastic
     from modeseek.engines import ENGINES
     from modeseek.profiles import BIWEIGHT
-    from modeseek.types import Geometry
-    from modeseek.validation import canonical_points
 
     name = next(name for name in ("moments", "candidates", "brute") if name in ENGINES)
     data = DATA["2-D"]

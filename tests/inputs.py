@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
-from modeseek.types import Array, Geometry
-from modeseek.validation import canonical_points
+from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbours
+from modeseek._common.types import Array, Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.views import Landscape
 from modeseek.views.proposals import counts_for
 from modeseek.views.thinning import longest_list

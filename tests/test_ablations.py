@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from modeseek import ModeSeek, choice
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.estimators import mode_seek
-from modeseek.types import Geometry
-from modeseek.validation import canonical_points
 from modeseek.views import proposals
 
 SCRIPT = Path(__file__).resolve().parent.parent / "benchmarks" / "ablations.py"

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 import modeseek
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
+from modeseek._common.hints import CheckpointWarning
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import (
     Checkpoint,
@@ -38,7 +39,6 @@ from modeseek.cli import app
 from modeseek.datasets import paper_mixture
 from modeseek.engines import ENGINES as ENGINES_BY_NAME
 from modeseek.ensemble import chains_of, run_chains
-from modeseek.hints import CheckpointWarning
 from modeseek.storage import DataError, read_container, write_container
 from modeseek.storage.container import HEAD
 
@@ -55,7 +55,7 @@ ESTIMATORS = {
     "bms": partial(BlurringMeanShift, 0.6, record="all"),
     "ms": partial(MeanShift, 0.6, record="all", tol=1e-7),
 }
-resumed = pytest.mark.filterwarnings("ignore::modeseek.hints.CheckpointWarning")
+resumed = pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
 
 
 class Cut:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modeseek.scaling import Moments, Scaling
+from modeseek._common.scaling import Moments, Scaling
 from modeseek.storage import DataError, Outline, WorkFolder, open_chunks, open_writer, read_table, string_kinds
 
 RNG = np.random.default_rng(0)

@@ -12,10 +12,10 @@ from sklearn.datasets import make_blobs
 from typer.testing import CliRunner
 
 from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
+from modeseek._common.scaling import Scaling
 from modeseek.cli import app
 from modeseek.cli.settings import METHOD, Settings
 from modeseek.datasets import paper_mixture
-from modeseek.scaling import Scaling
 from modeseek.storage import read_table
 
 X, Y = paper_mixture(15, random_state=0)

@@ -21,6 +21,7 @@ from modeseek import (
     StochasticMeanShift,
     __version__,
 )
+from modeseek._common.scaling import Scaling
 from modeseek.plots.projection import components
 from modeseek.report import (
     Fragment,
@@ -36,7 +37,6 @@ from modeseek.report import (
     write_report,
 )
 from modeseek.report import scatter as scatter_room
-from modeseek.scaling import Scaling
 from modeseek.storage import DataError
 from test_report import Reader
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from modeseek._common.types import Draws, Geometry
 from modeseek.bandwidth import DrawPlan, Uniform
 from modeseek.engines import ENGINES
 from modeseek.engines.sites import coincident
 from modeseek.profiles import BIWEIGHT, FLAT
-from modeseek.types import Draws, Geometry
 
 COLLAPSING = ("brute", "candidates")
 

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
+from modeseek._common.neighbors import nearest_neighbours
 from modeseek.communities import graph_of, louvain, modularity, neighbour_graph
-from modeseek.neighbours import nearest_neighbours
 
 SEEDS = st.integers(0, 10_000)
 

@@ -19,6 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import modeseek.engines.cuda as cuda_engine
 from inputs import UGLY, states
 from modeseek import DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
+from modeseek._common.types import Geometry
 from modeseek.bandwidth import Anchored, Constant, DrawPlan, Power, Shrinking, Uniform, Walk, recipe_of, uniforms
 from modeseek.chain import Checkpoint, Outcome, Record, Stopping, doubly_stochastic, partition, run, setting
 from modeseek.engines import CUDA, ENGINES, choose
@@ -27,7 +28,6 @@ from modeseek.estimators import sweep_bandwidths
 from modeseek.experiments.runner import Plan, run_plan
 from modeseek.experiments.sparse import Sparse
 from modeseek.profiles import BIWEIGHT, PROFILES, own_profile
-from modeseek.types import Geometry
 
 if cuda_engine.missing() is None:  # the simulator looks for `cuda` among the names of a kernel's module
     from numba import cuda
@@ -432,7 +432,7 @@ def test_experiments_at_once():
 
 
 @gpu
-@pytest.mark.filterwarnings("ignore::modeseek.hints.CheckpointWarning")
+@pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
 def test_a_run_goes_on_from_a_checkpoint_bit_for_bit(tmp_path):
     space = setting(data(70, 2, np.random.default_rng(1)), engine="cuda")
 

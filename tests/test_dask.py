@@ -184,7 +184,7 @@ def test_what_cannot_be_had():
         model(local_scale=True).fit(X)
     with pytest.raises(TypeError, match=r"dask\.array or a dask\.dataframe"):
         model().fit(dask.delayed(np.zeros)((3, 2)))
-    with pytest.warns(modeseek.hints.AdviceWarning, match="summary=None"):
+    with pytest.warns(modeseek._common.hints.AdviceWarning, match="summary=None"):
         modeseek.MeanShift(1.5).fit(X)
     with pytest.raises(ValueError, match="feature names"):
         model().fit(frame(blobs(500), 2)).predict(frame(blobs(500), 2).rename(columns={"x0": "other"}))

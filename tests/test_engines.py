@@ -12,11 +12,11 @@ from numba.core.dispatcher import Dispatcher
 from numpy.testing import assert_allclose, assert_array_equal
 
 from inputs import UGLY, states
+from modeseek._common.types import Geometry
 from modeseek.bandwidth import DrawPlan, Uniform
 from modeseek.engines import ENGINES, choose
 from modeseek.objective import shift
 from modeseek.profiles import FLAT, PROFILES, own_profile
-from modeseek.types import Geometry
 
 # the GPU has tests of its own
 HERE = [name for name in ENGINES if name != "cuda"]

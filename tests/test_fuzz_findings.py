@@ -250,7 +250,7 @@ def opened(path):
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-@pytest.mark.filterwarnings("ignore::modeseek.hints.CheckpointWarning")
+@pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
 def test_checkpoints_that_somebody_made_are_refused(what, tmp_path):
     path = tmp_path / "run.ckpt"
     run_of_chains(path, 1)

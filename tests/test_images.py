@@ -15,7 +15,7 @@ from skimage import color, data
 from skimage.measure import label as parts_of
 from sklearn.metrics import adjusted_rand_score, rand_score
 
-from modeseek.hints import AdviceWarning
+from modeseek._common.hints import AdviceWarning
 from modeseek.images import overlay, segment
 from modeseek.images.basins import Scales, basins, survey
 from modeseek.images.colours import lab, unit_range

@@ -9,10 +9,10 @@ import pytest
 
 import modeseek
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.hints import AdviceWarning, ScaleWarning
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.estimators.advice import advice_on_size
-from modeseek.hints import AdviceWarning, ScaleWarning
-from modeseek.types import Geometry
-from modeseek.validation import canonical_points
 from test_cli import run as call
 
 RNG = np.random.default_rng(0)

@@ -11,9 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inputs import UGLY, landscape_of, raw_rows
 from modeseek import ModeSeek
+from modeseek._common.neighbors import nearest_neighbours
 from modeseek.choice import _candidates
 from modeseek.metrics import rand_agreement
-from modeseek.neighbours import nearest_neighbours
 from modeseek.views import by_communities, by_modes, rise, thin
 from modeseek.views.proposals import is_trivial
 

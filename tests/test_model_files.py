@@ -18,14 +18,14 @@ from scipy.sparse import issparse
 from sklearn.pipeline import make_pipeline
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.resources import limit_memory
+from modeseek._common.scaling import Scaling
 from modeseek.bandwidth import Anchored, Constant, OwnNu, Power, Shrinking, Uniform, Walk
 from modeseek.chain import Record
 from modeseek.datasets import paper_mixture
 from modeseek.io import load, read_model, save
 from modeseek.io.fitted import ATTRIBUTES
 from modeseek.profiles import PROFILES, own_profile
-from modeseek.resources import limit_memory
-from modeseek.scaling import Scaling
 from modeseek.storage import DataError, read_container
 from modeseek.storage.container import DTYPES, HEAD
 
@@ -193,7 +193,7 @@ def test_scaling_is_kept_and_said(tmp_path):
     saved = read_model(tmp_path / "a")
     assert saved.columns == ("a", "b")
     assert alike(saved.predict(X * 9 + 4), model.labels_)
-    from modeseek.hints import AdviceWarning
+    from modeseek._common.hints import AdviceWarning
 
     with pytest.warns(AdviceWarning, match="scaled features"):
         load(tmp_path / "a")

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from modeseek._common.types import Draws, Geometry
 from modeseek.bandwidth import DrawPlan, Uniform
 from modeseek.engines import ENGINES, choose, moments
 from modeseek.engines.moments_tree import CHUNK, table
 from modeseek.profiles import GAUSSIAN, PROFILES
-from modeseek.types import Draws, Geometry
 
 POLYNOMIALS = ["flat", "biweight", "triweight", "quadweight"]
 

@@ -17,11 +17,11 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
+from modeseek._common.scaling import Scaling
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import summaries
 from modeseek.report import block_lines
 from modeseek.scale import summary
-from modeseek.scaling import Scaling
 from modeseek.storage import read_table
 from test_cli import inside, refused, run
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from inputs import states
 from modeseek import partition
-from modeseek.neighbours import (
+from modeseek._common.neighbors import (
     Neighbours,
     intrinsic_dimension,
     kth_distance,
@@ -18,6 +18,7 @@ from modeseek.neighbours import (
     nearest_neighbours,
     pairs_within,
 )
+from modeseek._common.types import Geometry
 from modeseek.partition import (
     _cells,
     certifies,
@@ -28,7 +29,6 @@ from modeseek.partition import (
     merge_modes,
     read_off,
 )
-from modeseek.types import Geometry
 
 STATES = states(dimensions=(1, 2, 3, 15, 40))
 

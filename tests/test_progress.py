@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.neighbors import nearest, nearest_neighbours
+from modeseek._common.progress import Line, line, screens, show_line
+from modeseek._common.progress.report import Report, clock, count, fitted
+from modeseek._common.types import Stage
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import Stopping, doubly_stochastic, mean_shift, run, setting
 from modeseek.chain import progress as chain_progress
 from modeseek.chain.progress import ChainFollower, ChainsFollower
 from modeseek.datasets import paper_mixture
 from modeseek.ensemble import chains_of, run_chains
-from modeseek.neighbours import nearest, nearest_neighbours
-from modeseek.progress import Line, line, screens, show_line
-from modeseek.progress.report import Report, clock, count, fitted
 from modeseek.ranges import automatic_range, judge_scales
-from modeseek.types import Stage
 
 X = paper_mixture(30, random_state=1)[0]
 
@@ -236,7 +236,7 @@ def test_a_notebook_gets_a_line_that_goes_away(screen, monkeypatch):
 
 TELLS = """
 import sys
-from modeseek.progress import screens
+from modeseek._common.progress import screens
 screens.DELAY = 0.0
 from modeseek.cli import main
 main()
@@ -282,7 +282,7 @@ def test_searches_for_neighbours_tell_rows_and_find_the_same(monkeypatch):
     for d in (2, 20):
         rows = np.random.default_rng(d).normal(size=(90, d))
         whole, one = nearest_neighbours(rows, 5), nearest(rows, rows + 0.1)
-        monkeypatch.setattr("modeseek.neighbours.ROWS", 40)
+        monkeypatch.setattr("modeseek._common.neighbors.ROWS", 40)
         told = []
         parts = nearest_neighbours(rows, 5, watch=told.append)
         assert [stage.done for stage in told] == [40, 80, 90]

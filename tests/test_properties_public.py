@@ -16,16 +16,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek import MeanShift, estimate_bandwidth
-from modeseek.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk, get_nu, recipe_of
-from modeseek.chain import Record, Stopping, as_record, blurring, retraced, run, setting, stochastic
-from modeseek.diagnostics import STATEMENTS, absorption, gradient_norms, proven, stays, submartingale, walk_paths
-from modeseek.estimators import sweep_bandwidths
-from modeseek.io import read_model, save
-from modeseek.metrics import k_score
-from modeseek.objective import block_gradient, density, gradient, max_norm, mean_shift_vector, objective, shift_vector
-from modeseek.profiles import PROFILES, failed_clauses, get_profile, own_profile
-from modeseek.ranges import Range, automatic_range, complete_range, judge_scales, local_scales
-from modeseek.resources import (
+from modeseek._common.resources import (
     NotEnoughMemory,
     TimeUp,
     available_memory,
@@ -36,8 +27,17 @@ from modeseek.resources import (
     limit_memory,
     limit_time,
 )
+from modeseek._common.types import ChainEnd
+from modeseek.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk, get_nu, recipe_of
+from modeseek.chain import Record, Stopping, as_record, blurring, retraced, run, setting, stochastic
+from modeseek.diagnostics import STATEMENTS, absorption, gradient_norms, proven, stays, submartingale, walk_paths
+from modeseek.estimators import sweep_bandwidths
+from modeseek.io import read_model, save
+from modeseek.metrics import k_score
+from modeseek.objective import block_gradient, density, gradient, max_norm, mean_shift_vector, objective, shift_vector
+from modeseek.profiles import PROFILES, failed_clauses, get_profile, own_profile
+from modeseek.ranges import Range, automatic_range, complete_range, judge_scales, local_scales
 from modeseek.scorers import ari_scorer, k_scorer, stability_scorer
-from modeseek.types import ChainEnd
 
 ROOMS = (
     *("bandwidth", "chain", "datasets", "diagnostics", "estimators", "io", "metrics", "objective", "profiles"),

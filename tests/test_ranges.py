@@ -9,10 +9,10 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
+from modeseek._common.neighbors import kth_distance, kth_distances
+from modeseek._common.types import Geometry
 from modeseek.datasets import paper_mixture
-from modeseek.neighbours import kth_distance, kth_distances
 from modeseek.ranges import automatic_range, choice, judge_scales
-from modeseek.types import Geometry
 
 
 def blobs(n=200, d=2, k=4, seed=0):

@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt  # rich, which the command needs, brings it
 from matplotlib.figure import Figure
 
 from modeseek import DoublyStochasticMeanShift
+from modeseek._common.scaling import Scaling
 from modeseek.plots import save_figure
 from modeseek.report import (
     Bullets,
@@ -28,7 +29,6 @@ from modeseek.report import (
     to_markdown,
     write_page,
 )
-from modeseek.scaling import Scaling
 from modeseek.storage import DataError
 
 VOID = {"meta", "link", "img", "br", "hr"}

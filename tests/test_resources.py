@@ -11,14 +11,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift, resources
-from modeseek.bandwidth import Walk
-from modeseek.chain import Stopping, run, setting, stochastic
-from modeseek.consensus import consensus
-from modeseek.diagnostics import submartingale
-from modeseek.estimators.memory import fit_memory
-from modeseek.neighbours import pairs_within
-from modeseek.resources import (
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common import resources
+from modeseek._common.neighbors import pairs_within
+from modeseek._common.resources import (
     NotEnoughMemory,
     TimeUp,
     available_memory,
@@ -27,6 +23,11 @@ from modeseek.resources import (
     limit_memory,
     limit_time,
 )
+from modeseek.bandwidth import Walk
+from modeseek.chain import Stopping, run, setting, stochastic
+from modeseek.consensus import consensus
+from modeseek.diagnostics import submartingale
+from modeseek.estimators.memory import fit_memory
 
 RNG = np.random.default_rng(0)
 FITS = {

@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.types import ChainState
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import ChainResult, Outcome, Series, Stopping, Trace, as_record, run, setting, stochastic
 from modeseek.plots import (
@@ -29,7 +30,6 @@ from modeseek.plots import (
 )
 from modeseek.plots.trajectories import MOST_PATHS
 from modeseek.plots.watched import some_rows
-from modeseek.types import ChainState
 
 X, _ = make_blobs([40, 30, 20], centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
 

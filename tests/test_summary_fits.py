@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
-from modeseek.hints import AdviceWarning
+from modeseek._common.hints import AdviceWarning
 from modeseek.scale import summary as rooms
 
 X, Y = make_blobs(2400, centers=5, cluster_std=0.7, random_state=3)

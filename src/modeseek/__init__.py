@@ -60,7 +60,7 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_HOME[name]), name)
     if name in _ROOMS:
         return importlib.import_module(f"modeseek.{name}")
-    from modeseek.hints import closest
+    from modeseek._common.hints import closest
 
     # __all__ and the rooms are what a user can mean; private names, which inspection asks for, get no hint
     hint = "" if name.startswith("_") else closest(name, [*__all__, *_ROOMS])

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_integer, check_weights, same_rows
 from modeseek.metrics import best_jaccard, rand_agreement
 from modeseek.partition import by_weight
-from modeseek.resources import check_memory
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_integer, check_weights, same_rows
 
 __all__ = ["Clumps", "Consensus", "Vote", "clumps_of", "cluster_stability", "consensus", "counterparts", "memberships"]
 

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 from scipy.spatial.distance import pdist
 
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, BandwidthPolicy, ChainState, IntArray
+from modeseek._common.validation import check_number, check_state, check_tau, check_weights
 from modeseek.bandwidth import Constant, Walk, uniforms
 from modeseek.chain import Chain
 from modeseek.objective import block_gradient, gradient, max_norm, mean_shift_vector, objective, shift_vector
 from modeseek.partition import components, diameter_of, gap_of
 from modeseek.profiles import Profile, get_profile
-from modeseek.resources import check_memory
-from modeseek.types import Array, BandwidthPolicy, ChainState, IntArray
-from modeseek.validation import check_number, check_state, check_tau, check_weights
 
 __all__ = [
     "STATEMENTS",

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 
+from modeseek._common.types import Callback, ChainJob, ChainState, Stage, SweepInfo, Watcher
+from modeseek._common.validation import check_integer
 from modeseek.chain import Chain, ChainResult, Checkpoint, Outcome, Record, Stopping, Trace, retraced, run
 from modeseek.chain.checkpoint import Slot
 from modeseek.engines import CudaEngine, Gathering
-from modeseek.types import Callback, ChainJob, ChainState, Stage, SweepInfo, Watcher
-from modeseek.validation import check_integer
 
 __all__ = ["chains_of", "client_in_force", "run_chains", "run_gathered"]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek.neighbours import BLOCK
+from modeseek._common.neighbors import BLOCK
+from modeseek._common.types import Array, ProfileLike
+from modeseek._common.validation import check_number, check_state, check_weights
 from modeseek.profiles import Profile, get_profile
-from modeseek.types import Array, ProfileLike
-from modeseek.validation import check_number, check_state, check_weights
 
 __all__ = [
     "block_gradient",

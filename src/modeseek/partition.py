@@ -18,9 +18,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from modeseek.neighbours import kth_distance, pairs_within
-from modeseek.types import Array, Geometry, IntArray
-from modeseek.validation import distinct_rows
+from modeseek._common.neighbors import kth_distance, pairs_within
+from modeseek._common.types import Array, Geometry, IntArray
+from modeseek._common.validation import distinct_rows
 
 __all__ = [
     "Partition",

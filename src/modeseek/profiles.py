@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from modeseek import formulas
-from modeseek.types import Array
-from modeseek.validation import check_choice
+from modeseek._common.types import Array
+from modeseek._common.validation import check_choice
 
 __all__ = [
     "BIWEIGHT",

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.resources import check_time
-from modeseek.types import Array, BandwidthPolicy, Draws, IntArray
-from modeseek.validation import check_choice, check_integer
+from modeseek._common.resources import check_time
+from modeseek._common.types import Array, BandwidthPolicy, Draws, IntArray
+from modeseek._common.validation import check_choice, check_integer
 
 __all__ = ["ORDERS", "DrawPlan", "Drawn", "uniforms"]
 

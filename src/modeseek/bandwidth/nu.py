@@ -10,9 +10,9 @@ from typing import ClassVar, Protocol, TypeAlias, cast
 
 import numpy as np
 
+from modeseek._common.types import Array
+from modeseek._common.validation import check_number
 from modeseek.bandwidth import steps
-from modeseek.types import Array
-from modeseek.validation import check_number
 
 __all__ = ["LogLog", "Nu", "NuSpec", "OwnNu", "Power", "get_nu"]
 

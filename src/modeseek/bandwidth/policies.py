@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.types import Array, BandwidthPolicy
+from modeseek._common.validation import check_choice, check_number, check_range
 from modeseek.bandwidth import steps
 from modeseek.bandwidth.nu import LogLog, Nu, NuSpec, Power, get_nu
-from modeseek.types import Array, BandwidthPolicy
-from modeseek.validation import check_choice, check_number, check_range
 
 __all__ = [
     "POLICIES",

@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modeseek._common.types import Array, BandwidthPolicy, ChainState, Climber, Engine, Geometry, SweepInfo, Workspace
+from modeseek._common.validation import METRICS, check_choice, check_number, check_state, check_weights
 from modeseek.bandwidth import Constant, DrawPlan
 from modeseek.chain.climb import Ascent, Climb
 from modeseek.engines import choose
 from modeseek.engines.compiling import announce
 from modeseek.profiles import BIWEIGHT, Profile, get_profile
-from modeseek.types import Array, BandwidthPolicy, ChainState, Climber, Engine, Geometry, SweepInfo, Workspace
-from modeseek.validation import METRICS, check_choice, check_number, check_state, check_weights
 
 __all__ = ["Chain", "Setting", "blurring", "doubly_stochastic", "mean_shift", "setting", "stochastic"]
 

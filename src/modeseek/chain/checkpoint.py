@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeseek._common.hints import CheckpointWarning
+from modeseek._common.types import Array, ChainState, Stage, Watcher
+from modeseek._common.validation import check_number
 from modeseek.chain.algorithms import Chain
 from modeseek.chain.identity import difference, identity
 from modeseek.chain.stopping import Stopping
 from modeseek.chain.trace import Record, Recorded, Trace
-from modeseek.hints import CheckpointWarning
 from modeseek.storage import DataError, check_target, read_container, remove_parts, write_container
-from modeseek.types import Array, ChainState, Stage, Watcher
-from modeseek.validation import check_number
 
 __all__ = ["Checkpoint", "Mark", "Slot"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from modeseek._common.types import Array, ChainState, Climber, SweepInfo, Workspace
 from modeseek.chain.paths import Paths, pioneers, walk
 from modeseek.chain.together import Together
-from modeseek.types import Array, ChainState, Climber, SweepInfo, Workspace
 
 __all__ = ["Ascent", "Climb"]
 

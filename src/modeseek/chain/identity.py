@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from modeseek._common.types import Array, BandwidthPolicy, ProfileLike
 from modeseek.bandwidth import DrawPlan
 from modeseek.chain.algorithms import Chain
 from modeseek.chain.stopping import Stopping
 from modeseek.chain.trace import Record
-from modeseek.types import Array, BandwidthPolicy, ProfileLike
 
 __all__ = ["difference", "identity"]
 

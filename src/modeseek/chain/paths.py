@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.types import Array, ChainState, IntArray, SweepInfo
+from modeseek._common.validation import row_keys, same_rows
 from modeseek.partition import components
-from modeseek.types import Array, ChainState, IntArray, SweepInfo
-from modeseek.validation import row_keys, same_rows
 
 __all__ = ["Paths", "pioneers", "walk"]
 

@@ -7,12 +7,12 @@ from threading import get_ident
 
 import numpy as np
 
+from modeseek._common.progress import Line
+from modeseek._common.progress.report import clock, count, plural
+from modeseek._common.types import Array, ChainState, Stage, SweepInfo
 from modeseek.chain.algorithms import Chain
 from modeseek.chain.stopping import Stopping
 from modeseek.partition import components
-from modeseek.progress import Line
-from modeseek.progress.report import clock, count, plural
-from modeseek.types import Array, ChainState, Stage, SweepInfo
 
 __all__ = ["ChainFollower", "ChainsFollower"]
 

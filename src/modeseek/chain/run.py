@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from modeseek._common.resources import TimeUp, limit_time
+from modeseek._common.types import Callback, ChainState
 from modeseek.chain.algorithms import Chain
 from modeseek.chain.checkpoint import Checkpoint, Mark, Slot
 from modeseek.chain.stopping import Outcome, Stopping
 from modeseek.chain.trace import Record, Recorder, Trace
 from modeseek.partition import Partition, read_off
-from modeseek.resources import TimeUp, limit_time
-from modeseek.types import Callback, ChainState
 
 __all__ = ["ChainResult", "partition", "run"]
 

@@ -7,10 +7,10 @@ from enum import Enum
 
 import numpy as np
 
+from modeseek._common.types import ChainState, Ending
+from modeseek._common.validation import check_choice, check_integer, check_number, check_tau
 from modeseek.chain.algorithms import Chain
 from modeseek.partition import is_certified
-from modeseek.types import ChainState, Ending
-from modeseek.validation import check_choice, check_integer, check_number, check_tau
 
 __all__ = ["RULES", "Outcome", "Stopping"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek.types import Array, IntArray
-from modeseek.validation import same_rows
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import same_rows
 
 __all__ = ["Together"]
 

@@ -8,12 +8,12 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek._common.types import Array, ChainEnd, ChainState, SweepInfo
+from modeseek._common.validation import Points, check_choice, check_integer
 from modeseek.chain.algorithms import Chain
 from modeseek.chain.tracks import Early, Entry, Series, Track
 from modeseek.objective import objective
 from modeseek.partition import components, diameter_of, gap_of
-from modeseek.types import Array, ChainEnd, ChainState, SweepInfo
-from modeseek.validation import Points, check_choice, check_integer
 
 __all__ = ["Record", "RecordSpec", "Recorded", "Recorder", "Series", "Trace", "as_record", "retraced"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from modeseek.scaling import dominant
+from modeseek._common.scaling import dominant
 from modeseek.storage import Features
 
 __all__ = ["advice_on"]

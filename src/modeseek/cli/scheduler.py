@@ -11,15 +11,15 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+from modeseek._common.scaling import Moments, Scaling
+from modeseek._common.types import Array
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import STANDARD_STREAM, note, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
 from modeseek.cli.work import added_columns
 from modeseek.scale import DaskFailed, Distributed, told
 from modeseek.scale.parts import Part
-from modeseek.scaling import Moments, Scaling
 from modeseek.storage import check_target, kind_of, write_json
-from modeseek.types import Array
 
 __all__ = ["cluster_by_dask", "connected"]
 

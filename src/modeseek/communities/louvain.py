@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_number
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_number
 
 __all__ = ["Graph", "graph_of", "louvain", "modularity", "neighbour_graph"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from modeseek._common.hints import closest
 from modeseek.diarization.turns import Turn, annotation_of
-from modeseek.hints import closest
 from modeseek.storage import DataError, atomic_path, read_bytes
 
 __all__ = ["parse_rttm", "read_rttm", "rttm_lines", "turns_in", "write_rttm"]

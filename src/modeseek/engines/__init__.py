@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from modeseek._common.types import Array, Engine, ProfileLike
+from modeseek._common.validation import check_choice
 from modeseek.engines.brute import BruteEngine
 from modeseek.engines.candidates import CandidatesEngine
 from modeseek.engines.cuda import CudaEngine, Gathering
 from modeseek.engines.moments import MomentsEngine
 from modeseek.engines.reference import ReferenceEngine
-from modeseek.types import Array, Engine, ProfileLike
-from modeseek.validation import check_choice
 
 __all__ = [
     "ENGINES",

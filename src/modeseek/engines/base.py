@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from modeseek.resources import check_time, deadline
-from modeseek.types import Array, Draws, Geometry, IntArray
+from modeseek._common.resources import check_time, deadline
+from modeseek._common.types import Array, Draws, Geometry, IntArray
 
 __all__ = ["BaseWorkspace", "for_each", "in_blocks", "settle"]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 
+from modeseek._common.resources import check_time
+from modeseek._common.types import Array, Draws, Geometry, IntArray, ProfileLike
 from modeseek.engines.base import BaseWorkspace, in_blocks
 from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
-from modeseek.resources import check_time
-from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
     from modeseek.engines.brute_kernels import Shifts

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from modeseek._common.types import Array, IntArray
 from modeseek.engines.compiled import (
     OPTIONS,
     cached,
@@ -21,7 +22,6 @@ from modeseek.engines.compiled import (
     weigh,
     within_rounding,
 )
-from modeseek.types import Array, IntArray
 
 __all__ = ["LOW", "Shifts", "Sites", "own_shifts", "shifts"]
 

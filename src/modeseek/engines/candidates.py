@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import effective_n_jobs
 
+from modeseek._common.neighbors import distance_blocks
+from modeseek._common.resources import check_time, deadline
+from modeseek._common.types import Array, Draws, Geometry, IntArray, ProfileLike
 from modeseek.engines.base import BaseWorkspace, in_blocks
 from modeseek.engines.candidates_shapes import EXTRA, SITES, Sites
 from modeseek.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
-from modeseek.neighbours import distance_blocks
-from modeseek.resources import check_time, deadline
-from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 if TYPE_CHECKING:
     from modeseek.engines.candidates_kernels import Shifts

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from modeseek._common.types import Array, IntArray
 from modeseek.engines.candidates_kernels import GLANCE, collect, mark
 from modeseek.engines.candidates_shapes import ANCHORS, EXTRA, LOOSE, SITES, WILD, WORK, Lists, Rules, Sites
-from modeseek.types import Array, IntArray
 
 __all__ = ["Keeper", "Plan", "build", "lists_of", "one_thread", "plan", "price"]
 

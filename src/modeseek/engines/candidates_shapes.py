@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from modeseek.types import Array, IntArray
+from modeseek._common.types import Array, IntArray
 
 __all__ = ["ANCHORS", "EXTRA", "LOOSE", "SITES", "WILD", "WORK", "Lists", "Rules", "Sites"]
 

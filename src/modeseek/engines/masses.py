@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
+from modeseek._common.types import Array
 from modeseek.engines.base import in_blocks
-from modeseek.types import Array
 
 __all__ = ["mass_within"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
+from modeseek._common.resources import check_time
+from modeseek._common.types import Array, Draws, Geometry, IntArray, ProfileLike
 from modeseek.engines.base import BaseWorkspace, for_each, in_blocks
 from modeseek.engines.moments_tree import Tree, rooms, scratch_of, size, sprout, table, with_chunks
-from modeseek.resources import check_time
-from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 __all__ = ["MomentsEngine"]
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.types import Array, IntArray
+from modeseek._common.types import Array, IntArray
 
 __all__ = ["CHUNK", "FAN", "Table", "Tree", "rooms", "scratch_of", "size", "sprout", "table", "with_chunks"]
 

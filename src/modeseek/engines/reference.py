@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from modeseek._common.resources import check_time
+from modeseek._common.types import Array, Draws, Geometry, IntArray, ProfileLike
 from modeseek.engines.base import BaseWorkspace, settle
 from modeseek.objective import mean_shift_vector
-from modeseek.resources import check_time
-from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 __all__ = ["ReferenceEngine"]
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.types import Array, IntArray
 from modeseek.engines.base import for_each
-from modeseek.types import Array, IntArray
 
 __all__ = ["FEW", "ULPS", "Groups", "coincident", "room", "shift_distinct", "worth_a_look"]
 

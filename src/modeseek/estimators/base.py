@@ -16,6 +16,21 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.progress import Line, show_line
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, Callback, Geometry, IntArray, Watcher
+from modeseek._common.validation import (
+    METRICS,
+    Points,
+    check_callbacks,
+    check_choice,
+    check_integer,
+    check_jobs,
+    check_number,
+    check_tau,
+    check_weights,
+)
 from modeseek.chain import (
     Chain,
     ChainResult,
@@ -36,25 +51,10 @@ from modeseek.estimators.data import advise_on_scale, check_rows
 from modeseek.estimators.lazy import fit_lazily, predict_lazily
 from modeseek.estimators.shown import Shown
 from modeseek.estimators.summaries import Summarised
-from modeseek.hints import AdviceWarning
 from modeseek.partition import Partition
 from modeseek.profiles import FLAT, Profile, get_profile
-from modeseek.progress import Line, show_line
 from modeseek.ranges import Range, automatic_range
-from modeseek.resources import check_memory
 from modeseek.scale import is_distributed
-from modeseek.types import Array, Callback, Geometry, IntArray, Watcher
-from modeseek.validation import (
-    METRICS,
-    Points,
-    check_callbacks,
-    check_choice,
-    check_integer,
-    check_jobs,
-    check_number,
-    check_tau,
-    check_weights,
-)
 
 __all__ = ["Memberships", "ShiftClusterer"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from modeseek._common.types import Callback
+from modeseek._common.validation import Points
 from modeseek.chain import Chain, RecordSpec, Stopping, blurring
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.profiles import Profile
-from modeseek.types import Callback
-from modeseek.validation import Points
 
 __all__ = ["BlurringMeanShift"]
 

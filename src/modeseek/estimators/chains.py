@@ -9,6 +9,8 @@ from numbers import Integral
 
 import numpy as np
 
+from modeseek._common.types import Array, Callback
+from modeseek._common.validation import Points
 from modeseek.chain import Chain, ChainResult, Outcome, Record, Setting, Stopping, partition
 from modeseek.chain.progress import ChainsFollower
 from modeseek.consensus import consensus
@@ -17,8 +19,6 @@ from modeseek.estimators.base import Memberships
 from modeseek.partition import Partition, partition_of
 from modeseek.ranges import local_scales
 from modeseek.scale import on_workers
-from modeseek.types import Array, Callback
-from modeseek.validation import Points
 
 __all__ = ["RandomClusterer"]
 

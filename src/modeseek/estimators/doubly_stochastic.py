@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from modeseek._common.types import BandwidthPolicy, Callback
+from modeseek._common.validation import Points, check_number, seed_of
 from modeseek.bandwidth import NuSpec, make_policy
 from modeseek.chain import Chain, RecordSpec, doubly_stochastic
 from modeseek.estimators.chains import RandomClusterer
 from modeseek.profiles import Profile
 from modeseek.ranges import complete_range
-from modeseek.types import BandwidthPolicy, Callback
-from modeseek.validation import Points, check_number, seed_of
 
 __all__ = ["DoublyStochasticMeanShift"]
 

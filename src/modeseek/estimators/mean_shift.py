@@ -9,14 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek.chain import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
-from modeseek.engines.masses import mass_within
-from modeseek.estimators.base import ShiftClusterer
-from modeseek.neighbours import kth_distance, nearest
-from modeseek.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
-from modeseek.profiles import FLAT, Profile, get_profile
-from modeseek.types import Array, Callback, IntArray
-from modeseek.validation import (
+from modeseek._common.neighbors import kth_distance, nearest
+from modeseek._common.types import Array, Callback, IntArray
+from modeseek._common.validation import (
     LONGEST,
     SHORTEST,
     Points,
@@ -26,6 +21,11 @@ from modeseek.validation import (
     check_state,
     distinct_rows,
 )
+from modeseek.chain import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
+from modeseek.engines.masses import mass_within
+from modeseek.estimators.base import ShiftClusterer
+from modeseek.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
+from modeseek.profiles import FLAT, Profile, get_profile
 
 __all__ = ["MeanShift"]
 

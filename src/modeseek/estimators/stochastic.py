@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from modeseek._common.types import Callback
+from modeseek._common.validation import Points, seed_of
 from modeseek.chain import Chain, RecordSpec, stochastic
 from modeseek.estimators.chains import RandomClusterer
 from modeseek.profiles import Profile
-from modeseek.types import Callback
-from modeseek.validation import Points, seed_of
 
 __all__ = ["StochasticMeanShift"]
 

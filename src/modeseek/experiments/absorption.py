@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from modeseek._common.types import Array
 from modeseek.bandwidth import Shrinking, Walk, get_nu
 from modeseek.diagnostics import walk_paths
 from modeseek.experiments.absorption_pictures import draw_paths, draw_starts
@@ -14,7 +15,6 @@ from modeseek.experiments.experiment import Experiment, Job, seed_for
 from modeseek.experiments.intervals import wilson
 from modeseek.experiments.rows import Row, Rows
 from modeseek.report import Table
-from modeseek.types import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
+from modeseek._common.types import Array
 from modeseek.experiments.drawing import COLOURS, dress, heading, legend, new_figure, plain_numbers
 from modeseek.experiments.intervals import wilson
 from modeseek.experiments.rows import Rows
 from modeseek.plots.colours import FAINT, INK
-from modeseek.types import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

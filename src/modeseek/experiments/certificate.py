@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from modeseek._common.types import Array, IntArray
 from modeseek.chain import RULES, Chain, Outcome, Stopping
 from modeseek.experiments.certificate_pictures import draw_differences, draw_times
 from modeseek.experiments.course import POLICIES, paper_chain, paper_policy
@@ -16,7 +17,6 @@ from modeseek.experiments.experiment import Experiment, Job
 from modeseek.experiments.rows import Row, Rows
 from modeseek.partition import components, diameter_of, gap_of
 from modeseek.report import Table
-from modeseek.types import Array, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,6 +10,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from modeseek._common.validation import check_choice, check_integer
 from modeseek.experiments.clusters import Clusters
 from modeseek.experiments.comparison import Comparison
 from modeseek.experiments.imbalance import Imbalance
@@ -21,7 +22,6 @@ from modeseek.experiments.scores import MEASURES
 from modeseek.experiments.sparse import Sparse
 from modeseek.experiments.writing import write_results
 from modeseek.report import Page, write_page
-from modeseek.validation import check_choice, check_integer
 
 __all__ = ["FIGURES", "Compared", "compare"]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
+from modeseek._common.types import Array, IntArray
 from modeseek.datasets import paper_mixture
 from modeseek.experiments.experiment import Experiment, Job, seed_for
 from modeseek.experiments.lines import LINE_COLUMNS, Line, measure
 from modeseek.experiments.rows import Row, Value
-from modeseek.types import Array, IntArray
 
 __all__ = ["Comparison", "OnPaperMixture"]
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+from modeseek._common.types import Array, IntArray
 from modeseek.datasets import imbalanced_mixture
 from modeseek.experiments.against_sms import AgainstSMS
 from modeseek.experiments.panels import Summary
 from modeseek.experiments.rows import Value
-from modeseek.types import Array, IntArray
 
 __all__ = ["Imbalance"]
 

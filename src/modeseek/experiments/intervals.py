@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 
-from modeseek.types import Array
+from modeseek._common.types import Array
 
 __all__ = ["LEVEL", "Interval", "half_width", "mean_interval", "wilson"]
 

@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.types import Array, BandwidthPolicy, IntArray
 from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek.experiments.hyperparameters import Hyperparameters
 from modeseek.experiments.rows import Row
 from modeseek.experiments.scores import MEASURES, score
-from modeseek.hints import AdviceWarning
-from modeseek.types import Array, BandwidthPolicy, IntArray
 
 __all__ = [
     "LINE_COLUMNS",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from modeseek._common.types import ChainState
 from modeseek.chain import Chain
 from modeseek.experiments.course import POLICIES, paper_chain, paper_policy
 from modeseek.experiments.drawing import NAMES
@@ -16,7 +17,6 @@ from modeseek.experiments.rows import Row, Rows
 from modeseek.objective import objective
 from modeseek.partition import read_off
 from modeseek.report import Table
-from modeseek.types import ChainState
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from modeseek.types import Array
+from modeseek._common.types import Array
 
 __all__ = ["Row", "Rows", "Value"]
 

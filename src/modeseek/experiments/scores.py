@@ -6,9 +6,9 @@ import numpy as np
 from sklearn import config_context
 from sklearn.metrics import adjusted_rand_score
 
+from modeseek._common.types import IntArray
 from modeseek.experiments.rows import Row
 from modeseek.metrics import acp, alp, k_score
-from modeseek.types import IntArray
 
 __all__ = ["MEASURES", "score"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from modeseek._common.scaling import Scaling
 from modeseek.explorer.data import Subject
 from modeseek.explorer.run import Result
 from modeseek.explorer.settings import Settings, estimator_of
 from modeseek.plots import save_clusters
 from modeseek.report import python_lines
-from modeseek.scaling import Scaling
 from modeseek.storage import read_bytes
 
 __all__ = ["labels_csv", "picture", "python_code", "stem"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from modeseek._common.types import Array
 from modeseek.chain import Setting
 from modeseek.objective import density, objective
-from modeseek.types import Array
 
 __all__ = ["OBJECTIVE_POINTS", "History", "sampled_objective"]
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.types import Array, ChainState, Draws, Workspace
+from modeseek._common.validation import Points
 from modeseek.bandwidth import Constant, DrawPlan, make_policy
 from modeseek.chain import Chain, Setting, Stopping, blurring, doubly_stochastic, mean_shift, stochastic
 from modeseek.engines import choose
@@ -14,8 +16,6 @@ from modeseek.explorer.data import Subject
 from modeseek.explorer.settings import Settings
 from modeseek.profiles import FLAT, get_profile
 from modeseek.ranges import Range, complete_range
-from modeseek.types import Array, ChainState, Draws, Workspace
-from modeseek.validation import Points
 
 __all__ = ["Made", "Sweeping", "make"]
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.types import Array, ChainState, IntArray
 from modeseek.chain import ChainResult, Outcome, Trace, partition
 from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.explorer.clumps import Tracker
@@ -18,7 +19,6 @@ from modeseek.explorer.making import Made, Sweeping, make
 from modeseek.explorer.settings import Settings, estimator_of
 from modeseek.partition import components
 from modeseek.ranges import Range
-from modeseek.types import Array, ChainState, IntArray
 
 __all__ = ["Frame", "Result", "Run"]
 

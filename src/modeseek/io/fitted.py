@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from modeseek._common.validation import Points
 from modeseek.chain import Outcome, Trace
 from modeseek.chosen import Candidate
 from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
@@ -15,7 +16,6 @@ from modeseek.partition import Partition
 from modeseek.prominence import ScaleTree
 from modeseek.ranges import Range
 from modeseek.scale import Summary, Survey
-from modeseek.validation import Points
 
 __all__ = ["ESTIMATORS", "check_fitted"]
 

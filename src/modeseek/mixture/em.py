@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.types import Array, IntArray
+from modeseek._common.types import Array, IntArray
 
 __all__ = ["FORMS", "Mixture", "fit", "log_density", "n_parameters", "posterior"]
 

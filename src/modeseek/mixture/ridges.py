@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from modeseek._common.types import Array
 from modeseek.mixture.em import Mixture, log_density
-from modeseek.types import Array
 
 __all__ = ["dips"]
 

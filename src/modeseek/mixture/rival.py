@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from modeseek.resources import check_memory
-from modeseek.types import Array
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array
 
 __all__ = ["kernel_log_density"]
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.types import Array, IntArray
 from modeseek.prominence import ScaleTree, cut
-from modeseek.types import Array, IntArray
 
 __all__ = ["Hill", "hills"]
 

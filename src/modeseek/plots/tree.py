@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
+from modeseek._common.types import Array, IntArray
 from modeseek.plots.colours import INK, NOISE_COLOUR, palette
 from modeseek.plots.hills import Hill, hills
 from modeseek.plots.legends import cluster_legend
 from modeseek.plots.look import Source, look_at
 from modeseek.plots.style import dress, new_axes
 from modeseek.prominence import ScaleTree
-from modeseek.types import Array, IntArray
 
 __all__ = ["plot_tree"]
 

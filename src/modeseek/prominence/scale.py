@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_number, check_weights
 from modeseek.prominence.tree import ModeTree, cut, level_for, peaks
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_number, check_weights
 
 if TYPE_CHECKING:
     import pandas

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_integer, check_number
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_integer, check_number
 
 __all__ = ["ModeTree", "cut", "level_for", "mode_tree", "peaks"]
 

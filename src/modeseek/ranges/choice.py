@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.neighbors import kth_distances, nearest
+from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek.bandwidth import DrawPlan, Shrinking, uniforms
 from modeseek.chain import Setting
 from modeseek.engines import choose
 from modeseek.metrics import rand_agreement
-from modeseek.neighbours import kth_distances, nearest
 from modeseek.partition import components
 from modeseek.profiles import BIWEIGHT
-from modeseek.types import Array, Geometry, IntArray, Stage, Watcher
 
 __all__ = ["Range", "Scale", "automatic_range", "judge_scales"]
 

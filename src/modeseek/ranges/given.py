@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from modeseek.neighbours import kth_distance
+from modeseek._common.neighbors import kth_distance
+from modeseek._common.types import Array
+from modeseek._common.validation import check_integer, check_number, check_range, check_state
 from modeseek.ranges.choice import Range
-from modeseek.types import Array
-from modeseek.validation import check_integer, check_number, check_range, check_state
 
 __all__ = ["complete_range", "estimate_bandwidth", "local_scales"]
 

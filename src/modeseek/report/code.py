@@ -43,7 +43,7 @@ def python_lines(
     >>> from modeseek import ModeSeek
     >>> print(python_lines(ModeSeek(random_state=0), "birds.csv", ["width", "height"], standardise=True))
     from modeseek import ModeSeek
-    from modeseek.scaling import Scaling
+    from modeseek._common.scaling import Scaling
     from modeseek.storage import read_table
     <BLANKLINE>
     X = read_table('birds.csv').features(['width', 'height']).values
@@ -56,7 +56,7 @@ def python_lines(
     told = "" if header is None else f", header={header}"
     body = [f"X = read_table({file!r}{told}).features({'' if columns is None else _listed(columns)}).values"]
     if standardise:
-        head.append("from modeseek.scaling import Scaling")
+        head.append("from modeseek._common.scaling import Scaling")
         body.append("X = Scaling.fit(X, standardise=True).apply(X)")
     head.append("from modeseek.storage import read_table")
     body += [f"model = {_call(estimator, name)}.fit(X)", "print(model.labels_)"]
@@ -93,7 +93,7 @@ def block_lines(
     body = [f"chunks, columns = open_chunks({_listed(files)}{told}), {_listed(columns)}"]
     rows = "chunk.table.features(columns).values"
     if standardise:
-        head.append("from modeseek.scaling import Moments")
+        head.append("from modeseek._common.scaling import Moments")
         body += [
             "moments = Moments.empty(len(columns))",
             "for chunk in chunks.read(only=columns):",

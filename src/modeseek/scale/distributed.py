@@ -17,9 +17,9 @@ from uuid import uuid4
 import numpy as np
 from joblib import parallel_config
 
+from modeseek._common.types import Array
 from modeseek.scale.parts import Head, Labeller, Part, head_of, label_part, level_of, merge_all, numbers_of, survey_of
 from modeseek.scale.summary import FIRST, MOST_DIMENSIONS, Plan, Survey
-from modeseek.types import Array
 
 __all__ = ["DaskFailed", "Distributed", "First", "is_distributed", "on_workers", "told"]
 

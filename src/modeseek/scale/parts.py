@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modeseek.neighbours import nearest
+from modeseek._common.neighbors import nearest
+from modeseek._common.types import Array
+from modeseek._common.validation import Points, check_weights, unit_rows
 from modeseek.scale.grid import Cells
 from modeseek.scale.summary import Plan, Summary, Survey
-from modeseek.types import Array
-from modeseek.validation import Points, check_weights, unit_rows
 
 __all__ = ["Head", "Labeller", "Part", "head_of", "label_part", "level_of", "merge_all", "numbers_of", "survey_of"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from modeseek.neighbours import nearest
-from modeseek.types import Array, IntArray
-from modeseek.validation import row_keys
+from modeseek._common.neighbors import nearest
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import row_keys
 
 __all__ = ["Sample"]
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.neighbours import nearest
+from modeseek._common.neighbors import nearest
+from modeseek._common.types import Array, IntArray
 from modeseek.scale.grid import Cells, Grid
 from modeseek.scale.sample import Sample
-from modeseek.types import Array, IntArray
 
 __all__ = ["FIRST", "Plan", "Summary", "Survey"]
 

@@ -18,7 +18,7 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Any
 
-from modeseek.hints import closest
+from modeseek._common.hints import closest
 from modeseek.storage.errors import DataError
 
 __all__ = ["atomic_path", "check_target", "put_in_place", "remove_parts", "temporary_folder", "write_json"]

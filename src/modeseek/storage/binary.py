@@ -11,9 +11,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.types import Array
 from modeseek.storage.cells import is_missing, is_number
 from modeseek.storage.errors import DataError
-from modeseek.types import Array
 
 __all__ = [
     "KINDS",

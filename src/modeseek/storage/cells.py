@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.types import Array
+from modeseek._common.types import Array
 
 __all__ = ["is_missing", "is_number", "rewriting", "to_numbers"]
 

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.hints import closest
-from modeseek.resources import NotEnoughMemory, check_memory
+from modeseek._common.hints import closest
+from modeseek._common.resources import NotEnoughMemory, check_memory
 from modeseek.storage.atomic import atomic_path
 from modeseek.storage.errors import DataError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from modeseek.hints import closest
+from modeseek._common.hints import closest
 from modeseek.storage.errors import DataError
 
 __all__ = ["STANDARD_STREAM", "SUFFIXES", "kind_of"]

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.hints import closest
+from modeseek._common.hints import closest
 from modeseek.storage.atomic import atomic_path
 from modeseek.storage.errors import DataError
 

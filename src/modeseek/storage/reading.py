@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from modeseek.hints import closest
+from modeseek._common.hints import closest
 from modeseek.storage import binary
 from modeseek.storage.errors import DataError
 from modeseek.storage.kinds import STANDARD_STREAM, kind_of

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.types import IntArray
 from modeseek.storage.cells import is_missing, is_number
 from modeseek.storage.errors import DataError
 from modeseek.storage.sniffing import SAMPLE_ROWS, WHITESPACE, column_names, find_delimiter, has_header
-from modeseek.types import IntArray
 
 __all__ = [
     "WHITESPACE",

@@ -11,10 +11,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek._common.neighbors import Neighbours
+from modeseek._common.types import Array, IntArray
 from modeseek.communities import louvain, neighbour_graph
-from modeseek.neighbours import Neighbours
 from modeseek.prominence import ModeTree, cut, mode_tree
-from modeseek.types import Array, IntArray
 
 __all__ = [
     "Landscape",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from modeseek._common.types import Array, IntArray
 from modeseek.prominence import ScaleTree, mode_tree, scale_tree
-from modeseek.types import Array, IntArray
 from modeseek.views.proposals import Landscape, trees
 
 __all__ = ["flat_tree", "tree_of"]

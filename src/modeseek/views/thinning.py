@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.neighbours import Neighbours
-from modeseek.types import IntArray
+from modeseek._common.neighbors import Neighbours
+from modeseek._common.types import IntArray
 from modeseek.views.proposals import EDGES, LISTS, Landscape
 
 __all__ = ["SHARE", "Thinned", "longest_list", "thin"]

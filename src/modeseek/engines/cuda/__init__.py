@@ -13,9 +13,9 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from modeseek._common.types import Array, ChainEnd, ChainJob, Geometry, ProfileLike
 from modeseek.bandwidth import recipe_of
 from modeseek.engines.cuda.gather import Gathering, in_force
-from modeseek.types import Array, ChainEnd, ChainJob, Geometry, ProfileLike
 
 if TYPE_CHECKING:
     from modeseek.engines.cuda.workspace import CudaWorkspace

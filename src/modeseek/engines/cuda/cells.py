@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
+from modeseek._common.types import Array, IntArray
 from modeseek.engines.cuda.device import kernel_of
 from modeseek.engines.cuda.moves import weight_of
-from modeseek.types import Array, IntArray
 
 __all__ = ["BY_MOMENTS", "Cells", "build_cells", "climb_kernel"]
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
+from modeseek._common.types import Array, ChainEnd, ChainJob, ChainState, Geometry, ProfileLike
 from modeseek.bandwidth import DrawPlan, recipe_of
 from modeseek.engines.cuda import chains_kernel as tables
 from modeseek.engines.cuda.chains_kernel import chains_kernel, stride_of
 from modeseek.engines.cuda.device import SIMULATED, multiprocessors, round_keys
 from modeseek.engines.cuda.moves import LOW, Shape
-from modeseek.types import Array, ChainEnd, ChainJob, ChainState, Geometry, ProfileLike
 
 __all__ = ["run_many"]
 

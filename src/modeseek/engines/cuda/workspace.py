@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
+from modeseek._common.types import Array, Draws, Geometry, IntArray, ProfileLike
 from modeseek.engines.base import BaseWorkspace, for_each
 from modeseek.engines.cuda import layout, sums
 from modeseek.engines.cuda.cells import BY_MOMENTS, build_cells, climb_kernel
 from modeseek.engines.cuda.chains_kernel import draws_kernel
 from modeseek.engines.cuda.device import SIMULATED, multiprocessors
 from modeseek.engines.cuda.moves import FAR, FAR_SINGLE, GROUP, LOW, Shape
-from modeseek.types import Array, Draws, Geometry, IntArray, ProfileLike
 
 __all__ = ["Climbed", "CudaWorkspace"]
 

@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek._common.types import Array
 from modeseek.experiments.intervals import LEVEL, Interval, mean_interval
 from modeseek.experiments.lines import POLICIES
 from modeseek.experiments.rows import Rows, Value
-from modeseek.types import Array
 
 __all__ = [
     "BOTH",

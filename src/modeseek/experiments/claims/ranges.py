@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from modeseek._common.types import Array
 from modeseek.experiments.claims.base import (
     BOTH,
     SPREADS,
@@ -22,7 +23,6 @@ from modeseek.experiments.claims.base import (
 from modeseek.experiments.intervals import LEVEL, Interval
 from modeseek.experiments.lines import POLICIES
 from modeseek.experiments.rows import Rows
-from modeseek.types import Array
 
 __all__ = ["CLAIMS"]
 

@@ -13,8 +13,8 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
-from modeseek.resources import check_memory
-from modeseek.types import Array, IntArray, Stage, Watcher
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, IntArray, Stage, Watcher
 
 __all__ = [
     "Neighbours",

@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from modeseek.progress.report import Report, clock, count
-from modeseek.progress.screens import screen_for
-from modeseek.types import Stage
+from modeseek._common.progress.report import Report, clock, count
+from modeseek._common.progress.screens import screen_for
+from modeseek._common.types import Stage
 
 __all__ = ["Line", "show_line"]
 

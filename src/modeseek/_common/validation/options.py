@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from modeseek.hints import closest
+from modeseek._common.hints import closest
 
 __all__ = [
     "METRICS",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.types import Array
+from modeseek._common.types import Array
 
 __all__ = ["Moments", "Scaling", "dominant"]
 

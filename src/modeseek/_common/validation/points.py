@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek.types import Array, Geometry, IntArray
+from modeseek._common.types import Array, Geometry, IntArray
 
 __all__ = [
     "LONGEST",

@@ -1,6 +1,6 @@
 """The only gate: data, weights, seeds and ranges are checked and put in canonical form here."""
 
-from modeseek.validation.options import (
+from modeseek._common.validation.options import (
     METRICS,
     check_callbacks,
     check_choice,
@@ -11,7 +11,7 @@ from modeseek.validation.options import (
     check_tau,
     seed_of,
 )
-from modeseek.validation.points import (
+from modeseek._common.validation.points import (
     LONGEST,
     SHORTEST,
     Points,

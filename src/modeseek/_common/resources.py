@@ -133,7 +133,7 @@ def check_memory(needed: float, what: str, instead: str) -> None:
     >>> with limit_memory(1e9):
     ...     check_memory(4e9, "a square of 22,361 rows", "Take fewer rows.")
     Traceback (most recent call last):
-    modeseek.resources.NotEnoughMemory: a square of 22,361 rows needs about 4.0 GB of memory, and 1.0 GB ...
+    modeseek._common.resources.NotEnoughMemory: a square of 22,361 rows needs about 4.0 GB of memory, and 1.0 GB ...
     """
     if needed <= SMALL and _limit.get() is None:
         return

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from threading import Event, Lock, Thread, Timer
 from typing import Any, Protocol, TypeAlias
 
-from modeseek.progress.report import Report, clock, fitted
+from modeseek._common.progress.report import Report, clock, fitted
 
 __all__ = ["Screen", "Source", "screen_for"]
 
