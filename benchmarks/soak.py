@@ -36,11 +36,11 @@ import modeseek
 from common import ROOT, machine, memory, parser_of, read_csv, replace_section, table, write_csv
 from modeseek import diagnostics, io
 from modeseek._common.hints import AdviceWarning, CheckpointWarning
+from modeseek._storage import DataError
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic
 from modeseek.engines import ENGINES
 from modeseek.profiles import get_profile
-from modeseek.storage import DataError
 
 CHAINS = ("DoublyStochasticMeanShift", "StochasticMeanShift", "BlurringMeanShift")
 ESTIMATORS = (*CHAINS, *CHAINS, "MeanShift", "ModeSeek")

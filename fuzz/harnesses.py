@@ -19,6 +19,7 @@ import numpy as np
 from seals import mutated, sealed
 
 from modeseek._common.hints import AdviceWarning, CheckpointWarning
+from modeseek._storage import DataError, Table, open_chunks, read_arrays, read_picture, read_table
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import Chain, Checkpoint, Record, Stopping, doubly_stochastic, setting
 from modeseek.chain.checkpoint import MAGIC as CHECKPOINT
@@ -28,7 +29,6 @@ from modeseek.diarization.segments import read_windows
 from modeseek.ensemble import chains_of, run_chains
 from modeseek.io import read_model
 from modeseek.io.models import MAGIC as MODEL
-from modeseek.storage import DataError, Table, open_chunks, read_arrays, read_picture, read_table
 
 __all__ = ["CORPUS", "HARNESSES", "Harness", "attempt", "chains", "run_of_chains"]
 

@@ -16,7 +16,7 @@ import atheris
 # what is read in Python: branches that a guess has to find
 with atheris.instrument_imports(
     include=[
-        "modeseek.storage",
+        "modeseek._storage",
         "modeseek.diarization",
         "modeseek.io",
         "modeseek.chain.checkpoint",

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from PIL import Image
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift
+from modeseek._storage import DataError
 from modeseek.datasets import paper_mixture
 from modeseek.plots import animate, animation
-from modeseek.storage import DataError
 from test_run_plots import film_like
 
 X, _ = paper_mixture(15, random_state=0)

@@ -22,6 +22,8 @@ from typer.testing import CliRunner
 import modeseek
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek._common.hints import CheckpointWarning
+from modeseek._storage import DataError, read_container, write_container
+from modeseek._storage.container import HEAD
 from modeseek.bandwidth import Shrinking
 from modeseek.chain import (
     Checkpoint,
@@ -39,8 +41,6 @@ from modeseek.cli import app
 from modeseek.datasets import paper_mixture
 from modeseek.engines import ENGINES as ENGINES_BY_NAME
 from modeseek.ensemble import chains_of, run_chains
-from modeseek.storage import DataError, read_container, write_container
-from modeseek.storage.container import HEAD
 
 X, _ = paper_mixture(40, random_state=0)
 RANGE = {"h_min": 0.2, "h_max": 1.6, "h_inf": 0.6}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modeseek._common.scaling import Moments, Scaling
-from modeseek.storage import DataError, Outline, WorkFolder, open_chunks, open_writer, read_table, string_kinds
+from modeseek._storage import DataError, Outline, WorkFolder, open_chunks, open_writer, read_table, string_kinds
 
 RNG = np.random.default_rng(0)
 NUMBERS = RNG.normal(size=(300, 2))

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
 from modeseek._common.scaling import Scaling
+from modeseek._storage import read_table
 from modeseek.cli import app
 from modeseek.cli.settings import METHOD, Settings
 from modeseek.datasets import paper_mixture
-from modeseek.storage import read_table
 
 X, Y = paper_mixture(15, random_state=0)
 BLOBS, _ = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)

@@ -22,6 +22,7 @@ from modeseek import (
     __version__,
 )
 from modeseek._common.scaling import Scaling
+from modeseek._storage import DataError
 from modeseek.plots.projection import components
 from modeseek.report import (
     Fragment,
@@ -37,7 +38,6 @@ from modeseek.report import (
     write_report,
 )
 from modeseek.report import scatter as scatter_room
-from modeseek.storage import DataError
 from test_report import Reader
 
 BLOBS, TRUTH = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
+from modeseek._storage import DataError
 from modeseek.diarization import (
     Diarization,
     Preparation,
@@ -38,7 +39,6 @@ from modeseek.diarization.linkage import by_linkage, silhouette
 from modeseek.diarization.rttm import parse_rttm, rttm_lines
 from modeseek.diarization.scores import true_speakers
 from modeseek.diarization.turns import slices_of, turns_of
-from modeseek.storage import DataError
 from test_cli import run as call
 
 core = pytest.importorskip("pyannote.core")

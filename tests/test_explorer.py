@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 
+from modeseek._storage import DataError
 from modeseek.datasets import paper_mixture
 from modeseek.explorer import EXAMPLES, Live, Run, Settings, Subject, estimator_of, example, from_bytes, read_settings
 from modeseek.explorer import data as data_module
@@ -20,7 +21,6 @@ from modeseek.explorer.export import labels_csv, picture, python_code, stem
 from modeseek.explorer.history import MOST, History
 from modeseek.explorer.sweep import Sweep, settings_at
 from modeseek.ranges import Range
-from modeseek.storage import DataError
 
 MIXTURE = "the paper's mixture (150 points)"
 RANGE = {"h_min": 0.2, "h_inf": 0.6, "h_max": 1.6}

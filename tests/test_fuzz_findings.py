@@ -14,11 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from modeseek import StochasticMeanShift
-from modeseek.chain.checkpoint import MAGIC
-from modeseek.diarization import read_rttm, read_segments
-from modeseek.io import load, save
-from modeseek.io.models import MAGIC as MODEL
-from modeseek.storage import (
+from modeseek._storage import (
     DataError,
     open_chunks,
     read_arrays,
@@ -27,6 +23,10 @@ from modeseek.storage import (
     read_table,
     write_container,
 )
+from modeseek.chain.checkpoint import MAGIC
+from modeseek.diarization import read_rttm, read_segments
+from modeseek.io import load, save
+from modeseek.io.models import MAGIC as MODEL
 
 FUZZ = Path(__file__).parent.parent / "fuzz"
 sys.path.insert(0, str(FUZZ))

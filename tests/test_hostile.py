@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import modeseek
+from modeseek._storage import DataError
 from modeseek.explorer import Settings, Subject, data, from_bytes
 from modeseek.explorer.export import python_code, stem
-from modeseek.storage import DataError
 
 SOURCE = Path(modeseek.__file__).parent
 TABLE = b"mass,species\n3750,Adelie\n5000,Gentoo\n"

@@ -16,6 +16,7 @@ from skimage.measure import label as parts_of
 from sklearn.metrics import adjusted_rand_score, rand_score
 
 from modeseek._common.hints import AdviceWarning
+from modeseek._storage import DataError, read_picture, write_picture
 from modeseek.images import overlay, segment
 from modeseek.images.basins import Scales, basins, survey
 from modeseek.images.colours import lab, unit_range
@@ -23,7 +24,6 @@ from modeseek.images.picture import check_picture
 from modeseek.images.regions import Regions
 from modeseek.objective import kernel_mass
 from modeseek.profiles import BIWEIGHT
-from modeseek.storage import DataError, read_picture, write_picture
 from test_cli import run as call
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

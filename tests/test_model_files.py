@@ -20,14 +20,14 @@ from sklearn.pipeline import make_pipeline
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.resources import limit_memory
 from modeseek._common.scaling import Scaling
+from modeseek._storage import DataError, read_container
+from modeseek._storage.container import DTYPES, HEAD
 from modeseek.bandwidth import Anchored, Constant, OwnNu, Power, Shrinking, Uniform, Walk
 from modeseek.chain import Record
 from modeseek.datasets import paper_mixture
 from modeseek.io import load, read_model, save
 from modeseek.io.fitted import ATTRIBUTES
 from modeseek.profiles import PROFILES, own_profile
-from modeseek.storage import DataError, read_container
-from modeseek.storage.container import DTYPES, HEAD
 
 X, _ = paper_mixture(12, random_state=3)
 NEW = np.random.default_rng(0).normal(scale=3.0, size=(40, X.shape[1]))
@@ -446,7 +446,7 @@ def test_nothing_half_written_is_left(tmp_path, monkeypatch):
 
 
 def test_types_of_arrays_survive(tmp_path):
-    from modeseek.storage import write_container
+    from modeseek._storage import write_container
 
     arrays = {f"a{i}": np.array([[0, 1, 1]], dtype) for i, dtype in enumerate(DTYPES)}
     arrays |= {"big": np.array([1.5], ">f8"), "empty": np.empty((0, 3)), "scalar": np.array(2.0)}

@@ -18,11 +18,11 @@ from sklearn.datasets import make_blobs
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek._common.scaling import Scaling
+from modeseek._storage import read_table
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import summaries
 from modeseek.report import block_lines
 from modeseek.scale import summary
-from modeseek.storage import read_table
 from test_cli import inside, refused, run
 
 X, _ = make_blobs(1000, centers=4, cluster_std=0.6, random_state=3)

@@ -9,9 +9,9 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
+from modeseek._storage import DataError
 from modeseek.plots import palette, plot_clusters, save_clusters
 from modeseek.plots.projection import EXACT_PCA_FEATURES, project
-from modeseek.storage import DataError
 
 RNG = np.random.default_rng(0)
 PLANE = RNG.normal(size=(60, 2))

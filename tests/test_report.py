@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from modeseek import DoublyStochasticMeanShift
 from modeseek._common.scaling import Scaling
+from modeseek._storage import DataError
 from modeseek.plots import save_figure
 from modeseek.report import (
     Bullets,
@@ -29,7 +30,6 @@ from modeseek.report import (
     to_markdown,
     write_page,
 )
-from modeseek.storage import DataError
 
 VOID = {"meta", "link", "img", "br", "hr"}
 # what GitHub reads beyond CommonMark; HTML passes through, so that a tag that slips out is seen

@@ -19,12 +19,12 @@ MOMENTS = 10
 # one process that has loaded and compiled everything forks a child for each moment, in a session of its own
 DRIVER = """
 import hashlib, json, os, random, shutil, signal, sys, time, tempfile
-import modeseek, modeseek.cli, modeseek.plots, modeseek.report, modeseek.storage, matplotlib.pyplot, numpy as np
+import modeseek, modeseek.cli, modeseek.plots, modeseek.report, modeseek._storage, matplotlib.pyplot, numpy as np
 what, folder, moments, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 SCRIPT = '''
 import modeseek.io, modeseek.report
 from modeseek import DoublyStochasticMeanShift
-from modeseek.storage import read_table
+from modeseek._storage import read_table
 table = read_table("in.csv")
 model = DoublyStochasticMeanShift(0.1, 0.6, 0.3, n_chains=4, n_jobs=2, random_state=0)
 try:
@@ -181,7 +181,7 @@ def test_a_script_leaves_no_part_of_a_file(folder):
 
 WRITING = """
 import os, signal, sys, tempfile
-from modeseek.storage.atomic import atomic_path, temporary_folder
+from modeseek._storage.atomic import atomic_path, temporary_folder
 tempfile.tempdir = os.path.dirname(sys.argv[1])
 with atomic_path(sys.argv[1]) as outer, atomic_path(sys.argv[2]) as inner, temporary_folder() as folder:
     outer.write_text("half")
@@ -203,7 +203,7 @@ def test_whoever_listens_to_sigterm_still_does(tmp_path):
     heard = []
     before = signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
     try:
-        from modeseek.storage import atomic_path
+        from modeseek._storage import atomic_path
 
         with atomic_path(tmp_path / "a.txt") as part:
             part.write_text("whole")

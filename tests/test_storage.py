@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from modeseek.storage import DataError, atomic_path, check_target, read_table, write_json
-from modeseek.storage.atomic import put_in_place
-from modeseek.storage.text import read_text
+from modeseek._storage import DataError, atomic_path, check_target, read_table, write_json
+from modeseek._storage.atomic import put_in_place
+from modeseek._storage.text import read_text
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -17,11 +17,11 @@ import numpy as np
 from modeseek._common.hints import CheckpointWarning
 from modeseek._common.types import Array, ChainState, Stage, Watcher
 from modeseek._common.validation import check_number
+from modeseek._storage import DataError, check_target, read_container, remove_parts, write_container
 from modeseek.chain.algorithms import Chain
 from modeseek.chain.identity import difference, identity
 from modeseek.chain.stopping import Stopping
 from modeseek.chain.trace import Record, Recorded, Trace
-from modeseek.storage import DataError, check_target, read_container, remove_parts, write_container
 
 __all__ = ["Checkpoint", "Mark", "Slot"]
 

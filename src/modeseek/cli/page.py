@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from modeseek._common.types import Array
+from modeseek._storage import Features, Table
 from modeseek.cli.settings import Settings
-from modeseek.storage import Features, Table
 
 __all__ = ["write_clustering"]
 

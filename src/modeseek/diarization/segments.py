@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from modeseek._common.hints import closest
 from modeseek._common.types import Array
+from modeseek._storage import DataError, Table, read_arrays, read_table
 from modeseek.diarization.rttm import decoded, turns_in
-from modeseek.storage import DataError, Table, read_arrays, read_table
 
 __all__ = ["SEGMENT_SUFFIXES", "Windows", "read_segments", "read_windows"]
 

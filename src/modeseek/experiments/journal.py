@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import modeseek
+from modeseek._storage import DataError
 from modeseek.experiments.experiment import Experiment
 from modeseek.experiments.rows import Row
-from modeseek.storage import DataError
 
 __all__ = ["Journal", "config_of"]
 

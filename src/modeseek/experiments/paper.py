@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from modeseek._common.validation import check_choice, check_integer
+from modeseek._storage import DataError
 from modeseek.experiments.absorption import Absorption
 from modeseek.experiments.bandwidth_range import BandwidthRange
 from modeseek.experiments.certificate import CertificateTimes
@@ -23,7 +24,6 @@ from modeseek.experiments.submartingale import SubmartingaleMeans
 from modeseek.experiments.sweep import Sweep
 from modeseek.experiments.writing import write_results
 from modeseek.report import write_page
-from modeseek.storage import DataError
 
 __all__ = ["EXPERIMENTS", "choose", "run_paper"]
 

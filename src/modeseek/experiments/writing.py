@@ -7,10 +7,10 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
+from modeseek._storage import atomic_path
 from modeseek.experiments.experiment import Experiment
 from modeseek.experiments.rows import Rows
 from modeseek.plots import save_figure
-from modeseek.storage import atomic_path
 
 __all__ = ["write_results"]
 

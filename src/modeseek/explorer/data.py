@@ -15,10 +15,10 @@ import numpy as np
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._common.validation import Points, canonical_points
+from modeseek._storage import DataError, Table, read_table
 from modeseek.datasets import paper_mixture
 from modeseek.plots.projection import project
 from modeseek.ranges import Range, automatic_range
-from modeseek.storage import DataError, Table, read_table
 
 __all__ = ["EXAMPLES", "LARGEST_FILE", "MOST_SHOWN", "Data", "Subject", "example", "from_bytes", "from_file"]
 

@@ -18,11 +18,11 @@ from PIL import Image
 
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number
+from modeseek._storage import DataError, atomic_path, check_target
 from modeseek.plots.colours import INK, colours_of
 from modeseek.plots.style import dress, new_figure
 from modeseek.plots.trajectories import paths_of
 from modeseek.plots.watched import Run, Watched, given_labels, recorded, some_rows, watch
-from modeseek.storage import DataError, atomic_path, check_target
 
 __all__ = ["FILM_SUFFIXES", "animate"]
 

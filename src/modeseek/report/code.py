@@ -44,7 +44,7 @@ def python_lines(
     >>> print(python_lines(ModeSeek(random_state=0), "birds.csv", ["width", "height"], standardise=True))
     from modeseek import ModeSeek
     from modeseek._common.scaling import Scaling
-    from modeseek.storage import read_table
+    from modeseek._storage import read_table
     <BLANKLINE>
     X = read_table('birds.csv').features(['width', 'height']).values
     X = Scaling.fit(X, standardise=True).apply(X)
@@ -58,7 +58,7 @@ def python_lines(
     if standardise:
         head.append("from modeseek._common.scaling import Scaling")
         body.append("X = Scaling.fit(X, standardise=True).apply(X)")
-    head.append("from modeseek.storage import read_table")
+    head.append("from modeseek._storage import read_table")
     body += [f"model = {_call(estimator, name)}.fit(X)", "print(model.labels_)"]
     return "\n".join([*head, "", *body])
 
@@ -78,7 +78,7 @@ def block_lines(
     >>> from modeseek import ModeSeek
     >>> print(block_lines(ModeSeek(random_state=0), ["a.csv", "b.csv"], ["width", "height"]))
     from modeseek import ModeSeek
-    from modeseek.storage import open_chunks
+    from modeseek._storage import open_chunks
     <BLANKLINE>
     chunks, columns = open_chunks(['a.csv', 'b.csv']), ['width', 'height']
     model = ModeSeek(random_state=0)
@@ -100,7 +100,7 @@ def block_lines(
             f"    moments = moments.add({rows})",
         ]
         rows = f"moments.scaling().apply({rows})"
-    head.append("from modeseek.storage import open_chunks")
+    head.append("from modeseek._storage import open_chunks")
     body += [
         f"model = {_call(estimator, name)}",
         "for chunk in chunks.read(only=columns):",

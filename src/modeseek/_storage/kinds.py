@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from modeseek._common.hints import closest
-from modeseek.storage.errors import DataError
+from modeseek._storage.errors import DataError
 
 __all__ = ["STANDARD_STREAM", "SUFFIXES", "kind_of"]
 

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from modeseek._common.hints import closest
-from modeseek.storage.errors import DataError
+from modeseek._storage.errors import DataError
 
 __all__ = ["atomic_path", "check_target", "put_in_place", "remove_parts", "temporary_folder", "write_json"]
 
@@ -226,7 +226,7 @@ def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
     --------
     >>> check_target("result.cvs", [".csv", ".parquet"])
     Traceback (most recent call last):
-    modeseek.storage.errors.DataError: cannot write 'result.cvs': unknown ending '.cvs'. Did ...
+    modeseek._storage.errors.DataError: cannot write 'result.cvs': unknown ending '.cvs'. Did ...
     """
     target, suffixes = Path(path), list(suffixes)
     folder = Path(os.path.realpath(target)).parent

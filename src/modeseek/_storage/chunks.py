@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from modeseek.storage import binary
-from modeseek.storage.errors import DataError
-from modeseek.storage.kinds import STANDARD_STREAM, kind_of
-from modeseek.storage.reading import check_source
-from modeseek.storage.table import Table
-from modeseek.storage.text_chunks import TextFile
+from modeseek._storage import binary
+from modeseek._storage.errors import DataError
+from modeseek._storage.kinds import STANDARD_STREAM, kind_of
+from modeseek._storage.reading import check_source
+from modeseek._storage.table import Table
+from modeseek._storage.text_chunks import TextFile
 
 __all__ = ["BLOCK", "CHUNKED", "Chunk", "Chunks", "Place", "open_chunks"]
 

@@ -9,9 +9,9 @@ from typing import BinaryIO
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.storage.errors import DataError
-from modeseek.storage.table import Table
-from modeseek.storage.text import WHITESPACE, Layout, decode_text, find_layout, read_block, whole_rows
+from modeseek._storage.errors import DataError
+from modeseek._storage.table import Table
+from modeseek._storage.text import WHITESPACE, Layout, decode_text, find_layout, read_block, whole_rows
 
 __all__ = ["TextFile"]
 

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.hints import closest
 from modeseek._common.types import Array, IntArray
-from modeseek.storage import binary
-from modeseek.storage.atomic import atomic_path
-from modeseek.storage.cells import is_number, rewriting, to_numbers
-from modeseek.storage.errors import DataError
-from modeseek.storage.kinds import STANDARD_STREAM, kind_of
-from modeseek.storage.text import WHITESPACE, write_text
+from modeseek._storage import binary
+from modeseek._storage.atomic import atomic_path
+from modeseek._storage.cells import is_number, rewriting, to_numbers
+from modeseek._storage.errors import DataError
+from modeseek._storage.kinds import STANDARD_STREAM, kind_of
+from modeseek._storage.text import WHITESPACE, write_text
 
 __all__ = ["Features", "Table"]
 

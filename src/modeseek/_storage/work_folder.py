@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.storage.atomic import atomic_path, write_json
-from modeseek.storage.errors import DataError
+from modeseek._storage.atomic import atomic_path, write_json
+from modeseek._storage.errors import DataError
 
 __all__ = ["Kept", "WorkFolder"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.types import IntArray
-from modeseek.storage.cells import is_missing, is_number
-from modeseek.storage.errors import DataError
-from modeseek.storage.sniffing import SAMPLE_ROWS, WHITESPACE, column_names, find_delimiter, has_header
+from modeseek._storage.cells import is_missing, is_number
+from modeseek._storage.errors import DataError
+from modeseek._storage.sniffing import SAMPLE_ROWS, WHITESPACE, column_names, find_delimiter, has_header
 
 __all__ = [
     "WHITESPACE",

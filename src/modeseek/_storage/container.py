@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 
 from modeseek._common.hints import closest
 from modeseek._common.resources import NotEnoughMemory, check_memory
-from modeseek.storage.atomic import atomic_path
-from modeseek.storage.errors import DataError
+from modeseek._storage.atomic import atomic_path
+from modeseek._storage.errors import DataError
 
 __all__ = ["Content", "read_container", "write_container"]
 

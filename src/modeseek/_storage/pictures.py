@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.hints import closest
-from modeseek.storage.atomic import atomic_path
-from modeseek.storage.errors import DataError
+from modeseek._storage.atomic import atomic_path
+from modeseek._storage.errors import DataError
 
 __all__ = ["LABEL_SUFFIXES", "PICTURE_FILES", "PictureFile", "read_picture", "write_picture"]
 

@@ -7,7 +7,7 @@ import io
 from collections import Counter
 from itertools import islice
 
-from modeseek.storage.cells import is_missing, is_number
+from modeseek._storage.cells import is_missing, is_number
 
 __all__ = ["SAMPLE_ROWS", "WHITESPACE", "column_names", "find_delimiter", "has_header"]
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, Protocol, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.storage import binary
-from modeseek.storage.atomic import atomic_path, put_in_place
-from modeseek.storage.cells import to_numbers
-from modeseek.storage.errors import DataError
-from modeseek.storage.kinds import STANDARD_STREAM, kind_of
-from modeseek.storage.table import Table
-from modeseek.storage.text import write_text
+from modeseek._storage import binary
+from modeseek._storage.atomic import atomic_path, put_in_place
+from modeseek._storage.cells import to_numbers
+from modeseek._storage.errors import DataError
+from modeseek._storage.kinds import STANDARD_STREAM, kind_of
+from modeseek._storage.table import Table
+from modeseek._storage.text import write_text
 
 __all__ = ["ChunkWriter", "Outline", "check_chunk_target", "open_writer"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.storage.binary import load_numpy, member_of
-from modeseek.storage.errors import DataError
-from modeseek.storage.reading import check_source
+from modeseek._storage.binary import load_numpy, member_of
+from modeseek._storage.errors import DataError
+from modeseek._storage.reading import check_source
 
 __all__ = ["read_arrays"]
 

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from modeseek._common.hints import closest
-from modeseek.storage import binary
-from modeseek.storage.errors import DataError
-from modeseek.storage.kinds import STANDARD_STREAM, kind_of
-from modeseek.storage.table import Table
-from modeseek.storage.text import read_text
+from modeseek._storage import binary
+from modeseek._storage.errors import DataError
+from modeseek._storage.kinds import STANDARD_STREAM, kind_of
+from modeseek._storage.table import Table
+from modeseek._storage.text import read_text
 
 __all__ = ["check_source", "read_bytes", "read_table"]
 
@@ -81,7 +81,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     --------
     >>> read_bytes("missing.png")
     Traceback (most recent call last):
-    modeseek.storage.errors.DataError: cannot read 'missing.png': No such file or directory.
+    modeseek._storage.errors.DataError: cannot read 'missing.png': No such file or directory.
     """
     try:
         return Path(path).read_bytes()

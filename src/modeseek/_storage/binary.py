@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.types import Array
-from modeseek.storage.cells import is_missing, is_number
-from modeseek.storage.errors import DataError
+from modeseek._storage.cells import is_missing, is_number
+from modeseek._storage.errors import DataError
 
 __all__ = [
     "KINDS",
