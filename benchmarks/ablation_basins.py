@@ -10,11 +10,11 @@ import numpy as np
 
 from modeseek._common.neighbors import nearest_neighbours
 from modeseek._common.validation import Points
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import Setting, doubly_stochastic, stochastic
-from modeseek.engines import choose
-from modeseek.partition import components
-from modeseek.profiles import BIWEIGHT
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import Setting, doubly_stochastic, stochastic
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.meanshift.partition import components
 from modeseek.prominence import ModeTree, mode_tree
 from modeseek.views import Landscape, proposals
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from common import parser_of, processor, write_csv
 from modeseek._common.types import Draws, Geometry
-from modeseek.engines import BruteEngine
-from modeseek.profiles import PROFILES
+from modeseek.meanshift.engines import BruteEngine
+from modeseek.meanshift.kernels.profiles import PROFILES
 
 
 def pairs_per_second(n: int, d: int, profile: str, weighted: bool, pairs: int, repeats: int) -> float:

@@ -32,8 +32,8 @@ from threadpoolctl import threadpool_limits
 from common import ROOT, machine, parser_of, read_csv, replace_section, table, write_csv
 from labelled import prepared, read_sets
 from modeseek import DoublyStochasticMeanShift, ModeSeek
-from modeseek.consensus import counterparts
 from modeseek.datasets import paper_mixture
+from modeseek.meanshift.consensus import counterparts
 from modeseek.views import Retrial
 
 REFITS, SHARE, FRESH = 10, 0.7, 32

@@ -20,9 +20,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from modeseek._common.types import Draws, Geometry
-from modeseek.bandwidth import DrawPlan, Uniform
-from modeseek.engines import ENGINES
-from modeseek.profiles import BIWEIGHT
+from modeseek.meanshift.bandwidth import DrawPlan, Uniform
+from modeseek.meanshift.engines import ENGINES
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
 
 SWEEPS = 8
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from modeseek._common.types import Array, Engine, Geometry, ProfileLike, Workspace
-from modeseek.chain import Chain, Stopping, run
+from modeseek.meanshift.chains import Chain, Stopping, run
 
 
 class Counted:

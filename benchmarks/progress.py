@@ -20,7 +20,7 @@ import numpy as np
 from common import machine
 from modeseek._common.progress.line import SHARE, Line
 from modeseek._common.progress.screens import TERMINAL_TICK, screen_for
-from modeseek.chain import Stopping, setting, stochastic
+from modeseek.meanshift.chains import Stopping, setting, stochastic
 
 DRAWINGS, SWEEPS = 500, 200_000
 

@@ -19,7 +19,7 @@ with atheris.instrument_imports(
         "modeseek._storage",
         "modeseek.diarization",
         "modeseek.io",
-        "modeseek.chain.checkpoint",
+        "modeseek.meanshift.chains.checkpoint",
         "csv",
         "zipfile",
         "numpy.lib._format_impl",

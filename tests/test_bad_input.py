@@ -106,7 +106,7 @@ def test_options_of_dsms(options, match):
 
 
 def test_a_policy_object_brings_its_range():
-    from modeseek.bandwidth import Uniform
+    from modeseek.meanshift.bandwidth import Uniform
 
     with pytest.raises(ValueError, match="must stay None where policy is an object"):
         DoublyStochasticMeanShift(h_min=0.1, policy=Uniform(0.2, 1.0)).fit(X)

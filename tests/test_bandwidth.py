@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from modeseek.bandwidth import (
+from modeseek.meanshift.bandwidth import (
     POLICIES,
     Anchored,
     Constant,

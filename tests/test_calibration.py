@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from modeseek import DoublyStochasticMeanShift, ModeSeek
 from modeseek.cli.app import app
-from modeseek.consensus import cluster_stability, consensus, counterparts
 from modeseek.datasets import paper_mixture
+from modeseek.meanshift.consensus import cluster_stability, consensus, counterparts
 from modeseek.metrics import best_jaccard
 from modeseek.views.gaussians import Retrial
 

@@ -12,11 +12,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from inputs import UGLY, states
 from modeseek._common.types import Draws, Geometry
-from modeseek.bandwidth import DrawPlan, Shrinking, Uniform
-from modeseek.chain import Setting, Stopping, blurring, doubly_stochastic, mean_shift, run
-from modeseek.engines import ENGINES, choose
-from modeseek.engines import candidates_lists as lists
-from modeseek.profiles import BIWEIGHT, PROFILES, own_profile
+from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform
+from modeseek.meanshift.chains import Setting, Stopping, blurring, doubly_stochastic, mean_shift, run
+from modeseek.meanshift.engines import ENGINES, choose
+from modeseek.meanshift.engines import candidates_lists as lists
+from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, own_profile
 
 EUCLIDEAN, COSINE = Geometry(), Geometry("cosine")
 

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 
 from inputs import states
-from modeseek.bandwidth import Constant, Shrinking, Uniform, Walk
-from modeseek.chain import (
+from modeseek.datasets import paper_mixture
+from modeseek.meanshift.bandwidth import Constant, Shrinking, Uniform, Walk
+from modeseek.meanshift.chains import (
     Outcome,
     Record,
     Stopping,
@@ -20,11 +21,10 @@ from modeseek.chain import (
     setting,
     stochastic,
 )
-from modeseek.chain import trace as trace_room
-from modeseek.chain.stopping import _due
-from modeseek.datasets import paper_mixture
-from modeseek.objective import objective
-from modeseek.partition import components
+from modeseek.meanshift.chains import trace as trace_room
+from modeseek.meanshift.chains.stopping import _due
+from modeseek.meanshift.objective import objective
+from modeseek.meanshift.partition import components
 
 
 @pytest.fixture
@@ -121,14 +121,14 @@ def test_a_batch_of_all_points_is_blurring(space, order):
 
 
 def test_blurring_is_the_operator_on_all_points(space):
-    from modeseek.objective import shift
+    from modeseek.meanshift.objective import shift
 
     state, _ = blurring(space, 0.6).sweep(blurring(space, 0.6).init())
     assert_allclose(state.points, shift(space.points, space.points, 0.6), atol=1e-14)
 
 
 def test_mean_shift_climbs_against_data_that_stay(space):
-    from modeseek.objective import shift
+    from modeseek.meanshift.objective import shift
 
     chain = mean_shift(space, 0.6)
     first, _ = chain.sweep(chain.init())
@@ -254,7 +254,7 @@ def test_interruption_inside_a_sweep(space, monkeypatch):
     chain = stochastic(space, 0.6, seed=0)
     state, _ = chain.sweep(chain.init())
     expected, _ = chain.sweep(state)
-    from modeseek.engines.brute import BruteWorkspace
+    from modeseek.meanshift.engines.brute import BruteWorkspace
 
     original, calls = BruteWorkspace.shift_one_by_one, []
 

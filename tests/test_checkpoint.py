@@ -24,8 +24,10 @@ from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, St
 from modeseek._common.hints import CheckpointWarning
 from modeseek._storage import DataError, read_container, write_container
 from modeseek._storage.container import HEAD
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import (
+from modeseek.cli import app
+from modeseek.datasets import paper_mixture
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import (
     Checkpoint,
     Outcome,
     Record,
@@ -36,11 +38,9 @@ from modeseek.chain import (
     run,
     setting,
 )
-from modeseek.chain.checkpoint import MAGIC, VERSION
-from modeseek.cli import app
-from modeseek.datasets import paper_mixture
-from modeseek.engines import ENGINES as ENGINES_BY_NAME
-from modeseek.ensemble import chains_of, run_chains
+from modeseek.meanshift.chains.checkpoint import MAGIC, VERSION
+from modeseek.meanshift.engines import ENGINES as ENGINES_BY_NAME
+from modeseek.meanshift.ensemble import chains_of, run_chains
 
 X, _ = paper_mixture(40, random_state=0)
 RANGE = {"h_min": 0.2, "h_max": 1.6, "h_inf": 0.6}

@@ -13,11 +13,11 @@ from inputs import states
 from modeseek import MeanShift
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import ChainState, SweepInfo
-from modeseek.chain import Outcome, Stopping, algorithms, mean_shift, paths, run, setting
-from modeseek.engines.brute import BruteWorkspace
-from modeseek.engines.masses import mass_within
-from modeseek.objective import kernel_mass
-from modeseek.partition import components
+from modeseek.meanshift.chains import Outcome, Stopping, algorithms, mean_shift, paths, run, setting
+from modeseek.meanshift.engines.brute import BruteWorkspace
+from modeseek.meanshift.engines.masses import mass_within
+from modeseek.meanshift.objective import kernel_mass
+from modeseek.meanshift.partition import components
 
 BLOBS = make_blobs(600, centers=6, cluster_std=1.2, random_state=0)[0]
 TOL = {"flat": 1e-3, "biweight": 1e-4, "gaussian": 1e-4}

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from modeseek._common.types import Draws, Geometry
-from modeseek.bandwidth import DrawPlan, Uniform
-from modeseek.engines import ENGINES
-from modeseek.engines.sites import coincident
-from modeseek.profiles import BIWEIGHT, FLAT
+from modeseek.meanshift.bandwidth import DrawPlan, Uniform
+from modeseek.meanshift.engines import ENGINES
+from modeseek.meanshift.engines.sites import coincident
+from modeseek.meanshift.kernels.profiles import BIWEIGHT, FLAT
 
 COLLAPSING = ("brute", "candidates")
 

@@ -10,10 +10,10 @@ import sys
 import numpy as np
 import pytest
 
-from modeseek.engines import compiling
+from modeseek.meanshift.engines import compiling
 
 FIT = (
-    "import numpy as np; from modeseek.chain import setting; "
+    "import numpy as np; from modeseek.meanshift.chains import setting; "
     "space = setting(np.eye(3)); print(space.open().shift_all(space.points, 1.0).shape)"
 )
 
@@ -136,6 +136,6 @@ def test_a_missing_or_closed_stream_is_no_reason_to_fail(monkeypatch):
 
 
 def test_announcing_imports_nothing():
-    code = "import sys; from modeseek.engines.compiling import announce; announce(); print('numba' in sys.modules)"
+    code = "import sys; from modeseek.meanshift.engines.compiling import announce; announce(); print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

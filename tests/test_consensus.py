@@ -15,12 +15,12 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from typer.testing import CliRunner
 
-import modeseek.consensus as room
+import modeseek.meanshift.consensus as room
 from modeseek import DoublyStochasticMeanShift, StochasticMeanShift
-from modeseek.chain import Outcome
 from modeseek.cli.app import app
-from modeseek.consensus import _linked, clumps_of, consensus, memberships
 from modeseek.datasets import paper_mixture
+from modeseek.meanshift.chains import Outcome
+from modeseek.meanshift.consensus import _linked, clumps_of, consensus, memberships
 from modeseek.metrics import rand_agreement
 
 RANDOM = [DoublyStochasticMeanShift, StochasticMeanShift]

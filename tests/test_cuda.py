@@ -16,24 +16,34 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-import modeseek.engines.cuda as cuda_engine
+import modeseek.meanshift.engines.cuda as cuda_engine
 from inputs import UGLY, states
 from modeseek import DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek._common.types import Geometry
-from modeseek.bandwidth import Anchored, Constant, DrawPlan, Power, Shrinking, Uniform, Walk, recipe_of, uniforms
-from modeseek.chain import Checkpoint, Outcome, Record, Stopping, doubly_stochastic, partition, run, setting
-from modeseek.engines import CUDA, ENGINES, choose
-from modeseek.ensemble import chains_of, run_chains, run_gathered
 from modeseek.estimators import sweep_bandwidths
 from modeseek.experiments.runner import Plan, run_plan
 from modeseek.experiments.sparse import Sparse
-from modeseek.profiles import BIWEIGHT, PROFILES, own_profile
+from modeseek.meanshift.bandwidth import (
+    Anchored,
+    Constant,
+    DrawPlan,
+    Power,
+    Shrinking,
+    Uniform,
+    Walk,
+    recipe_of,
+    uniforms,
+)
+from modeseek.meanshift.chains import Checkpoint, Outcome, Record, Stopping, doubly_stochastic, partition, run, setting
+from modeseek.meanshift.engines import CUDA, ENGINES, choose
+from modeseek.meanshift.ensemble import chains_of, run_chains, run_gathered
+from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, own_profile
 
 if cuda_engine.missing() is None:  # the simulator looks for `cuda` among the names of a kernel's module
     from numba import cuda
 
-    from modeseek.engines.cuda import policies
-    from modeseek.engines.cuda.device import round_keys, uniform_pair
+    from modeseek.meanshift.engines.cuda import policies
+    from modeseek.meanshift.engines.cuda.device import round_keys, uniform_pair
 
 
 def gpu(test):
@@ -84,7 +94,7 @@ def test_missing_package_is_named(monkeypatch):
 def test_missing_device_is_named():
     """In a process of its own, which sees no device."""
     code = (
-        "from modeseek.engines.cuda import missing; reason = missing();"
+        "from modeseek.meanshift.engines.cuda import missing; reason = missing();"
         "assert 'numba -s' in reason and ('no NVIDIA GPU' in reason or 'cannot be used' in reason), reason"
     )
     environment = {"CUDA_VISIBLE_DEVICES": "", "NUMBA_ENABLE_CUDASIM": "0", "PYTHONPATH": "src"}
@@ -92,7 +102,7 @@ def test_missing_device_is_named():
 
 
 def test_importing_the_engine_imports_no_compiler():
-    code = "import sys, modeseek.engines; assert 'numba' not in sys.modules"
+    code = "import sys, modeseek.meanshift.engines; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": "src"})
 
 
@@ -245,7 +255,7 @@ def test_tiles_out_of_reach_count_nothing(rng):
 @pytest.mark.parametrize("profile", ["flat", "biweight", "triweight"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_climbing_by_cells(d, profile, rng, monkeypatch):
-    from modeseek.engines.cuda import cells
+    from modeseek.meanshift.engines.cuda import cells
 
     monkeypatch.setattr(cells, "_fineness", lambda x, h: 6)  # so that some cells lie within reach as a whole
     points, queries = rng.normal(size=(60, d)), rng.normal(size=(9, d))
@@ -361,7 +371,7 @@ def test_what_is_recorded_or_watched_goes_by_the_host(rng):
 @gpu
 def test_threads_meet(rng):
     """Chains of many threads, of different data and sizes, run at once, and give what they give alone."""
-    from modeseek.engines.cuda import many
+    from modeseek.meanshift.engines.cuda import many
 
     launches, run_many = [], many.run_many
     sets = [data(n, 2, rng) for n in (5, 8, 11)]

@@ -304,7 +304,7 @@ def test_chains_on_workers(cluster, monkeypatch):
 
     rows = blobs(400)
     known = model(n_chains=4).fit(rows)
-    monkeypatch.setattr("modeseek.ensemble.run", _refuse)  # here; workers have their own
+    monkeypatch.setattr("modeseek.meanshift.ensemble.run", _refuse)  # here; workers have their own
     for X in (rows, da.from_array(rows, chunks=(100, 2))):
         with joblib.parallel_config("dask"):
             found = model(n_chains=4).fit(X)

@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from inputs import UGLY, states
 from modeseek._common.types import Geometry
-from modeseek.bandwidth import DrawPlan, Uniform
-from modeseek.engines import ENGINES, choose
-from modeseek.objective import shift
-from modeseek.profiles import FLAT, PROFILES, own_profile
+from modeseek.meanshift.bandwidth import DrawPlan, Uniform
+from modeseek.meanshift.engines import ENGINES, choose
+from modeseek.meanshift.kernels.profiles import FLAT, PROFILES, own_profile
+from modeseek.meanshift.objective import shift
 
 # the GPU has tests of its own
 HERE = [name for name in ENGINES if name != "cuda"]
@@ -215,8 +215,8 @@ def test_unknown_engine():
 
 def test_kernels_on_disk_carry_a_checksum_of_all_that_goes_into_them():
     """Numba's cache looks at the kernels' file alone: a changed formula went unnoticed, a changed layout crashed."""
-    from modeseek import formulas
-    from modeseek.engines import brute_kernels, compiled, moments_cells, moments_kernels, moments_tree
+    from modeseek.meanshift.engines import brute_kernels, compiled, moments_cells, moments_kernels, moments_tree
+    from modeseek.meanshift.kernels import formulas
 
     checksum = compiled.checksum(formulas, compiled, brute_kernels)
     assert checksum != compiled.checksum(compiled, brute_kernels)

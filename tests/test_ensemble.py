@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from modeseek import ensemble
-from modeseek.bandwidth import DrawPlan, Shrinking, Uniform, uniforms
-from modeseek.chain import Outcome, Stopping, doubly_stochastic, mean_shift, run, setting, stochastic
 from modeseek.datasets import paper_mixture
-from modeseek.ensemble import chains_of, run_chains, run_gathered
+from modeseek.meanshift import ensemble
+from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform, uniforms
+from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, mean_shift, run, setting, stochastic
+from modeseek.meanshift.ensemble import chains_of, run_chains, run_gathered
 
 SPACE = setting(paper_mixture(20, random_state=0)[0])
 MAKE = partial(doubly_stochastic, SPACE, Shrinking(0.2, 1.6, 0.6), seed=3)

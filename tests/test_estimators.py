@@ -26,8 +26,8 @@ from modeseek import (
     MeanShift,
     StochasticMeanShift,
 )
-from modeseek.chain import Outcome
 from modeseek.datasets import paper_mixture
+from modeseek.meanshift.chains import Outcome
 
 ALL = [MeanShift, BlurringMeanShift, StochasticMeanShift, DoublyStochasticMeanShift]
 RANDOM = [StochasticMeanShift, DoublyStochasticMeanShift]

@@ -10,7 +10,6 @@ from scipy.stats import t as student
 from sklearn.cluster import DBSCAN, KMeans
 
 from modeseek import DoublyStochasticMeanShift, StochasticMeanShift
-from modeseek.bandwidth import Uniform
 from modeseek.datasets import paper_mixture
 from modeseek.experiments import EXPERIMENTS, compare
 from modeseek.experiments.bandwidth_range import BandwidthRange
@@ -24,6 +23,7 @@ from modeseek.experiments.runner import JobFailed, Plan, run_plan
 from modeseek.experiments.scores import score
 from modeseek.experiments.sparse import Sparse
 from modeseek.experiments.sweep import Sweep
+from modeseek.meanshift.bandwidth import Uniform
 
 SPARSE = Sparse(sizes=(10, 20), spreads=("std",), sweep=(1.2,))
 SMALL = [

@@ -23,10 +23,10 @@ from modeseek._storage import (
     read_table,
     write_container,
 )
-from modeseek.chain.checkpoint import MAGIC
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.io import load, save
 from modeseek.io.models import MAGIC as MODEL
+from modeseek.meanshift.chains.checkpoint import MAGIC
 
 FUZZ = Path(__file__).parent.parent / "fuzz"
 sys.path.insert(0, str(FUZZ))

@@ -22,8 +22,8 @@ from modeseek.images.basins import Scales, basins, survey
 from modeseek.images.colours import lab, unit_range
 from modeseek.images.picture import check_picture
 from modeseek.images.regions import Regions
-from modeseek.objective import kernel_mass
-from modeseek.profiles import BIWEIGHT
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.meanshift.objective import kernel_mass
 from test_cli import run as call
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

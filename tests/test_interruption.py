@@ -13,9 +13,9 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift, choice
-from modeseek.chain import Outcome
-from modeseek.chain.tracks import Early
 from modeseek.datasets import paper_mixture
+from modeseek.meanshift.chains import Outcome
+from modeseek.meanshift.chains.tracks import Early
 from modeseek.views.proposals import Landscape
 
 X = paper_mixture(30, random_state=1)[0]
@@ -73,14 +73,14 @@ def test_before_the_first_sweep_there_is_nothing_to_keep(monkeypatch):
     for n_chains in (1, 3):
         model = StochasticMeanShift(1.0, n_chains=n_chains)
         with monkeypatch.context() as patched:
-            patched.setattr("modeseek.engines.brute.BruteWorkspace.shift_each", interrupt)
+            patched.setattr("modeseek.meanshift.engines.brute.BruteWorkspace.shift_each", interrupt)
             assert "nothing is kept" in interrupted(model)
         assert not hasattr(model, "labels_")
 
 
 def test_chains_that_had_ended_survive_one_that_could_not_begin(monkeypatch):
     """Between two chains, where no run is there to hear it."""
-    from modeseek import ensemble
+    from modeseek.meanshift import ensemble
 
     calls, original = [], ensemble.run
 

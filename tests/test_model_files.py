@@ -22,12 +22,12 @@ from modeseek._common.resources import limit_memory
 from modeseek._common.scaling import Scaling
 from modeseek._storage import DataError, read_container
 from modeseek._storage.container import DTYPES, HEAD
-from modeseek.bandwidth import Anchored, Constant, OwnNu, Power, Shrinking, Uniform, Walk
-from modeseek.chain import Record
 from modeseek.datasets import paper_mixture
 from modeseek.io import load, read_model, save
 from modeseek.io.fitted import ATTRIBUTES
-from modeseek.profiles import PROFILES, own_profile
+from modeseek.meanshift.bandwidth import Anchored, Constant, OwnNu, Power, Shrinking, Uniform, Walk
+from modeseek.meanshift.chains import Record
+from modeseek.meanshift.kernels.profiles import PROFILES, own_profile
 
 X, _ = paper_mixture(12, random_state=3)
 NEW = np.random.default_rng(0).normal(scale=3.0, size=(40, X.shape[1]))

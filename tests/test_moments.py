@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from modeseek._common.types import Draws, Geometry
-from modeseek.bandwidth import DrawPlan, Uniform
-from modeseek.engines import ENGINES, choose, moments
-from modeseek.engines.moments_tree import CHUNK, table
-from modeseek.profiles import GAUSSIAN, PROFILES
+from modeseek.meanshift.bandwidth import DrawPlan, Uniform
+from modeseek.meanshift.engines import ENGINES, choose, moments
+from modeseek.meanshift.engines.moments_tree import CHUNK, table
+from modeseek.meanshift.kernels.profiles import GAUSSIAN, PROFILES
 
 POLYNOMIALS = ["flat", "biweight", "triweight", "quadweight"]
 

@@ -19,8 +19,8 @@ from modeseek import (
     StochasticMeanShift,
     estimate_bandwidth,
 )
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import blurring, doubly_stochastic, mean_shift, setting, stochastic
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import blurring, doubly_stochastic, mean_shift, setting, stochastic
 
 SHIFTING = {
     "mean_shift": lambda h, **more: MeanShift(h, **more),

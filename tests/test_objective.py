@@ -6,8 +6,8 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 
 from inputs import states
-from modeseek import objective
-from modeseek.profiles import PROFILES
+from modeseek.meanshift import objective
+from modeseek.meanshift.kernels.profiles import PROFILES
 
 
 def naive_objective(points, h, profile):

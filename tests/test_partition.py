@@ -9,7 +9,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from inputs import states
-from modeseek import partition
 from modeseek._common.neighbors import (
     Neighbours,
     intrinsic_dimension,
@@ -19,7 +18,8 @@ from modeseek._common.neighbors import (
     pairs_within,
 )
 from modeseek._common.types import Geometry
-from modeseek.partition import (
+from modeseek.meanshift import partition
+from modeseek.meanshift.partition import (
     _cells,
     certifies,
     components,

@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from modeseek import formulas, profiles
-from modeseek.profiles import PROFILES, OutsideTheoremsWarning, failed_clauses, get_profile, own_profile
+from modeseek.meanshift.kernels import formulas, profiles
+from modeseek.meanshift.kernels.profiles import (
+    PROFILES,
+    OutsideTheoremsWarning,
+    failed_clauses,
+    get_profile,
+    own_profile,
+)
 
 
 @pytest.mark.parametrize("name", PROFILES)

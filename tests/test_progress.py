@@ -17,12 +17,12 @@ from modeseek._common.neighbors import nearest, nearest_neighbours
 from modeseek._common.progress import Line, line, screens, show_line
 from modeseek._common.progress.report import Report, clock, count, fitted
 from modeseek._common.types import Stage
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import Stopping, doubly_stochastic, mean_shift, run, setting
-from modeseek.chain import progress as chain_progress
-from modeseek.chain.progress import ChainFollower, ChainsFollower
 from modeseek.datasets import paper_mixture
-from modeseek.ensemble import chains_of, run_chains
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import Stopping, doubly_stochastic, mean_shift, run, setting
+from modeseek.meanshift.chains import progress as chain_progress
+from modeseek.meanshift.chains.progress import ChainFollower, ChainsFollower
+from modeseek.meanshift.ensemble import chains_of, run_chains
 from modeseek.ranges import automatic_range, judge_scales
 
 X = paper_mixture(30, random_state=1)[0]

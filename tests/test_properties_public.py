@@ -28,14 +28,22 @@ from modeseek._common.resources import (
     limit_time,
 )
 from modeseek._common.types import ChainEnd
-from modeseek.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk, get_nu, recipe_of
-from modeseek.chain import Record, Stopping, as_record, blurring, retraced, run, setting, stochastic
-from modeseek.diagnostics import STATEMENTS, absorption, gradient_norms, proven, stays, submartingale, walk_paths
 from modeseek.estimators import sweep_bandwidths
 from modeseek.io import read_model, save
+from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk, get_nu, recipe_of
+from modeseek.meanshift.chains import Record, Stopping, as_record, blurring, retraced, run, setting, stochastic
+from modeseek.meanshift.kernels.profiles import PROFILES, failed_clauses, get_profile, own_profile
+from modeseek.meanshift.objective import (
+    block_gradient,
+    density,
+    gradient,
+    max_norm,
+    mean_shift_vector,
+    objective,
+    shift_vector,
+)
+from modeseek.meanshift.theory import STATEMENTS, absorption, gradient_norms, proven, stays, submartingale, walk_paths
 from modeseek.metrics import k_score
-from modeseek.objective import block_gradient, density, gradient, max_norm, mean_shift_vector, objective, shift_vector
-from modeseek.profiles import PROFILES, failed_clauses, get_profile, own_profile
 from modeseek.ranges import Range, automatic_range, complete_range, judge_scales, local_scales
 from modeseek.scorers import ari_scorer, k_scorer, stability_scorer
 

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
-from modeseek.chain import Record
 from modeseek.datasets import paper_mixture
+from modeseek.meanshift.chains import Record
 from modeseek.report.code import python_lines
 
 X = paper_mixture(15, random_state=0)[0] + [100.0, -7.0]

@@ -23,11 +23,11 @@ from modeseek._common.resources import (
     limit_memory,
     limit_time,
 )
-from modeseek.bandwidth import Walk
-from modeseek.chain import Stopping, run, setting, stochastic
-from modeseek.consensus import consensus
-from modeseek.diagnostics import submartingale
 from modeseek.estimators.memory import fit_memory
+from modeseek.meanshift.bandwidth import Walk
+from modeseek.meanshift.chains import Stopping, run, setting, stochastic
+from modeseek.meanshift.consensus import consensus
+from modeseek.meanshift.theory import submartingale
 
 RNG = np.random.default_rng(0)
 FITS = {

@@ -16,8 +16,8 @@ from sklearn.mixture import GaussianMixture
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.types import ChainState
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import ChainResult, Outcome, Series, Stopping, Trace, as_record, run, setting, stochastic
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import ChainResult, Outcome, Series, Stopping, Trace, as_record, run, setting, stochastic
 from modeseek.plots import (
     animation,
     palette,

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from inputs import states
-from modeseek import diagnostics
 from modeseek._common.types import Geometry
 from modeseek._common.validation import canonical_points
-from modeseek.bandwidth import Anchored, Constant, DrawPlan, LogLog, Power, Shrinking, Uniform, Walk, uniforms
-from modeseek.chain import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic
 from modeseek.datasets import paper_mixture
-from modeseek.objective import objective, shift_vector
-from modeseek.profiles import PROFILES
+from modeseek.meanshift import theory as diagnostics
+from modeseek.meanshift.bandwidth import Anchored, Constant, DrawPlan, LogLog, Power, Shrinking, Uniform, Walk, uniforms
+from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic
+from modeseek.meanshift.kernels.profiles import PROFILES
+from modeseek.meanshift.objective import objective, shift_vector
 
 PROVEN = [profile for profile in PROFILES.values() if profile.proven]
 EUCLIDEAN = states(dimensions=(1, 2, 3))

@@ -8,10 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binomtest, t, ttest_1samp
 
-from modeseek.bandwidth import Shrinking, Walk
-from modeseek.chain import Stopping, doubly_stochastic, partition, run, setting
 from modeseek.datasets import paper_mixture
-from modeseek.diagnostics import theorem2
 from modeseek.experiments.absorption import Absorption
 from modeseek.experiments.certificate import CertificateTimes
 from modeseek.experiments.course import POLICIES, states_at
@@ -21,8 +18,11 @@ from modeseek.experiments.intervals import half_width, mean_interval, wilson
 from modeseek.experiments.one_run import OneRun
 from modeseek.experiments.rows import Rows
 from modeseek.experiments.submartingale import SubmartingaleMeans
-from modeseek.objective import gradient, max_norm, objective
-from modeseek.partition import components
+from modeseek.meanshift.bandwidth import Shrinking, Walk
+from modeseek.meanshift.chains import Stopping, doubly_stochastic, partition, run, setting
+from modeseek.meanshift.objective import gradient, max_norm, objective
+from modeseek.meanshift.partition import components
+from modeseek.meanshift.theory import theorem2
 from modeseek.plots.colours import palette
 
 PAPER = {"walk": Walk(0.2, 1.6, 0.6), "shrinking": Shrinking(0.2, 1.6, 0.6)}

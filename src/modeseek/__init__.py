@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modeseek import bandwidth, datasets, diagnostics, experiments, io, metrics, objective, plots, profiles, scorers
+    from modeseek import datasets, experiments, io, metrics, plots, scorers
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
         ModeSeek,
         StochasticMeanShift,
     )
+    from modeseek.meanshift import bandwidth, objective
+    from modeseek.meanshift import theory as diagnostics
+    from modeseek.meanshift.kernels import profiles
     from modeseek.ranges import estimate_bandwidth
 
 __version__ = "0.1.0"

@@ -11,7 +11,7 @@ import numpy as np
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek.chosen import FEWEST_VOTES, Candidate, Choice, Wishes, merged
-from modeseek.consensus import Vote, cluster_stability, memberships
+from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
 from modeseek.prominence import level_for
 from modeseek.views import Landscape, Retrial, Thinned, by_communities, by_mixture, by_modes, rise, thin

@@ -91,7 +91,7 @@ class SweepInfo(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """When a chain ends, for an engine that runs it to its end; see `modeseek.chain.Stopping`.
+    """When a chain ends, for an engine that runs it to its end; see `modeseek.meanshift.chains.Stopping`.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class ChainJob(NamedTuple):
         Where it starts.
     weights : (n,) array
     plan : DrawPlan
-        Its draws, as `modeseek.bandwidth` makes them.
+        Its draws, as `modeseek.meanshift.bandwidth` makes them.
     ending : Ending
     """
 
@@ -136,7 +136,7 @@ class ChainEnd(NamedTuple):
     state : ChainState
     sweeps : int
     outcome : str
-        A name in `modeseek.chain.Outcome`.
+        A name in `modeseek.meanshift.chains.Outcome`.
     shifts : array
         The longest move of each sweep; of very long runs, of the first sweeps.
     """
@@ -177,7 +177,7 @@ Watcher: TypeAlias = Callable[[Stage], None]
 
 
 class ProfileLike(Protocol):
-    """What an engine asks of a profile; `modeseek.profiles.Profile` is the one that ships."""
+    """What an engine asks of a profile; `modeseek.meanshift.kernels.profiles.Profile` is the one that ships."""
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek.engines.compiled import cached
+from modeseek.meanshift.engines.compiled import cached
 
 __all__ = ["gather", "move", "shared"]
 

@@ -17,7 +17,7 @@ from scipy.spatial.distance import squareform
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
-from modeseek.consensus import Vote
+from modeseek.meanshift.consensus import Vote
 from modeseek.metrics import rand_agreement
 
 __all__ = ["Opinion", "by_linkage", "nearest_mean", "silhouette"]

@@ -10,11 +10,11 @@ import numpy as np
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, seed_of
-from modeseek.consensus import memberships
 from modeseek.diarization.linkage import Opinion, by_linkage, nearest_mean, silhouette
 from modeseek.diarization.preparation import PLAIN, Preparation, unit
 from modeseek.estimators import ModeSeek
-from modeseek.partition import by_weight
+from modeseek.meanshift.consensus import memberships
+from modeseek.meanshift.partition import by_weight
 
 __all__ = ["Search", "Speakers"]
 

@@ -31,7 +31,12 @@ from modeseek._common.validation import (
     check_tau,
     check_weights,
 )
-from modeseek.chain import (
+from modeseek.estimators.advice import advice, advice_on_size
+from modeseek.estimators.data import advise_on_scale, check_rows
+from modeseek.estimators.lazy import fit_lazily, predict_lazily
+from modeseek.estimators.shown import Shown
+from modeseek.estimators.summaries import Summarised
+from modeseek.meanshift.chains import (
     Chain,
     ChainResult,
     Checkpoint,
@@ -44,15 +49,10 @@ from modeseek.chain import (
     partition,
     run,
 )
-from modeseek.chain.progress import ChainFollower
-from modeseek.engines import choose
-from modeseek.estimators.advice import advice, advice_on_size
-from modeseek.estimators.data import advise_on_scale, check_rows
-from modeseek.estimators.lazy import fit_lazily, predict_lazily
-from modeseek.estimators.shown import Shown
-from modeseek.estimators.summaries import Summarised
-from modeseek.partition import Partition
-from modeseek.profiles import FLAT, Profile, get_profile
+from modeseek.meanshift.chains.progress import ChainFollower
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
+from modeseek.meanshift.partition import Partition
 from modeseek.ranges import Range, automatic_range
 from modeseek.scale import is_distributed
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from modeseek._common.types import Array, Callback
 from modeseek._common.validation import Points
-from modeseek.chain import Chain, ChainResult, Outcome, Record, Setting, Stopping, partition
-from modeseek.chain.progress import ChainsFollower
-from modeseek.consensus import consensus
-from modeseek.ensemble import chains_of, client_in_force, run_chains
 from modeseek.estimators.base import Memberships
-from modeseek.partition import Partition, partition_of
+from modeseek.meanshift.chains import Chain, ChainResult, Outcome, Record, Setting, Stopping, partition
+from modeseek.meanshift.chains.progress import ChainsFollower
+from modeseek.meanshift.consensus import consensus
+from modeseek.meanshift.ensemble import chains_of, client_in_force, run_chains
+from modeseek.meanshift.partition import Partition, partition_of
 from modeseek.ranges import local_scales
 from modeseek.scale import on_workers
 

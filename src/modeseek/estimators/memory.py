@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modeseek._common.resources import check_memory
-from modeseek.chain.trace import FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS, as_record
+from modeseek.meanshift.chains.trace import FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS, as_record
 
 __all__ = ["check_fit", "fit_memory"]
 

@@ -14,7 +14,7 @@ from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import Points, check_integer, seed_of
 from modeseek.choice import Choice, Wishes, choose, merged
 from modeseek.estimators.base import Memberships
-from modeseek.partition import partition_of
+from modeseek.meanshift.partition import partition_of
 from modeseek.views import Landscape
 from modeseek.views.proposals import counts_for
 from modeseek.views.scale import flat_tree, tree_of

@@ -16,10 +16,10 @@ from modeseek._common.hints import AdviceWarning
 from modeseek._common.neighbors import kth_distances
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, check_state
-from modeseek.ensemble import run_gathered
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
+from modeseek.meanshift.ensemble import run_gathered
 
 __all__ = ["BandwidthSweep", "Plateau", "sweep_bandwidths"]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.bandwidth import Shrinking, Walk, get_nu
-from modeseek.diagnostics import walk_paths
 from modeseek.experiments.absorption_pictures import draw_paths, draw_starts
 from modeseek.experiments.experiment import Experiment, Job, seed_for
 from modeseek.experiments.intervals import wilson
 from modeseek.experiments.rows import Row, Rows
+from modeseek.meanshift.bandwidth import Shrinking, Walk, get_nu
+from modeseek.meanshift.theory import walk_paths
 from modeseek.report import Table
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek._common.types import Array, IntArray
-from modeseek.chain import RULES, Chain, Outcome, Stopping
 from modeseek.experiments.certificate_pictures import draw_differences, draw_times
 from modeseek.experiments.course import POLICIES, paper_chain, paper_policy
 from modeseek.experiments.drawing import NAMES
 from modeseek.experiments.experiment import Experiment, Job
 from modeseek.experiments.rows import Row, Rows
-from modeseek.partition import components, diameter_of, gap_of
+from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
+from modeseek.meanshift.partition import components, diameter_of, gap_of
 from modeseek.report import Table
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ def compare(
     Examples
     --------
     >>> from sklearn.cluster import KMeans
-    >>> from modeseek.bandwidth import Uniform
+    >>> from modeseek.meanshift.bandwidth import Uniform
     >>> from modeseek.experiments import compare
     >>> mine = {"k-means, told 3": KMeans(3, n_init=3), "DSMS, uniform": Uniform(0.2, 1.6)}
     >>> compared = compare(mine, "sparse", runs=1, quick=True)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from modeseek._common.types import BandwidthPolicy, ChainState, Draws
-from modeseek.bandwidth import DrawPlan, make_policy
-from modeseek.chain import Chain, Setting, doubly_stochastic, setting
 from modeseek.datasets import paper_mixture
 from modeseek.experiments.experiment import seed_for
 from modeseek.experiments.hyperparameters import Hyperparameters
+from modeseek.meanshift.bandwidth import DrawPlan, make_policy
+from modeseek.meanshift.chains import Chain, Setting, doubly_stochastic, setting
 
 __all__ = ["POLICIES", "paper_chain", "paper_policy", "states_at"]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.diagnostics import gradient_norms
 from modeseek.experiments.course import POLICIES, paper_chain, paper_policy
 from modeseek.experiments.drawing import COLOURS, NAMES, dress, legend, new_figure
 from modeseek.experiments.experiment import Experiment, Job
 from modeseek.experiments.rows import Row, Rows
+from modeseek.meanshift.theory import gradient_norms
 from modeseek.plots.colours import FAINT, INK
 from modeseek.report import Table
 

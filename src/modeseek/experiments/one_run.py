@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from modeseek._common.types import ChainState
-from modeseek.chain import Chain
 from modeseek.experiments.course import POLICIES, paper_chain, paper_policy
 from modeseek.experiments.drawing import NAMES
 from modeseek.experiments.experiment import Experiment, Job
 from modeseek.experiments.one_run_pictures import draw_course, draw_points
 from modeseek.experiments.rows import Row, Rows
-from modeseek.objective import objective
-from modeseek.partition import read_off
+from modeseek.meanshift.chains import Chain
+from modeseek.meanshift.objective import objective
+from modeseek.meanshift.partition import read_off
 from modeseek.report import Table
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
-from modeseek.ensemble import client_in_force, run_gathered
 from modeseek.experiments.experiment import Experiment, Job
 from modeseek.experiments.journal import Journal
 from modeseek.experiments.lines import ignore_advice
 from modeseek.experiments.rows import Row, Rows
+from modeseek.meanshift.ensemble import client_in_force, run_gathered
 
 __all__ = ["JobFailed", "Plan", "run_plan"]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from modeseek import diagnostics
 from modeseek.experiments.course import POLICIES, paper_chain, paper_policy, states_at
 from modeseek.experiments.drawing import COLOURS, NAMES, dress, legend, new_figure
 from modeseek.experiments.experiment import Experiment, Job, seed_for
 from modeseek.experiments.intervals import half_width, mean_interval
 from modeseek.experiments.rows import Row, Rows
-from modeseek.objective import objective
+from modeseek.meanshift import theory as diagnostics
+from modeseek.meanshift.objective import objective
 from modeseek.plots.colours import INK
 from modeseek.report import Table
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from modeseek._common.types import Array, ChainState, Draws, Workspace
 from modeseek._common.validation import Points
-from modeseek.bandwidth import Constant, DrawPlan, make_policy
-from modeseek.chain import Chain, Setting, Stopping, blurring, doubly_stochastic, mean_shift, stochastic
-from modeseek.engines import choose
 from modeseek.explorer.data import Subject
 from modeseek.explorer.settings import Settings
-from modeseek.profiles import FLAT, get_profile
+from modeseek.meanshift.bandwidth import Constant, DrawPlan, make_policy
+from modeseek.meanshift.chains import Chain, Setting, Stopping, blurring, doubly_stochastic, mean_shift, stochastic
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 from modeseek.ranges import Range, complete_range
 
 __all__ = ["Made", "Sweeping", "make"]

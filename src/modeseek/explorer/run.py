@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, ChainState, IntArray
-from modeseek.chain import ChainResult, Outcome, Trace, partition
 from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.explorer.clumps import Tracker
 from modeseek.explorer.data import Eye, Subject
 from modeseek.explorer.history import History, sampled_objective
 from modeseek.explorer.making import Made, Sweeping, make
 from modeseek.explorer.settings import Settings, estimator_of
-from modeseek.partition import components
+from modeseek.meanshift.chains import ChainResult, Outcome, Trace, partition
+from modeseek.meanshift.partition import components
 from modeseek.ranges import Range
 
 __all__ = ["Frame", "Result", "Run"]

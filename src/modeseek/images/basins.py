@@ -9,7 +9,7 @@ import numpy as np
 from modeseek._common.neighbors import pairs_within
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.images.picture import Picture
-from modeseek.profiles import BIWEIGHT
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.prominence import cut, mode_tree
 from modeseek.scale import Cells, Grid
 

@@ -14,10 +14,10 @@ from scipy.sparse import csr_array
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
 from modeseek._common.validation import METRICS, Points
-from modeseek.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk
-from modeseek.chain import Outcome, Record, Series, Trace
 from modeseek.chosen import Candidate
-from modeseek.partition import Partition
+from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk
+from modeseek.meanshift.chains import Outcome, Record, Series, Trace
+from modeseek.meanshift.partition import Partition
 from modeseek.prominence import ModeTree, ScaleTree
 from modeseek.ranges import Range
 from modeseek.scale import Cells, Grid, Sample, Summary, Survey

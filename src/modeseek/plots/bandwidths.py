@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
 from modeseek._common.types import Array
-from modeseek.bandwidth import Anchored, Shrinking, Uniform, Walk
-from modeseek.chain import Series
+from modeseek.meanshift.bandwidth import Anchored, Shrinking, Uniform, Walk
+from modeseek.meanshift.chains import Series
 from modeseek.plots.colours import FAINT, INK, palette
 from modeseek.plots.style import dress, new_axes
 from modeseek.plots.ticks import log_ticks

@@ -12,8 +12,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
-from modeseek.bandwidth import Constant
-from modeseek.chain import Series
+from modeseek.meanshift.bandwidth import Constant
+from modeseek.meanshift.chains import Series
 from modeseek.plots.colours import FAINT, INK, palette
 from modeseek.plots.style import dress, new_figure
 from modeseek.plots.ticks import log_ticks, plain

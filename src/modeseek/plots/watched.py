@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, BandwidthPolicy, IntArray
-from modeseek.bandwidth import Constant, make_policy
-from modeseek.chain import ChainResult, Outcome, Series, Trace
 from modeseek.estimators import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek.estimators.base import ShiftClusterer
+from modeseek.meanshift.bandwidth import Constant, make_policy
+from modeseek.meanshift.chains import ChainResult, Outcome, Series, Trace
 
 __all__ = ["Run", "Watched", "given_labels", "recorded", "some_rows", "watch"]
 

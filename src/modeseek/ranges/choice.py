@@ -15,12 +15,12 @@ import numpy as np
 
 from modeseek._common.neighbors import kth_distances, nearest
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
-from modeseek.bandwidth import DrawPlan, Shrinking, uniforms
-from modeseek.chain import Setting
-from modeseek.engines import choose
+from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, uniforms
+from modeseek.meanshift.chains import Setting
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.meanshift.partition import components
 from modeseek.metrics import rand_agreement
-from modeseek.partition import components
-from modeseek.profiles import BIWEIGHT
 
 __all__ = ["Range", "Scale", "automatic_range", "judge_scales"]
 

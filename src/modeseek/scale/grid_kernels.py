@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from modeseek.engines.compiled import OPTIONS, cached
+from modeseek.meanshift.engines.compiled import OPTIONS, cached
 
 __all__ = ["add_rows", "find_cells", "insert_cells"]
 

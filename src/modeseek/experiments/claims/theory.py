@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek.bandwidth import Shrinking, Walk
 from modeseek.experiments.claims.base import Claim, Finding, Measured, Reading, readings
 from modeseek.experiments.hyperparameters import Hyperparameters
 from modeseek.experiments.intervals import half_width
 from modeseek.experiments.lines import POLICIES
+from modeseek.meanshift.bandwidth import Shrinking, Walk
 
 __all__ = ["CLAIMS"]
 
