@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import modeseek
-from modeseek.scale import DaskFailed, Distributed, is_distributed
+from modeseek.sketches import DaskFailed, Distributed, is_distributed
 from test_cli import refused, run
 
 dask = pytest.importorskip("dask")

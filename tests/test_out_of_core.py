@@ -22,7 +22,7 @@ from modeseek._storage import read_table
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import summaries
 from modeseek.report import block_lines
-from modeseek.scale import summary
+from modeseek.sketches import summary
 from test_cli import inside, refused, run
 
 X, _ = make_blobs(1000, centers=4, cluster_std=0.6, random_state=3)
@@ -242,7 +242,7 @@ KILLED = """
     import os, signal, sys
     from modeseek.cli import app, kept, out_of_core
     from modeseek.estimators import MeanShift, summaries
-    from modeseek.scale import summary
+    from modeseek.sketches import summary
 
     out_of_core.BLOCK, summaries.FIRST, summary.FIRST, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
     summaries.Summarised._sample_rows = 300

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from modeseek.scale.grid import Grid
-from modeseek.scale.sample import Sample
+from modeseek.sketches.grid import Grid
+from modeseek.sketches.sample import Sample
 
 COORDINATES = st.floats(-1e3, 1e3, width=32, allow_subnormal=False).map(lambda x: x if abs(x) > 1e-9 else 0.0)
 

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.hints import AdviceWarning
-from modeseek.scale import summary as rooms
+from modeseek.sketches import summary as rooms
 
 X, Y = make_blobs(2400, centers=5, cluster_std=0.7, random_state=3)
 X = X.astype(np.float32)
@@ -112,7 +112,7 @@ def test_weights_are_copies_and_none_of_weight_0_takes_part():
 @pytest.mark.parametrize("kind", ["grid", "sample"])
 def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
     """Far rows of weight 0 come first: they would set other cells."""
-    for room in ("modeseek.estimators.summaries", "modeseek.scale.summary"):
+    for room in ("modeseek.estimators.summaries", "modeseek.sketches.summary"):
         monkeypatch.setattr(f"{room}.FIRST", 500)
     rows, weights = X[:2000].copy(), np.random.default_rng(0).integers(0, 3, 2000)
     weights[:200] = weights[1200:1500] = 0

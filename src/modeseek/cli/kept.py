@@ -17,7 +17,7 @@ from modeseek._storage import Kept, Place, WorkFolder
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import note
 from modeseek.cli.summary import Tally
-from modeseek.scale import Survey, survey_arrays, survey_from
+from modeseek.sketches import Survey, survey_arrays, survey_from
 
 __all__ = ["LABELS", "STATISTICS", "SUMMARY", "Keeper", "State"]
 

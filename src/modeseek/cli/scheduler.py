@@ -18,8 +18,8 @@ from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import STANDARD_STREAM, note, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
 from modeseek.cli.work import added_columns
-from modeseek.scale import DaskFailed, Distributed, told
-from modeseek.scale.parts import Part
+from modeseek.sketches import DaskFailed, Distributed, told
+from modeseek.sketches.parts import Part
 
 __all__ = ["cluster_by_dask", "connected"]
 

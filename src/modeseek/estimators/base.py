@@ -54,7 +54,7 @@ from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition
 from modeseek.ranges import Range, automatic_range
-from modeseek.scale import is_distributed
+from modeseek.sketches import is_distributed
 
 __all__ = ["Memberships", "ShiftClusterer"]
 

@@ -18,7 +18,7 @@ from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.ensemble import chains_of, client_in_force, run_chains
 from modeseek.meanshift.partition import Partition, partition_of
 from modeseek.ranges import local_scales
-from modeseek.scale import on_workers
+from modeseek.sketches import on_workers
 
 __all__ = ["RandomClusterer"]
 

@@ -13,7 +13,7 @@ from modeseek._common.hints import AdviceWarning
 from modeseek._common.types import Array, Geometry
 from modeseek._common.validation import Points, check_weights
 from modeseek.estimators.data import advise_on_scale
-from modeseek.scale import Distributed, Labeller, Plan, told
+from modeseek.sketches import Distributed, Labeller, Plan, told
 
 if TYPE_CHECKING:
     from modeseek.estimators.base import ShiftClusterer

@@ -16,7 +16,7 @@ from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
 from modeseek.estimators.data import check_rows
 from modeseek.estimators.memory import check_fit
-from modeseek.scale import FIRST, Plan, Sample, Summary, Survey, is_distributed
+from modeseek.sketches import FIRST, Plan, Sample, Summary, Survey, is_distributed
 
 __all__ = ["Summarised", "resume_survey", "survey_of", "told_of"]
 

@@ -11,7 +11,7 @@ from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.images.picture import Picture
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.prominence import cut, mode_tree
-from modeseek.scale import Cells, Grid
+from modeseek.sketches import Cells, Grid
 
 __all__ = ["Scales", "basins", "survey"]
 

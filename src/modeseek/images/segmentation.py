@@ -15,7 +15,7 @@ from modeseek.images.basins import Scales, basins, survey
 from modeseek.images.extra import need_scikit_image
 from modeseek.images.picture import Picture, check_picture
 from modeseek.images.regions import NOBODY, Collector
-from modeseek.scale import Cells
+from modeseek.sketches import Cells
 
 __all__ = ["segment"]
 

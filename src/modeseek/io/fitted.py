@@ -15,7 +15,7 @@ from modeseek.meanshift.chains import Outcome, Trace
 from modeseek.meanshift.partition import Partition
 from modeseek.prominence import ScaleTree
 from modeseek.ranges import Range
-from modeseek.scale import Summary, Survey
+from modeseek.sketches import Summary, Survey
 
 __all__ = ["ESTIMATORS", "check_fitted"]
 

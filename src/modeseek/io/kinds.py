@@ -20,9 +20,9 @@ from modeseek.meanshift.chains import Outcome, Record, Series, Trace
 from modeseek.meanshift.partition import Partition
 from modeseek.prominence import ModeTree, ScaleTree
 from modeseek.ranges import Range
-from modeseek.scale import Cells, Grid, Sample, Summary, Survey
-from modeseek.scale.grid import FAR
-from modeseek.scale.summary import CELLS, MOST_DIMENSIONS
+from modeseek.sketches import Cells, Grid, Sample, Summary, Survey
+from modeseek.sketches.grid import FAR
+from modeseek.sketches.summary import CELLS, MOST_DIMENSIONS
 
 __all__ = ["KINDS", "Kind", "check_kind", "expect", "flag", "maybe", "number", "of", "reals", "text", "whole", "wholes"]
 

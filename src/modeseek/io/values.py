@@ -17,7 +17,7 @@ from modeseek.io.kinds import KINDS, check_kind, expect
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.kernels.profiles import PROFILES, Profile
 from modeseek.prominence import ScaleTree, scale_tree
-from modeseek.scale import Sample, Summary
+from modeseek.sketches import Sample, Summary
 
 __all__ = ["Unsaved", "decoded", "encoded"]
 

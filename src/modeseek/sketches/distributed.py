@@ -18,8 +18,18 @@ import numpy as np
 from joblib import parallel_config
 
 from modeseek._common.types import Array
-from modeseek.scale.parts import Head, Labeller, Part, head_of, label_part, level_of, merge_all, numbers_of, survey_of
-from modeseek.scale.summary import FIRST, MOST_DIMENSIONS, Plan, Survey
+from modeseek.sketches.parts import (
+    Head,
+    Labeller,
+    Part,
+    head_of,
+    label_part,
+    level_of,
+    merge_all,
+    numbers_of,
+    survey_of,
+)
+from modeseek.sketches.summary import FIRST, MOST_DIMENSIONS, Plan, Survey
 
 __all__ = ["DaskFailed", "Distributed", "First", "is_distributed", "on_workers", "told"]
 

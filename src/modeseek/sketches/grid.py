@@ -205,21 +205,21 @@ class _Table:
 
     def add(self, rows: Array, weights: Array, finest: Array, offset: IntArray, level: int) -> int:
         """Put rows in until all are in or the table is full; return how many are."""
-        from modeseek.scale.grid_kernels import add_rows
+        from modeseek.sketches.grid_kernels import add_rows
 
         done, self.used = add_rows(rows, weights, finest, offset, level, *self._arrays, self.used, self.grid.limit)
         return int(done)
 
     def insert(self, keys: IntArray, counts: Array, sums: Array) -> int:
         """Put cells in until all are in or the table is full; return how many are."""
-        from modeseek.scale.grid_kernels import insert_cells
+        from modeseek.sketches.grid_kernels import insert_cells
 
         done, self.used = insert_cells(keys, counts, sums, *self._arrays, self.used, self.grid.limit)
         return int(done)
 
     def find(self, rows: Array, finest: Array, offset: IntArray, level: int, found: IntArray) -> None:
         """Write the number of each row's cell."""
-        from modeseek.scale.grid_kernels import find_cells
+        from modeseek.sketches.grid_kernels import find_cells
 
         find_cells(rows, finest, offset, level, self.slots, self.keys, found)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, IntArray
-from modeseek.scale.grid import Cells, Grid
-from modeseek.scale.sample import Sample
+from modeseek.sketches.grid import Cells, Grid
+from modeseek.sketches.sample import Sample
 
 __all__ = ["FIRST", "Plan", "Summary", "Survey"]
 

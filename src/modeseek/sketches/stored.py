@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.scale.grid import Cells, Grid
-from modeseek.scale.sample import Sample
-from modeseek.scale.summary import Survey
+from modeseek.sketches.grid import Cells, Grid
+from modeseek.sketches.sample import Sample
+from modeseek.sketches.summary import Survey
 
 __all__ = ["survey_arrays", "survey_from"]
 
@@ -20,7 +20,7 @@ def survey_arrays(survey: Survey) -> dict[str, NDArray[Any]]:
 
     Examples
     --------
-    >>> from modeseek.scale import Plan
+    >>> from modeseek.sketches import Plan
     >>> rows = np.random.default_rng(0).normal(size=(100, 2))
     >>> survey = Plan.of(rows).begin().add(rows)
     >>> back = survey_from(survey_arrays(survey))

@@ -11,8 +11,8 @@ import numpy as np
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array
 from modeseek._common.validation import Points, check_weights, unit_rows
-from modeseek.scale.grid import Cells
-from modeseek.scale.summary import Plan, Summary, Survey
+from modeseek.sketches.grid import Cells
+from modeseek.sketches.summary import Plan, Summary, Survey
 
 __all__ = ["Head", "Labeller", "Part", "head_of", "label_part", "level_of", "merge_all", "numbers_of", "survey_of"]
 
