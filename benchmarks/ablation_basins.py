@@ -15,8 +15,8 @@ from modeseek.meanshift.chains import Setting, doubly_stochastic, stochastic
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.meanshift.partition import components
-from modeseek.prominence import ModeTree, mode_tree
-from modeseek.views import Landscape, proposals
+from modeseek.selection.prominence import ModeTree, mode_tree
+from modeseek.selection.proposers import Landscape, proposals
 
 # neighbours behind the scale, how long chains run, and how close points of one basin are, in shares of h_min
 KAPPA, SWEEPS, CLOSE = 2, 30, 0.3

@@ -34,7 +34,7 @@ from labelled import prepared, read_sets
 from modeseek import DoublyStochasticMeanShift, ModeSeek
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.consensus import counterparts
-from modeseek.views import Retrial
+from modeseek.selection.proposers import Retrial
 
 REFITS, SHARE, FRESH = 10, 0.7, 32
 DRAWS = 2

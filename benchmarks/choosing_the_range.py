@@ -26,7 +26,7 @@ from modeseek._common.types import Geometry
 from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.metrics import k_score
-from modeseek.ranges import Range, automatic_range, judge_scales
+from modeseek.selection.bandwidths import Range, automatic_range, judge_scales
 
 SEEDS = 3
 MIXTURES = (10, 20, 50, 100, 200)

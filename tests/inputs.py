@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbours
 from modeseek._common.types import Array, Geometry
 from modeseek._common.validation import canonical_points
-from modeseek.views import Landscape
-from modeseek.views.proposals import counts_for
-from modeseek.views.thinning import longest_list
+from modeseek.selection.proposers import Landscape
+from modeseek.selection.proposers.proposals import counts_for
+from modeseek.selection.proposers.thinning import longest_list
 
 UGLY = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
 

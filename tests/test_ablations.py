@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modeseek import ModeSeek, choice
+from modeseek import ModeSeek
 from modeseek._common.types import Geometry
 from modeseek._common.validation import canonical_points
 from modeseek.estimators import mode_seek
-from modeseek.views import proposals
+from modeseek.selection import choice
+from modeseek.selection.proposers import proposals
 
 SCRIPT = Path(__file__).resolve().parent.parent / "benchmarks" / "ablations.py"
 HEADS = "<!-- ablations -->\nold\n<!-- end of ablations -->\n"

@@ -19,7 +19,7 @@ from modeseek.cli.app import app
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.consensus import cluster_stability, consensus, counterparts
 from modeseek.metrics import best_jaccard
-from modeseek.views.gaussians import Retrial
+from modeseek.selection.proposers.gaussians import Retrial
 
 APART, Y = make_blobs([60, 50, 40], centers=[(0, 0), (30, 0), (0, 30)], random_state=0)
 

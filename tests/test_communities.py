@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek._common.neighbors import nearest_neighbours
-from modeseek.communities import graph_of, louvain, modularity, neighbour_graph
+from modeseek.selection.communities import graph_of, louvain, modularity, neighbour_graph
 
 SEEDS = st.integers(0, 10_000)
 

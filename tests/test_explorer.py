@@ -20,7 +20,7 @@ from modeseek.explorer.clumps import SLOTS, Tracker
 from modeseek.explorer.export import labels_csv, picture, python_code, stem
 from modeseek.explorer.history import MOST, History
 from modeseek.explorer.sweep import Sweep, settings_at
-from modeseek.ranges import Range
+from modeseek.selection.bandwidths import Range
 
 MIXTURE = "the paper's mixture (150 points)"
 RANGE = {"h_min": 0.2, "h_inf": 0.6, "h_max": 1.6}

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
 from inputs import landscape_of
-from modeseek import choice
-from modeseek.choice import Candidate, Wishes, choose
-from modeseek.mixture import FORMS, fit
-from modeseek.views import Gaussians, Landscape, Retrial, by_mixture, gaussians
-from modeseek.views.proposals import is_trivial
+from modeseek.selection import choice
+from modeseek.selection.choice import Candidate, Wishes, choose
+from modeseek.selection.mixture import FORMS, fit
+from modeseek.selection.proposers import Gaussians, Landscape, Retrial, by_mixture, gaussians
+from modeseek.selection.proposers.proposals import is_trivial
 
 # each test of the view, open for everything
 OPEN = {

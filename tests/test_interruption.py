@@ -12,11 +12,12 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
-from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift, choice
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.chains.tracks import Early
-from modeseek.views.proposals import Landscape
+from modeseek.selection import choice
+from modeseek.selection.proposers.proposals import Landscape
 
 X = paper_mixture(30, random_state=1)[0]
 BLOBS = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)[0]
@@ -168,7 +169,8 @@ def test_interrupted_at_the_gate_it_is_asked_again(monkeypatch):
 
 STAGE = """
 import os, signal, sys
-from modeseek import choice, estimators
+from modeseek import estimators
+from modeseek.selection import choice
 from modeseek.cli import main
 
 name, done, again = sys.argv.pop(1), int(sys.argv.pop(1)), sys.argv.pop(1)

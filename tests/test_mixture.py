@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from inputs import UGLY, raw_rows
-from modeseek.mixture import (
+from modeseek.selection.mixture import (
     FORMS,
     Mixture,
     dips,
@@ -26,10 +26,10 @@ from modeseek.mixture import (
     ridges,
     search,
 )
-from modeseek.mixture import em as em_module
-from modeseek.mixture.kernels import adaptive_log_density, sums
-from modeseek.mixture.rival import ADAPTIVE, ADAPTIVE_NEIGHBOURS, FIXED
-from modeseek.mixture.search import level, starts
+from modeseek.selection.mixture import em as em_module
+from modeseek.selection.mixture.kernels import adaptive_log_density, sums
+from modeseek.selection.mixture.rival import ADAPTIVE, ADAPTIVE_NEIGHBOURS, FIXED
+from modeseek.selection.mixture.search import level, starts
 
 search_module = sys.modules[search.__module__]  # the package gives its name to the function
 SKLEARN = {"full": "full", "tied": "tied", "diagonal": "diag"}

@@ -14,11 +14,11 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from modeseek import ModeSeek
-from modeseek.choice import Candidate
 from modeseek.plots import hills as hills_room
 from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure
 from modeseek.plots.hills import beside, hills
-from modeseek.prominence import mode_tree, scale_tree
+from modeseek.selection.choice import Candidate
+from modeseek.selection.prominence import mode_tree, scale_tree
 from test_prominence import SEEDS, landscape
 
 X, _ = make_blobs([90, 60, 50], centers=[(0, 0), (5, 0), (0, 5)], random_state=0)
@@ -306,7 +306,7 @@ def test_pyplot_only_where_nothing_is_given():
     plt.close(figure)
     code = (
         "import sys; from matplotlib.figure import Figure; from modeseek.plots import plot_tree;"
-        "from modeseek.prominence import mode_tree, scale_tree;"
+        "from modeseek.selection.prominence import mode_tree, scale_tree;"
         "plot_tree(scale_tree(mode_tree([1.0], [], [])), ax=Figure().subplots());"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )

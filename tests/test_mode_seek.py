@@ -12,10 +12,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from inputs import UGLY, landscape_of, raw_rows
 from modeseek import ModeSeek
 from modeseek._common.neighbors import nearest_neighbours
-from modeseek.choice import _candidates
 from modeseek.metrics import rand_agreement
-from modeseek.views import by_communities, by_modes, rise, thin
-from modeseek.views.proposals import is_trivial
+from modeseek.selection.choice import _candidates
+from modeseek.selection.proposers import by_communities, by_modes, rise, thin
+from modeseek.selection.proposers.proposals import is_trivial
 
 BLOBS = [
     make_blobs(300, n_features=2, centers=5, cluster_std=0.6, random_state=4),

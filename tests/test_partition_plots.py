@@ -16,7 +16,7 @@ from modeseek.plots import (
     plot_comparison,
     plot_scales,
 )
-from modeseek.prominence import mode_tree, scale_tree
+from modeseek.selection.prominence import mode_tree, scale_tree
 
 X, _ = make_blobs([40, 30, 20], centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
 

@@ -23,7 +23,7 @@ from modeseek.meanshift.chains import Stopping, doubly_stochastic, mean_shift, r
 from modeseek.meanshift.chains import progress as chain_progress
 from modeseek.meanshift.chains.progress import ChainFollower, ChainsFollower
 from modeseek.meanshift.ensemble import chains_of, run_chains
-from modeseek.ranges import automatic_range, judge_scales
+from modeseek.selection.bandwidths import automatic_range, judge_scales
 
 X = paper_mixture(30, random_state=1)[0]
 

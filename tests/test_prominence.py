@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from modeseek.prominence import cut, level_for, mode_tree, peaks
+from modeseek.selection.prominence import cut, level_for, mode_tree, peaks
 
 SEEDS = st.integers(0, 10_000)
 

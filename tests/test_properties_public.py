@@ -44,8 +44,8 @@ from modeseek.meanshift.objective import (
 )
 from modeseek.meanshift.theory import STATEMENTS, absorption, gradient_norms, proven, stays, submartingale, walk_paths
 from modeseek.metrics import k_score
-from modeseek.ranges import Range, automatic_range, complete_range, judge_scales, local_scales
 from modeseek.scorers import ari_scorer, k_scorer, stability_scorer
+from modeseek.selection.bandwidths import Range, automatic_range, complete_range, judge_scales, local_scales
 
 ROOMS = (
     *("bandwidth", "chain", "datasets", "diagnostics", "estimators", "io", "metrics", "objective", "profiles"),

@@ -12,7 +12,7 @@ from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, St
 from modeseek._common.neighbors import kth_distance, kth_distances
 from modeseek._common.types import Geometry
 from modeseek.datasets import paper_mixture
-from modeseek.ranges import automatic_range, choice, judge_scales
+from modeseek.selection.bandwidths import automatic_range, choice, judge_scales
 
 
 def blobs(n=200, d=2, k=4, seed=0):

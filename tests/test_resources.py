@@ -180,9 +180,9 @@ def memberships():
 
 def squares():
     from modeseek.diarization.linkage import by_linkage
-    from modeseek.mixture.rival import kernel_log_density
-    from modeseek.mixture.search import starts
     from modeseek.plots.matching import alike
+    from modeseek.selection.mixture.rival import kernel_log_density
+    from modeseek.selection.mixture.search import starts
 
     X = rows(300, 2)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)

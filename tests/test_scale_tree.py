@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 from sklearn.datasets import make_blobs
 
 from modeseek import ModeSeek
-from modeseek.prominence import cut, mode_tree, peaks, scale_tree
+from modeseek.selection.prominence import cut, mode_tree, peaks, scale_tree
 from test_prominence import SEEDS, landscape, same
 
 

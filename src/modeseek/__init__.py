@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from modeseek.meanshift import bandwidth, objective
     from modeseek.meanshift import theory as diagnostics
     from modeseek.meanshift.kernels import profiles
-    from modeseek.ranges import estimate_bandwidth
+    from modeseek.selection.bandwidths import estimate_bandwidth
 
 __version__ = "0.1.0"
 
@@ -48,7 +48,7 @@ _HOME = {
     "MeanShift": "modeseek.estimators",
     "ModeSeek": "modeseek.estimators",
     "StochasticMeanShift": "modeseek.estimators",
-    "estimate_bandwidth": "modeseek.ranges",
+    "estimate_bandwidth": "modeseek.selection.bandwidths",
 }
 _ROOMS = (
     *("bandwidth", "datasets", "diagnostics", "experiments", "io", "metrics", "objective", "plots", "profiles"),

@@ -53,7 +53,7 @@ from modeseek.meanshift.chains.progress import ChainFollower
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition
-from modeseek.ranges import Range, automatic_range
+from modeseek.selection.bandwidths import Range, automatic_range
 from modeseek.sketches import is_distributed
 
 __all__ = ["Memberships", "ShiftClusterer"]

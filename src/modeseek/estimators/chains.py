@@ -17,7 +17,7 @@ from modeseek.meanshift.chains.progress import ChainsFollower
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.ensemble import chains_of, client_in_force, run_chains
 from modeseek.meanshift.partition import Partition, partition_of
-from modeseek.ranges import local_scales
+from modeseek.selection.bandwidths import local_scales
 from modeseek.sketches import on_workers
 
 __all__ = ["RandomClusterer"]

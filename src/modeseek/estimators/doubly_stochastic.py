@@ -13,7 +13,7 @@ from modeseek.estimators.chains import RandomClusterer
 from modeseek.meanshift.bandwidth import NuSpec, make_policy
 from modeseek.meanshift.chains import Chain, RecordSpec, doubly_stochastic
 from modeseek.meanshift.kernels.profiles import Profile
-from modeseek.ranges import complete_range
+from modeseek.selection.bandwidths import complete_range
 
 __all__ = ["DoublyStochasticMeanShift"]
 
@@ -32,7 +32,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
     ----------
     h_min, h_max, h_inf : float, optional
         Range of the bandwidth and the value that it closes on. None: chosen from the data, by chains on halves
-        of it (see `modeseek.ranges`). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
+        of it (see `modeseek.selection.bandwidths`). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
     policy : {"shrinking", "walk", "uniform", "anchored", "constant"} or BandwidthPolicy, default="shrinking"
         How h is drawn. "walk" is the paper's Algorithm 1b, which the theorems cover; "shrinking" is our reading of its
         experiments. A policy of one's own brings its own range, so h_min, h_max and h_inf stay None.

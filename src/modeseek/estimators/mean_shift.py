@@ -58,7 +58,7 @@ class MeanShift(ShiftClusterer):
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see `modeseek.ranges`;
+        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see `modeseek.selection.bandwidths`;
         scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
     seeds : array-like of shape (n_seeds, n_features), optional
         Where climbers start; every point by default. A seed with no point within the bandwidth starts at the nearest.

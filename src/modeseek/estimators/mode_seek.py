@@ -12,13 +12,13 @@ from sklearn.decomposition import PCA
 from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbours
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import Points, check_integer, seed_of
-from modeseek.choice import Choice, Wishes, choose, merged
 from modeseek.estimators.base import Memberships
 from modeseek.meanshift.partition import partition_of
-from modeseek.views import Landscape
-from modeseek.views.proposals import counts_for
-from modeseek.views.scale import flat_tree, tree_of
-from modeseek.views.thinning import longest_list
+from modeseek.selection.choice import Choice, Wishes, choose, merged
+from modeseek.selection.proposers import Landscape
+from modeseek.selection.proposers.proposals import counts_for
+from modeseek.selection.proposers.scale import flat_tree, tree_of
+from modeseek.selection.proposers.thinning import longest_list
 
 __all__ = ["ModeSeek"]
 

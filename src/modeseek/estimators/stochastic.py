@@ -22,7 +22,7 @@ class StochasticMeanShift(RandomClusterer):
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel. None: chosen from the data, see `modeseek.ranges`.
+        Radius h of the kernel. None: chosen from the data, see `modeseek.selection.bandwidths`.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel; the last two are outside the theorems.
     metric : {"euclidean", "cosine"}, default="euclidean"

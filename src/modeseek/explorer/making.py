@@ -15,7 +15,7 @@ from modeseek.meanshift.bandwidth import Constant, DrawPlan, make_policy
 from modeseek.meanshift.chains import Chain, Setting, Stopping, blurring, doubly_stochastic, mean_shift, stochastic
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
-from modeseek.ranges import Range, complete_range
+from modeseek.selection.bandwidths import Range, complete_range
 
 __all__ = ["Made", "Sweeping", "make"]
 

@@ -18,7 +18,7 @@ from modeseek.explorer.making import Made, Sweeping, make
 from modeseek.explorer.settings import Settings, estimator_of
 from modeseek.meanshift.chains import ChainResult, Outcome, Trace, partition
 from modeseek.meanshift.partition import components
-from modeseek.ranges import Range
+from modeseek.selection.bandwidths import Range
 
 __all__ = ["Frame", "Result", "Run"]
 

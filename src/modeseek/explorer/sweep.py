@@ -16,7 +16,7 @@ from modeseek.explorer.data import Subject
 from modeseek.explorer.making import make
 from modeseek.explorer.settings import Settings, estimator_of
 from modeseek.metrics import rand_agreement
-from modeseek.ranges import Range
+from modeseek.selection.bandwidths import Range
 
 __all__ = ["MOST_ROWS", "Sweep", "SweepRow", "settings_at"]
 

@@ -10,7 +10,7 @@ from modeseek._common.neighbors import pairs_within
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.images.picture import Picture
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.prominence import cut, mode_tree
+from modeseek.selection.prominence import cut, mode_tree
 from modeseek.sketches import Cells, Grid
 
 __all__ = ["Scales", "basins", "survey"]

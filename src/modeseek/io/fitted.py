@@ -8,13 +8,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from modeseek._common.validation import Points
-from modeseek.chosen import Candidate
 from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.io.kinds import Kind, check_kind, expect, flag, maybe, number, of, reals, text, whole, wholes
 from modeseek.meanshift.chains import Outcome, Trace
 from modeseek.meanshift.partition import Partition
-from modeseek.prominence import ScaleTree
-from modeseek.ranges import Range
+from modeseek.selection.bandwidths import Range
+from modeseek.selection.candidates import Candidate
+from modeseek.selection.prominence import ScaleTree
 from modeseek.sketches import Summary, Survey
 
 __all__ = ["ESTIMATORS", "check_fitted"]

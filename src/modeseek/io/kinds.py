@@ -14,12 +14,12 @@ from scipy.sparse import csr_array
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
 from modeseek._common.validation import METRICS, Points
-from modeseek.chosen import Candidate
 from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Outcome, Record, Series, Trace
 from modeseek.meanshift.partition import Partition
-from modeseek.prominence import ModeTree, ScaleTree
-from modeseek.ranges import Range
+from modeseek.selection.bandwidths import Range
+from modeseek.selection.candidates import Candidate
+from modeseek.selection.prominence import ModeTree, ScaleTree
 from modeseek.sketches import Cells, Grid, Sample, Summary, Survey
 from modeseek.sketches.grid import FAR
 from modeseek.sketches.summary import CELLS, MOST_DIMENSIONS

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from modeseek.io.kinds import KINDS, check_kind, expect
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.kernels.profiles import PROFILES, Profile
-from modeseek.prominence import ScaleTree, scale_tree
+from modeseek.selection.prominence import ScaleTree, scale_tree
 from modeseek.sketches import Sample, Summary
 
 __all__ = ["Unsaved", "decoded", "encoded"]

@@ -58,7 +58,7 @@ def fit(points: Array, weights: Array, labels: IntArray, form: str) -> Mixture |
     >>> found.means.ravel()
     array([0.2, 5.2])
     """
-    from modeseek.mixture.kernels import posteriors, sums
+    from modeseek.selection.mixture.kernels import posteriors, sums
 
     total = float(weights.sum())
     centred = points - np.average(points, axis=0, weights=weights)
@@ -102,7 +102,7 @@ def n_parameters(k: int, d: int, form: str) -> int:
 
 
 def _evaluated(mixture: Mixture, points: Array) -> tuple[Array, Array]:
-    from modeseek.mixture.kernels import posteriors
+    from modeseek.selection.mixture.kernels import posteriors
 
     log_scales = _log_scales(mixture.factors)
     return posteriors(np.ascontiguousarray(points), np.log(mixture.weights), mixture.means, mixture.factors, log_scales)

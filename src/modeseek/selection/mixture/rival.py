@@ -34,7 +34,7 @@ def kernel_log_density(seen: Array, weights: Array, unseen: Array) -> dict[tuple
     >>> round(float(densities[False, 0, 0.35][0]), 2)
     -1.4
     """
-    from modeseek.mixture.kernels import adaptive_log_density
+    from modeseek.selection.mixture.kernels import adaptive_log_density
 
     n, d = seen.shape
     check_memory(8.0 * n * (2 * n + 2 * len(unseen)), f"kernel densities of {n:,} points", "Take a sample of them.")

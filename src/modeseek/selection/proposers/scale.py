@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek.prominence import ScaleTree, mode_tree, scale_tree
-from modeseek.views.proposals import Landscape, trees
+from modeseek.selection.prominence import ScaleTree, mode_tree, scale_tree
+from modeseek.selection.proposers.proposals import Landscape, trees
 
 __all__ = ["flat_tree", "tree_of"]
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from modeseek._common.neighbors import Neighbours
 from modeseek._common.types import Array, IntArray
-from modeseek.communities import louvain, neighbour_graph
-from modeseek.prominence import ModeTree, cut, mode_tree
+from modeseek.selection.communities import louvain, neighbour_graph
+from modeseek.selection.prominence import ModeTree, cut, mode_tree
 
 __all__ = [
     "Landscape",

@@ -10,7 +10,7 @@ import numpy as np
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.consensus import Vote, cluster_stability, counterparts
-from modeseek.views.proposals import Setting
+from modeseek.selection.proposers.proposals import Setting
 
 __all__ = ["FEWEST_VOTES", "Candidate", "Choice", "Wishes", "merged"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from modeseek._common.neighbors import Neighbours
 from modeseek._common.types import IntArray
-from modeseek.views.proposals import EDGES, LISTS, Landscape
+from modeseek.selection.proposers.proposals import EDGES, LISTS, Landscape
 
 __all__ = ["SHARE", "Thinned", "longest_list", "thin"]
 
@@ -29,7 +29,7 @@ def longest_list(counts: tuple[int, ...], n: int) -> int:
 
 def thin(landscape: Landscape, rng: np.random.Generator, share: float = SHARE) -> Thinned:
     """Keep a random share of the points, with the neighbours of each that are kept."""
-    from modeseek.views.kernels import left_over
+    from modeseek.selection.proposers.kernels import left_over
 
     n = len(landscape.weights)
     rows = np.sort(rng.permutation(n)[: max(2, round(share * n))])

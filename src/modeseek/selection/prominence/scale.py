@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_weights
-from modeseek.prominence.tree import ModeTree, cut, level_for, peaks
+from modeseek.selection.prominence.tree import ModeTree, cut, level_for, peaks
 
 if TYPE_CHECKING:
     import pandas
@@ -55,7 +55,7 @@ class ScaleTree:
 
     Examples
     --------
-    >>> from modeseek.prominence import mode_tree
+    >>> from modeseek.selection.prominence import mode_tree
     >>> tree = scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
     >>> tree
     ScaleTree(2 modes in 3 rows, prominence inf, 1)
@@ -113,7 +113,7 @@ class ScaleTree:
 
         Examples
         --------
-        >>> from modeseek.prominence import mode_tree
+        >>> from modeseek.selection.prominence import mode_tree
         >>> table = scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])).table()
         >>> table.dtype.names
         ('row', 'height', 'saddle', 'prominence', 'size', 'parent', 'elder')
@@ -148,7 +148,7 @@ class ScaleTree:
 
         Examples
         --------
-        >>> from modeseek.prominence import mode_tree
+        >>> from modeseek.selection.prominence import mode_tree
         >>> scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])).to_linkage()
         array([[0., 1., 1., 2.]])
         """

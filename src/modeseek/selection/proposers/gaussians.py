@@ -12,10 +12,20 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek.metrics import rand_agreement
-from modeseek.mixture import Found, Mixture, dips, fit, kernel_log_density, log_density, posterior, search, starts
-from modeseek.mixture.em import FORMS
-from modeseek.mixture.search import level
-from modeseek.views.proposals import Landscape, Setting, is_trivial
+from modeseek.selection.mixture import (
+    Found,
+    Mixture,
+    dips,
+    fit,
+    kernel_log_density,
+    log_density,
+    posterior,
+    search,
+    starts,
+)
+from modeseek.selection.mixture.em import FORMS
+from modeseek.selection.mixture.search import level
+from modeseek.selection.proposers.proposals import Landscape, Setting, is_trivial
 
 __all__ = ["FEW", "Gaussians", "Retrial", "by_mixture"]
 

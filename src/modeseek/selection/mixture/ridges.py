@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.mixture.em import Mixture, log_density
+from modeseek.selection.mixture.em import Mixture, log_density
 
 __all__ = ["dips"]
 

@@ -61,7 +61,7 @@ def mode_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> ModeT
     >>> cut(tree, 0.5), cut(tree, 1.5)
     (array([0, 0, 1]), array([0, 0, 0]))
     """
-    from modeseek.prominence.kernels import flood  # Numba is imported by who needs it
+    from modeseek.selection.prominence.kernels import flood  # Numba is imported by who needs it
 
     f = np.ascontiguousarray(heights, dtype=np.float64)
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
@@ -88,7 +88,7 @@ def cut(tree: ModeTree, level: float) -> IntArray:
     level : float
         At least 0, where every point of prominence 0 still belongs to a higher one.
     """
-    from modeseek.prominence.kernels import resolve
+    from modeseek.selection.prominence.kernels import resolve
 
     level = check_number("level", level, strict=False)
     mode = resolve(tree.prominence, tree.target, level)

@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
-from modeseek.mixture.em import FORMS, Mixture, fit, n_parameters
+from modeseek.selection.mixture.em import FORMS, Mixture, fit, n_parameters
 
 __all__ = ["Found", "search", "starts"]
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray, Stage, Watcher
-from modeseek.chosen import FEWEST_VOTES, Candidate, Choice, Wishes, merged
 from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
-from modeseek.prominence import level_for
-from modeseek.views import Landscape, Retrial, Thinned, by_communities, by_mixture, by_modes, rise, thin
-from modeseek.views.gaussians import FEW
-from modeseek.views.proposals import Partitions, Setting, is_trivial, trees
+from modeseek.selection.candidates import FEWEST_VOTES, Candidate, Choice, Wishes, merged
+from modeseek.selection.prominence import level_for
+from modeseek.selection.proposers import Landscape, Retrial, Thinned, by_communities, by_mixture, by_modes, rise, thin
+from modeseek.selection.proposers.gaussians import FEW
+from modeseek.selection.proposers.proposals import Partitions, Setting, is_trivial, trees
 
 __all__ = ["Candidate", "Choice", "Wishes", "choose", "merged"]
 

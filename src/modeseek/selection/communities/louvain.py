@@ -47,7 +47,7 @@ def neighbour_graph(indices: IntArray) -> Graph:
     indices : (n, k) integer array
         The neighbours of each point, itself not among them.
     """
-    from modeseek.communities.kernels import shared
+    from modeseek.selection.communities.kernels import shared
 
     n, k = indices.shape
     weights = shared(np.ascontiguousarray(indices, dtype=np.int64))
@@ -98,7 +98,7 @@ def louvain(graph: Graph, resolution: float = 1.0, *, seed: int = 0) -> IntArray
     >>> louvain(graph_of(csr_array(ring)))
     array([0, 0, 0, 1, 1, 1])
     """
-    from modeseek.communities.kernels import gather, move
+    from modeseek.selection.communities.kernels import gather, move
 
     check_number("resolution", resolution)
     rng = np.random.default_rng(seed)
