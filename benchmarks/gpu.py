@@ -30,13 +30,13 @@ from sklearn.datasets import make_blobs
 from common import machine, parser_of, read_csv, replace_section, table, write_csv
 from modeseek import MeanShift
 from modeseek._common.types import Geometry, IntArray
-from modeseek.experiments.paper import run_paper
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, partition, setting
 from modeseek.meanshift.engines import ENGINES
 from modeseek.meanshift.engines.cuda.device import kernel_of, multiprocessors
 from modeseek.meanshift.ensemble import run_chains
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.paper.paper import run_paper
 
 # the paper's range
 POLICY = Shrinking(0.2, 1.6, 0.6)

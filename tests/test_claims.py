@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from modeseek.experiments.claims import CLAIMS, Claim, Finding, name_of, settle
-from modeseek.experiments.claims.base import BOTH, SPREADS, paired, readings, values_at
-from modeseek.experiments.lines import LINE_COLUMNS
-from modeseek.experiments.rows import Rows
-from modeseek.experiments.scores import MEASURES
+from modeseek.paper.claims import CLAIMS, Claim, Finding, name_of, settle
+from modeseek.paper.claims.base import BOTH, SPREADS, paired, readings, values_at
+from modeseek.paper.lines import LINE_COLUMNS
+from modeseek.paper.rows import Rows
+from modeseek.paper.scores import MEASURES
 
 RUNS = 6
 SCORES = dict.fromkeys(MEASURES, 0.5)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from modeseek.experiments.sparse import Sparse
+from modeseek.paper.sparse import Sparse
 from test_cli import refused, run
 
 QUICK = ["--quick", "--runs", "1", "--jobs", "1"]

@@ -21,8 +21,6 @@ from inputs import UGLY, states
 from modeseek import DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek._common.types import Geometry
 from modeseek.estimators import sweep_bandwidths
-from modeseek.experiments.runner import Plan, run_plan
-from modeseek.experiments.sparse import Sparse
 from modeseek.meanshift.bandwidth import (
     Anchored,
     Constant,
@@ -38,6 +36,8 @@ from modeseek.meanshift.chains import Checkpoint, Outcome, Record, Stopping, dou
 from modeseek.meanshift.engines import CUDA, ENGINES, choose
 from modeseek.meanshift.ensemble import chains_of, run_chains, run_gathered
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, own_profile
+from modeseek.paper.runner import Plan, run_plan
+from modeseek.paper.sparse import Sparse
 
 if cuda_engine.missing() is None:  # the simulator looks for `cuda` among the names of a kernel's module
     from numba import cuda

@@ -11,19 +11,19 @@ from sklearn.cluster import DBSCAN, KMeans
 
 from modeseek import DoublyStochasticMeanShift, StochasticMeanShift
 from modeseek.datasets import paper_mixture
-from modeseek.experiments import EXPERIMENTS, compare
-from modeseek.experiments.bandwidth_range import BandwidthRange
-from modeseek.experiments.clusters import Clusters
-from modeseek.experiments.experiment import Experiment, Job, seed_for
-from modeseek.experiments.imbalance import Imbalance
-from modeseek.experiments.intervals import mean_interval
-from modeseek.experiments.journal import Journal, config_of
-from modeseek.experiments.rows import Rows
-from modeseek.experiments.runner import JobFailed, Plan, run_plan
-from modeseek.experiments.scores import score
-from modeseek.experiments.sparse import Sparse
-from modeseek.experiments.sweep import Sweep
 from modeseek.meanshift.bandwidth import Uniform
+from modeseek.paper import EXPERIMENTS, compare
+from modeseek.paper.bandwidth_range import BandwidthRange
+from modeseek.paper.clusters import Clusters
+from modeseek.paper.experiment import Experiment, Job, seed_for
+from modeseek.paper.imbalance import Imbalance
+from modeseek.paper.intervals import mean_interval
+from modeseek.paper.journal import Journal, config_of
+from modeseek.paper.rows import Rows
+from modeseek.paper.runner import JobFailed, Plan, run_plan
+from modeseek.paper.scores import score
+from modeseek.paper.sparse import Sparse
+from modeseek.paper.sweep import Sweep
 
 SPARSE = Sparse(sizes=(10, 20), spreads=("std",), sweep=(1.2,))
 SMALL = [

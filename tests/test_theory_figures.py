@@ -9,20 +9,20 @@ from numpy.testing import assert_allclose
 from scipy.stats import binomtest, t, ttest_1samp
 
 from modeseek.datasets import paper_mixture
-from modeseek.experiments.absorption import Absorption
-from modeseek.experiments.certificate import CertificateTimes
-from modeseek.experiments.course import POLICIES, states_at
-from modeseek.experiments.experiment import seed_for
-from modeseek.experiments.gradient import GradientNorm
-from modeseek.experiments.intervals import half_width, mean_interval, wilson
-from modeseek.experiments.one_run import OneRun
-from modeseek.experiments.rows import Rows
-from modeseek.experiments.submartingale import SubmartingaleMeans
 from modeseek.meanshift.bandwidth import Shrinking, Walk
 from modeseek.meanshift.chains import Stopping, doubly_stochastic, partition, run, setting
 from modeseek.meanshift.objective import gradient, max_norm, objective
 from modeseek.meanshift.partition import components
 from modeseek.meanshift.theory import theorem2
+from modeseek.paper.absorption import Absorption
+from modeseek.paper.certificate import CertificateTimes
+from modeseek.paper.course import POLICIES, states_at
+from modeseek.paper.experiment import seed_for
+from modeseek.paper.gradient import GradientNorm
+from modeseek.paper.intervals import half_width, mean_interval, wilson
+from modeseek.paper.one_run import OneRun
+from modeseek.paper.rows import Rows
+from modeseek.paper.submartingale import SubmartingaleMeans
 from modeseek.plots.colours import palette
 
 PAPER = {"walk": Walk(0.2, 1.6, 0.6), "shrinking": Shrinking(0.2, 1.6, 0.6)}

@@ -6,7 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modeseek import datasets, experiments, io, metrics, plots, scorers
+    from modeseek import datasets, io, metrics, plots, scorers
+    from modeseek import paper as experiments
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
