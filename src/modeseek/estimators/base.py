@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.progress import Line, show_line
 from modeseek._common.resources import check_memory
-from modeseek._common.types import Array, Callback, Geometry, IntArray, Watcher
+from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import (
     METRICS,
     Points,
@@ -53,6 +53,7 @@ from modeseek.meanshift.chains.progress import ChainFollower
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition
+from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import Range, automatic_range
 from modeseek.sketches import is_distributed
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from modeseek._common.types import Callback
 from modeseek._common.validation import Points
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.meanshift.chains import Chain, RecordSpec, Stopping, blurring
 from modeseek.meanshift.kernels.profiles import Profile
+from modeseek.meanshift.types import Callback
 
 __all__ = ["BlurringMeanShift"]
 

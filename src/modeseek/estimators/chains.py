@@ -9,7 +9,7 @@ from numbers import Integral
 
 import numpy as np
 
-from modeseek._common.types import Array, Callback
+from modeseek._common.types import Array
 from modeseek._common.validation import Points
 from modeseek.estimators.base import Memberships
 from modeseek.meanshift.chains import Chain, ChainResult, Outcome, Record, Setting, Stopping, partition
@@ -17,6 +17,7 @@ from modeseek.meanshift.chains.progress import ChainsFollower
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.ensemble import chains_of, client_in_force, run_chains
 from modeseek.meanshift.partition import Partition, partition_of
+from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
 from modeseek.sketches import on_workers
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from modeseek._common.types import BandwidthPolicy, Callback
 from modeseek._common.validation import Points, check_number, seed_of
 from modeseek.estimators.chains import RandomClusterer
 from modeseek.meanshift.bandwidth import NuSpec, make_policy
 from modeseek.meanshift.chains import Chain, RecordSpec, doubly_stochastic
 from modeseek.meanshift.kernels.profiles import Profile
+from modeseek.meanshift.types import BandwidthPolicy, Callback
 from modeseek.selection.bandwidths import complete_range
 
 __all__ = ["DoublyStochasticMeanShift"]

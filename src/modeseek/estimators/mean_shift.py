@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek._common.neighbors import kth_distance, nearest
-from modeseek._common.types import Array, Callback, IntArray
+from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import (
     LONGEST,
     SHORTEST,
@@ -26,6 +26,7 @@ from modeseek.meanshift.chains import ChainResult, Record, RecordSpec, Stopping,
 from modeseek.meanshift.engines.masses import mass_within
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
+from modeseek.meanshift.types import Callback
 
 __all__ = ["MeanShift"]
 

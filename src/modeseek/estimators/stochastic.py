@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from modeseek._common.types import Callback
 from modeseek._common.validation import Points, seed_of
 from modeseek.estimators.chains import RandomClusterer
 from modeseek.meanshift.chains import Chain, RecordSpec, stochastic
 from modeseek.meanshift.kernels.profiles import Profile
+from modeseek.meanshift.types import Callback
 
 __all__ = ["StochasticMeanShift"]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.types import Array, ChainState, IntArray
+from modeseek._common.types import Array, IntArray
 from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.explorer.clumps import Tracker
 from modeseek.explorer.data import Eye, Subject
@@ -18,6 +18,7 @@ from modeseek.explorer.making import Made, Sweeping, make
 from modeseek.explorer.settings import Settings, estimator_of
 from modeseek.meanshift.chains import ChainResult, Outcome, Trace, partition
 from modeseek.meanshift.partition import components
+from modeseek.meanshift.types import ChainState
 from modeseek.selection.bandwidths import Range
 
 __all__ = ["Frame", "Result", "Run"]

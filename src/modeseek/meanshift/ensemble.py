@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 
-from modeseek._common.types import Callback, ChainJob, ChainState, Stage, SweepInfo, Watcher
+from modeseek._common.types import Stage, Watcher
 from modeseek._common.validation import check_integer
 from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Record, Stopping, Trace, retraced, run
 from modeseek.meanshift.chains.checkpoint import Slot
 from modeseek.meanshift.engines import CudaEngine, Gathering
+from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
 __all__ = ["chains_of", "client_in_force", "run_chains", "run_gathered"]
 

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek._common.neighbors import BLOCK
-from modeseek._common.types import Array, ProfileLike
+from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state, check_weights
 from modeseek.meanshift.kernels.profiles import Profile, get_profile
+from modeseek.meanshift.types import ProfileLike
 
 __all__ = [
     "block_gradient",

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from modeseek._common.types import BandwidthPolicy, ChainState, Draws
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import DrawPlan, make_policy
 from modeseek.meanshift.chains import Chain, Setting, doubly_stochastic, setting
+from modeseek.meanshift.types import BandwidthPolicy, ChainState, Draws
 from modeseek.paper.experiment import seed_for
 from modeseek.paper.hyperparameters import Hyperparameters
 

@@ -12,8 +12,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from modeseek._common.hints import AdviceWarning
-from modeseek._common.types import Array, BandwidthPolicy, IntArray
+from modeseek._common.types import Array, IntArray
 from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
+from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.paper.hyperparameters import Hyperparameters
 from modeseek.paper.rows import Row
 from modeseek.paper.scores import MEASURES, score

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from modeseek._common.types import ChainState
 from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.objective import objective
 from modeseek.meanshift.partition import read_off
+from modeseek.meanshift.types import ChainState
 from modeseek.paper.course import POLICIES, paper_chain, paper_policy
 from modeseek.paper.drawing import NAMES
 from modeseek.paper.experiment import Experiment, Job

@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.resources import check_time
-from modeseek._common.types import Array, BandwidthPolicy, Draws, IntArray
+from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice, check_integer
+from modeseek.meanshift.types import BandwidthPolicy, Draws
 
 __all__ = ["ORDERS", "DrawPlan", "Drawn", "uniforms"]
 

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.types import Array, BandwidthPolicy
+from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_number, check_range
 from modeseek.meanshift.bandwidth import steps
 from modeseek.meanshift.bandwidth.nu import LogLog, Nu, NuSpec, Power, get_nu
+from modeseek.meanshift.types import BandwidthPolicy
 
 __all__ = [
     "POLICIES",

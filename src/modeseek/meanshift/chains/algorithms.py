@@ -17,13 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._common.types import Array, BandwidthPolicy, ChainState, Climber, Engine, Geometry, SweepInfo, Workspace
+from modeseek._common.types import Array, Geometry
 from modeseek._common.validation import METRICS, check_choice, check_number, check_state, check_weights
 from modeseek.meanshift.bandwidth import Constant, DrawPlan
 from modeseek.meanshift.chains.climb import Ascent, Climb
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.engines.compiling import announce
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, Profile, get_profile
+from modeseek.meanshift.types import BandwidthPolicy, ChainState, Climber, Engine, SweepInfo, Workspace
 
 __all__ = ["Chain", "Setting", "blurring", "doubly_stochastic", "mean_shift", "setting", "stochastic"]
 

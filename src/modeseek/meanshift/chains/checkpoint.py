@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeseek._common.hints import CheckpointWarning
-from modeseek._common.types import Array, ChainState, Stage, Watcher
+from modeseek._common.types import Array, Stage, Watcher
 from modeseek._common.validation import check_number
 from modeseek._storage import DataError, check_target, read_container, remove_parts, write_container
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.identity import difference, identity
 from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record, Recorded, Trace
+from modeseek.meanshift.types import ChainState
 
 __all__ = ["Checkpoint", "Mark", "Slot"]
 

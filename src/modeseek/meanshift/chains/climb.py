@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek._common.types import Array, ChainState, Climber, SweepInfo, Workspace
+from modeseek._common.types import Array
 from modeseek.meanshift.chains.paths import Paths, pioneers, walk
 from modeseek.meanshift.chains.together import Together
+from modeseek.meanshift.types import ChainState, Climber, SweepInfo, Workspace
 
 __all__ = ["Ascent", "Climb"]
 

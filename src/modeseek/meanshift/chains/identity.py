@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from modeseek._common.types import Array, BandwidthPolicy, ProfileLike
+from modeseek._common.types import Array
 from modeseek.meanshift.bandwidth import DrawPlan
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record
+from modeseek.meanshift.types import BandwidthPolicy, ProfileLike
 
 __all__ = ["difference", "identity"]
 

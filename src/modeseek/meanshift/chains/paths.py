@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.types import Array, ChainState, IntArray, SweepInfo
+from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import row_keys, same_rows
 from modeseek.meanshift.partition import components
+from modeseek.meanshift.types import ChainState, SweepInfo
 
 __all__ = ["Paths", "pioneers", "walk"]
 

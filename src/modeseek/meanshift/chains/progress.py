@@ -9,10 +9,11 @@ import numpy as np
 
 from modeseek._common.progress import Line
 from modeseek._common.progress.report import clock, count, plural
-from modeseek._common.types import Array, ChainState, Stage, SweepInfo
+from modeseek._common.types import Array, Stage
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.partition import components
+from modeseek.meanshift.types import ChainState, SweepInfo
 
 __all__ = ["ChainFollower", "ChainsFollower"]
 

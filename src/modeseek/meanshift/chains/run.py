@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from modeseek._common.resources import TimeUp, limit_time
-from modeseek._common.types import Callback, ChainState
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.checkpoint import Checkpoint, Mark, Slot
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, Recorder, Trace
 from modeseek.meanshift.partition import Partition, read_off
+from modeseek.meanshift.types import Callback, ChainState
 
 __all__ = ["ChainResult", "partition", "run"]
 

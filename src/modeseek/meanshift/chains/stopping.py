@@ -7,10 +7,10 @@ from enum import Enum
 
 import numpy as np
 
-from modeseek._common.types import ChainState, Ending
 from modeseek._common.validation import check_choice, check_integer, check_number, check_tau
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.partition import is_certified
+from modeseek.meanshift.types import ChainState, Ending
 
 __all__ = ["RULES", "Outcome", "Stopping"]
 

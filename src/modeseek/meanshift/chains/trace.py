@@ -8,12 +8,13 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from modeseek._common.types import Array, ChainEnd, ChainState, SweepInfo
+from modeseek._common.types import Array
 from modeseek._common.validation import Points, check_choice, check_integer
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.tracks import Early, Entry, Series, Track
 from modeseek.meanshift.objective import objective
 from modeseek.meanshift.partition import components, diameter_of, gap_of
+from modeseek.meanshift.types import ChainEnd, ChainState, SweepInfo
 
 __all__ = ["Record", "RecordSpec", "Recorded", "Recorder", "Series", "Trace", "as_record", "retraced"]
 

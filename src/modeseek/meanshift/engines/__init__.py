@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from modeseek._common.types import Array, Engine, ProfileLike
+from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
 from modeseek.meanshift.engines.brute import BruteEngine
 from modeseek.meanshift.engines.candidates import CandidatesEngine
 from modeseek.meanshift.engines.cuda import CudaEngine, Gathering
 from modeseek.meanshift.engines.moments import MomentsEngine
 from modeseek.meanshift.engines.reference import ReferenceEngine
+from modeseek.meanshift.types import Engine, ProfileLike
 
 __all__ = [
     "ENGINES",

@@ -10,7 +10,8 @@ from typing import TypeVar
 import numpy as np
 
 from modeseek._common.resources import check_time, deadline
-from modeseek._common.types import Array, Draws, Geometry, IntArray
+from modeseek._common.types import Array, Geometry, IntArray
+from modeseek.meanshift.types import Draws
 
 __all__ = ["BaseWorkspace", "for_each", "in_blocks", "settle"]
 

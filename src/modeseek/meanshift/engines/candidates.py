@@ -9,10 +9,11 @@ from joblib import effective_n_jobs
 
 from modeseek._common.neighbors import distance_blocks
 from modeseek._common.resources import check_time, deadline
-from modeseek._common.types import Array, Draws, Geometry, IntArray, ProfileLike
+from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.base import BaseWorkspace, in_blocks
 from modeseek.meanshift.engines.candidates_shapes import EXTRA, SITES, Sites
 from modeseek.meanshift.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
+from modeseek.meanshift.types import Draws, ProfileLike
 
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.candidates_kernels import Shifts

@@ -6,9 +6,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from modeseek._common.resources import check_time
-from modeseek._common.types import Array, Draws, Geometry, IntArray, ProfileLike
+from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.base import BaseWorkspace, for_each, in_blocks
 from modeseek.meanshift.engines.moments_tree import Tree, rooms, scratch_of, size, sprout, table, with_chunks
+from modeseek.meanshift.types import Draws, ProfileLike
 
 __all__ = ["MomentsEngine"]
 

@@ -13,9 +13,10 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from modeseek._common.types import Array, ChainEnd, ChainJob, Geometry, ProfileLike
+from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import recipe_of
 from modeseek.meanshift.engines.cuda.gather import Gathering, in_force
+from modeseek.meanshift.types import ChainEnd, ChainJob, ProfileLike
 
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.cuda.workspace import CudaWorkspace

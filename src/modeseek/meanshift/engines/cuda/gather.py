@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from threading import Condition
 from typing import Any, NamedTuple
 
-from modeseek._common.types import ChainEnd, ChainJob
+from modeseek.meanshift.types import ChainEnd, ChainJob
 
 __all__ = ["Gathering", "in_force"]
 

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from modeseek._common.types import Array, ChainEnd, ChainJob, ChainState, Geometry, ProfileLike
+from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, recipe_of
 from modeseek.meanshift.engines.cuda import chains_kernel as tables
 from modeseek.meanshift.engines.cuda.chains_kernel import chains_kernel, stride_of
 from modeseek.meanshift.engines.cuda.device import SIMULATED, multiprocessors, round_keys
 from modeseek.meanshift.engines.cuda.moves import LOW, Shape
+from modeseek.meanshift.types import ChainEnd, ChainJob, ChainState, ProfileLike
 
 __all__ = ["run_many"]
 

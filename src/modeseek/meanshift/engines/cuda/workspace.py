@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from modeseek._common.types import Array, Draws, Geometry, IntArray, ProfileLike
+from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.base import BaseWorkspace, for_each
 from modeseek.meanshift.engines.cuda import layout, sums
 from modeseek.meanshift.engines.cuda.cells import BY_MOMENTS, build_cells, climb_kernel
 from modeseek.meanshift.engines.cuda.chains_kernel import draws_kernel
 from modeseek.meanshift.engines.cuda.device import SIMULATED, multiprocessors
 from modeseek.meanshift.engines.cuda.moves import FAR, FAR_SINGLE, GROUP, LOW, Shape
+from modeseek.meanshift.types import Draws, ProfileLike
 
 __all__ = ["Climbed", "CudaWorkspace"]
 
