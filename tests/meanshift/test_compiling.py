@@ -136,6 +136,9 @@ def test_a_missing_or_closed_stream_is_no_reason_to_fail(monkeypatch):
 
 
 def test_announcing_imports_nothing():
-    code = "import sys; from modeseek.meanshift.engines.compiling import announce; announce(); print('numba' in sys.modules)"
+    code = (
+        "import sys; from modeseek.meanshift.engines.compiling import announce; announce(); "
+        "print('numba' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -59,7 +59,7 @@ class MeanShift(ShiftClusterer):
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see `modeseek.selection.bandwidths`;
+        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see docs/choosing-the-range.md;
         scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
     seeds : array-like of shape (n_seeds, n_features), optional
         Where climbers start; every point by default. A seed with no point within the bandwidth starts at the nearest.
@@ -93,7 +93,7 @@ class MeanShift(ShiftClusterer):
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
-        All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.meanshift.engines.choose`.
+        All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     verbose : int, default=0
         1 shows progress on a terminal.
     callbacks : sequence of callables, optional
@@ -101,7 +101,7 @@ class MeanShift(ShiftClusterer):
     record : "all", name, sequence of names or Record, optional
         What to keep of the run in `trace_` besides the bandwidth and the largest shifts, after every sweep: "clumps",
         "diameter", "gap", "snapshots" (of the climbers, in the rows of `points_`; where some go ahead, the others may
-        take their ends in one step). Pictures of a run need it, see `modeseek.plots`; `modeseek.meanshift.chains.Record` also
+        take their ends in one step). Pictures of a run need it, see `modeseek.plots`; `Record` also
         says how often.
     checkpoint : str or path-like, optional
         A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives

@@ -1,6 +1,6 @@
 """The policies' arithmetic, written once: bandwidths and their bounds from a uniform number u, nu_k, and the range.
 
-As in `modeseek.meanshift.kernels.formulas`, these are plain expressions, so that one text serves arrays here and a compiler for another
+As in `formulas.py`, these are plain expressions, so that one text serves arrays here and a compiler for another
 machine. What a walk needs is scalar, step by step, and keeps to Python's own functions, a tenth of the time of NumPy's.
 """
 

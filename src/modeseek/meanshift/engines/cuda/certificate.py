@@ -1,4 +1,4 @@
-"""The certificate on the device: whether no later update can change the partition; see `modeseek.meanshift.partition`."""
+"""The certificate on the device: whether no later update can change the partition; see `meanshift.partition`."""
 
 from __future__ import annotations
 

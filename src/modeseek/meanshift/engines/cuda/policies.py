@@ -13,7 +13,7 @@ __all__ = ["H_0", "WALK", "drawn", "frozen", "nu_of", "upper", "walked"]
 
 CONSTANT, UNIFORM, SHRINKING, ANCHORED, WALK = range(5)
 H_MIN, H_0, H_MAX, NU, A = range(1, 6)
-# as in `modeseek.meanshift.chains.algorithms`: a bandwidth that a draw changes by less than this share of it counts as fixed
+# as in `meanshift.chains.algorithms`: a bandwidth that a draw changes by less than this share of it counts as fixed
 FROZEN = 1e-5
 
 _log_log = device(translated(steps.log_log))
