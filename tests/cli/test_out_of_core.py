@@ -62,7 +62,7 @@ def test_labels_are_those_of_memory(data, tmp_path, monkeypatch):
     """All algorithms: as by `fit` on a summary, and by `partial_fit` in one batch."""
     monkeypatch.setattr(ModeSeek, "_many", 100)
     monkeypatch.setattr(ModeSeek, "_sample_rows", 300)
-    scaled = Scaling.fit(X, standardise=True).apply(X)
+    scaled = Scaling.fit(X, standardize=True).apply(X)
     own_range = DoublyStochasticMeanShift(0.3, 0.8, 0.5, random_state=0)
     for estimator, given in [
         (MeanShift(bandwidth=0.4), MS),

@@ -18,7 +18,7 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Any
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError
 
 __all__ = ["atomic_path", "check_target", "put_in_place", "remove_parts", "temporary_folder", "write_json"]
@@ -235,7 +235,7 @@ def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
     if target.suffix.lower() not in suffixes:
         ending = f"unknown ending '{target.suffix}'." if target.suffix else "the name has no ending."
         known = ", ".join(suffixes)
-        raise DataError(f"cannot write '{path}': {ending}{closest(target.suffix, suffixes)} Known: {known}.")
+        raise DataError(f"cannot write '{path}': {ending}{did_you_mean(target.suffix, suffixes)} Known: {known}.")
     if not folder.is_dir():
         raise DataError(f"cannot write '{path}': there is no folder '{target.parent}'; create it first.")
     if target.exists() and not target.is_file():

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 from modeseek._common.types import Array, IntArray
 from modeseek._storage import binary
 from modeseek._storage.atomic import atomic_path
@@ -184,7 +184,7 @@ class Table:
             raise DataError(f"{self.source} has {len(places)} columns named '{name}': give them different names.")
         listed = ", ".join(self.columns[:12]) + (", ..." if len(self.columns) > 12 else "")
         raise DataError(
-            f"{self.source} has no column '{name}'.{closest(name, self.columns)} The columns are: {listed}."
+            f"{self.source} has no column '{name}'.{did_you_mean(name, self.columns)} The columns are: {listed}."
         )
 
     def _refuse_text(self, bad: list[tuple[int, int]]) -> None:
