@@ -8,15 +8,15 @@ from unittest.mock import patch
 
 import numpy as np
 
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import Setting, doubly_stochastic, stochastic
-from modeseek.engines import choose
-from modeseek.neighbours import nearest_neighbours
-from modeseek.partition import components
-from modeseek.profiles import BIWEIGHT
-from modeseek.prominence import ModeTree, mode_tree
-from modeseek.validation import Points
-from modeseek.views import Landscape, proposals
+from modeseek._common.neighbors import nearest_neighbours
+from modeseek._common.validation import Points
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import Setting, doubly_stochastic, stochastic
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.meanshift.partition import components
+from modeseek.selection.prominence import ModeTree, mode_tree
+from modeseek.selection.proposers import Landscape, proposals
 
 # neighbours behind the scale, how long chains run, and how close points of one basin are, in shares of h_min
 KAPPA, SWEEPS, CLOSE = 2, 30, 0.3

@@ -20,10 +20,10 @@ import numpy as np
 
 from common import RESULTS, ROOT, machine, parser_of, read_csv, replace_section, table, write_csv
 from contestants import DATA, blobs
-from modeseek.bandwidth import ORDERS, Shrinking
-from modeseek.chain import ChainResult, Stopping, doubly_stochastic, run, setting, stochastic
 from modeseek.datasets import paper_mixture
-from modeseek.partition import components
+from modeseek.meanshift.bandwidth import ORDERS, Shrinking
+from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, run, setting, stochastic
+from modeseek.meanshift.partition import components
 
 LIMIT = 2_000
 THRESHOLD = 1e-6

@@ -24,12 +24,12 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_blobs
 
-from modeseek.chain import Setting, Stopping, algorithms, mean_shift, run
-from modeseek.engines import choose
-from modeseek.partition import components
-from modeseek.profiles import PROFILES
-from modeseek.types import Array, Geometry, IntArray
-from modeseek.validation import canonical_points
+from modeseek._common.types import Array, Geometry, IntArray
+from modeseek._common.validation import canonical_points
+from modeseek.meanshift.chains import Setting, Stopping, algorithms, mean_shift, run
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import PROFILES
+from modeseek.meanshift.partition import components
 
 MOST = 20_000
 TOL = {"flat": 1e-3, "biweight": 1e-4, "quadweight": 1e-4}

@@ -28,8 +28,8 @@ from sklearn.metrics import adjusted_rand_score
 from common import ROOT, machine, parser_of, read_csv, replace_section, table, write_csv
 from labelled import prepared, read_sets
 from modeseek import DoublyStochasticMeanShift, StochasticMeanShift
-from modeseek.consensus import clumps_of, consensus
 from modeseek.datasets import paper_mixture
+from modeseek.meanshift.consensus import clumps_of, consensus
 from modeseek.metrics import rand_agreement
 
 CHAINS, PART = 16, 8

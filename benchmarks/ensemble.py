@@ -19,8 +19,8 @@ import numpy as np
 
 from common import machine, parser_of, write_csv
 from contestants import DATA, SEED, blobs
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import Chain, Stopping, doubly_stochastic, setting
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import Chain, Stopping, doubly_stochastic, setting
 
 CHAINS = 8
 
@@ -45,9 +45,9 @@ def main() -> None:
     """Measure and print."""
     arguments = parser_of(__doc__).parse_args()
     try:
-        from modeseek.ensemble import run_chains
+        from modeseek.meanshift.ensemble import run_chains
     except ImportError:
-        sys.exit("skipped: modeseek.ensemble.run_chains is not there")
+        sys.exit("skipped: modeseek.meanshift.ensemble.run_chains is not there")
     sizes, repeats = ((1_000,), 1) if arguments.quick else ((1_000, 10_000), 3)
     print(f"{machine()}; {CHAINS} chains, medians of {repeats}")
     rows = []

@@ -22,13 +22,14 @@ import numpy as np
 
 from contestants import DATA, SEED, UNIT_RANGE, blobs, unit_vectors
 from counting import Counted, count
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import Setting, Stopping, doubly_stochastic
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
-from modeseek.engines import ENGINES
-from modeseek.profiles import BIWEIGHT, QUADWEIGHT, Profile
-from modeseek.types import Engine, Geometry
-from modeseek.validation import canonical_points
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import Setting, Stopping, doubly_stochastic
+from modeseek.meanshift.engines import ENGINES
+from modeseek.meanshift.kernels.profiles import BIWEIGHT, QUADWEIGHT, Profile
+from modeseek.meanshift.types import Engine
 
 BOUNDS = Path(__file__).with_name("operations.json")
 MARGIN = 0.10

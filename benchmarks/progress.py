@@ -18,9 +18,9 @@ import time
 import numpy as np
 
 from common import machine
-from modeseek.chain import Stopping, setting, stochastic
-from modeseek.progress.line import SHARE, Line
-from modeseek.progress.screens import TERMINAL_TICK, screen_for
+from modeseek._common.progress.line import SHARE, Line
+from modeseek._common.progress.screens import TERMINAL_TICK, screen_for
+from modeseek.meanshift.chains import Stopping, setting, stochastic
 
 DRAWINGS, SWEEPS = 500, 200_000
 

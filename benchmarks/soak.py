@@ -34,13 +34,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 import modeseek
 from common import ROOT, machine, memory, parser_of, read_csv, replace_section, table, write_csv
-from modeseek import diagnostics, io
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic
-from modeseek.engines import ENGINES
-from modeseek.hints import AdviceWarning, CheckpointWarning
-from modeseek.profiles import get_profile
-from modeseek.storage import DataError
+from modeseek import io
+from modeseek._common.hints import AdviceWarning, CheckpointWarning
+from modeseek._storage import DataError
+from modeseek.meanshift import theory as diagnostics
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic
+from modeseek.meanshift.engines import ENGINES
+from modeseek.meanshift.kernels.profiles import get_profile
 
 CHAINS = ("DoublyStochasticMeanShift", "StochasticMeanShift", "BlurringMeanShift")
 ESTIMATORS = (*CHAINS, *CHAINS, "MeanShift", "ModeSeek")

@@ -77,8 +77,8 @@ def answer(case, engine=None, n_jobs=None):
 
 def engines(case):
     """Return the exact engines that take a case, `reference` first."""
-    from modeseek.engines import ENGINES
-    from modeseek.profiles import get_profile
+    from modeseek.meanshift.engines import ENGINES
+    from modeseek.meanshift.kernels.profiles import get_profile
 
     cls, points, options = CASES[case]
     if cls == "ModeSeek":

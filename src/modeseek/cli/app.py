@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from modeseek._common.resources import NotEnoughMemory
+from modeseek._storage import DataError
 from modeseek.cli import options as o
 from modeseek.cli import picture_options as p
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.signals import sigterm_as_ctrl_c
-from modeseek.resources import NotEnoughMemory
-from modeseek.storage import DataError
 
 __all__ = ["app", "main"]
 

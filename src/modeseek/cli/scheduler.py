@@ -13,15 +13,15 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+from modeseek._common.scaling import Moments, Scaling
+from modeseek._common.types import Array
+from modeseek._storage import check_target, kind_of, write_json
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import STANDARD_STREAM, note, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
 from modeseek.cli.work import added_columns
-from modeseek.scale import DaskFailed, Distributed, told
-from modeseek.scale.parts import Part
-from modeseek.scaling import Moments, Scaling
-from modeseek.storage import check_target, kind_of, write_json
-from modeseek.types import Array
+from modeseek.sketches import DaskFailed, Distributed, told
+from modeseek.sketches.parts import Part
 
 __all__ = ["cluster_by_dask", "connected"]
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.hints import closest
+from modeseek._common.types import Array
+from modeseek._storage import DataError, Table, read_arrays, read_table
 from modeseek.diarization.rttm import decoded, turns_in
-from modeseek.hints import closest
-from modeseek.storage import DataError, Table, read_arrays, read_table
-from modeseek.types import Array
 
 __all__ = ["SEGMENT_SUFFIXES", "Windows", "read_segments", "read_windows"]
 

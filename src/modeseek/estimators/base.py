@@ -16,7 +16,27 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.chain import (
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.progress import Line, show_line
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, Geometry, IntArray, Watcher
+from modeseek._common.validation import (
+    METRICS,
+    Points,
+    check_callbacks,
+    check_choice,
+    check_integer,
+    check_jobs,
+    check_number,
+    check_tau,
+    check_weights,
+)
+from modeseek.estimators.advice import advice, advice_on_size
+from modeseek.estimators.data import advise_on_scale, check_rows
+from modeseek.estimators.lazy import fit_lazily, predict_lazily
+from modeseek.estimators.shown import Shown
+from modeseek.estimators.summaries import Summarised
+from modeseek.meanshift.chains import (
     Chain,
     ChainResult,
     Checkpoint,
@@ -29,31 +49,13 @@ from modeseek.chain import (
     partition,
     run,
 )
-from modeseek.engines import choose
-from modeseek.estimators.advice import advice, advice_on_size
-from modeseek.estimators.data import advise_on_scale, check_rows
-from modeseek.estimators.lazy import fit_lazily, predict_lazily
-from modeseek.estimators.shown import Shown
-from modeseek.estimators.summaries import Summarised
-from modeseek.hints import AdviceWarning
-from modeseek.partition import Partition
-from modeseek.profiles import FLAT, Profile, get_profile
-from modeseek.progress import Line, show_line
-from modeseek.ranges import Range, automatic_range
-from modeseek.resources import check_memory
-from modeseek.scale import is_distributed
-from modeseek.types import Array, Callback, Geometry, IntArray, Watcher
-from modeseek.validation import (
-    METRICS,
-    Points,
-    check_callbacks,
-    check_choice,
-    check_integer,
-    check_jobs,
-    check_number,
-    check_tau,
-    check_weights,
-)
+from modeseek.meanshift.chains.progress import ChainFollower
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
+from modeseek.meanshift.partition import Partition
+from modeseek.meanshift.types import Callback
+from modeseek.selection.bandwidths import Range, automatic_range
+from modeseek.sketches import is_distributed
 
 __all__ = ["Memberships", "ShiftClusterer"]
 
@@ -230,7 +232,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
 
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
         record = self._record()
-        line = [] if self._line is None else [self._line.follow(chain, stopping)]
+        line = [] if self._line is None else [ChainFollower(self._line, chain, stopping)]
         result = self._run_one(chain, stopping, record, [*line, *(self.callbacks or ())])
         if result.outcome is Outcome.INTERRUPTED and not result.sweeps:
             raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")

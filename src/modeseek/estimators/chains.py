@@ -9,15 +9,17 @@ from numbers import Integral
 
 import numpy as np
 
-from modeseek.chain import Chain, ChainResult, Outcome, Record, Setting, Stopping, partition
-from modeseek.consensus import consensus
-from modeseek.ensemble import chains_of, client_in_force, run_chains
+from modeseek._common.types import Array
+from modeseek._common.validation import Points
 from modeseek.estimators.base import Memberships
-from modeseek.partition import Partition, partition_of
-from modeseek.ranges import local_scales
-from modeseek.scale import on_workers
-from modeseek.types import Array, Callback
-from modeseek.validation import Points
+from modeseek.meanshift.chains import Chain, ChainResult, Outcome, Record, Setting, Stopping, partition
+from modeseek.meanshift.chains.progress import ChainsFollower
+from modeseek.meanshift.consensus import consensus
+from modeseek.meanshift.ensemble import chains_of, client_in_force, run_chains
+from modeseek.meanshift.partition import Partition, partition_of
+from modeseek.meanshift.types import Callback
+from modeseek.selection.bandwidths import local_scales
+from modeseek.sketches import on_workers
 
 __all__ = ["RandomClusterer"]
 
@@ -51,7 +53,7 @@ class RandomClusterer(Memberships):
         chains = chains_of(self._chain_maker(points), n_chains)
         record = self._record()
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
-        several = None if self._line is None else self._line.follow_several(n_chains)
+        several = None if self._line is None else ChainsFollower(self._line, n_chains)
         ended = None if several is None else several.ended
         with on_workers() if self._away else nullcontext():
             # of chains that run elsewhere only their ends are heard

@@ -9,14 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek.chain import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
-from modeseek.engines.masses import mass_within
-from modeseek.estimators.base import ShiftClusterer
-from modeseek.neighbours import kth_distance, nearest
-from modeseek.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
-from modeseek.profiles import FLAT, Profile, get_profile
-from modeseek.types import Array, Callback, IntArray
-from modeseek.validation import (
+from modeseek._common.neighbors import kth_distance, nearest
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import (
     LONGEST,
     SHORTEST,
     Points,
@@ -26,6 +21,12 @@ from modeseek.validation import (
     check_state,
     distinct_rows,
 )
+from modeseek.estimators.base import ShiftClusterer
+from modeseek.meanshift.chains import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
+from modeseek.meanshift.engines.masses import mass_within
+from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
+from modeseek.meanshift.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
+from modeseek.meanshift.types import Callback
 
 __all__ = ["MeanShift"]
 
@@ -58,7 +59,7 @@ class MeanShift(ShiftClusterer):
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see `modeseek.ranges`;
+        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see docs/choosing-the-range.md;
         scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
     seeds : array-like of shape (n_seeds, n_features), optional
         Where climbers start; every point by default. A seed with no point within the bandwidth starts at the nearest.
@@ -92,7 +93,7 @@ class MeanShift(ShiftClusterer):
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
-        All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
+        All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     verbose : int, default=0
         1 shows progress on a terminal.
     callbacks : sequence of callables, optional
@@ -100,7 +101,7 @@ class MeanShift(ShiftClusterer):
     record : "all", name, sequence of names or Record, optional
         What to keep of the run in `trace_` besides the bandwidth and the largest shifts, after every sweep: "clumps",
         "diameter", "gap", "snapshots" (of the climbers, in the rows of `points_`; where some go ahead, the others may
-        take their ends in one step). Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also
+        take their ends in one step). Pictures of a run need it, see `modeseek.plots`; `Record` also
         says how often.
     checkpoint : str or path-like, optional
         A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.neighbors import nearest
+from modeseek._common.types import Array, Geometry, IntArray, Watcher
+from modeseek._common.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
 from modeseek.estimators.data import check_rows
 from modeseek.estimators.memory import check_fit
-from modeseek.hints import AdviceWarning
-from modeseek.neighbours import nearest
-from modeseek.scale import FIRST, Plan, Sample, Summary, Survey, is_distributed
-from modeseek.types import Array, Geometry, IntArray, Watcher
-from modeseek.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
+from modeseek.sketches import FIRST, Plan, Sample, Summary, Survey, is_distributed
 
 __all__ = ["Summarised", "resume_survey", "survey_of", "told_of"]
 

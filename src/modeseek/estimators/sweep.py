@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from modeseek.ensemble import run_gathered
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.neighbors import kth_distances
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_integer, check_state
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
-from modeseek.hints import AdviceWarning
-from modeseek.neighbours import kth_distances
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_integer, check_state
+from modeseek.meanshift.ensemble import run_gathered
 
 __all__ = ["BandwidthSweep", "Plateau", "sweep_bandwidths"]
 

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import Array, Geometry, IntArray
+from modeseek._common.validation import Points, canonical_points
+from modeseek._storage import DataError, Table, read_table
 from modeseek.datasets import paper_mixture
 from modeseek.plots.projection import project
-from modeseek.ranges import Range, automatic_range
-from modeseek.scaling import Scaling
-from modeseek.storage import DataError, Table, read_table
-from modeseek.types import Array, Geometry, IntArray
-from modeseek.validation import Points, canonical_points
+from modeseek.selection.bandwidths import Range, automatic_range
 
 __all__ = ["EXAMPLES", "LARGEST_FILE", "MOST_SHOWN", "Data", "Subject", "example", "from_bytes", "from_file"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from modeseek.chain import Setting
-from modeseek.objective import density, objective
-from modeseek.types import Array
+from modeseek._common.types import Array
+from modeseek.meanshift.chains import Setting
+from modeseek.meanshift.objective import density, objective
 
 __all__ = ["OBJECTIVE_POINTS", "History", "sampled_objective"]
 

@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.bandwidth import Constant, DrawPlan, make_policy
-from modeseek.chain import Chain, Setting, Stopping, blurring, doubly_stochastic, mean_shift, stochastic
-from modeseek.engines import choose
+from modeseek._common.types import Array
+from modeseek._common.validation import Points
 from modeseek.explorer.data import Subject
 from modeseek.explorer.settings import Settings
-from modeseek.profiles import FLAT, get_profile
-from modeseek.ranges import Range, complete_range
-from modeseek.types import Array, ChainState, Draws, Workspace
-from modeseek.validation import Points
+from modeseek.meanshift.bandwidth import Constant, DrawPlan, make_policy
+from modeseek.meanshift.chains import Chain, Setting, Stopping, blurring, doubly_stochastic, mean_shift, stochastic
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import FLAT, get_profile
+from modeseek.meanshift.types import ChainState, Draws, Workspace
+from modeseek.selection.bandwidths import Range, complete_range
 
 __all__ = ["Made", "Sweeping", "make"]
 

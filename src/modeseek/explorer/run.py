@@ -9,16 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.chain import ChainResult, Outcome, Trace, partition
+from modeseek._common.types import Array, IntArray
 from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.explorer.clumps import Tracker
 from modeseek.explorer.data import Eye, Subject
 from modeseek.explorer.history import History, sampled_objective
 from modeseek.explorer.making import Made, Sweeping, make
 from modeseek.explorer.settings import Settings, estimator_of
-from modeseek.partition import components
-from modeseek.ranges import Range
-from modeseek.types import Array, ChainState, IntArray
+from modeseek.meanshift.chains import ChainResult, Outcome, Trace, partition
+from modeseek.meanshift.partition import components
+from modeseek.meanshift.types import ChainState
+from modeseek.selection.bandwidths import Range
 
 __all__ = ["Frame", "Result", "Run"]
 

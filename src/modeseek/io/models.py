@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.hints import AdviceWarning
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import Array, IntArray
+from modeseek._storage import DataError, read_container, write_container
 from modeseek.io.fitted import ESTIMATORS, check_fitted
 from modeseek.io.values import decoded, encoded
-from modeseek.scaling import Scaling
-from modeseek.storage import DataError, read_container, write_container
-from modeseek.types import Array, IntArray
 
 __all__ = ["MODEL_SUFFIX", "Saved", "load", "read_model", "save"]
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import Array, IntArray
 from modeseek.report.subject import Extra, Subject
-from modeseek.scaling import Scaling
-from modeseek.types import Array, IntArray
 
 __all__ = [
     "Rival",

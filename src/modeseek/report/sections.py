@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import IntArray
 from modeseek.estimators.shown import DOUBTFUL
 from modeseek.plots.colours import NOISE_COLOUR, palette
 from modeseek.report.blocks import Block, Cell, Details, Heading, Jump, Paragraph, Stack, Swatch, Table
@@ -17,8 +19,6 @@ from modeseek.report.findings import Trait, composition, figure, of_kinds, rival
 from modeseek.report.inline import Plain
 from modeseek.report.scatter import ANCHOR
 from modeseek.report.subject import Subject
-from modeseek.scaling import Scaling
-from modeseek.types import IntArray
 
 __all__ = ["clusters_section", "question_section", "sureness_section"]
 
