@@ -56,10 +56,10 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_SOURCES[name]), name)
     if name in _MODULES:
         return importlib.import_module(f"modeseek.{name}")
-    from modeseek._common.hints import closest
+    from modeseek._common.hints import did_you_mean
 
     # private names are requested by inspection tools, not by users
-    hint = "" if name.startswith("_") else closest(name, [*__all__, *_MODULES])
+    hint = "" if name.startswith("_") else did_you_mean(name, [*__all__, *_MODULES])
     raise AttributeError(f"module 'modeseek' has no attribute {name!r}.{hint}")
 
 

@@ -26,7 +26,7 @@ from modeseek._storage import (
     read_table,
     write_json,
 )
-from modeseek._storage.atomic import put_in_place
+from modeseek._storage.atomic import put_in_place, remove_parts
 from modeseek._storage.text import read_text
 
 pa = pytest.importorskip("pyarrow")
@@ -82,6 +82,35 @@ def test_atomic_keeps_permissions_and_links(tmp_path):
     assert (tmp_path / "link.csv").is_symlink()
     assert real.read_text() == "new"
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
+def test_atomic_is_private_from_the_first_byte(tmp_path, monkeypatch):
+    """Before its permissions were set, others could open the part of a private file."""
+    target = put(tmp_path, "a.csv", "old")
+    target.chmod(0o600)
+    seen, create = [], os.open
+
+    def watched(path, flags, mode=0o777, **named):
+        descriptor = create(path, flags, mode, **named)
+        if flags & os.O_CREAT:
+            seen.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        return descriptor
+
+    monkeypatch.setattr(os, "open", watched)
+    with atomic_path(target) as part:
+        part.write_text("new")
+    assert seen == [0o600]
+
+
+def test_remove_parts_keeps_files_of_the_user(tmp_path):
+    """A date was taken for the random part of a temporary name."""
+    put(tmp_path, ".run.20260101.ckpt", "a copy")
+    with atomic_path(tmp_path / "run.ckpt") as part:
+        pass
+    (tmp_path / "run.ckpt").rename(part)
+    remove_parts(tmp_path / "run.ckpt")
+    assert [p.name for p in tmp_path.iterdir()] == [".run.20260101.ckpt"]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs a device file")

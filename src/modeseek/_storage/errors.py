@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 
 __all__ = [
     "DataError",
@@ -64,7 +64,7 @@ class UnknownColumnError(DataError):
             super().__init__(f"{source} has {count} columns named '{name}': give them different names.")
             return
         listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
-        super().__init__(f"{source} has no column '{name}'.{closest(name, columns)} The columns are: {listed}.")
+        super().__init__(f"{source} has no column '{name}'.{did_you_mean(name, columns)} The columns are: {listed}.")
 
 
 class NoColumnsError(DataError):

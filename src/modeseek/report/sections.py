@@ -112,7 +112,7 @@ def _apart(subject: Subject, told: Sequence[Trait]) -> Cell:
 
 
 def _values(subject: Subject) -> Cell:
-    means, spreads = Scaling.fit(subject.original, standardise=True)
+    means, spreads = Scaling.fit(subject.original, standardize=True)
     constant = np.ptp(subject.original, axis=0) == 0
     lines = [
         Plain(f"{name}: {figure(mean, spread)}" + ("" if same else f" ± {figure(spread, spread)}"))

@@ -86,22 +86,22 @@ class _Sums:
 
 
 def _of_chain(chain: Chain, sums: _Sums) -> dict[str, Any]:
-    setting = chain.setting
-    assert setting.engine is not None
-    n, d = setting.points.shape
+    problem = chain.problem
+    assert problem.engine is not None
+    n, d = problem.points.shape
     found = {
         "algorithm": chain.name,
         "number of points": n,
         "number of features": d,
-        "type of the data": str(setting.points.dtype),
-        "metric": setting.geometry.metric,
-        "points": sums.of(setting.points),
-        "weights": sums.of(setting.weights),
+        "type of the data": str(problem.points.dtype),
+        "metric": problem.geometry.metric,
+        "points": sums.of(problem.points),
+        "weights": sums.of(problem.weights),
         "start": sums.of(chain.init().points),
-        "profile": setting.profile.name,
-        "weights of the profile": _probe_profile(setting.profile),
-        "engine": setting.engine.name,
-        **(chain.settings or {}),
+        "profile": problem.profile.name,
+        "weights of the profile": _probe_profile(problem.profile),
+        "engine": problem.engine.name,
+        **(chain.parameters or {}),
     }
     return found if chain.plan is None else {**found, **_of_plan(chain.plan, sums)}
 
