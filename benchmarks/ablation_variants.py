@@ -13,9 +13,10 @@ import numpy as np
 from ablation_basins import basins, tie, tied_trees
 from contestants import Fitted
 from labelled import Method, Task
-from modeseek import ModeSeek, choice
+from modeseek import ModeSeek
 from modeseek.estimators import mode_seek
-from modeseek.views import proposals
+from modeseek.selection import choice
+from modeseek.selection.proposers import proposals
 
 AS_IS = "as is"
 # what "without the choice" takes in place of all settings: (neighbours, standard errors), (list, resolution)

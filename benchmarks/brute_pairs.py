@@ -18,9 +18,10 @@ import time
 import numpy as np
 
 from common import parser_of, processor, write_csv
-from modeseek.engines import BruteEngine
-from modeseek.profiles import PROFILES
-from modeseek.types import Draws, Geometry
+from modeseek._common.types import Geometry
+from modeseek.meanshift.engines import BruteEngine
+from modeseek.meanshift.kernels.profiles import PROFILES
+from modeseek.meanshift.types import Draws
 
 
 def pairs_per_second(n: int, d: int, profile: str, weighted: bool, pairs: int, repeats: int) -> float:

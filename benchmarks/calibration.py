@@ -32,9 +32,9 @@ from threadpoolctl import threadpool_limits
 from common import ROOT, machine, parser_of, read_csv, replace_section, table, write_csv
 from labelled import prepared, read_sets
 from modeseek import DoublyStochasticMeanShift, ModeSeek
-from modeseek.consensus import counterparts
 from modeseek.datasets import paper_mixture
-from modeseek.views import Retrial
+from modeseek.meanshift.consensus import counterparts
+from modeseek.selection.proposers import Retrial
 
 REFITS, SHARE, FRESH = 10, 0.7, 32
 DRAWS = 2

@@ -19,10 +19,11 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from modeseek.bandwidth import DrawPlan, Uniform
-from modeseek.engines import ENGINES
-from modeseek.profiles import BIWEIGHT
-from modeseek.types import Draws, Geometry
+from modeseek._common.types import Geometry
+from modeseek.meanshift.bandwidth import DrawPlan, Uniform
+from modeseek.meanshift.engines import ENGINES
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.meanshift.types import Draws
 
 SWEEPS = 8
 

@@ -21,12 +21,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from common import machine, parser_of, write_csv
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
+from modeseek._common.neighbors import kth_distances, nearest
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.metrics import k_score
-from modeseek.neighbours import kth_distances, nearest
-from modeseek.ranges import Range, automatic_range, judge_scales
-from modeseek.types import Geometry
-from modeseek.validation import canonical_points
+from modeseek.selection.bandwidths import Range, automatic_range, judge_scales
 
 SEEDS = 3
 MIXTURES = (10, 20, 50, 100, 200)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from modeseek.chain import Chain, Stopping, run
-from modeseek.types import Array, Engine, Geometry, ProfileLike, Workspace
+from modeseek._common.types import Array, Geometry
+from modeseek.meanshift.chains import Chain, Stopping, run
+from modeseek.meanshift.types import Engine, ProfileLike, Workspace
 
 
 class Counted:

@@ -19,8 +19,8 @@ import numpy as np
 
 from common import machine, parser_of, write_csv
 from contestants import DATA, SEED, blobs
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import Chain, Stopping, doubly_stochastic, setting
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import Chain, Stopping, doubly_stochastic, make_problem
 
 CHAINS = 8
 
@@ -28,7 +28,7 @@ CHAINS = 8
 def make_chains(n: int) -> list[Chain]:
     """Return chains on the same points that differ in their draws."""
     data = DATA["2-D"]
-    given = setting(blobs(data, n)[0])
+    given = make_problem(blobs(data, n)[0])
     policy = Shrinking(data.h_min, data.h_max, data.h_inf)
     return [doubly_stochastic(given, policy, seed=SEED, chain=number) for number in range(CHAINS)]
 
@@ -45,9 +45,9 @@ def main() -> None:
     """Measure and print."""
     arguments = parser_of(__doc__).parse_args()
     try:
-        from modeseek.ensemble import run_chains
+        from modeseek.meanshift.ensemble import run_chains
     except ImportError:
-        sys.exit("skipped: modeseek.ensemble.run_chains is not there")
+        sys.exit("skipped: modeseek.meanshift.ensemble.run_chains is not there")
     sizes, repeats = ((1_000,), 1) if arguments.quick else ((1_000, 10_000), 3)
     print(f"{machine()}; {CHAINS} chains, medians of {repeats}")
     rows = []

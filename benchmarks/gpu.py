@@ -29,14 +29,14 @@ from sklearn.datasets import make_blobs
 
 from common import machine, parser_of, read_csv, replace_section, table, write_csv
 from modeseek import MeanShift
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import ChainResult, Stopping, doubly_stochastic, partition, setting
-from modeseek.engines import ENGINES
-from modeseek.engines.cuda.device import kernel_of, multiprocessors
-from modeseek.ensemble import run_chains
-from modeseek.experiments.paper import run_paper
-from modeseek.profiles import BIWEIGHT
-from modeseek.types import Geometry, IntArray
+from modeseek._common.types import Geometry, IntArray
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, make_problem, partition
+from modeseek.meanshift.engines import ENGINES
+from modeseek.meanshift.engines.cuda.device import kernel_of, multiprocessors
+from modeseek.meanshift.ensemble import run_chains
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.paper.paper import run_paper
 
 # the paper's range
 POLICY = Shrinking(0.2, 1.6, 0.6)
@@ -91,7 +91,7 @@ def chains_of_engine(
     points: np.ndarray, engine: str, numbers: Sequence[int], stopping: Stopping
 ) -> tuple[list[Any], list[ChainResult]]:
     """Run chains of these numbers on an engine."""
-    given = setting(points, engine=engine)
+    given = make_problem(points, engine=engine)
     chains = [doubly_stochastic(given, POLICY, seed=0, chain=number) for number in numbers]
     return chains, run_chains(chains, stopping)
 
@@ -114,7 +114,7 @@ def by_all_cores(points: np.ndarray, count: int, stopping: Stopping) -> tuple[fl
 
 def timed_chains(work: Callable[[], Any], repeats: int) -> tuple[float, float, Any]:
     """Return the median times of the kernel that runs chains, the launch and the wait for it, and of the whole call."""
-    from modeseek.engines.cuda import many
+    from modeseek.meanshift.engines.cuda import many
 
     times, run = [], many._Launch.run
 
@@ -168,7 +168,9 @@ def climbs(quick: bool) -> Iterator[dict[str, Any]]:
     MeanShift(0.5, n_jobs=-1).fit(points[:5000])  # compiles for the processor
     for profile in ("biweight", "flat"):
         tol = 1e-3 if profile == "flat" else 1e-4
-        workspace = ENGINES["cuda"].open(points, np.ones(n), setting(points[:1], profile=profile).profile, Geometry())
+        workspace = ENGINES["cuda"].open(
+            points, np.ones(n), make_problem(points[:1], profile=profile).profile, Geometry()
+        )
         workspace.climb(points[:100], 0.5, tol, 300)
         seconds, found = timed(partial(workspace.climb, points, 0.5, tol, 300), 1)
         row = row_of(f"MS, {profile}, n = {n:,}, d = 2, every point climbs", seconds, None)

@@ -17,10 +17,10 @@ from sklearn.datasets import make_blobs
 
 from common import machine, parser_of, write_csv
 from contestants import SEED
-from modeseek.bandwidth import DrawPlan, Uniform
-from modeseek.engines import ENGINES, MomentsEngine
-from modeseek.profiles import PROFILES, Profile
-from modeseek.types import Geometry
+from modeseek._common.types import Geometry
+from modeseek.meanshift.bandwidth import DrawPlan, Uniform
+from modeseek.meanshift.engines import ENGINES, MomentsEngine
+from modeseek.meanshift.kernels.profiles import PROFILES, Profile
 
 SWEEPS = 6
 REPEATS = 3

@@ -22,13 +22,14 @@ import numpy as np
 
 from contestants import DATA, SEED, UNIT_RANGE, blobs, unit_vectors
 from counting import Counted, count
-from modeseek.bandwidth import Shrinking
-from modeseek.chain import Setting, Stopping, doubly_stochastic
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
-from modeseek.engines import ENGINES
-from modeseek.profiles import BIWEIGHT, QUADWEIGHT, Profile
-from modeseek.types import Engine, Geometry
-from modeseek.validation import canonical_points
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic
+from modeseek.meanshift.engines import ENGINES
+from modeseek.meanshift.kernels.profiles import BIWEIGHT, QUADWEIGHT, Profile
+from modeseek.meanshift.types import Engine
 
 BOUNDS = Path(__file__).with_name("operations.json")
 MARGIN = 0.10
@@ -48,7 +49,7 @@ def _case(rows, h_min, h_max, h_inf, profile=BIWEIGHT, metric="euclidean"):  # t
     points = canonical_points(rows, np.ones(len(rows)), Geometry(metric))
 
     def run(engine: Counted) -> float | None:
-        setting = Setting(points.values, points.weights, profile, points.geometry, engine)
+        setting = Problem(points.values, points.weights, profile, points.geometry, engine)
         chain = doubly_stochastic(setting, Shrinking(h_min, h_max, h_inf), seed=SEED)
         return count(chain, engine, Stopping(h_min / 4, rule="shifts", max_sweeps=SWEEPS)).per_update
 

@@ -18,9 +18,10 @@ from threadpoolctl import threadpool_limits
 
 from ablation_variants import Change, Shared, changed
 from labelled import NOISE, LabelledSet, prepared
-from modeseek import ModeSeek, choice
+from modeseek import ModeSeek
 from modeseek.estimators.mode_seek import _Polish
 from modeseek.metrics import rand_agreement
+from modeseek.selection import choice
 
 Record = dict[str, Any]
 VIEWS = ("modes", "communities")
@@ -28,7 +29,7 @@ SPLITS = 1000
 
 
 class Constants(NamedTuple):
-    """What the choice goes by; names are those of `modeseek.choice`."""
+    """What the choice goes by; names are those of `modeseek.selection.choice`."""
 
     next_to_it: float
     finer: float

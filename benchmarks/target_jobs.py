@@ -37,12 +37,12 @@ def job_fit(method: str, data: str, n: int, repeats: int) -> dict[str, Any]:
 def job_evaluations(n: int) -> dict[str, Any]:
     """Count the evaluations of a whole run of DSMS in the plane."""
     from counting import Counted, count
-    from modeseek.bandwidth import Shrinking
-    from modeseek.chain import Setting, Stopping, doubly_stochastic
-    from modeseek.engines import ENGINES
-    from modeseek.profiles import BIWEIGHT
-    from modeseek.types import Geometry
-    from modeseek.validation import canonical_points
+    from modeseek._common.types import Geometry
+    from modeseek._common.validation import canonical_points
+    from modeseek.meanshift.bandwidth import Shrinking
+    from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic
+    from modeseek.meanshift.engines import ENGINES
+    from modeseek.meanshift.kernels.profiles import BIWEIGHT
 
     name = next(name for name in ("moments", "candidates", "brute") if name in ENGINES)
     data = DATA["2-D"]
@@ -51,7 +51,7 @@ def job_evaluations(n: int) -> dict[str, Any]:
     engine.open(points.values[:2].copy(), points.weights[:2].copy(), BIWEIGHT, Geometry())
     if engine.evaluations is None:
         raise SystemExit(f"engine {name!r} does not count its evaluations")
-    setting = Setting(points.values, points.weights, engine=engine)
+    setting = Problem(points.values, points.weights, engine=engine)
     chain = doubly_stochastic(setting, Shrinking(data.h_min, data.h_max, data.h_inf), seed=SEED)
     counted = count(chain, engine, Stopping(data.h_min / 4))
     return {"per_update": counted.per_update, "sweeps": counted.sweeps, "note": name}
@@ -62,7 +62,7 @@ def job_unit_vectors(engine: str, n: int, d: int, repeats: int) -> dict[str, Any
     from sklearn.metrics import adjusted_rand_score
 
     from modeseek import DoublyStochasticMeanShift
-    from modeseek.engines import ENGINES
+    from modeseek.meanshift.engines import ENGINES
 
     if engine not in ENGINES:
         raise SystemExit(f"no engine {engine!r} here")

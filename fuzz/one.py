@@ -16,10 +16,10 @@ import atheris
 # what is read in Python: branches that a guess has to find
 with atheris.instrument_imports(
     include=[
-        "modeseek.storage",
+        "modeseek._storage",
         "modeseek.diarization",
         "modeseek.io",
-        "modeseek.chain.checkpoint",
+        "modeseek.meanshift.chains.checkpoint",
         "csv",
         "zipfile",
         "numpy.lib._format_impl",

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from modeseek.storage.container import HEAD
+from modeseek._storage.container import HEAD
 
 __all__ = ["mutated", "opened", "sealed"]
 

@@ -225,8 +225,8 @@ def _choice(model):
 
 def engines(case):
     """Return the exact engines that take a case, `reference` first."""
-    from modeseek.engines import ENGINES
-    from modeseek.profiles import get_profile
+    from modeseek.meanshift.engines import ENGINES
+    from modeseek.meanshift.kernels.profiles import get_profile
 
     cls, points, options = CASES[case]
     if cls == "ModeSeek":

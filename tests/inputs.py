@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
-from modeseek.types import Array, Geometry
-from modeseek.validation import canonical_points
-from modeseek.views import Landscape
-from modeseek.views.proposals import counts_for
-from modeseek.views.thinning import longest_list
+from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
+from modeseek._common.types import Array, Geometry
+from modeseek._common.validation import canonical_points
+from modeseek.selection.proposers import Landscape
+from modeseek.selection.proposers.proposals import counts_for
+from modeseek.selection.proposers.thinning import longest_list
 
 UGLY = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
 
@@ -48,7 +48,7 @@ def raw_rows(kind: str, rng: np.random.Generator, n: int, d: int) -> Array:
 def landscape_of(X: Array) -> Landscape:
     """Make the landscape of distinct rows, each of weight 1."""
     counts = counts_for(len(X))
-    neighbours = nearest_neighbours(X, longest_list(counts, len(X)))
+    neighbours = nearest_neighbors(X, longest_list(counts, len(X)))
     return Landscape(neighbours, np.ones(len(X)), min(intrinsic_dimension(neighbours), X.shape[1]), counts, X)
 
 
@@ -69,3 +69,23 @@ def states(draw, dimensions=(1, 2, 3, 5), kinds=UGLY, max_n=40, dtype=np.float64
         scale = 1.0
     h = scale * draw(st.floats(0.3, 2.0))
     return State(points.values, points.weights, h, seed, kind)
+
+
+SEEDS = st.integers(0, 10_000)
+
+
+def random_graph(seed):
+    """Return heights, edges and saddles of a random graph, with ties and several parts now and then."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    heights = np.round(rng.normal(size=n), int(rng.integers(0, 4)))
+    edges = rng.integers(0, n, (int(rng.integers(0, 4 * n)), 2))
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    lowest = heights[edges].min(axis=1) if len(edges) else np.empty(0)
+    saddles = lowest - np.round(rng.exponential(size=len(edges)), 1) * (rng.random(len(edges)) < 0.5)
+    return heights, edges, saddles
+
+
+def same(first, second):
+    pairs = np.unique(np.column_stack([first, second]), axis=0)
+    return len(pairs) == len(np.unique(first)) == len(np.unique(second))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import modeseek
-from modeseek.experiments.claims import CLAIMS
+from modeseek.paper.claims import CLAIMS
 
 
 @pytest.mark.parametrize("name", modeseek.__all__)

@@ -16,9 +16,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from modeseek import DoublyStochasticMeanShift
-from modeseek.bandwidth import Shrinking, Walk, uniforms
 from modeseek.datasets import paper_mixture
-from modeseek.diagnostics import absorption, walk_paths
+from modeseek.meanshift.bandwidth import Shrinking, Walk, uniforms
+from modeseek.meanshift.theory import absorption, walk_paths
 from modeseek.plots import palette
 
 # %%

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from modeseek._common.version import __version__
+
 if TYPE_CHECKING:
-    from modeseek import bandwidth, datasets, diagnostics, experiments, io, metrics, objective, plots, profiles, scorers
+    from modeseek import datasets, io, meanshift, metrics, paper, plots, scorers
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
@@ -14,9 +16,8 @@ if TYPE_CHECKING:
         ModeSeek,
         StochasticMeanShift,
     )
-    from modeseek.ranges import estimate_bandwidth
+    from modeseek.selection.bandwidths import estimate_bandwidth
 
-__version__ = "0.1.0"
 
 __all__ = [
     "BlurringMeanShift",
@@ -25,45 +26,40 @@ __all__ = [
     "ModeSeek",
     "StochasticMeanShift",
     "__version__",
-    "bandwidth",
     "datasets",
-    "diagnostics",
     "estimate_bandwidth",
-    "experiments",
     "io",
+    "meanshift",
     "metrics",
-    "objective",
+    "paper",
     "plots",
-    "profiles",
     "scorers",
 ]
 
-# scikit-learn, SciPy and matplotlib take longer to import than all that is here: who asks for a name pays for it
-_HOME = {
+# Names are imported on first use: scikit-learn, SciPy and matplotlib take longer to import than this package.
+_SOURCES = {
     "BlurringMeanShift": "modeseek.estimators",
     "DoublyStochasticMeanShift": "modeseek.estimators",
     "MeanShift": "modeseek.estimators",
     "ModeSeek": "modeseek.estimators",
     "StochasticMeanShift": "modeseek.estimators",
-    "estimate_bandwidth": "modeseek.ranges",
+    "estimate_bandwidth": "modeseek.selection.bandwidths",
 }
-_ROOMS = (
-    *("bandwidth", "datasets", "diagnostics", "experiments", "io", "metrics", "objective", "plots", "profiles"),
-    "scorers",
-    *("chain", "engines", "ensemble", "estimators", "images", "partition", "ranges", "report"),
-    *("resources", "scale", "types"),
+_MODULES = (
+    *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "plots", "report"),
+    *("scorers", "selection", "sketches"),
 )
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
-    if name in _ROOMS:
+    if name in _SOURCES:
+        return getattr(importlib.import_module(_SOURCES[name]), name)
+    if name in _MODULES:
         return importlib.import_module(f"modeseek.{name}")
-    from modeseek.hints import closest
+    from modeseek._common.hints import did_you_mean
 
-    # __all__ and the rooms are what a user can mean; private names, which inspection asks for, get no hint
-    hint = "" if name.startswith("_") else closest(name, [*__all__, *_ROOMS])
+    # private names are requested by inspection tools, not by users
+    hint = "" if name.startswith("_") else did_you_mean(name, [*__all__, *_MODULES])
     raise AttributeError(f"module 'modeseek' has no attribute {name!r}.{hint}")
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_choice, check_integer, check_number, seed_of
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_choice, check_integer, check_number, seed_of
 
 __all__ = ["imbalanced_mixture", "many_clusters", "paper_mixture"]
 

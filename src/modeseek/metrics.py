@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from modeseek.types import Array, IntArray
+from modeseek._common.types import Array, IntArray
 
 __all__ = ["acp", "alp", "best_jaccard", "k_score", "rand_agreement"]
 

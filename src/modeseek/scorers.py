@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
+from modeseek._common.types import IntArray
 from modeseek.metrics import k_score
-from modeseek.types import IntArray
 
 __all__ = ["ari_scorer", "k_scorer", "stability_scorer"]
 

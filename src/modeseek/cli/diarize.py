@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modeseek._storage import check_target, write_json
 from modeseek.cli.settings import Problem
 from modeseek.cli.steps import PIPE_WIDTH, STANDARD_STREAM, run_fit
-from modeseek.storage import check_target, write_json
 
 if TYPE_CHECKING:
     from modeseek.diarization import Diarization, Scores

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.scaling import Moments, Scaling
+from modeseek._storage import Kept, Place, WorkFolder
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import note
 from modeseek.cli.summary import Tally
-from modeseek.scale import Survey, survey_arrays, survey_from
-from modeseek.scaling import Moments, Scaling
-from modeseek.storage import Kept, Place, WorkFolder
+from modeseek.sketches import Survey, survey_arrays, survey_from
 
 __all__ = ["LABELS", "STATISTICS", "SUMMARY", "Keeper", "State"]
 

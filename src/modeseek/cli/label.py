@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from modeseek._storage import SUFFIXES, check_target, read_table
 from modeseek.cli.settings import Problem
 from modeseek.cli.steps import STANDARD_STREAM
-from modeseek.storage import SUFFIXES, check_target, read_table
 
 __all__ = ["label_file"]
 

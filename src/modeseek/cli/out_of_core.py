@@ -12,16 +12,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from modeseek.cli.kept import LABELS, STATISTICS, SUMMARY, Keeper, State
-from modeseek.cli.settings import Problem, Settings
-from modeseek.cli.steps import check_directions, column_names, note, notes_on, run_fit, show_result
-from modeseek.cli.summary import Tally, summarise
-from modeseek.cli.work import added_columns, draw, save_model
-from modeseek.estimators.shown import DOUBTFUL
-from modeseek.estimators.summaries import resume_survey, survey_of, told_of
-from modeseek.progress import show_line
-from modeseek.scaling import Moments, Scaling
-from modeseek.storage import (
+from modeseek._common.progress import show_line
+from modeseek._common.scaling import Moments, Scaling
+from modeseek._common.types import Array, Stage
+from modeseek._storage import (
     BLOCK,
     Chunk,
     ChunkWriter,
@@ -37,7 +31,13 @@ from modeseek.storage import (
     string_kinds,
     write_json,
 )
-from modeseek.types import Array, Stage
+from modeseek.cli.kept import LABELS, STATISTICS, SUMMARY, Keeper, State
+from modeseek.cli.settings import Problem, Settings
+from modeseek.cli.steps import check_directions, column_names, note, notes_on, run_fit, show_result
+from modeseek.cli.summary import Tally, summarise
+from modeseek.cli.work import added_columns, draw, save_model
+from modeseek.estimators.shown import DOUBTFUL
+from modeseek.estimators.summaries import resume_survey, survey_of, told_of
 
 __all__ = ["cluster_blocks"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from modeseek._common.types import Array
+from modeseek._storage import Features, Table
 from modeseek.cli.settings import Settings
-from modeseek.storage import Features, Table
-from modeseek.types import Array
 
 __all__ = ["write_clustering"]
 

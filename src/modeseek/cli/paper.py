@@ -28,11 +28,11 @@ def run_command(
     engine: str = "auto",
 ) -> None:
     """Run experiments of the paper into a folder."""
-    from modeseek.engines import choose as choose_engine
-    from modeseek.experiments.paper import choose, run_paper
-    from modeseek.experiments.runner import JobFailed
-    from modeseek.profiles import BIWEIGHT
-    from modeseek.progress import job_bar
+    from modeseek._common.progress import job_bar
+    from modeseek.meanshift.engines import choose as choose_engine
+    from modeseek.meanshift.kernels.profiles import BIWEIGHT
+    from modeseek.paper.paper import choose, run_paper
+    from modeseek.paper.runner import JobFailed
 
     if jobs == 0:
         raise Problem("--jobs must be the number of processes, or -1 for all cores; got 0.")

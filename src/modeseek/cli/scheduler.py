@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -11,15 +13,15 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+from modeseek._common.scaling import Moments, Scaling
+from modeseek._common.types import Array
+from modeseek._storage import check_target, kind_of, write_json
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import STANDARD_STREAM, note, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
 from modeseek.cli.work import added_columns
-from modeseek.scale import DaskFailed, Distributed, told
-from modeseek.scale.parts import Part
-from modeseek.scaling import Moments, Scaling
-from modeseek.storage import check_target, kind_of, write_json
-from modeseek.types import Array
+from modeseek.sketches import DaskFailed, Distributed, told
+from modeseek.sketches.parts import Part
 
 __all__ = ["cluster_by_dask", "connected"]
 
@@ -158,16 +160,22 @@ def _label(settings: Settings, frame: Any, estimator: Any) -> Tally:
 
     columns = added_columns(settings, [str(name) for name in frame.columns], estimator)
     folder = None if settings.output is None else Path(settings.output).absolute()
-    begun = None if folder is None else folder.with_name(f"{folder.name}.part")
+    # a new name: a folder that exists may hold other files, or those of a run with more parts
+    begun = None if folder is None else folder.with_name(f"{folder.name}.{secrets.token_hex(8)}.part")
     if begun is not None:
-        begun.mkdir(exist_ok=True)
+        begun.mkdir()
     parts = frame.to_delayed() if begun is not None else [None] * frame.npartitions
     added = zip(*(each.to_delayed() for each in columns.values()), strict=True)
     give = partial(_give, begun, tuple(columns), estimator.n_clusters_)
     jobs = [delayed(give, pure=False)(*each) for each in enumerate(zip(parts, added, strict=True))]
-    tallies = compute(*jobs)
-    if begun is not None and folder is not None:
-        begun.rename(folder)
+    try:
+        tallies = compute(*jobs)
+        if begun is not None and folder is not None:
+            begun.rename(folder)
+    except BaseException:
+        if begun is not None:
+            shutil.rmtree(begun, ignore_errors=True)
+        raise
     return _joined(tallies)
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.progress import show_line
+from modeseek._storage import LABEL_SUFFIXES, atomic_path, check_target, read_picture, write_json, write_picture
 from modeseek.cli.settings import Problem
 from modeseek.cli.steps import PIPE_WIDTH, STANDARD_STREAM, note
-from modeseek.progress import show_line
-from modeseek.storage import LABEL_SUFFIXES, atomic_path, check_target, read_picture, write_json, write_picture
 
 __all__ = ["Request", "segment_file"]
 

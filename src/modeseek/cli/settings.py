@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from modeseek.validation import check_choice
+from modeseek._common.validation import check_choice
 
 __all__ = ["ALGORITHMS", "DEFAULT", "Problem", "Settings", "build_estimator"]
 

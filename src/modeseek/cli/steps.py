@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeseek._common.hints import ScaleWarning
+from modeseek._common.types import Array
+from modeseek._storage import SUFFIXES, Features, Table, check_target, kind_of
 from modeseek.cli.advice import advice_on
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.summary import Summary
-from modeseek.hints import ScaleWarning
-from modeseek.storage import SUFFIXES, Features, Table, check_target, kind_of
-from modeseek.types import Array
 
 __all__ = [
     "STANDARD_STREAM",

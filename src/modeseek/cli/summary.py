@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import Array, IntArray
 from modeseek.cli.settings import Settings
 from modeseek.estimators.shown import DOUBTFUL
-from modeseek.scaling import Scaling
-from modeseek.types import Array, IntArray
 
 __all__ = ["Summary", "Tally", "summarise"]
 

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import Array
+from modeseek._storage import CHUNKED, Features, Table, kind_of, read_table, write_json
 from modeseek.cli.settings import Problem, Settings, build_estimator
 from modeseek.cli.steps import (
     STANDARD_STREAM,
@@ -20,9 +23,6 @@ from modeseek.cli.steps import (
     show_result,
 )
 from modeseek.cli.summary import Summary, summarise
-from modeseek.scaling import Scaling
-from modeseek.storage import CHUNKED, Features, Table, kind_of, read_table, write_json
-from modeseek.types import Array
 
 __all__ = ["added_columns", "cluster_file", "draw", "save_model"]
 
@@ -55,7 +55,7 @@ def cluster_file(settings: Settings) -> None:
         table.check_free(settings.name)
         table.check_writable(settings.output)
     notes = notes_on(settings, table, features)
-    scaling = Scaling.fit(features.values, standardise=settings.standardise)
+    scaling = Scaling.fit(features.values, standardize=settings.standardise)
     scaled = scaling.apply(features.values)
     check_directions(settings, table, scaled)
     fit = run_fit(lambda: estimator.fit(scaled))

@@ -7,12 +7,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from modeseek._common.types import Array
+from modeseek._common.validation import check_number
 from modeseek.diarization.extras import pyannote
 from modeseek.diarization.preparation import Preparation, check_embeddings
 from modeseek.diarization.speakers import Search, Speakers
 from modeseek.diarization.turns import Turn, annotation_of, check_segments, slices_of, speaker_names, turns_of
-from modeseek.types import Array
-from modeseek.validation import check_number
 
 __all__ = ["MIN_DURATION", "Diarization", "diarize", "find_turns"]
 

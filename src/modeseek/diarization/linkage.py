@@ -15,10 +15,10 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from modeseek.consensus import Vote
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, IntArray
+from modeseek.meanshift.consensus import Vote
 from modeseek.metrics import rand_agreement
-from modeseek.resources import check_memory
-from modeseek.types import Array, IntArray
 
 __all__ = ["Opinion", "by_linkage", "nearest_mean", "silhouette"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek.types import Array
-from modeseek.validation import check_integer
+from modeseek._common.types import Array
+from modeseek._common.validation import check_integer
 
 __all__ = ["PLAIN", "Preparation", "check_embeddings", "unit"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
+from modeseek._common.types import Array, IntArray
 from modeseek.diarization.preparation import PLAIN, Preparation, check_embeddings
 from modeseek.diarization.speakers import Search
-from modeseek.types import Array, IntArray
 
 __all__ = ["PyannoteClustering", "SpeakerClusterer"]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from modeseek._common.hints import did_you_mean
+from modeseek._storage import DataError, atomic_path, read_bytes
 from modeseek.diarization.turns import Turn, annotation_of
-from modeseek.hints import closest
-from modeseek.storage import DataError, atomic_path, read_bytes
 
 __all__ = ["parse_rttm", "read_rttm", "rttm_lines", "turns_in", "write_rttm"]
 
@@ -71,7 +71,7 @@ def parse_rttm(text: str, name: str = "text") -> dict[str, list[Turn]]:
     {'talk': [Turn(start=0.5, end=2.5, speaker='ann', confidence=0.9)]}
     >>> parse_rttm("SPEAKER talk 1 0.5 -2 <NA> <NA> ann <NA> <NA>", "talk.rttm")
     Traceback (most recent call last):
-    modeseek.storage.errors.DataError: 'talk.rttm', line 1: the duration is -2, which is not above 0: ...
+    modeseek._storage.errors.DataError: 'talk.rttm', line 1: the duration is -2, which is not above 0: ...
     """
     found: dict[str, list[Turn]] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -82,7 +82,7 @@ def parse_rttm(text: str, name: str = "text") -> dict[str, list[Turn]]:
         if fields[0] in OTHERS:
             continue
         if fields[0] != TURN:
-            hint = closest(fields[0].upper(), [TURN, *OTHERS])
+            hint = did_you_mean(fields[0].upper(), [TURN, *OTHERS])
             raise DataError(f"{place}: '{_brief(fields[0])}' is no type of an RTTM line.{hint} A turn reads: {FIELDS}.")
         if len(fields) not in (9, 10):
             raise DataError(

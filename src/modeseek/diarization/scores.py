@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_number
 from modeseek.diarization.diarizing import Diarization
 from modeseek.diarization.extras import pyannote
 from modeseek.metrics import k_score
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_number
 
 __all__ = ["Scores", "score", "true_speakers"]
 

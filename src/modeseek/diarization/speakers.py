@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.consensus import memberships
+from modeseek._common.neighbors import nearest
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_integer, seed_of
 from modeseek.diarization.linkage import Opinion, by_linkage, nearest_mean, silhouette
 from modeseek.diarization.preparation import PLAIN, Preparation, unit
 from modeseek.estimators import ModeSeek
-from modeseek.neighbours import nearest
-from modeseek.partition import by_weight
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_integer, seed_of
+from modeseek.meanshift.consensus import memberships
+from modeseek.meanshift.partition import by_weight
 
 __all__ = ["Search", "Speakers"]
 

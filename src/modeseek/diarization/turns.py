@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_choice
 from modeseek.diarization.extras import pyannote
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_choice
 
 __all__ = ["OVERLAPPING", "Turn", "annotation_of", "check_segments", "slices_of", "speaker_names", "turns_of"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from modeseek.neighbours import kth_distance
-from modeseek.validation import Points
+from modeseek._common.neighbors import kth_distance
+from modeseek._common.validation import Points
 
 __all__ = ["advice", "advice_on_size"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek.choice import ALIKE, Candidate
 from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
+from modeseek.selection.choice import ALIKE, Candidate
 
 __all__ = ["chosen_one", "nearly_chosen"]
 

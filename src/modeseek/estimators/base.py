@@ -16,34 +16,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.chain import (
-    Chain,
-    ChainResult,
-    Checkpoint,
-    Outcome,
-    Record,
-    RecordSpec,
-    Setting,
-    Stopping,
-    as_record,
-    partition,
-    run,
-)
-from modeseek.engines import choose
-from modeseek.estimators.advice import advice, advice_on_size
-from modeseek.estimators.data import advise_on_scale, check_rows
-from modeseek.estimators.lazy import fit_lazily, predict_lazily
-from modeseek.estimators.shown import Shown
-from modeseek.estimators.summaries import Summarised
-from modeseek.hints import AdviceWarning
-from modeseek.partition import Partition
-from modeseek.profiles import FLAT, Profile, get_profile
-from modeseek.progress import Line, show_line
-from modeseek.ranges import Range, automatic_range
-from modeseek.resources import check_memory
-from modeseek.scale import is_distributed
-from modeseek.types import Array, Callback, Geometry, IntArray, Watcher
-from modeseek.validation import (
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.progress import Line, show_line
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, Geometry, IntArray, Watcher
+from modeseek._common.validation import (
     METRICS,
     Points,
     check_callbacks,
@@ -54,6 +31,31 @@ from modeseek.validation import (
     check_tau,
     check_weights,
 )
+from modeseek.estimators.advice import advice, advice_on_size
+from modeseek.estimators.data import advise_on_scale, check_rows
+from modeseek.estimators.lazy import fit_lazily, predict_lazily
+from modeseek.estimators.shown import Shown
+from modeseek.estimators.summaries import Summarised
+from modeseek.meanshift.chains import (
+    Chain,
+    ChainResult,
+    Checkpoint,
+    Outcome,
+    Problem,
+    Record,
+    RecordSpec,
+    Stopping,
+    as_record,
+    partition,
+    run,
+)
+from modeseek.meanshift.chains.progress import ChainFollower
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
+from modeseek.meanshift.partition import Partition
+from modeseek.meanshift.types import Callback
+from modeseek.selection.bandwidths import Range, automatic_range
+from modeseek.sketches import is_distributed
 
 __all__ = ["Memberships", "ShiftClusterer"]
 
@@ -183,7 +185,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         chain, stopping = self._make_chain(points)
         result = self._run(chain, stopping)
         self._store(points, result, partition(chain, result, stopping.tau))
-        self.points_ = points.restore(result.state.points)[points.inverse]
+        self.points_ = points.to_data(result.state.points)[points.inverse]
         self.trace_ = result.trace.restored(points)
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
@@ -202,11 +204,11 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
             advise_on_scale(self, rows)
         return rows, check_weights(sample_weight, len(rows)), geometry
 
-    def _setting(self, points: Points, h: float) -> Setting:
+    def _problem(self, points: Points, h: float) -> Problem:
         profile = get_profile(self.profile)
         engine = choose(self.engine, profile, points.values, h, chains=self._count_chains())
         self.engine_ = engine.name
-        return Setting(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
+        return Problem(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
 
     def _count_chains(self) -> int:
         return 1
@@ -230,7 +232,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
 
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
         record = self._record()
-        line = [] if self._line is None else [self._line.follow(chain, stopping)]
+        line = [] if self._line is None else [ChainFollower(self._line, chain, stopping)]
         result = self._run_one(chain, stopping, record, [*line, *(self.callbacks or ())])
         if result.outcome is Outcome.INTERRUPTED and not result.sweeps:
             raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
@@ -297,7 +299,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
 
     def _store(self, points: Points, result: ChainResult, part: Partition) -> None:
         self._store_clusters(points, part)
-        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
+        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))
         self.outcome_ = result.outcome
         self.n_updates_ = result.state.k
 
@@ -307,7 +309,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         self._points = points
         self._labels = np.where(keep, np.cumsum(keep) - 1, -1)[part.labels]
         self.labels_ = self._labels[points.inverse]
-        self.cluster_centers_ = points.restore(part.centers[keep])
+        self.cluster_centers_ = points.to_data(part.centers[keep])
         self.n_clusters_ = int(keep.sum())
 
 

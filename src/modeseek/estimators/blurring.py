@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from modeseek.chain import Chain, RecordSpec, Stopping, blurring
+from modeseek._common.validation import Points
 from modeseek.estimators.base import ShiftClusterer
-from modeseek.profiles import Profile
-from modeseek.types import Callback
-from modeseek.validation import Points
+from modeseek.meanshift.chains import Chain, RecordSpec, Stopping, blurring
+from modeseek.meanshift.kernels.profiles import Profile
+from modeseek.meanshift.types import Callback
 
 __all__ = ["BlurringMeanShift"]
 
@@ -20,7 +20,7 @@ class BlurringMeanShift(ShiftClusterer):
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel. None: chosen from the data, see `modeseek.ranges`.
+        Radius h of the kernel. None: chosen from the data, see docs/choosing-the-range.md.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel; the last two are outside the theorems.
     metric : {"euclidean", "cosine"}, default="euclidean"
@@ -41,7 +41,7 @@ class BlurringMeanShift(ShiftClusterer):
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
-        All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
+        All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     n_jobs : int, optional
         Threads. Labels do not depend on it.
     verbose : int, default=0
@@ -51,7 +51,7 @@ class BlurringMeanShift(ShiftClusterer):
     record : "all", name, sequence of names or Record, optional
         What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
         "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X).
-        Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also says how often.
+        Pictures of a run need it, see `modeseek.plots`; `Record` also says how often.
     checkpoint : str or path-like, optional
         A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
         bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
@@ -118,5 +118,5 @@ class BlurringMeanShift(ShiftClusterer):
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)
-        chain = blurring(self._setting(points, self.bandwidth_), self.bandwidth_)
+        chain = blurring(self._problem(points, self.bandwidth_), self.bandwidth_)
         return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from modeseek.hints import ScaleWarning
-from modeseek.scaling import dominant
-from modeseek.types import Array
+from modeseek._common.hints import ScaleWarning
+from modeseek._common.scaling import dominant
+from modeseek._common.types import Array
 
 __all__ = ["advise_on_scale", "check_rows"]
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from modeseek.bandwidth import NuSpec, make_policy
-from modeseek.chain import Chain, RecordSpec, doubly_stochastic
+from modeseek._common.validation import Points, check_number, seed_of
 from modeseek.estimators.chains import RandomClusterer
-from modeseek.profiles import Profile
-from modeseek.ranges import complete_range
-from modeseek.types import BandwidthPolicy, Callback
-from modeseek.validation import Points, check_number, seed_of
+from modeseek.meanshift.bandwidth import NuSpec, make_policy
+from modeseek.meanshift.chains import Chain, RecordSpec, doubly_stochastic
+from modeseek.meanshift.kernels.profiles import Profile
+from modeseek.meanshift.types import BandwidthPolicy, Callback
+from modeseek.selection.bandwidths import complete_range
 
 __all__ = ["DoublyStochasticMeanShift"]
 
@@ -32,7 +32,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
     ----------
     h_min, h_max, h_inf : float, optional
         Range of the bandwidth and the value that it closes on. None: chosen from the data, by chains on halves
-        of it (see `modeseek.ranges`). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
+        of it (see docs/choosing-the-range.md). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
     policy : {"shrinking", "walk", "uniform", "anchored", "constant"} or BandwidthPolicy, default="shrinking"
         How h is drawn. "walk" is the paper's Algorithm 1b, which the theorems cover; "shrinking" is our reading of its
         experiments. A policy of one's own brings its own range, so h_min, h_max and h_inf stay None.
@@ -59,7 +59,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
     n_chains : "auto" or int, default="auto"
         How many independent chains run; "auto" is one. With more, `labels_` is what they agree on: groups of points
-        that go together in more than half of the chains (see `modeseek.consensus`). Chain 0 is the one that "auto"
+        that go together in more than half of the chains (see docs/consensus.md). Chain 0 is the one that "auto"
         runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
@@ -69,7 +69,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
-        All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
+        All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     n_jobs : int, optional
         Threads for chains, batches, neighbour searches and `predict`. One chain is sequential. Labels do not depend
         on it.
@@ -83,7 +83,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
         "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X). With
         several chains the first one records.
-        Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also says how often.
+        Pictures of a run need it, see `modeseek.plots`; `Record` also says how often.
     checkpoint : str or path-like, optional
         A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
         bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
@@ -213,7 +213,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         policy = self._make_policy(points)
         return partial(
             doubly_stochastic,
-            self._setting(points, self.h_max_),
+            self._problem(points, self.h_max_),
             policy,
             seed=seed_of(self.random_state),
             order=self._order(),

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.types import Array, Geometry
+from modeseek._common.validation import Points, check_weights
 from modeseek.estimators.data import advise_on_scale
-from modeseek.hints import AdviceWarning
-from modeseek.scale import Distributed, Labeller, Plan, told
-from modeseek.types import Array, Geometry
-from modeseek.validation import Points, check_weights
+from modeseek.sketches import Distributed, Labeller, Plan, told
 
 if TYPE_CHECKING:
     from modeseek.estimators.base import ShiftClusterer

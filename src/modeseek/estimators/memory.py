@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from modeseek.chain.trace import FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS, as_record
-from modeseek.resources import check_memory
+from modeseek._common.resources import check_memory
+from modeseek.meanshift.chains.trace import FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS, as_record
 
 __all__ = ["check_fit", "fit_memory"]
 
@@ -64,7 +64,7 @@ def check_fit(estimator: Any, n: int, d: int, itemsize: int, *, summary: bool = 
         kind = "auto" if hasattr(estimator, "engine") else "sample"
         instead = (
             f'Take summary="{kind}" (weighted points that stand for the rows){single}, or a Dask array '
-            "(docs/how-to-dask.md); modeseek.resources.limit_memory(math.inf) tries all the same."
+            "(docs/how-to-dask.md); modeseek._common.resources.limit_memory(math.inf) tries all the same."
         )
     check_memory(need, what, instead)
 

@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.decomposition import PCA
 
-from modeseek.choice import Choice, Wishes, choose, merged
+from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
+from modeseek._common.types import Array, IntArray, Stage, Watcher
+from modeseek._common.validation import Points, check_integer, seed_of
 from modeseek.estimators.base import Memberships
-from modeseek.neighbours import intrinsic_dimension, nearest_neighbours
-from modeseek.partition import partition_of
-from modeseek.types import Array, IntArray, Stage, Watcher
-from modeseek.validation import Points, check_integer, seed_of
-from modeseek.views import Landscape
-from modeseek.views.proposals import counts_for
-from modeseek.views.scale import flat_tree, tree_of
-from modeseek.views.thinning import longest_list
+from modeseek.meanshift.partition import partition_of
+from modeseek.selection.choice import Choice, Wishes, choose, merged
+from modeseek.selection.proposers import Landscape
+from modeseek.selection.proposers.proposals import counts_for
+from modeseek.selection.proposers.scale import flat_tree, tree_of
+from modeseek.selection.proposers.thinning import longest_list
 
 __all__ = ["ModeSeek"]
 
@@ -62,7 +62,7 @@ class ModeSeek(Memberships):
     verbose : int, default=0
         1 shows progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
-        Each is called as f(stage) at every step of the way, with a `modeseek.types.Stage`: name, done, total.
+        Each is called as f(stage) at every step of the way, with a `modeseek._common.types.Stage`: name, done, total.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class ModeSeek(Memberships):
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
         counts = counts_for(len(x))
-        neighbours = nearest_neighbours(x, longest_list(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
+        neighbours = nearest_neighbors(x, longest_list(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
         # distances of 0 are rounding between distinct rows
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.types import Array, IntArray
 from modeseek.estimators.naming import TableAndOption
-from modeseek.scale import is_distributed
-from modeseek.types import Array, IntArray
+from modeseek.sketches import is_distributed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from modeseek.chain import Chain, RecordSpec, stochastic
+from modeseek._common.validation import Points, seed_of
 from modeseek.estimators.chains import RandomClusterer
-from modeseek.profiles import Profile
-from modeseek.types import Callback
-from modeseek.validation import Points, seed_of
+from modeseek.meanshift.chains import Chain, RecordSpec, stochastic
+from modeseek.meanshift.kernels.profiles import Profile
+from modeseek.meanshift.types import Callback
 
 __all__ = ["StochasticMeanShift"]
 
@@ -22,7 +22,7 @@ class StochasticMeanShift(RandomClusterer):
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel. None: chosen from the data, see `modeseek.ranges`.
+        Radius h of the kernel. None: chosen from the data, see docs/choosing-the-range.md.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel; the last two are outside the theorems.
     metric : {"euclidean", "cosine"}, default="euclidean"
@@ -43,7 +43,7 @@ class StochasticMeanShift(RandomClusterer):
         Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
     n_chains : "auto" or int, default="auto"
         How many independent chains run; "auto" is one. With more, `labels_` is what they agree on: groups of points
-        that go together in more than half of the chains (see `modeseek.consensus`). Chain 0 is the one that "auto"
+        that go together in more than half of the chains (see docs/consensus.md). Chain 0 is the one that "auto"
         runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
@@ -53,7 +53,7 @@ class StochasticMeanShift(RandomClusterer):
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
     engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
-        All are exact; they differ in speed, and `engine_` tells which was taken. See `modeseek.engines.choose`.
+        All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     n_jobs : int, optional
         Threads for chains, batches, neighbour searches and `predict`. Labels do not depend on it.
     random_state : int, RandomState, Generator or None
@@ -66,7 +66,7 @@ class StochasticMeanShift(RandomClusterer):
         What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
         "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X). With
         several chains the first one records.
-        Pictures of a run need it, see `modeseek.plots`; `modeseek.chain.Record` also says how often.
+        Pictures of a run need it, see `modeseek.plots`; `Record` also says how often.
     checkpoint : str or path-like, optional
         A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
         bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
@@ -147,7 +147,7 @@ class StochasticMeanShift(RandomClusterer):
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)
         return partial(
             stochastic,
-            self._setting(points, self.bandwidth_),
+            self._problem(points, self.bandwidth_),
             self.bandwidth_,
             seed=seed_of(self.random_state),
             order=self._order(),

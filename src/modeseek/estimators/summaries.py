@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.neighbors import nearest
+from modeseek._common.types import Array, Geometry, IntArray, Watcher
+from modeseek._common.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
 from modeseek.estimators.data import check_rows
 from modeseek.estimators.memory import check_fit
-from modeseek.hints import AdviceWarning
-from modeseek.neighbours import nearest
-from modeseek.scale import FIRST, Plan, Sample, Summary, Survey, is_distributed
-from modeseek.types import Array, Geometry, IntArray, Watcher
-from modeseek.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
+from modeseek.sketches import FIRST, Plan, Sample, Summary, Survey, is_distributed
 
 __all__ = ["Summarised", "resume_survey", "survey_of", "told_of"]
 
@@ -147,14 +147,14 @@ class Summarised:
         if not len(absent):
             return points
         inverse = points.inverse.copy()
-        inverse[absent] = nearest(points.values, points.place(rows[absent]), n_jobs=self.n_jobs)
+        inverse[absent] = nearest(points.values, points.to_canonical(rows[absent]), n_jobs=self.n_jobs)
         return points._replace(inverse=inverse)
 
     def _number(self, points: Points, rows: Array) -> IntArray:
         """Return for each row the point that it belongs to."""
         found: Summary | None = getattr(self, "summary_", None)
         if found is None:
-            return nearest(points.values, points.place(rows), n_jobs=self.n_jobs, watch=self._watch())
+            return nearest(points.values, points.to_canonical(rows), n_jobs=self.n_jobs, watch=self._watch())
         return self._stands_for[found.find(self._placed(rows), self.n_jobs)]
 
     def _placed(self, rows: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek.types import Array, IntArray
+from modeseek._common.types import Array, IntArray
 
 __all__ = ["SLOTS", "Tracker"]
 

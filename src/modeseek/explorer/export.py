@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from modeseek._common.scaling import Scaling
+from modeseek._storage import read_bytes
 from modeseek.explorer.data import Subject
 from modeseek.explorer.run import Result
 from modeseek.explorer.settings import Settings, estimator_of
 from modeseek.plots import save_clusters
 from modeseek.report import python_lines
-from modeseek.scaling import Scaling
-from modeseek.storage import read_bytes
 
 __all__ = ["labels_csv", "picture", "python_code", "stem"]
 
@@ -44,7 +44,7 @@ def picture(subject: Subject, settings: Settings, result: Result, suffix: str) -
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
     elif X.shape[1] <= 2:  # axes carry names, so they carry the data's own units
         X = subject.raw
-        centers = Scaling.fit(subject.raw, standardise=subject.standardise).undo(centers)
+        centers = Scaling.fit(subject.raw, standardize=subject.standardise).undo(centers)
     count = result.n_clusters
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"clusters{suffix}")
@@ -89,7 +89,7 @@ def python_code(subject: Subject, settings: Settings) -> str:
         expression += f"[:, {[data.table.columns.index(name) for name in subject.columns]}]"
     code = python_lines(model, "", standardise=subject.standardise)
     code = code.replace("X = read_table('').features().values", f"X = {expression}")
-    return code.replace("from modeseek.storage import read_table", head)
+    return code.replace("from modeseek._storage import read_table", head)
 
 
 def _free(name: str, taken: tuple[str, ...]) -> str:

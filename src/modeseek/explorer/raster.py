@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.types import Array, IntArray
+from modeseek._common.types import Array, IntArray
 
 __all__ = ["Discs", "discs", "paint", "rgba"]
 

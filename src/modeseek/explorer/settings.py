@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from modeseek import estimators
-from modeseek.bandwidth import POLICIES, get_nu
-from modeseek.profiles import get_profile
-from modeseek.validation import METRICS, check_choice, check_number, check_range
+from modeseek._common.validation import METRICS, check_choice, check_number, check_range
+from modeseek.meanshift.bandwidth import POLICIES, get_nu
+from modeseek.meanshift.kernels.profiles import get_profile
 
 __all__ = ["ALGORITHMS", "POLICY_NAMES", "PROFILE_NAMES", "Settings", "estimator_of", "read_settings"]
 

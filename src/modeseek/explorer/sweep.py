@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_number
 from modeseek.explorer.data import Subject
 from modeseek.explorer.making import make
 from modeseek.explorer.settings import Settings, estimator_of
 from modeseek.metrics import rand_agreement
-from modeseek.ranges import Range
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_number
+from modeseek.selection.bandwidths import Range
 
 __all__ = ["MOST_ROWS", "Sweep", "SweepRow", "settings_at"]
 

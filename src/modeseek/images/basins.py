@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.neighbors import pairs_within
+from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.images.picture import Picture
-from modeseek.neighbours import pairs_within
-from modeseek.profiles import BIWEIGHT
-from modeseek.prominence import cut, mode_tree
-from modeseek.scale import Cells, Grid
-from modeseek.types import Array, IntArray, Watcher
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.selection.prominence import cut, mode_tree
+from modeseek.sketches import Cells, Grid
 
 __all__ = ["Scales", "basins", "survey"]
 

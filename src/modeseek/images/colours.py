@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.types import Array
+from modeseek._common.types import Array
 
 __all__ = ["lab", "unit_range"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from modeseek._common.types import Array, Stage, Watcher
 from modeseek.images.colours import lab
-from modeseek.types import Array, Stage, Watcher
 
 __all__ = ["Picture", "check_picture"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from modeseek.types import Array, IntArray
+from modeseek._common.types import Array, IntArray
 
 __all__ = ["NOBODY", "Collector", "Regions"]
 

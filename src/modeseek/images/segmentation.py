@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from modeseek.hints import AdviceWarning
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.types import IntArray, Watcher
+from modeseek._common.validation import check_integer, check_number
 from modeseek.images.basins import Scales, basins, survey
 from modeseek.images.extra import need_scikit_image
 from modeseek.images.picture import Picture, check_picture
 from modeseek.images.regions import NOBODY, Collector
-from modeseek.scale import Cells
-from modeseek.types import IntArray, Watcher
-from modeseek.validation import check_integer, check_number
+from modeseek.sketches import Cells
 
 __all__ = ["segment"]
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from modeseek.chain import Outcome, Trace
-from modeseek.chosen import Candidate
+from modeseek._common.validation import Points
 from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.io.kinds import Kind, check_kind, expect, flag, maybe, number, of, reals, text, whole, wholes
-from modeseek.partition import Partition
-from modeseek.prominence import ScaleTree
-from modeseek.ranges import Range
-from modeseek.scale import Summary, Survey
-from modeseek.validation import Points
+from modeseek.meanshift.chains import Outcome, Trace
+from modeseek.meanshift.partition import Partition
+from modeseek.selection.bandwidths import Range
+from modeseek.selection.candidates import Candidate
+from modeseek.selection.prominence import ScaleTree
+from modeseek.sketches import Summary, Survey
 
 __all__ = ["ESTIMATORS", "check_fitted"]
 

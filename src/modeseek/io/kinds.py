@@ -11,18 +11,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
-from modeseek.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk
-from modeseek.chain import Outcome, Record, Series, Trace
-from modeseek.chosen import Candidate
-from modeseek.partition import Partition
-from modeseek.prominence import ModeTree, ScaleTree
-from modeseek.ranges import Range
-from modeseek.scale import Cells, Grid, Sample, Summary, Survey
-from modeseek.scale.grid import FAR
-from modeseek.scale.summary import CELLS, MOST_DIMENSIONS
-from modeseek.scaling import Scaling
-from modeseek.types import Geometry
-from modeseek.validation import METRICS, Points
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import Geometry
+from modeseek._common.validation import METRICS, Points
+from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk
+from modeseek.meanshift.chains import Outcome, Record, Series, Trace
+from modeseek.meanshift.partition import Partition
+from modeseek.selection.bandwidths import Range
+from modeseek.selection.candidates import Candidate
+from modeseek.selection.prominence import ModeTree, ScaleTree
+from modeseek.sketches import Cells, Grid, Sample, Summary, Survey
+from modeseek.sketches.grid import FAR
+from modeseek.sketches.summary import CELLS, MOST_DIMENSIONS
 
 __all__ = ["KINDS", "Kind", "check_kind", "expect", "flag", "maybe", "number", "of", "reals", "text", "whole", "wholes"]
 

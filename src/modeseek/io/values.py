@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from modeseek.chain import Outcome
 from modeseek.io.kinds import KINDS, check_kind, expect
-from modeseek.profiles import PROFILES, Profile
-from modeseek.prominence import ScaleTree, scale_tree
-from modeseek.scale import Sample, Summary
+from modeseek.meanshift.chains import Outcome
+from modeseek.meanshift.kernels.profiles import PROFILES, Profile
+from modeseek.selection.prominence import ScaleTree, scale_tree
+from modeseek.sketches import Sample, Summary
 
 __all__ = ["Unsaved", "decoded", "encoded"]
 

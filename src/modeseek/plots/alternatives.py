@@ -12,14 +12,14 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_state
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, nearly_chosen
 from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
 from modeseek.plots.matching import alike
 from modeseek.plots.projection import View, project
 from modeseek.plots.style import new_figure
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_state
 
 __all__ = ["plot_alternatives"]
 

@@ -16,13 +16,13 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from PIL import Image
 
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_number
+from modeseek._storage import DataError, atomic_path, check_target
 from modeseek.plots.colours import INK, colours_of
 from modeseek.plots.style import dress, new_figure
 from modeseek.plots.trajectories import paths_of
 from modeseek.plots.watched import Run, Watched, given_labels, recorded, some_rows, watch
-from modeseek.storage import DataError, atomic_path, check_target
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_number
 
 __all__ = ["FILM_SUFFIXES", "animate"]
 

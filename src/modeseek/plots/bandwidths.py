@@ -6,13 +6,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
-from modeseek.bandwidth import Anchored, Shrinking, Uniform, Walk
-from modeseek.chain import Series
+from modeseek._common.types import Array
+from modeseek.meanshift.bandwidth import Anchored, Shrinking, Uniform, Walk
+from modeseek.meanshift.chains import Series
 from modeseek.plots.colours import FAINT, INK, palette
 from modeseek.plots.style import dress, new_axes
 from modeseek.plots.ticks import log_ticks
 from modeseek.plots.watched import Run, Watched, recorded, watch
-from modeseek.types import Array
 
 __all__ = ["plot_bandwidths"]
 

@@ -11,15 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_number, check_state
+from modeseek._storage import check_target
 from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, colours_of, palette
 from modeseek.plots.found import Labelled, found_by
 from modeseek.plots.legends import MOST_IN_LEGEND, cluster_legend
 from modeseek.plots.numbers import number_clusters
 from modeseek.plots.projection import View, project
 from modeseek.plots.style import FIGURE_SIZE, PICTURE_SUFFIXES, dress, new_axes, save_figure
-from modeseek.storage import check_target
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_number, check_state
 
 __all__ = ["plot_clusters", "save_clusters"]
 

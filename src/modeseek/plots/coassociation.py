@@ -12,12 +12,12 @@ from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.consensus import consensus
+from modeseek._common.types import Array, IntArray
 from modeseek.estimators.base import Memberships
+from modeseek.meanshift.consensus import consensus
 from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
 from modeseek.plots.style import dress, new_axes
 from modeseek.plots.watched import some_rows
-from modeseek.types import Array, IntArray
 
 __all__ = ["plot_coassociation"]
 

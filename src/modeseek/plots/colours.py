@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import to_hex, to_rgba
 from numpy.typing import NDArray
 
-from modeseek.types import Array
+from modeseek._common.types import Array
 
 __all__ = ["FAINT", "INK", "NOISE_COLOUR", "colours_of", "palette"]
 

@@ -11,14 +11,14 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_choice
 from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
 from modeseek.plots.found import Labelled, found_by
 from modeseek.plots.matching import alike
 from modeseek.plots.style import new_axes
 from modeseek.plots.ticks import plain
-from modeseek.resources import check_memory
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_choice
 
 __all__ = ["plot_comparison"]
 

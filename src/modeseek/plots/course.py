@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from modeseek.bandwidth import Constant
-from modeseek.chain import Series
+from modeseek._common.types import Array
+from modeseek._common.validation import check_choice
+from modeseek.meanshift.bandwidth import Constant
+from modeseek.meanshift.chains import Series
 from modeseek.plots.colours import FAINT, INK, palette
 from modeseek.plots.style import dress, new_figure
 from modeseek.plots.ticks import log_ticks, plain
 from modeseek.plots.watched import Run, Watched, recorded, watch
-from modeseek.types import Array
-from modeseek.validation import check_choice
 
 __all__ = ["QUANTITIES", "plot_course"]
 

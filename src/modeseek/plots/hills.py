@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.prominence import ScaleTree, cut
-from modeseek.types import Array, IntArray
+from modeseek._common.types import Array, IntArray
+from modeseek.selection.prominence import ScaleTree, cut
 
 __all__ = ["Hill", "hills"]
 
@@ -41,7 +41,7 @@ def hills(tree: ScaleTree, level: float) -> list[Hill]:
     --------
     Of three peaks, 3, 2 and 1.5 high, the last two merge first, at 1:
 
-    >>> from modeseek.prominence import mode_tree, scale_tree
+    >>> from modeseek.selection.prominence import mode_tree, scale_tree
     >>> tree = scale_tree(mode_tree([3.0, 0.5, 2.0, 1.0, 1.5], [[0, 1], [1, 2], [2, 3], [3, 4]], [0.5, 0.5, 1.0, 1.0]))
     >>> [(hill.mode, hill.points.tolist()) for hill in hills(tree, 0.7)]
     [(0, [1, 0]), (1, [4, 3, 2])]
@@ -78,7 +78,7 @@ def beside(tree: ScaleTree, count: int) -> list[int]:
 
     Examples
     --------
-    >>> from modeseek.prominence import mode_tree, scale_tree
+    >>> from modeseek.selection.prominence import mode_tree, scale_tree
     >>> tree = scale_tree(mode_tree([3.0, 0.5, 2.0, 1.0, 1.5], [[0, 1], [1, 2], [2, 3], [3, 4]], [0.5, 0.5, 1.0, 1.0]))
     >>> beside(tree, 3)
     [0, 1, 2]

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from modeseek._common.types import IntArray
 from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
-from modeseek.types import IntArray
 
 __all__ = ["MOST_IN_LEGEND", "cluster_legend"]
 

@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from numpy.typing import ArrayLike
 
+from modeseek._common.types import Array
 from modeseek.plots.colours import FAINT, INK, palette
 from modeseek.plots.style import LETTER_INCHES, dress, new_axes
 from modeseek.plots.ticks import log_ticks, x_ticks
-from modeseek.types import Array
 
 __all__ = ["Band", "Style", "legend_below", "plot_lines", "style_cycle"]
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.types import IntArray
+from modeseek._common.validation import check_number
 from modeseek.estimators import ModeSeek
-from modeseek.prominence import ScaleTree
-from modeseek.types import IntArray
-from modeseek.validation import check_number
+from modeseek.selection.prominence import ScaleTree
 
 __all__ = ["Look", "Source", "look_at"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from modeseek.resources import check_memory
-from modeseek.types import IntArray
+from modeseek._common.resources import check_memory
+from modeseek._common.types import IntArray
 
 __all__ = ["alike"]
 

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
+from modeseek._common.types import Array, IntArray
 from modeseek.plots.colours import INK
-from modeseek.types import Array, IntArray
 
 __all__ = ["number_clusters"]
 

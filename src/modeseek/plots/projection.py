@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
-from modeseek.types import Array
+from modeseek._common.types import Array
 
 __all__ = ["Components", "View", "components", "project"]
 

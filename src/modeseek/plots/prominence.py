@@ -46,7 +46,7 @@ def plot_prominence(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from modeseek.prominence import mode_tree, scale_tree
+    >>> from modeseek.selection.prominence import mode_tree, scale_tree
     >>> tree = scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
     >>> ax = plot_prominence(tree, level=0.5, ax=Figure().subplots())
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().texts]

@@ -15,7 +15,7 @@ from modeseek.plots.course import WIDE
 from modeseek.plots.look import look_at
 from modeseek.plots.style import dress, new_figure
 from modeseek.plots.ticks import log_ticks
-from modeseek.prominence import ScaleTree
+from modeseek.selection.prominence import ScaleTree
 
 __all__ = ["plot_scales"]
 

@@ -9,8 +9,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from modeseek._storage import atomic_path, check_target
 from modeseek.plots.colours import FAINT, INK
-from modeseek.storage import atomic_path, check_target
 
 __all__ = ["FIGURE_SIZE", "LETTER_INCHES", "PICTURE_SUFFIXES", "dress", "new_axes", "new_figure", "save_figure"]
 

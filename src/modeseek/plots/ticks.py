@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
+from modeseek._common.types import Array
 from modeseek.plots.style import LETTER_INCHES
-from modeseek.types import Array
 
 __all__ = ["log_ticks", "plain", "x_ticks"]
 

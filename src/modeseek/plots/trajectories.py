@@ -10,6 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
+from modeseek._common.types import Array, IntArray
 from modeseek.plots.colours import NOISE_COLOUR, colours_of
 from modeseek.plots.legends import MOST_IN_LEGEND, cluster_legend
 from modeseek.plots.numbers import number_clusters
@@ -17,7 +18,6 @@ from modeseek.plots.projection import project
 from modeseek.plots.style import dress, new_axes
 from modeseek.plots.ticks import plain
 from modeseek.plots.watched import Run, Watched, given_labels, recorded, some_rows, watch
-from modeseek.types import Array, IntArray
 
 __all__ = ["paths_of", "plot_trajectories"]
 

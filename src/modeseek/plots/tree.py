@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
+from modeseek._common.types import Array, IntArray
 from modeseek.plots.colours import INK, NOISE_COLOUR, palette
 from modeseek.plots.hills import Hill, hills
 from modeseek.plots.legends import cluster_legend
 from modeseek.plots.look import Source, look_at
 from modeseek.plots.style import dress, new_axes
-from modeseek.prominence import ScaleTree
-from modeseek.types import Array, IntArray
+from modeseek.selection.prominence import ScaleTree
 
 __all__ = ["plot_tree"]
 
@@ -45,7 +45,7 @@ def plot_tree(source: Source, *, level: float | None = None, ax: Axes | None = N
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from modeseek.prominence import mode_tree, scale_tree
+    >>> from modeseek.selection.prominence import mode_tree, scale_tree
     >>> tree = scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
     >>> ax = plot_tree(tree, level=0.5, ax=Figure().subplots())
     >>> len(ax.lines), ax.get_ylabel()

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.bandwidth import Constant, make_policy
-from modeseek.chain import ChainResult, Outcome, Series, Trace
+from modeseek._common.neighbors import nearest
+from modeseek._common.types import Array, IntArray
 from modeseek.estimators import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek.estimators.base import ShiftClusterer
-from modeseek.neighbours import nearest
-from modeseek.types import Array, BandwidthPolicy, IntArray
+from modeseek.meanshift.bandwidth import Constant, make_policy
+from modeseek.meanshift.chains import ChainResult, Outcome, Series, Trace
+from modeseek.meanshift.types import BandwidthPolicy
 
 __all__ = ["Run", "Watched", "given_labels", "recorded", "some_rows", "watch"]
 

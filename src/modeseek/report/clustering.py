@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modeseek._storage import atomic_path, check_target, temporary_folder
 from modeseek.plots.clusters import save_clusters
 from modeseek.report.blocks import Block, Bullets, Fragment, Heading, Page, Picture
 from modeseek.report.code import fit_lines
@@ -21,7 +22,6 @@ from modeseek.report.pictures import Inlined, inline_picture
 from modeseek.report.scatter import scatter
 from modeseek.report.sections import clusters_section, question_section, sureness_section
 from modeseek.report.subject import Subject, subject_of
-from modeseek.storage import atomic_path, check_target, temporary_folder
 
 __all__ = ["REPORT_SUFFIXES", "write_report"]
 

@@ -43,11 +43,11 @@ def python_lines(
     >>> from modeseek import ModeSeek
     >>> print(python_lines(ModeSeek(random_state=0), "birds.csv", ["width", "height"], standardise=True))
     from modeseek import ModeSeek
-    from modeseek.scaling import Scaling
-    from modeseek.storage import read_table
+    from modeseek._common.scaling import Scaling
+    from modeseek._storage import read_table
     <BLANKLINE>
     X = read_table('birds.csv').features(['width', 'height']).values
-    X = Scaling.fit(X, standardise=True).apply(X)
+    X = Scaling.fit(X, standardize=True).apply(X)
     model = ModeSeek(random_state=0).fit(X)
     print(model.labels_)
     """
@@ -56,9 +56,9 @@ def python_lines(
     told = "" if header is None else f", header={header}"
     body = [f"X = read_table({file!r}{told}).features({'' if columns is None else _listed(columns)}).values"]
     if standardise:
-        head.append("from modeseek.scaling import Scaling")
-        body.append("X = Scaling.fit(X, standardise=True).apply(X)")
-    head.append("from modeseek.storage import read_table")
+        head.append("from modeseek._common.scaling import Scaling")
+        body.append("X = Scaling.fit(X, standardize=True).apply(X)")
+    head.append("from modeseek._storage import read_table")
     body += [f"model = {_call(estimator, name)}.fit(X)", "print(model.labels_)"]
     return "\n".join([*head, "", *body])
 
@@ -78,7 +78,7 @@ def block_lines(
     >>> from modeseek import ModeSeek
     >>> print(block_lines(ModeSeek(random_state=0), ["a.csv", "b.csv"], ["width", "height"]))
     from modeseek import ModeSeek
-    from modeseek.storage import open_chunks
+    from modeseek._storage import open_chunks
     <BLANKLINE>
     chunks, columns = open_chunks(['a.csv', 'b.csv']), ['width', 'height']
     model = ModeSeek(random_state=0)
@@ -93,14 +93,14 @@ def block_lines(
     body = [f"chunks, columns = open_chunks({_listed(files)}{told}), {_listed(columns)}"]
     rows = "chunk.table.features(columns).values"
     if standardise:
-        head.append("from modeseek.scaling import Moments")
+        head.append("from modeseek._common.scaling import Moments")
         body += [
             "moments = Moments.empty(len(columns))",
             "for chunk in chunks.read(only=columns):",
             f"    moments = moments.add({rows})",
         ]
         rows = f"moments.scaling().apply({rows})"
-    head.append("from modeseek.storage import open_chunks")
+    head.append("from modeseek._storage import open_chunks")
     body += [
         f"model = {_call(estimator, name)}",
         "for chunk in chunks.read(only=columns):",

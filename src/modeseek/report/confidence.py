@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from modeseek._common.types import Array
 from modeseek.estimators.shown import DOUBTFUL
 from modeseek.report.blocks import Fragment
-from modeseek.types import Array
 
 __all__ = ["confidence_histogram"]
 

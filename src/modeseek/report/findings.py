@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import Array, IntArray
 from modeseek.report.subject import Extra, Subject
-from modeseek.scaling import Scaling
-from modeseek.types import Array, IntArray
 
 __all__ = [
     "Rival",
@@ -174,7 +174,7 @@ def figure(value: float, spread: float) -> str:
 
 
 def _standardised_means(subject: Subject) -> tuple[Scaling, Array]:
-    scaling = Scaling.fit(subject.original, standardise=True)
+    scaling = Scaling.fit(subject.original, standardize=True)
     return scaling, _means(subject, scaling.apply(subject.original))
 
 

@@ -8,8 +8,8 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
+from modeseek._storage import DataError, read_bytes
 from modeseek.report.blocks import Picture
-from modeseek.storage import DataError, read_bytes
 
 __all__ = ["Inlined", "inline_picture"]
 

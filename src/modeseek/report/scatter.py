@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.types import Array, IntArray
 from modeseek.estimators.shown import DOUBTFUL
 from modeseek.plots.colours import NOISE_COLOUR, palette
 from modeseek.plots.projection import components
@@ -20,7 +21,6 @@ from modeseek.report.blocks import Fragment
 from modeseek.report.findings import separation, traits
 from modeseek.report.pictures import Inlined
 from modeseek.report.subject import Subject
-from modeseek.types import Array, IntArray
 
 __all__ = ["ANCHOR", "MOST_POINTS", "scatter"]
 

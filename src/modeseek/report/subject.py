@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_integer, check_state
 from modeseek.estimators.shown import DOUBTFUL
-from modeseek.types import Array, IntArray
-from modeseek.validation import check_integer, check_state
 
 __all__ = ["Extra", "Subject", "subject_of"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from modeseek._storage import atomic_path
 from modeseek.report.blocks import Page
 from modeseek.report.html import to_html
 from modeseek.report.markdown import to_markdown
-from modeseek.storage import atomic_path
 
 __all__ = ["write_page"]
 

@@ -21,12 +21,12 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
+from modeseek._common.types import Array, IntArray
 from modeseek.explorer.clumps import SLOTS
 from modeseek.explorer.page.theme import Ink
 from modeseek.explorer.raster import discs, paint, rgba
 from modeseek.explorer.run import Frame
 from modeseek.plots import palette
-from modeseek.types import Array, IntArray
 
 __all__ = ["Lines", "Stage", "SweepFigure"]
 

@@ -10,7 +10,7 @@ import panel as pn
 from modeseek.explorer.data import EXAMPLES, Data
 from modeseek.explorer.page.theme import beside
 from modeseek.explorer.settings import ALGORITHMS, POLICY_NAMES, PROFILE_NAMES, Settings, read_settings
-from modeseek.ranges import Range
+from modeseek.selection.bandwidths import Range
 
 __all__ = ["DataForm", "SettingsForm", "tick"]
 

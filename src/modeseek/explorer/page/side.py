@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import panel as pn
 
+from modeseek._common.types import Array, IntArray
 from modeseek.explorer.data import Subject
 from modeseek.explorer.live import Live
 from modeseek.explorer.page.figures import Lines, Stage
@@ -16,7 +17,6 @@ from modeseek.explorer.page.theme import ink
 from modeseek.explorer.page.words import facts
 from modeseek.explorer.run import Run
 from modeseek.explorer.settings import Settings
-from modeseek.types import Array, IntArray
 
 __all__ = ["Known", "Side"]
 

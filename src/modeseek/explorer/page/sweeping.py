@@ -15,7 +15,7 @@ from modeseek.explorer.page.theme import ink
 from modeseek.explorer.page.words import DASH, error
 from modeseek.explorer.settings import Settings
 from modeseek.explorer.sweep import MOST_ROWS, Sweep
-from modeseek.ranges import Range
+from modeseek.selection.bandwidths import Range
 
 __all__ = ["SweepView"]
 

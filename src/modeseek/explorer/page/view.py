@@ -19,7 +19,7 @@ from modeseek.explorer.page.theme import FRAME, beside, ink
 from modeseek.explorer.page.words import about, comparison, error, note
 from modeseek.explorer.settings import Settings
 from modeseek.explorer.sweep import settings_at
-from modeseek.ranges import Range
+from modeseek.selection.bandwidths import Range
 
 __all__ = ["Explorer"]
 

@@ -7,13 +7,13 @@ from html import escape
 
 import numpy as np
 
+from modeseek._common.types import IntArray
 from modeseek.explorer.data import Subject
 from modeseek.explorer.history import OBJECTIVE_POINTS
 from modeseek.explorer.live import Live
 from modeseek.explorer.run import Run
 from modeseek.explorer.settings import ALGORITHMS
 from modeseek.metrics import rand_agreement
-from modeseek.types import IntArray
 
 __all__ = ["DASH", "about", "comparison", "error", "facts", "note"]
 

@@ -1,0 +1,192 @@
+"""Ablations change what they say and nothing after it, share work without a trace, and replay the choice exactly."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import json
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from modeseek import ModeSeek
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
+from modeseek.estimators import mode_seek
+from modeseek.selection import choice
+from modeseek.selection.proposers import proposals
+
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "ablations.py"
+HEADS = "<!-- ablations -->\nold\n<!-- end of ablations -->\n"
+
+
+@pytest.fixture
+def ablations(monkeypatch):
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))  # it imports its neighbours, as a script does
+    monkeypatch.setattr(choice, "THINNINGS", 3)
+    return runpy.run_path(str(SCRIPT))
+
+
+@pytest.fixture
+def variants(ablations):
+    return {variant.name: variant for variant in importlib.import_module("ablation_variants").VARIANTS}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two sets: three blobs in the plane, and directions that fill enough dimensions for communities."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    blobs = 6.0 * np.array([[0, 0], [1, 0], [0, 1]])[y] + rng.normal(size=(60, 2))
+    rays = np.eye(40)[y] + 0.22 * rng.normal(size=(60, 40))
+    home = tmp_path / "data"
+    home.mkdir()
+    np.savez(home / "blobs.npz", X=blobs, y=y)
+    np.savez(home / "rays.npz", X=rays, y=y)
+    entries = [{"name": "blobs", "kind": "plane", "prep": "std"}, {"name": "rays", "kind": "voices", "prep": "l2"}]
+    (home / "manifest.json").write_text(json.dumps(entries))
+    return home
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def task_of(folder, name, *, cosine=False):
+    labelled = importlib.import_module("labelled")
+    with np.load(folder / f"{name}.npz") as arrays:
+        return labelled.Task(labelled.prepared(arrays["X"], "l2" if cosine else "std"), cosine, 3, 0)
+
+
+def test_every_variant_on_every_set_and_the_page(ablations, variants, folder, tmp_path, capsys):
+    out, kept, page = tmp_path / "rows.csv", tmp_path / "kept.jsonl", tmp_path / "page.md"
+    page.write_text(f"before\n{HEADS}after\n")
+    given = ["--data", str(folder), "--out", str(out), "--candidates", str(kept), "--seeds", "1"]
+    ablations["main"]([*given, "--report", str(page)])
+    rows = rows_of(out)
+    assert [(row["set"], row["method"]) for row in rows] == [(s, v) for s in ("blobs", "rays") for v in variants]
+    assert [row["error"] for row in rows] == [""] * len(rows)
+    found = {(row["set"], row["method"]): row for row in rows}
+    assert found["rays", "as is"]["note"] == "communities"
+    assert found["rays", "modes only"]["note"] != "communities"
+    assert found["blobs", "as is"]["note"] != "communities"
+    assert found["blobs", "communities everywhere"]["note"] in ("communities", "one cluster")
+    assert found["blobs", "DSMS basins"]["note"].endswith(" basins")
+    assert "basins" not in found["rays", "DSMS basins"]["note"]
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "| variant | ARI | gain | better, worse | plane (1) | voices (1) | median s |" in text
+    assert "Over the 1 sets in which modes are asked, seeds 0. Without rays." in text
+    # the replay of what was kept gives what was measured
+    halves = importlib.import_module("split_half")
+    replayed = halves.answers(halves.read_records(kept), [halves.PRESENT])[0]
+    assert replayed == pytest.approx([float(found[name, "as is"]["ari"]) for name in ("blobs", "rays")], abs=1e-4)
+    # a second run measures nothing, a line cut short is measured again
+    before = out.read_bytes(), kept.read_bytes()
+    kept.write_bytes(before[1][:-20])
+    capsys.readouterr()
+    ablations["main"](given)
+    assert (out.read_bytes(), kept.read_bytes()) == before
+    assert "seed 0" not in capsys.readouterr().err
+
+
+def test_sharing_changes_no_label_and_leaves_the_library_as_it_was(ablations, variants, folder):
+    module = importlib.import_module("ablation_variants")
+    watched = [(choice, name) for name in ("COMMUNITIES_FROM", "GRIDS", "NEXT_TO_IT", "FINER", "thin", "by_mixture")]
+    watched += [(choice, "_passes"), (proposals, "ERRORS"), (proposals, "trees"), (proposals, "mode_tree")]
+    watched += [(ModeSeek, "_landscape"), (mode_seek, "MOST_DIMENSIONS"), (mode_seek, "_Polish")]
+    before = [getattr(*each) for each in watched]
+    for name, cosine in (("blobs", False), ("rays", True)):
+        task, shared = task_of(folder, name, cosine=cosine), module.Shared()
+        for variant in variants.values():
+            alone = variant.fit(task)
+            with module.changed(shared.changes()):
+                together = variant.fit(task)
+            assert (together.labels == alone.labels).all(), variant.name
+            assert (together.model.confidence_ == alone.model.confidence_).all(), variant.name
+            seen, wanted = ([e[:2] + e[4:] for e in fitted.model.alternatives_] for fitted in (together, alone))
+            assert seen == wanted, variant.name
+        assert shared.taken() > 0
+        assert shared.taken() == 0
+    assert all(getattr(*each) is value for each, value in zip(watched, before, strict=True))
+
+
+def test_the_gate_and_the_merge_matter_where_they_should(ablations, variants, folder):
+    labelled = importlib.import_module("labelled")
+    noise = labelled.Task(np.random.default_rng(3).normal(size=(300, 2)), False, 1, 0)
+    assert variants["as is"].fit(noise).labels.max() == 0
+    assert variants["without the gate"].fit(noise).labels.max() > 0
+    merged, apart = (variants[name].fit(noise).labels.max() for name in ("without the gate", "without merge and gate"))
+    assert apart > merged
+    fixed = variants["without the choice"].fit(task_of(folder, "blobs"))
+    assert {each.setting for each in fixed.model.alternatives_ if each.view == "modes"} <= {(8.0, 2.0)}
+
+
+@pytest.mark.parametrize("kind", ["SMS", "DSMS"])
+def test_points_of_a_basin_are_never_parted(ablations, rng, kind):
+    module = importlib.import_module("ablation_basins")
+    x = rng.normal(size=(200, 2))
+    points = canonical_points(x, np.ones(200), Geometry())
+    landscape = ModeSeek()._landscape(points)
+    labels = module.basins(points, kind, 0)
+    assert 1 < labels.max() + 1 < 200
+    tied = module.tied_trees(module.tie(landscape, labels))
+    plain = proposals.trees(landscape)
+    parted = 0
+    for count, tree in tied.items():
+        found = proposals.cut(tree, 0.0)
+        assert all(len(np.unique(found[labels == basin])) == 1 for basin in range(labels.max() + 1))
+        without = proposals.cut(plain[count], 0.0)
+        parted += sum(len(np.unique(without[labels == basin])) > 1 for basin in range(labels.max() + 1))
+    assert parted > 0  # else the ties would do nothing here
+
+
+def record(name, *, dimension=2.0, rise=1.5, mixture=None, modes=(), communities=()):
+    # a proposal: setting, stability, that around it, entropy, ARI, like the mixture
+    return {"set": name, "seed": 0, "dimension": dimension, "rise": rise, "mixture": mixture} | {
+        "modes": [[8, 2, *each] for each in modes],
+        "communities": [[14, 1, *each] for each in communities],
+    }
+
+
+def test_a_replay_by_hand(ablations):
+    halves = importlib.import_module("split_half")
+    at = halves.Constants(0.25, 0.01, 3.6, 0.7, 0.6, 0.5)
+    two = ((0.9, 0.1, 0.7, 0.3, 0), (0.8, 0.8, 0.7, 0.6, 1))
+    records = [
+        record("second", modes=two),
+        record("gate", rise=0.5, modes=two),
+        record("unstable", rise=1.0, modes=((0.65, 0.65, 0.7, 0.6, 0),)),
+        record("mixture", mixture=0.4, modes=two[:1]),
+        record("alike", mixture=0.4, modes=two),
+        record("none", mixture=None),
+        record("high", dimension=5.0, mixture=0.4, modes=two, communities=((0.71, 0.7, 1.0, 0.9, 0),)),
+        record("unsure", dimension=5.0, mixture=0.4, modes=two, communities=((0.69, 0.7, 1.0, 0.9, 0),)),
+    ]
+    others = [at._replace(next_to_it=0.0), at._replace(rise=0.3), at._replace(communities_from=6.0)]
+    found = halves.answers(records, [at, *others])
+    assert found[0].tolist() == [0.6, 0.0, 0.0, 0.4, 0.6, 0.0, 0.9, 0.0]
+    assert found[1, 0] == 0.3  # without neighbours the first is more stable
+    assert found[2].tolist()[:3] == [0.6, 0.6, 0.0]  # a low rise is enough, if the partition is stable
+    assert found[3, 6] == 0.6
+
+
+def test_constants_that_suit_one_half_are_scored_on_the_other(ablations):
+    halves = importlib.import_module("split_half")
+    # half of the sets want sure communities, half want any: no constants suit both
+    sure = [record(f"a{i}", dimension=5.0, communities=((0.55, 0.55, 0.0, -0.5, 0),)) for i in range(4)]
+    unsure = [record(f"b{i}", dimension=5.0, communities=((0.55, 0.55, 0.0, 0.5, 0),)) for i in range(4)]
+    found = halves.split_half(sure + unsure, splits=200)
+    assert found.sets == 8
+    assert found.present == found.best == 0.0
+    assert found.chosen_on > 0.05
+    assert found.scored_on < -0.05
+
+
+def test_an_unknown_variant_is_named(ablations, folder):
+    with pytest.raises(SystemExit, match=r"no variant is called 'with'; there are as is, "):
+        ablations["main"](["--data", str(folder), "--variants", "with"])

@@ -1,0 +1,1 @@
+"""Shared foundations: types, validation, nearest neighbours, progress and resource limits."""

@@ -1,0 +1,69 @@
+"""Types that every package shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["Array", "Geometry", "IntArray", "Stage", "Watcher"]
+
+# floats and integers; the stubs of NumPy rarely know the exact type
+Array: TypeAlias = NDArray[Any]
+IntArray: TypeAlias = NDArray[Any]
+
+
+class Stage(NamedTuple):
+    """How far a stage of some work has come, for whoever watches.
+
+    Attributes
+    ----------
+    name : str
+        What is being done.
+    done : int
+    total : int, optional
+        How much there is to do; None where nobody knows.
+    unit : str
+        What is counted.
+    at_most : bool
+        Whether the stage may end before the total.
+    """
+
+    name: str
+    done: int = 0
+    total: int | None = None
+    unit: str = ""
+    at_most: bool = False
+
+
+Watcher: TypeAlias = Callable[[Stage], None]
+
+
+class Geometry(NamedTuple):
+    """The space the points live in.
+
+    Attributes
+    ----------
+    metric : {"euclidean", "cosine"}
+        Under "cosine" points are unit vectors, renormalised after each shift, and lengths are chords.
+    """
+
+    metric: str = "euclidean"
+
+    @property
+    def spherical(self) -> bool:
+        """Whether points live on the unit sphere."""
+        return self.metric == "cosine"
+
+    def arc(self, chord: ArrayLike) -> Array:
+        """Turn the distances that engines measure into those that the certificate adds up.
+
+        Straight lines stay as they are; a chord c between unit vectors becomes the angle 2 arcsin(c / 2).
+        """
+        chord = np.asarray(chord, dtype=np.float64)
+        return 2.0 * np.arcsin(np.clip(chord / 2.0, 0.0, 1.0)) if self.spherical else chord

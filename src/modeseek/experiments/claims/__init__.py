@@ -1,8 +1,0 @@
-"""The claims of the paper's experiments and theory, each with a test that the rows decide."""
-
-from modeseek.experiments.claims import against_sms, ranges, sparse, theory
-from modeseek.experiments.claims.base import Claim, Finding, Findings, Measured, name_of, settle
-
-__all__ = ["CLAIMS", "Claim", "Finding", "Findings", "Measured", "name_of", "settle"]
-
-CLAIMS: tuple[Claim, ...] = (*sparse.CLAIMS, *against_sms.CLAIMS, *ranges.CLAIMS, *theory.CLAIMS)

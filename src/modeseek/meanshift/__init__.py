@@ -1,0 +1,1 @@
+"""The paper: kernels, bandwidth policies, chains, engines, the partition and its certificate."""

@@ -1,0 +1,139 @@
+"""The sequences nu_k, k = 1, 2, ..., that let the bandwidth settle."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar, Protocol, TypeAlias, cast
+
+import numpy as np
+
+from modeseek._common.types import Array
+from modeseek._common.validation import check_number
+from modeseek.meanshift.bandwidth import steps
+
+__all__ = ["CustomNu", "LogLog", "Nu", "NuSpec", "Power", "get_nu"]
+
+
+class Nu(Protocol):
+    """A non-negative sequence nu_k -> 0."""
+
+    def __call__(self, k: Array) -> Array:
+        """Return nu_k for an array of k >= 1."""
+
+    def sup(self, k: int) -> float:
+        """Return the largest of nu_k, nu_{k+1}, ..."""
+
+    @property
+    def squares_diverge(self) -> bool | None:
+        """Whether the sum of nu_k^2 diverges; None if nobody knows."""
+
+
+@dataclass(frozen=True)
+class LogLog:
+    """The paper's nu_k = 1 / log10(10 + log10 k): 1.0 at k = 1, still 0.81 at k = 10^7.
+
+    Examples
+    --------
+    >>> LogLog()(np.array([1.0, 1e7])).round(2)
+    array([1.  , 0.81])
+    """
+
+    squares_diverge: ClassVar[bool] = True
+
+    def __call__(self, k: Array) -> Array:
+        return steps.log_log(k)
+
+    def sup(self, k: int) -> float:
+        """Return nu_k: the sequence falls."""
+        return float(self(np.array(float(k))))
+
+
+@dataclass(frozen=True)
+class Power:
+    """nu_k = k^-a with a > 0; its squares sum to infinity iff a <= 1/2.
+
+    Examples
+    --------
+    >>> Power(0.5).squares_diverge, Power(1.0).squares_diverge
+    (True, False)
+    """
+
+    a: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number("a", self.a)
+
+    @property
+    def squares_diverge(self) -> bool:
+        """Whether the sum of k^-2a diverges."""
+        return self.a <= 0.5
+
+    def __call__(self, k: Array) -> Array:
+        return steps.power(np.asarray(k, dtype=np.float64), self.a)
+
+    def sup(self, k: int) -> float:
+        """Return nu_k: the sequence falls."""
+        return steps.power(float(k), self.a)
+
+
+@dataclass(frozen=True)
+class CustomNu:
+    """A user's own sequence.
+
+    Parameters
+    ----------
+    function : callable
+        nu_k for a number k >= 1.
+    falls : bool
+        Whether the sequence never rises. Only then can a run be certified before nu has left the scene: otherwise
+        any nu_k up to 1 is held to be still possible.
+    squares_diverge : bool, optional
+        Whether the sum of nu_k^2 diverges, if known.
+    """
+
+    function: Callable[[float], float]
+    falls: bool = False
+    squares_diverge: bool | None = None
+
+    def __call__(self, k: Array) -> Array:
+        values = np.array([float(self.function(float(j))) for j in np.atleast_1d(k)])
+        if not (np.isfinite(values).all() and (values >= 0).all()):
+            raise ValueError("nu must give finite numbers >= 0 for every k >= 1.")
+        return values.reshape(np.shape(k))
+
+    def sup(self, k: int) -> float:
+        """Return nu_k where the sequence falls, else infinity."""
+        return float(self(np.array(float(k)))) if self.falls else np.inf
+
+
+NuSpec: TypeAlias = str | float | Callable[[float], float] | Nu
+
+
+def get_nu(nu: NuSpec) -> Nu:
+    """Return the sequence of a name ("log-log", "1/k", "1/k^0.5"), an exponent a, or a function of k.
+
+    Examples
+    --------
+    >>> get_nu("1/k^0.5")
+    Power(a=0.5)
+    >>> get_nu(2)
+    Power(a=2.0)
+    """
+    if isinstance(nu, (LogLog, Power, CustomNu)):
+        return nu
+    if isinstance(nu, str):
+        if nu == "log-log":
+            return LogLog()
+        power = re.fullmatch(r"1/k(?:\^(\d*\.?\d+))?", nu.replace(" ", ""))
+        if power:
+            return Power(float(power[1] or 1.0))
+    elif isinstance(nu, Real) and not isinstance(nu, bool):
+        return Power(check_number("nu", nu))
+    elif callable(nu):
+        return cast(Nu, nu) if hasattr(nu, "sup") else CustomNu(nu)
+    raise ValueError(
+        f"nu must be 'log-log', '1/k', '1/k^a' with a number a, a positive exponent a, or a function of k; got {nu!r}."
+    )

@@ -1,0 +1,38 @@
+"""Chains: the four algorithms, one loop, its stopping rules and its trace."""
+
+from modeseek.meanshift.chains.algorithms import (
+    Chain,
+    Problem,
+    blurring,
+    doubly_stochastic,
+    make_problem,
+    mean_shift,
+    stochastic,
+)
+from modeseek.meanshift.chains.checkpoint import Checkpoint
+from modeseek.meanshift.chains.run import ChainResult, partition, run
+from modeseek.meanshift.chains.stopping import RULES, Outcome, Stopping
+from modeseek.meanshift.chains.trace import Record, RecordSpec, Series, Trace, as_record, rebuild_trace
+
+__all__ = [
+    "RULES",
+    "Chain",
+    "ChainResult",
+    "Checkpoint",
+    "Outcome",
+    "Problem",
+    "Record",
+    "RecordSpec",
+    "Series",
+    "Stopping",
+    "Trace",
+    "as_record",
+    "blurring",
+    "doubly_stochastic",
+    "make_problem",
+    "mean_shift",
+    "partition",
+    "rebuild_trace",
+    "run",
+    "stochastic",
+]

@@ -1,0 +1,1 @@
+"""Kernel profiles and the formulas of a mean-shift step."""

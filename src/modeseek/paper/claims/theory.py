@@ -1,0 +1,130 @@
+"""What the paper's theory says, as far as runs can show it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from modeseek.meanshift.bandwidth import Shrinking, Walk
+from modeseek.paper.claims.base import Claim, Finding, Measured, Reading, readings
+from modeseek.paper.hyperparameters import Hyperparameters
+from modeseek.paper.intervals import half_width
+from modeseek.paper.lines import POLICIES
+
+__all__ = ["CLAIMS"]
+
+WHERE = "theoretical results"
+EACH_POLICY = readings(policy=POLICIES)
+# below these a mean change of L, over its largest value, and a gradient are rounding
+ROUNDING, SMALL_GRADIENT = 1e-14, 1e-6
+COVERED = 0.8
+
+
+def _rises_in_the_mean(measured: Measured, reading: Reading) -> Finding:
+    states = measured["submartingale"].where(kind="state", policy=reading["policy"])
+    half = [half_width(std, int(n)) for std, n in zip(states["std"], states["next_updates"], strict=True)]
+    below = int((states["mean"] + np.array(half) < -ROUNDING).sum())
+    refuted = int((states["mean"] + states["margin"] < 0).sum())
+    # one interval in twenty may lie below a true 0 by chance
+    return Finding(
+        refuted == 0 and below <= 0.05 * len(states),
+        f"at {len(states):,} states, {below:,} intervals of the mean change of L lie below 0, and {refuted:,} means "
+        "are below 0 by more than a margin that supposes nothing",
+    )
+
+
+def _gradient_vanishes(measured: Measured, reading: Reading) -> Finding:
+    rows = measured["gradient"].where(policy=reading["policy"])
+    last = rows["sweep"].max()
+    norms = rows.where(sweep=int(last))["norm"]
+    small = int((norms < SMALL_GRADIENT).sum())
+    return Finding(
+        small == len(norms),
+        f"the norm is below {SMALL_GRADIENT:g} after {last:.0f} sweeps in {small} of {len(norms)} runs; the largest is "
+        f"{norms.max():.2g}, at the start it was at most {rows.where(sweep=0)['norm'].max():.2g}",
+    )
+
+
+def _settles(measured: Measured, reading: Reading) -> Finding:
+    rows = measured["certificate"].where(policy=reading["policy"])
+    certified = len(rows.where(certificate_outcome="CERTIFIED"))
+    sweeps = rows["certificate"]
+    return Finding(
+        certified == len(rows),
+        f"{certified:,} of {len(rows):,} runs came to a partition that no later update can change, half of them within "
+        f"{np.median(sweeps):.0f} sweeps, the slowest after {sweeps.max():,.0f}",
+    )
+
+
+def _small_shifts_suffice(measured: Measured, reading: Reading) -> Finding:
+    rows = measured["certificate"].where(policy=reading["policy"])
+    other = int((rows["ari"] < 1).sum())
+    ratio = np.median(rows["shifts"] / np.maximum(rows["certificate"], 1))
+    return Finding(
+        other == 0,
+        f"it stopped {other:,} of {len(rows):,} runs at other clusters than the final ones, and took {ratio:.1f} times "
+        "as many sweeps as the certificate (median)",
+    )
+
+
+def _covers_the_range(measured: Measured, reading: Reading) -> Finding:
+    # the law of h does not look at data: the walk is simulated, shrinking is a formula
+    given = Hyperparameters()
+    if reading["policy"] == "shrinking":
+        policy = Shrinking(given.h_min, given.h_max, given.h_inf)
+        last = given.max_updates - 1
+        low, high = (float(policy.draw(np.array([u]), given.h_inf, last)[0]) for u in (0.0, 1.0))
+        share = (high - low) / (given.h_max - given.h_min)
+        return Finding(share >= COVERED, f"draw 10^7 is uniform on {low:.2f} to {high:.2f}, {share:.0%} of the range")
+    paths = measured["absorption"].where(kind="path", nu="log-log")
+    arrived = paths["absorbed_at"]
+    inside = float(np.isnan(arrived).mean())
+    formula = Walk(given.h_min, given.h_max, given.h_inf).absorption()
+    return Finding(
+        inside >= COVERED,
+        f"of {len(paths):,} walks {inside:.1%} are still inside the range after {paths['k'].max():,.0f} draws, half "
+        f"are at an end for good by draw {np.nanmedian(arrived):.0f}; {formula.message}",
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "With the slow nu the bandwidths go on to cover nearly the whole range.",
+        "influence of the bandwidth range",
+        f"After many draws, most walks are inside the range, or draws cover at least {COVERED:.0%} of it.",
+        ("absorption",),
+        EACH_POLICY,
+        _covers_the_range,
+    ),
+    Claim(
+        "L_h rises in the mean from every state (submartingale; the paper proves it for walk).",
+        WHERE,
+        "No state whose mean change is below 0 by the rigorous margin, at most one 90 % interval in twenty below 0.",
+        ("submartingale",),
+        EACH_POLICY,
+        _rises_in_the_mean,
+    ),
+    Claim(
+        "The gradient of L_h tends to 0 (the paper proves it for walk).",
+        WHERE,
+        f"At the end of every run, the longest block of the gradient is below {SMALL_GRADIENT:g}.",
+        ("gradient",),
+        EACH_POLICY,
+        _gradient_vanishes,
+    ),
+    Claim(
+        "After finitely many updates the clusters stay as they are (the paper proves it for walk).",
+        WHERE,
+        "Every run ends with the certificate: no later update can change the partition.",
+        ("certificate",),
+        EACH_POLICY,
+        _settles,
+    ),
+    Claim(
+        "In practice a run can stop when the last shifts are small.",
+        WHERE,
+        "Stopped when every last shift is below 10^-6, no run has other clusters than the final ones.",
+        ("certificate",),
+        EACH_POLICY,
+        _small_shifts_suffice,
+    ),
+)

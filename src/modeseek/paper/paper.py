@@ -1,0 +1,113 @@
+"""All experiments of the paper, run, drawn and written to a folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from modeseek._common.validation import check_choice, check_integer
+from modeseek._storage import DataError
+from modeseek.paper.absorption import Absorption
+from modeseek.paper.bandwidth_range import BandwidthRange
+from modeseek.paper.certificate import CertificateTimes
+from modeseek.paper.clusters import Clusters
+from modeseek.paper.experiment import Experiment
+from modeseek.paper.gradient import GradientNorm
+from modeseek.paper.imbalance import Imbalance
+from modeseek.paper.one_run import OneRun
+from modeseek.paper.page import Made, claims_page, report_page
+from modeseek.paper.runner import Plan, run_plan
+from modeseek.paper.sparse import Sparse
+from modeseek.paper.submartingale import SubmartingaleMeans
+from modeseek.paper.sweep import Sweep
+from modeseek.paper.writing import write_results
+from modeseek.report import write_page
+
+__all__ = ["EXPERIMENTS", "choose", "run_paper"]
+
+EXPERIMENTS: Mapping[str, Experiment] = {
+    each.name: each
+    for each in (
+        Sparse(),
+        Imbalance(),
+        Clusters(),
+        BandwidthRange(),
+        Sweep(),
+        Absorption(),
+        OneRun(),
+        SubmartingaleMeans(),
+        GradientNorm(),
+        CertificateTimes(),
+    )
+}
+RUNS, QUICK_RUNS = 100, 5
+
+Bar = Callable[[float, float], AbstractContextManager[Callable[[float], None]]]
+
+
+def choose(figures: Sequence[str] = (), *, quick: bool = False) -> list[Experiment]:
+    """Return the experiments named, or all, in the order of the report.
+
+    Examples
+    --------
+    >>> [each.name for each in choose(["range", "sparse"])]
+    ['sparse', 'range']
+    """
+    for figure in figures:
+        check_choice("FIGURE", figure, EXPERIMENTS)
+    chosen = [each for name, each in EXPERIMENTS.items() if name in figures or not figures]
+    return [each.quick() for each in chosen] if quick else chosen
+
+
+def run_paper(
+    folder: Path,
+    figures: Sequence[str] = (),
+    *,
+    runs: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    quick: bool = False,
+    engine: str = "auto",
+    bar: Bar | None = None,
+) -> Path:
+    """Run experiments of the paper and write rows, pictures and the report; return the report's path.
+
+    Finished jobs are kept in the folder as they end: after Ctrl-C, the same call goes on where it stopped.
+
+    Parameters
+    ----------
+    folder : path
+        Where everything is written; made if it is not there.
+    figures : sequence of str
+        Which experiments; none means all.
+    runs : int, optional
+        Repetitions; None means 100, or 5 in quick mode.
+    seed : int
+    n_jobs : int, optional
+        Processes; None means 1, -1 all cores. Results do not depend on it.
+    quick : bool
+        A small grid that takes a minute or two.
+    engine : str
+        What computes SMS and DSMS; "cuda" runs those of many jobs at once. Results do not depend on it.
+    bar : callable, optional
+        (all work, work done) -> context manager that yields a function of the work just done: the progress bar.
+    """
+    chosen = [each.on_engine(engine) for each in choose(figures, quick=quick)]
+    runs = (QUICK_RUNS if quick else RUNS) if runs is None else check_integer("runs", runs, low=1)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot make the folder '{folder}': {error.strerror or error}.") from error
+    plan = Plan(chosen, runs, check_integer("seed", seed, low=0), folder)
+    began, done = time.perf_counter(), plan.cost - sum(job.cost for _, job in plan.left())
+    with nullcontext() if bar is None else bar(plan.cost, done) as advance:
+        run_plan(plan, n_jobs=n_jobs, advance=advance, gathered=engine == "cuda")
+    made = Made(tuple(figures), runs, seed, quick, None if done else (time.perf_counter() - began) / 60)
+    results = {experiment: plan.rows(experiment) for experiment in chosen}
+    write_results(folder, results, n_jobs=n_jobs)
+    write_page(folder, "report", report_page(results, made))
+    write_page(folder, "claims", claims_page(results, made))
+    plan.forget()
+    return folder / "report.html"

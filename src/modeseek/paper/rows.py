@@ -1,0 +1,62 @@
+"""Tidy rows: what an experiment measured, one row for each thing that was run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from modeseek._common.types import Array
+
+__all__ = ["Row", "Rows", "Value"]
+
+Value: TypeAlias = str | int | float | None
+Row: TypeAlias = dict[str, Value]
+
+
+class Rows:
+    """Rows with the same columns, to be picked from.
+
+    Examples
+    --------
+    >>> rows = Rows(["line", "N", "k"], [{"line": "SMS", "N": 10, "k": 0.5}, {"line": "DSMS", "N": 10, "k": 0.75}])
+    >>> rows.where(line="DSMS")["k"]
+    array([0.75])
+    >>> rows.distinct("line")
+    ['SMS', 'DSMS']
+    >>> print(rows.csv())
+    line,N,k
+    SMS,10,0.5
+    DSMS,10,0.75
+    <BLANKLINE>
+    """
+
+    def __init__(self, columns: Sequence[str], rows: Iterable[Row]):
+        self.columns, self._rows = tuple(columns), list(rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, column: str) -> Array:
+        """Return a column of numbers; what was not measured is NaN."""
+        return np.array([np.nan if row[column] is None else row[column] for row in self._rows], dtype=np.float64)
+
+    def where(self, **conditions: Value) -> Rows:
+        """Return the rows in which the columns named have the values given."""
+        kept = [row for row in self._rows if all(row[name] == value for name, value in conditions.items())]
+        return Rows(self.columns, kept)
+
+    def distinct(self, column: str) -> list[Value]:
+        """Return the values of a column, each once, in the order in which they come."""
+        return list(dict.fromkeys(row[column] for row in self._rows))
+
+    def csv(self) -> str:
+        """Return the rows as CSV with a header; floats in full, so that what is read back is what was written."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self._rows)
+        return text.getvalue()

@@ -1,0 +1,49 @@
+"""What is measured of one clustering."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn import config_context
+from sklearn.metrics import adjusted_rand_score
+
+from modeseek._common.types import IntArray
+from modeseek.metrics import acp, alp, k_score
+from modeseek.paper.rows import Row
+
+__all__ = ["MEASURES", "score"]
+
+# column -> what a reader calls it
+MEASURES = {
+    "n_clusters": "clusters",
+    "n_singletons": "clusters of one point",
+    "acp": "ACP",
+    "alp": "ALP",
+    "k": "K",
+    "k_weighted": "K weighted by size",
+    "ari": "ARI",
+}
+
+
+def score(truth: IntArray, labels: IntArray) -> Row:
+    """Compare found labels with the true ones; -1 is noise, and each such point counts as a cluster of its own.
+
+    Examples
+    --------
+    >>> score(np.array([0, 0, 1, 1]), np.array([0, 0, 1, -1]))["n_clusters"]
+    3
+    """
+    noise = labels == -1
+    own = np.where(noise, labels.max() + 1 + np.cumsum(noise), labels)
+    sizes = np.unique(own, return_counts=True)[1]
+    # labels are ours, and small: checking them again would take longer than the scores
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        ari = float(adjusted_rand_score(truth, own))
+    return {
+        "n_clusters": len(sizes),
+        "n_singletons": int((sizes == 1).sum()),
+        "acp": acp(truth, own),
+        "alp": alp(truth, own),
+        "k": k_score(truth, own),
+        "k_weighted": k_score(truth, own, weighted=True),
+        "ari": ari,
+    }

@@ -1,0 +1,1 @@
+"""The method behind `ModeSeek`, and automatic bandwidths."""

@@ -1,7 +1,0 @@
-"""Views of data: each proposes partitions. Modes and communities look at neighbours alone, a mixture at the points."""
-
-from modeseek.views.gaussians import Gaussians, Retrial, by_mixture
-from modeseek.views.proposals import Landscape, by_communities, by_modes, rise
-from modeseek.views.thinning import Thinned, thin
-
-__all__ = ["Gaussians", "Landscape", "Retrial", "Thinned", "by_communities", "by_mixture", "by_modes", "rise", "thin"]

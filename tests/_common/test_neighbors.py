@@ -1,0 +1,119 @@
+"""Neighbours are the nearest, however small distances are beside coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.neighbors import kth_distance, kth_distances, nearest, nearest_neighbors, pairs_within
+
+DIMENSIONS = [2, 13, 40]  # by trees, and by products of rows
+
+
+def cone(rng, n, d):
+    """Directions that hardly differ, as those of data far from zero."""
+    rows = rng.normal(size=(n, d)) + 1e9
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def clumps(rng, n, d):
+    """Clumps whose width is far below the root of rounding, one point very far away."""
+    rows = rng.normal(size=(4, d))[rng.integers(0, 4, n)] + 1e-10 * rng.normal(size=(n, d))
+    rows[0] = 1e5
+    return rows
+
+
+def plain(rng, n, d):
+    return rng.normal(size=(n, d))
+
+
+KINDS = {"plain": plain, "cone": cone, "clumps": clumps}
+
+
+@pytest.fixture(params=DIMENSIONS)
+def d(request):
+    return request.param
+
+
+@pytest.fixture(params=KINDS)
+def points(request, d, rng):
+    return KINDS[request.param](rng, 120, d)
+
+
+def test_kth_distances(points):
+    ks = [3, 1, 40, 2, 119]
+    expected = np.sort(cdist(points, points), axis=1)[:, np.array(ks) - 1]
+    assert_allclose(kth_distances(points, ks, points), expected, rtol=1e-9, atol=0)
+    for k in ks:
+        assert_allclose(kth_distance(points, k), np.sort(cdist(points, points), axis=1)[:, k - 1], rtol=1e-9, atol=0)
+
+
+def test_nearest(points, rng):
+    queries = points[rng.integers(0, len(points), 50)] + 1e-13 * rng.normal(size=(50, points.shape[1]))
+    distances = cdist(queries, points)
+    assert_array_equal(distances[np.arange(50), nearest(points, queries)], distances.min(axis=1))
+
+
+@pytest.mark.parametrize("n", [5, 120])
+def test_nearest_of_huge_ones(d, n, rng):
+    """Nobody fits such numbers, and files that somebody made may hold them."""
+    points, queries = rng.normal(size=(n, d)), rng.normal(size=(30, d))
+    expected = nearest(points, queries)
+    assert_array_equal(nearest(points * 2.0**1000, queries * 2.0**1000), expected)
+    assert_array_equal(nearest(points * 2.0**600, queries * 2.0**600), expected)
+
+
+@pytest.mark.parametrize("k", [1, 5])
+def test_nearest_neighbours(points, k):
+    found, distances = nearest_neighbors(points, k), cdist(points, points)
+    np.fill_diagonal(distances, np.inf)
+    assert_allclose(found.distances, np.sort(distances, axis=1)[:, :k], rtol=1e-9, atol=0)
+    assert_allclose(found.distances, np.take_along_axis(distances, found.indices, axis=1), rtol=1e-9, atol=0)
+    assert (found.indices != np.arange(len(points))[:, None]).all()
+
+
+def test_pairs_within(points):
+    distances = cdist(points, points)[np.triu_indices(len(points), 1)]
+    radius = float(np.median(distances)) * (1 + 1e-9)
+    pairs, found = pairs_within(points, radius)
+    assert_allclose(np.sort(found), np.sort(distances[distances <= radius]), rtol=1e-9)
+    assert len(np.unique(pairs, axis=0)) == len(pairs)
+
+
+@given(
+    kind=st.sampled_from(list(KINDS)),
+    d=st.sampled_from(DIMENSIONS),
+    n=st.integers(2, 60),
+    seed=st.integers(0, 2**32 - 1),
+    power=st.integers(-100, 100),
+)
+def test_later_neighbours_are_as_far_at_least(kind, d, n, seed, power):
+    """Half of a range is read off where ranks are few: a range that is upside down is none."""
+    points = KINDS[kind](np.random.default_rng(seed), n, d) * 2.0**power
+    found = kth_distances(points, range(1, n + 1), points)
+    assert (np.diff(found, axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MeanShift(metric="cosine"),
+        BlurringMeanShift(metric="cosine"),
+        StochasticMeanShift(metric="cosine", random_state=0),
+        DoublyStochasticMeanShift(metric="cosine", random_state=0),
+        ModeSeek(metric="cosine", random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_directions_of_data_far_from_zero(model, rng):
+    """Cosine distances of such data are below the rounding of products: their range came upside down."""
+    middles = 6 * np.eye(16)[[0, 4, 8]]
+    X = np.concatenate([middle + rng.normal(size=(40, 16)) for middle in middles]) + 1e9
+    labels = model.fit(X).labels_.reshape(3, 40)
+    assert (labels == labels[:, :1]).mean() > 0.9
+    assert len(set(np.median(labels, axis=1))) == 3

@@ -1,0 +1,297 @@
+"""Memory is asked about before it is taken, nothing is a square without a word, and a limit on time is kept."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common import resources
+from modeseek._common.neighbors import pairs_within
+from modeseek._common.resources import (
+    NotEnoughMemory,
+    TimeUp,
+    available_memory,
+    check_memory,
+    check_time,
+    limit_memory,
+    limit_time,
+)
+from modeseek.estimators.memory import fit_memory
+from modeseek.meanshift.bandwidth import Walk
+from modeseek.meanshift.chains import Stopping, make_problem, run, stochastic
+from modeseek.meanshift.consensus import consensus
+from modeseek.meanshift.theory import submartingale
+
+RNG = np.random.default_rng(0)
+FITS = {
+    "D": DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0, max_updates=3000),
+    "D4": DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0, max_updates=3000, n_chains=4, record="snapshots"),
+    "S": StochasticMeanShift(1.0, random_state=0, max_updates=3000, local_scale=True),
+    "B": BlurringMeanShift(1.0, max_updates=3000),
+    "M": MeanShift(1.0, max_iter=2),
+    "K": ModeSeek(random_state=0),
+}
+
+
+def rows(n: int, d: int, dtype: type = np.float64) -> np.ndarray:
+    return (RNG.normal(size=(n, d)) + 4 * RNG.integers(0, 5, size=(n, 1))).astype(dtype)
+
+
+# -- how much there is ------------------------------------------------------------------------------------------------
+
+
+def machine(folder, files: dict[str, str]):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+FREE = {"proc/meminfo": "MemTotal: 64000 kB\nMemAvailable:   32000 kB\n"}
+GROUP2 = {
+    "proc/self/cgroup": "0::/user/job\n",
+    "sys/fs/cgroup/user/memory.max": "20000000\n",
+    "sys/fs/cgroup/user/memory.current": "9000000\n",
+    "sys/fs/cgroup/user/memory.stat": "anon 4000000\ninactive_file 4000000\n",
+    "sys/fs/cgroup/user/job/memory.max": "max\n",
+    "sys/fs/cgroup/user/job/memory.current": "9000000\n",
+}
+GROUP1 = {
+    "proc/self/cgroup": "12:memory:/docker/abc\n3:cpu:/\n",
+    "sys/fs/cgroup/memory/memory.limit_in_bytes": "8000000\n",
+    "sys/fs/cgroup/memory/memory.usage_in_bytes": "7000000\n",
+    "sys/fs/cgroup/memory/memory.stat": "total_inactive_file 500000\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "room"),
+    [
+        (FREE, 32000 * 1024),
+        (FREE | GROUP2, 20_000_000 - 5_000_000),
+        (FREE | GROUP1, 8_000_000 - 6_500_000),
+        (FREE | {"proc/self/cgroup": "nonsense\n0::/gone\n\n"}, 32000 * 1024),
+        (FREE | GROUP1 | {"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 32000 * 1024),
+    ],
+    ids=["machine", "group 2", "group 1", "none", "no limit"],
+)
+def test_the_least_of_all_limits_counts(files, room, tmp_path, monkeypatch):
+    monkeypatch.setattr(resources, "ROOT", machine(tmp_path, files))
+    assert available_memory() == room
+
+
+def test_a_limit_on_address_space_counts(monkeypatch, tmp_path):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resources, "ROOT", machine(tmp_path, FREE | {"proc/self/statm": "1000 5 5\n"}))
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (10_000_000, 10_000_000))
+    assert available_memory() == 10_000_000 - 1000 * resources.os.sysconf("SC_PAGE_SIZE")
+
+
+def test_where_nothing_tells_nothing_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(resources, "ROOT", tmp_path)
+    monkeypatch.setattr(resources.os, "sysconf_names", {})
+    monkeypatch.setattr(resources.os, "sysconf", lambda name: (_ for _ in ()).throw(ValueError))
+    monkeypatch.setattr(resources, "_address_room", lambda: math.inf)
+    check_memory(1e18, "it", "Do something else.")
+    with pytest.raises(ValueError, match="n_bytes"), limit_memory(0):
+        pass
+
+
+# -- fits -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("d", [2, 20])
+def test_estimates_are_no_less_than_what_a_fit_takes(name, d):
+    X, model = rows(600, d), FITS[name]
+    model.fit(X)  # compiles
+    tracemalloc.start()
+    try:
+        model.fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    estimate = fit_memory(model, *X.shape)
+    assert peak <= estimate + 2e6  # pieces that do not grow with n
+    assert estimate <= 20 * peak
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_too_much_is_refused_with_the_figure_and_the_alternative(name):
+    model, X = FITS[name], rows(400, 3)
+    fresh = type(model)(**model.get_params())
+    with (
+        limit_memory(1e5),
+        pytest.raises(NotEnoughMemory, match=r"400 rows in 3 dimensions needs about .* and 0\.1 MB") as e,
+    ):
+        fresh.fit(X)
+    assert "summary=" in str(e.value)
+    assert "float32" in str(e.value)
+    assert "Dask" in str(e.value)
+    assert not hasattr(fresh, "labels_")
+    with limit_memory(1e5), pytest.raises(NotEnoughMemory) as e:
+        fresh.fit(X.astype(np.float32))
+    assert "float32" not in str(e.value)
+
+
+def test_rows_that_are_summarised_need_less(monkeypatch):
+    """What every row of a million would take is refused, and the summary is not."""
+    model = StochasticMeanShift(1.0, random_state=0, summary="grid")
+    n = 10**6
+    with limit_memory(1e9), pytest.raises(NotEnoughMemory, match="1,000,000 rows"):
+        StochasticMeanShift(1.0, summary=None)._points_of(np.empty((n, 2)), np.ones(n), None)
+    with limit_memory(4e8):
+        model.fit(rows(3000, 2))
+    with limit_memory(1e7), pytest.raises(NotEnoughMemory, match="partial_fit"):
+        model.fit(rows(3000, 2))
+
+
+def test_the_command_says_so(tmp_path):
+    from typer.testing import CliRunner
+
+    from modeseek.cli import app
+
+    np.savetxt(tmp_path / "a.csv", rows(300, 2), delimiter=",")
+    with limit_memory(1e5):
+        result = CliRunner().invoke(app, ["cluster", str(tmp_path / "a.csv")])
+    assert result.exit_code == 2
+    assert "ModeSeek of 300 rows in 2 dimensions needs about" in result.stderr
+
+
+# -- squares ----------------------------------------------------------------------------------------------------------
+
+
+def memberships():
+    model = DoublyStochasticMeanShift(0.5, 1.0, 0.7, n_chains=2, random_state=0, max_updates=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(rows(300, 2))
+    return lambda: model.memberships_
+
+
+def squares():
+    from modeseek.diarization.linkage import by_linkage
+    from modeseek.plots.matching import alike
+    from modeseek.selection.mixture.rival import kernel_log_density
+    from modeseek.selection.mixture.search import starts
+
+    X = rows(300, 2)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    each = np.arange(300)
+    agreed = consensus(each[None])
+    return {
+        "memberships": memberships(),
+        "consensus": lambda: agreed.memberships,
+        "pairs": lambda: pairs_within(rows(5001, 2), 100.0),
+        "pairs in many dimensions": lambda: pairs_within(rows(300, 20), 100.0),
+        "submartingale": lambda: submartingale(X, Walk(0.5, 1.0), n_draws=4),
+        "linkage": lambda: by_linkage(unit, least=1, most=np.inf, seed=0),
+        "Ward": lambda: starts(X),
+        "kernel densities": lambda: kernel_log_density(X, np.ones(300), X),
+        "matching": lambda: alike(each, each),
+    }
+
+
+@pytest.mark.parametrize("name", list(squares()))
+def test_squares_are_refused_before_they_are_made(name):
+    with limit_memory(1e5), pytest.raises(NotEnoughMemory):
+        squares()[name]()
+
+
+def test_pictures_of_pairs_have_a_limit():
+    from matplotlib.figure import Figure
+
+    from modeseek.plots import plot_coassociation, plot_comparison
+
+    each = np.arange(4001)
+    with pytest.raises(ValueError, match="room for 4,000"):
+        plot_coassociation(each[None], labels=each, ax=Figure().subplots())
+    with limit_memory(1e5), pytest.raises(NotEnoughMemory):
+        plot_comparison(each, each)
+
+
+def test_polishing_in_blocks_changes_nothing(monkeypatch):
+    from modeseek.estimators import mode_seek
+
+    X = rows(300, 4)
+    whole = ModeSeek(metric="cosine", random_state=0).fit(X).labels_
+    monkeypatch.setattr(mode_seek, "BLOCK", 64)
+    assert (ModeSeek(metric="cosine", random_state=0).fit(X).labels_ == whole).all()
+
+
+# -- time -------------------------------------------------------------------------------------------------------------
+
+
+def test_time_is_up_in_its_thread_only():
+    with limit_time(1e-9):
+        with pytest.raises(TimeUp):
+            check_time()
+        with limit_time(1e9), pytest.raises(TimeUp):  # nobody gets more than those around it
+            check_time()
+    check_time()
+    with limit_time(None):
+        check_time()
+
+
+CLOCKED = {
+    **{f"S {engine}": StochasticMeanShift(0.6, random_state=0, engine=engine) for engine in ("brute", "candidates")},
+    **{
+        f"B {engine}": BlurringMeanShift(0.6, engine=engine)
+        for engine in ("brute", "moments", "candidates", "reference")
+    },
+    "S reference": StochasticMeanShift(0.6, random_state=0, engine="reference"),
+    "S moments": StochasticMeanShift(0.6, random_state=0, engine="moments"),
+    "S batch": StochasticMeanShift(0.6, random_state=0, batch_size=7),
+    "D": DoublyStochasticMeanShift(0.3, 1.6, 0.6, random_state=0),
+    "D threads": DoublyStochasticMeanShift(0.3, 1.6, 0.6, random_state=0, n_chains=3, n_jobs=2),
+    "B threads": BlurringMeanShift(0.6, engine="brute", n_jobs=2),
+}
+
+
+@pytest.mark.parametrize("name", CLOCKED)
+def test_a_limit_on_time_is_heard_within_a_sweep(name, monkeypatch):
+    """The clock of the engines jumps by a year in the first sweep: no sweep is finished."""
+    ticks = itertools.count()
+    monkeypatch.setattr(resources, "perf_counter", lambda: 3e7 * next(ticks))
+    model = type(CLOCKED[name])(**CLOCKED[name].get_params()).set_params(max_time=3600.0)
+    with pytest.warns(ConvergenceWarning, match="limit on time"):
+        model.fit(rows(300, 2))
+    assert model.outcome_.name == "TIME_LIMIT"
+    assert model.n_updates_ == 0
+    assert len(model.labels_) == 300
+
+
+def test_a_sweep_cut_short_leaves_the_state_before_it(monkeypatch):
+    """What comes out is what a run of so many whole sweeps gives, and can go on from there."""
+    X = rows(200, 2)
+    made = lambda: stochastic(make_problem(X, engine="brute"), 0.6, seed=0)  # noqa: E731
+    seen, ticks = [0], itertools.count()
+    monkeypatch.setattr(resources, "perf_counter", lambda: 3e7 * next(ticks) if seen[0] == 3 else 0.0)
+
+    def count(state, info):
+        seen[0] += 1
+
+    cut = run(made(), Stopping(tau=0.1, max_time=3600.0), callbacks=[count])
+    whole = run(made(), Stopping(tau=0.1, max_sweeps=3))
+    assert (cut.outcome.name, cut.sweeps) == ("TIME_LIMIT", 3)
+    assert (cut.state.points == whole.state.points).all()
+    assert cut.state.k == whole.state.k == 600
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_generous_limit_changes_nothing():
+    X = rows(100, 2)
+    for model in CLOCKED.values():
+        free = type(model)(**model.get_params()).fit(X)
+        limited = type(model)(**model.get_params()).set_params(max_time=1e6).fit(X)
+        assert (free.points_ == limited.points_).all()
+        assert free.n_updates_ == limited.n_updates_

@@ -1,0 +1,313 @@
+"""What the fuzzer found, each as the smallest file that shows it; and every input that it keeps, read again."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from modeseek import StochasticMeanShift
+from modeseek._storage import (
+    DataError,
+    open_chunks,
+    read_arrays,
+    read_container,
+    read_picture,
+    read_table,
+    write_container,
+)
+from modeseek.diarization import read_rttm, read_segments
+from modeseek.io import load, save
+from modeseek.io.models import MAGIC as MODEL
+from modeseek.meanshift.chains.checkpoint import MAGIC
+
+FUZZ = Path(__file__).parents[2] / "fuzz"
+sys.path.insert(0, str(FUZZ))
+from harnesses import CORPUS, HARNESSES, Escape, Harness, attempt, run_of_chains  # noqa: E402
+
+
+@pytest.mark.parametrize("name", HARNESSES)
+def test_inputs_that_are_kept_end_as_documented(name, tmp_path):
+    if name in ("png", "jpeg", "bmp", "webp", "tiff"):
+        pytest.importorskip("skimage")
+    if name == "rttm":
+        pytest.importorskip("pyannote.core")
+    inputs = sorted((CORPUS / name).iterdir())
+    ends = [attempt(HARNESSES[name], each.read_bytes(), tmp_path / f"input{HARNESSES[name].suffix}") for each in inputs]
+    assert "" in ends, "a corpus of refusals only tests nothing"
+
+
+def test_the_corpus_is_small():
+    assert {each.name for each in CORPUS.iterdir()} == set(HARNESSES)
+    assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < 200_000
+
+
+def refused(path, read=read_table):
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def npy(header: str, body: bytes = b"") -> bytes:
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + body
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (",  # was tokenize.TokenError
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}",  # was OverflowError
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (" + "(" * 150 + ")" * 150 + ",)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}",  # asks for 8 TB
+    ],
+)
+def test_headers_of_npy(header, tmp_path):
+    path = tmp_path / "a.npy"
+    path.write_bytes(npy(header))
+    refused(path)
+    refused(path, lambda path: open_chunks([path]))
+    refused(path, read_arrays)
+    refused(path, read_picture)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("X.npy", npy(header))
+    refused(tmp_path / "a.npz")
+    refused(tmp_path / "a.npz", read_arrays)
+
+
+def test_numbers_that_are_none_as_doubles_are_refused_without_a_warning(tmp_path):
+    """A signalling NaN, and a long double beyond a double, warned of the cast."""
+    path = tmp_path / "a.npy"
+    path.write_bytes(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", b"\x01\x00\xa0\x7f"))
+    with pytest.raises(DataError, match="a missing value"):
+        read_table(path).features()
+    if np.finfo(np.longdouble).max > np.finfo(float).max:
+        np.save(path, np.array([np.longdouble(10) ** 400]))
+        with pytest.raises(DataError, match="an infinite value"):
+            read_table(path).features()
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "match"),
+    [
+        (8, 1, "encrypted"),  # was RuntimeError
+        (8, 0x40, "encrypt|damaged"),  # strong encryption: was NotImplementedError
+        (8, 0x20, "damaged"),  # patched data
+        (10, 77, "damaged"),  # an unknown way of packing
+        (6, 200, "cut short or is no NumPy file"),  # a version of ZIP from the future
+    ],
+)
+def test_archives_that_zipfile_refuses_in_its_own_ways(place, value, match, tmp_path):
+    path, file = tmp_path / "a.npz", io.BytesIO()
+    np.savez(file, X=np.ones((2, 2)))
+    data = bytearray(file.getvalue())
+    data[data.index(b"PK\x01\x02") + place] = value
+    path.write_bytes(data)
+    for read in (read_table, read_arrays):
+        with pytest.raises(DataError, match=match):
+            read(path)
+
+
+def parquet(path, table, **options):
+    pq.write_table(table, path, **options)
+    return path
+
+
+def both(path):
+    """Read whole and in blocks."""
+    read_table(path)
+    list(open_chunks([path]).read())
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [b"", b"no JSON", b"\xff", b"[1]", b"3", json.dumps({"index_columns": 3}).encode(), b'{"index_columns": ["z", 1]}'],
+)
+def test_notes_of_pandas_that_cannot_be_read_are_left_alone(notes, tmp_path):
+    """They raised errors of JSON and of Unicode, though the numbers are there."""
+    table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({"pandas": notes})
+    path = parquet(tmp_path / "a.parquet", table)
+    assert read_table(path).row_names == ()
+    assert open_chunks([path]).columns == ("a",)
+
+
+def test_dates_beyond_python_are_refused(tmp_path):
+    path = parquet(tmp_path / "a.parquet", pa.table({"a": pa.array([2**30], pa.date32())}))
+    refused(path, both)
+    refused(path, lambda path: list(open_chunks([path]).read()))
+
+
+def test_names_that_are_no_text_are_refused(tmp_path):
+    path = parquet(tmp_path / "a.parquet", pa.table({"name": [1.0, 2.0]}), store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"name", b"na\xfce"))
+    refused(path, both)
+    refused(path, lambda path: list(open_chunks([path]).read()))
+
+
+def test_a_column_that_ends_early_is_refused_in_blocks_too(tmp_path, monkeypatch):
+    """Arrow read such a file in blocks as one of no rows at all, and nobody was told."""
+    path = parquet(tmp_path / "a.parquet", pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0]}))
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *args, **options: iter(()))
+    with pytest.raises(DataError, match="holds 0 of 2 rows: it is damaged"):
+        list(open_chunks([path]).read())
+
+
+@pytest.mark.parametrize("times", ["1e308 1e308", "5 1e-300"])
+def test_turns_without_an_end(times, tmp_path):
+    """A turn ended at infinity, or where it began."""
+    path = tmp_path / "a.rttm"
+    path.write_text(f"SPEAKER talk 1 {times} <NA> <NA> ann <NA> <NA>\n")
+    assert "line 1" in refused(path, read_rttm)
+
+
+def test_durations_whose_sum_overflows(tmp_path):
+    """NumPy warned, and the end was infinite."""
+    path = tmp_path / "a.csv"
+    path.write_text("start,duration\n0,1\n1e308,1e308\n")
+    assert "line 3" in refused(path, read_segments)
+
+
+def test_arrays_that_are_no_pictures(tmp_path):
+    """An archive came back as if it were an array, and records as if they were pixels."""
+    path, file = tmp_path / "a.npy", io.BytesIO()
+    np.savez(file, X=np.ones((2, 2)))
+    path.write_bytes(file.getvalue())
+    assert "archive" in refused(path, read_picture)
+    for array in (np.array(["a"]), np.zeros(2, dtype=[("a", "i4")]), np.array([1j]), np.zeros((0, 3))):
+        np.save(path, array)
+        assert "no picture" in refused(path, read_picture)
+
+
+def test_a_tiff_that_says_it_is_a_terabyte_is_refused_before_it_is_allocated(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, np.zeros((64, 64), np.uint8), compression="zlib", metadata=None)
+    with tifffile.TiffFile(path, mode="r+") as file:
+        for tag in ("ImageWidth", "ImageLength", "RowsPerStrip"):
+            file.pages[0].tags[tag].overwrite(60_000)
+    assert "3,600,000,000 bytes of pixels" in refused(path, read_picture)
+
+
+@pytest.mark.parametrize("big", [False, True])
+def test_a_tiff_whose_pages_go_round_is_refused(big, tmp_path):
+    """Its reader went round for ever."""
+    tifffile = pytest.importorskip("tifffile")
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, np.zeros((4, 4), np.uint8), bigtiff=big, metadata=None)
+    assert read_picture(path).values.shape == (4, 4)
+    with tifffile.TiffFile(path) as file:
+        first = file.pages[0].offset
+    data = bytearray(path.read_bytes())
+    wide, counted, tag = (8, 8, 20) if big else (4, 2, 12)
+    tags = int.from_bytes(data[first : first + counted], "little")
+    end = first + counted + tags * tag
+    data[end : end + wide] = first.to_bytes(wide, "little")
+    path.write_bytes(data)
+    assert "ring" in refused(path, read_picture)
+
+
+# each with the right checksum; the run that went on from it ended in an error, or went on from nonsense
+HOSTILE = {
+    "points that are no numbers": lambda run, arrays: arrays["0.points"].fill(np.nan),
+    "points far out": lambda run, arrays: arrays["0.points"].fill(1e200),
+    "shifts that are no numbers": lambda run, arrays: arrays["0.last_shift"].fill(np.nan),
+    "no bandwidth": lambda run, arrays: run.update(h=0.0),
+    "a bandwidth that cannot be squared": lambda run, arrays: run.update(h=1e200),
+    "fewer updates than none": lambda run, arrays: run.update(k=-1),
+    "updates beyond all counts": lambda run, arrays: run.update(k=1 << 62),
+    "half an update": lambda run, arrays: run.update(k=1.5),
+    "sweeps in words": lambda run, arrays: run.update(sweeps="1"),
+    "no time": lambda run, arrays: run.update(seconds=-1.0),
+    "an interval of nothing": lambda run, arrays: run["every"].update(gap=0),
+    "a quantity that is not there": lambda run, arrays: run["every"].pop("gap"),
+    "a quantity too many": lambda run, arrays: (
+        run["every"].update(diameter=1),
+        arrays.update({"0.diameter.at": np.zeros((0, 2), np.int64), "0.diameter.values": np.zeros(0)}),
+    ),
+    "entries of another shape": lambda run, arrays: arrays.update({"0.h.at": np.zeros((3, 1), np.int64)}),
+    "entries that are no whole numbers": lambda run, arrays: arrays.update({"0.h.at": 1.0 * arrays["0.h.at"]}),
+    "values of another shape": lambda run, arrays: arrays.update({"0.h.values": arrays["0.h.values"][:, None]}),
+    "snapshots of another shape": lambda run, arrays: arrays.update({"0.snapshots.values": np.zeros((2, 3))}),
+    "early draws of two lengths": lambda run, arrays: arrays.update({"0.early.k": arrays["0.early.k"][:-1]}),
+    "early draws in a table": lambda run, arrays: arrays.update({"0.early.k": arrays["0.early.k"][:, None]}),
+    "values that are true or false": lambda run, arrays: arrays.update({"0.h.values": arrays["0.h.values"] > 0}),
+    "early draws that are whole numbers": lambda run, arrays: arrays.update({"0.early.values": arrays["0.early.k"]}),
+    "draws that overflow": lambda run, arrays: arrays["0.h.at"].fill(1 << 62),
+}
+
+
+def opened(path):
+    return read_container(path, MAGIC, {1}, "a checkpoint", "Run it again.")[1:]
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+@pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
+def test_checkpoints_that_somebody_made_are_refused(what, tmp_path):
+    path = tmp_path / "run.ckpt"
+    run_of_chains(path, 1)
+    record, arrays = opened(path)
+    write_container(path, MAGIC, 1, record, arrays)
+    run_of_chains(path, 2)  # as it is, it is gone on from
+    record, arrays = opened(path)
+    HOSTILE[what](record["runs"][0], arrays)
+    write_container(path, MAGIC, 1, record, arrays)
+    before = path.read_bytes()
+    assert "something else than its runs" in refused(path, lambda path: run_of_chains(path, 3))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("fitted", [{"_pending": None, "_survey": None}, {"_pending": None}, {"_survey": None}])
+def test_a_stream_that_has_neither_rows_nor_a_survey_is_refused(fitted, tmp_path):
+    """It was taken, and the next batch failed at an assertion."""
+    path = tmp_path / "a.modeseek"
+    save(StochasticMeanShift(1.0, random_state=0).partial_fit([[0.0], [1.0]]), path)
+    _, record, arrays = read_container(path, MODEL, {1}, "a model", "Save it again.")
+    write_container(path, MODEL, 1, record, arrays)
+    assert load(path).partial_fit([[2.0]]).finalize().n_clusters_ >= 1
+    write_container(path, MODEL, 1, {**record, "fitted": {"n_features_in_": 1, **fitted}}, arrays)
+    assert "batches that wait, or a survey" in refused(path, load)
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        lambda path: __import__("pickle").loads(b"cos\nsystem\n."),
+        lambda path: __import__("subprocess").run(["true"]),
+        lambda path: Path(path.parent.parent / "elsewhere").write_text(""),
+        lambda path: path.rename(path.parent.parent / "elsewhere"),
+    ],
+    ids=["pickle", "program", "writes", "moves"],
+)
+def test_the_fuzzer_sees_a_reader_that_does_more_than_read(does, tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(Escape):
+        attempt(Harness(".x", does), b"", tmp_path / "a" / "input.x")
+
+
+def test_a_picture_that_says_it_is_huge_is_refused_before_it_is_allocated(tmp_path):
+    """Three hundred bytes became 38 million pixels, in seconds; the ending is no matter, the reader looks inside."""
+    image = pytest.importorskip("PIL.Image")
+    path = tmp_path / "a.bmp"
+    image.fromarray(np.zeros((2, 4), np.uint8)).save(path)
+    data = bytearray(path.read_bytes())
+    data[18:22] = (1_000_000).to_bytes(4, "little")
+    for path in (tmp_path / "a.bmp", tmp_path / "a.png"):
+        path.write_bytes(data)
+        assert "bytes of pixels in a file of" in refused(path, read_picture)
+
+
+def test_pictures_of_other_kinds_are_not_opened(tmp_path):
+    """Pillow would look for a program to draw PostScript with, whatever the ending."""
+    pytest.importorskip("PIL.Image")
+    path = tmp_path / "a.png"
+    path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n")
+    assert "cannot identify image file" in refused(path, read_picture)

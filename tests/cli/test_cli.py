@@ -1,0 +1,623 @@
+"""The command: what it writes and prints, and how it refuses."""
+
+import html
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from commands import inside, refused, run
+from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
+from modeseek._common.scaling import Scaling
+from modeseek._storage import read_table
+from modeseek.cli import app
+from modeseek.cli.settings import METHOD, Settings
+from modeseek.datasets import paper_mixture
+
+X, Y = paper_mixture(15, random_state=0)
+BLOBS, _ = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
+DSMS = ["--algorithm", "dsms"]
+RANGE = [*DSMS, "--h-min", "0.4", "--h-max", "1.6", "--h-inf", "0.8"]
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "points.csv"
+    rows = [f"p{i},{a!r},{b!r}" for i, (a, b) in enumerate(X.tolist())]
+    path.write_text("name,width,height\n" + "\n".join(rows) + "\n")
+    return path
+
+
+# ---------------------------------------- what it does
+
+
+def test_rows_come_back_in_order_with_their_cluster(data, tmp_path):
+    status, out, err = run("cluster", data, "--ignore", "name", *RANGE, "-o", tmp_path / "out.csv")
+    assert (status, err) == (0, "")
+    before, after = data.read_text().splitlines(), (tmp_path / "out.csv").read_text().splitlines()
+    assert after[0] == "name,width,height,cluster"
+    assert [line.rsplit(",", 1)[0] for line in after] == before
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    own = DoublyStochasticMeanShift(0.4, 1.6, 0.8, random_state=0).fit(scaled)
+    assert [int(line.rsplit(",", 1)[1]) for line in after[1:]] == own.labels_.tolist()
+    assert "share" in out
+    assert "height" in out
+    assert own.outcome_.value in out
+    assert "h_min 0.4, h_inf 0.8, h_max 1.6 after scaling" in out
+
+
+def test_a_command_repeats_itself(data, tmp_path):
+    for name, seed in [("a", []), ("b", ["--seed", "0"]), ("c", ["--seed", "1"])]:
+        run(
+            "cluster",
+            data,
+            "--ignore",
+            "name",
+            "-o",
+            tmp_path / f"{name}.csv",
+            "--json",
+            tmp_path / f"{name}.json",
+            *seed,
+        )
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+    records = [json.loads((tmp_path / f"{name}.json").read_text()) for name in "ac"]
+    assert [record["seed"] for record in records] == [0, 1]
+
+
+@pytest.fixture
+def blobs(tmp_path):
+    path = tmp_path / "blobs.csv"
+    path.write_text("width,height\n" + "\n".join(f"{a!r},{b!r}" for a, b in BLOBS.tolist()) + "\n")
+    return path
+
+
+def modeseek(**options):
+    return ModeSeek(random_state=0, **options).fit((BLOBS - BLOBS.mean(axis=0)) / BLOBS.std(axis=0))
+
+
+def test_modeseek_runs_where_nobody_names_another(blobs, tmp_path):
+    target = tmp_path / "out.csv"
+    status, out, err = run("cluster", blobs, "-o", target, "--json", tmp_path / "out.json")
+    assert (status, err) == (0, "")
+    own, table = modeseek(), read_table(target)
+    assert table.columns == ("width", "height", "cluster", "confidence")
+    assert [int(cell) for cell in table.cells[2]] == own.labels_.tolist()
+    np.testing.assert_allclose([float(cell) for cell in table.cells[3]], own.confidence_)
+    assert out.splitlines()[0].startswith("5 clusters in 300 rows")
+    assert out.count("20.0%") == 5
+    assert f"modeseek: {own.message_}; " in out
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert record["settings"]["algorithm"] == "modeseek"
+    assert (record["message"], record["stability"]) == (own.message_, own.stability_)
+    assert (record["outcome"], record["converged"]) == ("chosen", True)
+    assert not {"bandwidths", "n_updates"} & record.keys()
+    assert run("cluster", blobs, "--algorithm", "modeseek", "-o", tmp_path / "named.csv")[0] == 0
+    assert (tmp_path / "named.csv").read_text() == target.read_text()
+
+
+def test_what_was_nearly_chosen(blobs, tmp_path):
+    _, out, _ = run("cluster", blobs, "--json", tmp_path / "out.json")
+    nearly = [(each.n_clusters, each.stability) for each in modeseek().alternatives_[1:]]
+    assert nearly
+    lines = out.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("nearly chosen"))
+    assert [line.split()[0] for line in lines[start + 1 :]] == [str(count) for count, _ in nearly]
+    assert [line.split()[2] for line in lines[start + 1 :]] == [f"{stability:.2f}" for _, stability in nearly]
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert [(each["n_clusters"], each["stability"]) for each in record["nearly_chosen"]] == nearly
+
+
+def test_one_cluster_says_why(tmp_path):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(60, 2)))
+    status, out, _ = run("cluster", tmp_path / "a.npy")
+    assert status == 0
+    assert "1 cluster in 60 rows" in out
+    assert "modeseek: one cluster: " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "least", "most"),
+    [(["--n-clusters", "2"], 2, 2), (["--max-clusters", "2"], 1, 2), (["--min-clusters", "6"], 6, 300)],
+)
+def test_wishes(options, least, most, blobs):
+    status, out, _ = run("cluster", blobs, *options, "--json", "-", "-q")
+    assert status == 0
+    assert least <= json.loads(out)["n_clusters"] <= most
+
+
+def test_metric_and_smallest_size_reach_modeseek(blobs):
+    status, out, _ = run("cluster", blobs, "--metric", "cosine", "--min-cluster-size", "61", "--json", "-", "-q")
+    assert status == 0
+    record = json.loads(out)
+    assert record["settings"]["metric"] == "cosine"
+    assert all(cluster["size"] >= 61 for cluster in record["clusters"])
+
+
+def test_json(data, tmp_path):
+    status, _, _ = run("cluster", data, "--columns", "width,height", *RANGE, "--json", tmp_path / "out.json")
+    assert status == 0
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert record["version"] == __version__
+    assert record["settings"]["algorithm"] == "dsms"
+    assert record["settings"]["scale"] == "standard"
+    assert (record["n_rows"], record["n_features"], record["features"]) == (45, 2, ["width", "height"])
+    assert record["n_clusters"] == len(record["clusters"])
+    assert sum(cluster["size"] for cluster in record["clusters"]) + record["n_noise"] == 45
+    assert sum(cluster["share"] for cluster in record["clusters"]) == pytest.approx(1)
+    assert record["bandwidths"] == {"h_min": 0.4, "h_inf": 0.8, "h_max": 1.6}
+    assert record["outcome"] == "certified"
+    assert record["certified"] is True
+    assert record["diameter"] < record["gap"]
+    assert {"outcome_message", "n_updates", "engine", "seconds", "seed"} <= record.keys()
+
+
+def test_centres_are_in_the_units_of_the_data(tmp_path):
+    # two clumps at (1000, 1) and (3000, 2)
+    rows = ["1000,1", "1000,1", "3000,2", "3000,2", "3000,2"]
+    (tmp_path / "a.csv").write_text("mass,size\n" + "\n".join(rows) + "\n")
+    status, out, _ = run("cluster", tmp_path / "a.csv", *RANGE, "--json", tmp_path / "a.json")
+    assert status == 0
+    record = json.loads((tmp_path / "a.json").read_text())
+    assert [cluster["size"] for cluster in record["clusters"]] == [3, 2]
+    np.testing.assert_allclose([c["center"] for c in record["clusters"]], [[3000, 2], [1000, 1]], rtol=1e-6)
+    assert "60.0%" in out
+    assert "3000" in out
+
+
+def test_one_cluster_has_no_gap(tmp_path):
+    (tmp_path / "a.csv").write_text("x\n1\n1\n1\n")
+    status, out, _ = run("cluster", tmp_path / "a.csv", *RANGE, "--json", tmp_path / "a.json")
+    assert status == 0
+    assert json.loads((tmp_path / "a.json").read_text())["gap"] is None
+    assert "1 cluster in 3 rows" in out
+
+
+@pytest.mark.parametrize("algorithm", ["sms", "bms", "ms"])
+def test_other_algorithms(algorithm, data, tmp_path):
+    target = tmp_path / "out.json"
+    status, out, _ = run(
+        "cluster", data, "--ignore", "name", "--algorithm", algorithm, "--bandwidth", "0.9", "--json", target
+    )
+    assert status == 0
+    assert json.loads(target.read_text())["bandwidths"] == {"bandwidth": 0.9}
+    assert f"{algorithm}: " in out
+
+
+def test_scale_none_and_cosine(data, tmp_path):
+    target = tmp_path / "out.json"
+    run("cluster", data, "--ignore", "name", *RANGE, "--scale", "none", "--json", target)
+    assert json.loads(target.read_text())["settings"]["scale"] == "none"
+    status, out, _ = run(
+        "cluster",
+        data,
+        "--ignore",
+        "name",
+        *RANGE,
+        "--metric",
+        "cosine",
+        "--json",
+        target,
+        "--plot",
+        tmp_path / "a.png",
+    )
+    assert status == 0
+    record = json.loads(target.read_text())
+    assert record["settings"]["scale"] == "none"
+    np.testing.assert_allclose(np.linalg.norm([c["center"] for c in record["clusters"]], axis=1), 1)
+    assert "directions" in out
+
+
+def test_small_clusters_become_noise(data, tmp_path):
+    target = tmp_path / "out.csv"
+    status, out, _ = run(
+        "cluster",
+        data,
+        "--ignore",
+        "name",
+        "--algorithm",
+        "sms",
+        "--bandwidth",
+        "0.3",
+        "--min-cluster-size",
+        "4",
+        "-o",
+        target,
+    )
+    assert status == 0
+    assert "noise" in out
+    assert ",-1\n" in target.read_text()
+
+
+def test_standard_streams(data, tmp_path):
+    status, out, err = run("cluster", "-", "--ignore", "name", *RANGE, "-o", "-", stdin=data.read_text())
+    assert status == 0
+    assert out.splitlines()[0] == "name,width,height,cluster"
+    assert len(out.splitlines()) == 46
+    assert "share" in err  # the table makes room
+    status, out, err = run("cluster", data, "--ignore", "name", *RANGE, "--json", "-", "--quiet")
+    assert json.loads(out)["n_rows"] == 45
+    assert err == ""
+
+
+def test_quiet_prints_nothing(data, tmp_path):
+    assert run("cluster", data, "--ignore", "name", *RANGE, "-q", "-o", tmp_path / "a.tsv") == (0, "", "")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "npy", "npz"])
+def test_kinds_of_files(suffix, tmp_path):
+    (tmp_path / "in.csv").write_text("a;b\n" + "\n".join(f"{a};{b}" for a, b in X.tolist()) + "\n")
+    first = tmp_path / f"first.{suffix}"
+    assert run("cluster", tmp_path / "in.csv", *RANGE, "-o", first)[0] == 0
+    columns = ["--columns", "x0,x1"] if suffix == "npy" else ["--columns", "a", "--columns", "b"]
+    assert run("cluster", first, *columns, *RANGE, "--name", "again", "-o", tmp_path / "last.csv")[0] == 0
+    if suffix in ("csv", "tsv", "parquet"):
+        table = read_table(tmp_path / "last.csv")
+        assert table.columns == ("a", "b", "cluster", "again")
+        assert table.cells[2].tolist() == table.cells[3].tolist()
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_pictures(suffix, n_features, tmp_path):
+    np.save(tmp_path / "in.npy", np.random.default_rng(0).normal(size=(30, n_features)))
+    target = tmp_path / f"out.{suffix}"
+    assert run("cluster", tmp_path / "in.npy", *RANGE, "--plot", target, "-q") == (0, "", "")
+    assert target.read_bytes()[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
+
+
+def test_a_report_of_the_run(data, tmp_path):
+    """Its lines, run as they are, give the labels of the command; what was left out is still shown."""
+    target = tmp_path / "out.html"
+    options = ["--ignore", "name", "--seed", "3", "--min-cluster-size", "4", "-o", tmp_path / "rows.csv"]
+    status, out, err = run("cluster", data, *options, "--report", target)
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1] == f"report: {target}"
+    page = target.read_text("utf-8")
+    assert "<h1" in page
+    assert "Clusters of points.csv" in page
+    assert "each feature to mean 0 and standard deviation 1" in page
+    payload = json.loads(page.split('id="scatter-data">')[1].split("</script>")[0])
+    assert payload["extra"][0]["name"] == "name"
+    assert payload["first"] == 1
+    assert [axis["name"] for axis in payload["axes"]] == ["width", "height"]
+    space: dict = {}
+    exec(html.unescape(page.split("<pre")[-1].split("<code>")[1].split("</code>")[0]), space)
+    written = [int(cell) for cell in read_table(tmp_path / "rows.csv").cells[3]]
+    assert space["model"].labels_.tolist() == written
+    assert run("cluster", data, *options, "--report", tmp_path / "again.html", "-q") == (0, "", "")
+    assert (tmp_path / "again.html").read_bytes() == target.read_bytes()
+
+
+@pytest.mark.parametrize("algorithm", ["dsms", "sms", "bms", "ms"])
+def test_a_report_of_other_algorithms_has_their_notes(algorithm, data, tmp_path):
+    limit = ["--max-updates", "1"] if algorithm in ("dsms", "sms") else []
+    target = tmp_path / "out.html"
+    status, _, err = run(
+        "cluster", data, "--ignore", "name", "--algorithm", algorithm, *limit, "--report", target, "-q"
+    )
+    page = target.read_text("utf-8")
+    assert status == 0
+    assert ("stopped early" in page) == ("note: " in err) == bool(limit)
+    if limit:
+        assert html.escape(err.removeprefix("note: ").strip()) in page
+
+
+def test_a_report_names_rows_by_their_names(tmp_path):
+    rows = "".join(f"bird {i},{a},{b}\n" for i, (a, b) in enumerate(X.tolist()))
+    (tmp_path / "a.csv").write_text(",x,y\n" + rows)
+    status, _, err = run("cluster", tmp_path / "a.csv", "--metric", "cosine", "--report", tmp_path / "a.html", "-q")
+    assert status == 0
+    assert "holds row names" in err
+    page = (tmp_path / "a.html").read_text("utf-8")
+    assert "holds row names" in page
+    assert '"names":["bird 0","bird 1"' in page
+    assert "bird 7" in page
+
+
+def test_a_comma_in_a_column_s_name(tmp_path):
+    (tmp_path / "a.csv").write_text('"u,v",w\n1,2\n3,4\n')
+    status, out, _ = run("cluster", tmp_path / "a.csv", "--columns", "u,v", *RANGE, "--json", "-", "-q")
+    assert status == 0
+    assert json.loads(out)["features"] == ["u,v"]
+
+
+def test_row_names_are_left_out_with_a_note(tmp_path):
+    (tmp_path / "a.csv").write_text(",w\n0,2\n1,4\n")
+    status, out, err = run("cluster", tmp_path / "a.csv", *RANGE, "--json", "-", "-q")
+    assert status == 0
+    assert json.loads(out)["features"] == ["w"]
+    assert "note: column 'column1' holds row names" in err
+
+
+def test_an_unfinished_run_says_so(data):
+    status, out, err = run("cluster", data, "--ignore", "name", *DSMS, "--max-updates", "1")
+    assert status == 0
+    assert err.startswith("note: ")
+    assert "max_updates" in err
+    assert "stopped at the limit on updates" in out
+
+
+def test_many_clusters_are_cut_and_counted(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(30.0)[:, None] * 10)
+    status, out, _ = run("cluster", tmp_path / "a.npy", "--scale", "none", *RANGE)
+    assert status == 0
+    assert "and 10 smaller clusters" in out
+
+
+def test_many_features_are_cut_and_counted(tmp_path):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(5, 40)))
+    _, out, _ = run("cluster", tmp_path / "a.npy", *RANGE)
+    assert max(map(len, out.splitlines())) <= 100
+    assert "+35" in out
+
+
+def test_options_and_settings_are_the_same_names():
+    [command] = [command for command in app.registered_commands if command.callback.__name__ == "cluster"]
+    names = set(command.callback.__annotations__) - {"context", "return"}
+    assert names == set(Settings.__annotations__)
+    assert set(METHOD) < names
+
+
+def test_version_and_help():
+    assert run("--version") == (0, f"modeseek {__version__}\n", "")
+    assert "cluster" in run("--help")[1]
+    assert "cluster" in run()[1]
+    assert "units after" in run("cluster", "--help")[1]
+
+
+def test_scaling():
+    rows = np.array([[1.0, 5.0, 1e200], [3.0, 5.0, -1e200]])
+    scaling = Scaling.fit(rows, standardize=True)
+    np.testing.assert_allclose(scaling.apply(rows), [[-1, 0, 1], [1, 0, -1]])
+    np.testing.assert_allclose(scaling.undo(scaling.apply(rows)), rows)
+    np.testing.assert_array_equal(Scaling.fit(rows, standardize=False).apply(rows), rows)
+
+
+# ---------------------------------------- what it refuses
+
+TEXTS = [
+    ("", "is empty"),
+    ("a,b\n", "has a header but no rows"),
+    ("a,b\n1,2\n3\n", "line 3: expected 2 fields as in line 1, found 1"),
+    ("a,b\n1,2\n3,nan\n", "row 2 (line 3) has a missing value in column 'b': correct it"),
+    ("a,b\n1,2\n,3\n", "row 2 (line 3) has a missing value in column 'a'"),
+    ("a,b\n1,2\n3,inf\n", "row 2 (line 3) has an infinite value in column 'b'"),
+    ("a,b\n1,u\n3,v\n", "column 'b' is not numeric: row 1 (line 2) has 'u'. To go on, leave it out with --ignore b"),
+    ("s\nu\nv\n", "column 's' is not numeric"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), TEXTS)
+def test_bad_text(text, message, tmp_path):
+    (tmp_path / "a.csv").write_text(text)
+    refused(message, "cluster", tmp_path / "a.csv", "-o", tmp_path / "out.csv", "--plot", tmp_path / "out.png")
+    assert inside(tmp_path) == ["a.csv"]
+    refused(message, "cluster", "-", stdin=text)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_bad_arrays(value, tmp_path):
+    np.save(tmp_path / "a.npy", [[1.0], [value]])
+    refused("row 2 has", "cluster", tmp_path / "a.npy", "-o", tmp_path / "out.npy")
+    np.save(tmp_path / "a.npy", np.array([1j, 2]))
+    refused("complex numbers", "cluster", tmp_path / "a.npy")
+    np.save(tmp_path / "a.npy", np.empty((0, 2)))
+    refused("nothing in it", "cluster", tmp_path / "a.npy")
+    assert inside(tmp_path) == ["a.npy"]
+
+
+USAGE = [
+    (["--columns", "widht"], "no column 'widht'. Did you mean 'width'?"),
+    (["--ignore", "nmae"], "no column 'nmae'. Did you mean 'name'?"),
+    (["--algorithm", "dsm"], "--algorithm must be one of 'modeseek', 'dsms', 'sms', 'bms', 'ms'; got 'dsm'. Did"),
+    (["--scale", "standart"], "--scale must be one of 'standard', 'none'; got 'standart'. Did you mean 'standard'?"),
+    (["--metric", "cosin"], "metric must be one of 'euclidean', 'cosine'; got 'cosin'. Did you mean 'cosine'?"),
+    ([*DSMS, "--profile", "biwieght"], "Did you mean 'biweight'?"),
+    ([*DSMS, "--policy", "shrinkin"], "Did you mean 'shrinking'?"),
+    ([*DSMS, "--nu", "log"], "nu must be"),
+    ([*DSMS, "--order", "randm"], "Did you mean 'random'?"),
+    ([*DSMS, "--engine", "brut"], "Did you mean 'brute'?"),
+    ([*DSMS, "--h-min", "2", "--h-max", "1"], "h_min must not exceed h_max"),
+    ([*DSMS, "--h-min", "0.5", "--h-max", "1", "--h-inf", "3"], "h_inf must lie in [h_min, h_max]"),
+    ([*DSMS, "--h-min", "-1", "--h-max", "1"], "h_min must be a finite number > 0"),
+    ([*DSMS, "--h-min", "nan", "--h-max", "1"], "h_min must be a finite number > 0"),
+    ([*RANGE, "--tau", "0.2"], "tau must be below h_min / 2"),
+    ([*DSMS, "--tol", "-1"], "tol must be"),
+    ([*DSMS, "--max-updates", "0"], "max_updates must be"),
+    ([*DSMS, "--max-time", "0"], "max_time must be"),
+    (["--min-cluster-size", "0"], "min_cluster_size must be"),
+    (["--algorithm", "dsms", "--chains", "0"], "n_chains must be 'auto' or a whole number >= 1; got 0"),
+    (["--algorithm", "ms", "--chains", "3"], "--chains does not belong to --algorithm ms: leave it out, or use"),
+    (["--seed", "-1"], "'--seed'"),
+    (["--jobs", "0"], "--jobs must not be 0"),
+    (["--h-min", "small"], "'--h-min'"),
+    (
+        [*DSMS, "--bandwidth", "1"],
+        "--bandwidth does not belong to --algorithm dsms: dsms has a range of bandwidths; use --h-min",
+    ),
+    (
+        ["--algorithm", "sms", "--h-inf", "1"],
+        "--h-inf does not belong to --algorithm sms: sms has one bandwidth; use --bandwidth",
+    ),
+    (
+        ["--algorithm", "bms", "--order", "random"],
+        "--order does not belong to --algorithm bms: leave it out, or use --algorithm dsms or sms",
+    ),
+    (["--algorithm", "sms", "--bandwidth", "0"], "bandwidth must be"),
+    (["--h-max", "1"], "--h-max needs an algorithm that has it: add --algorithm dsms."),
+    (["--bandwidth", "1"], "--bandwidth needs an algorithm that has it: add --algorithm sms, bms or ms."),
+    (["--max-time", "1"], "--max-time needs an algorithm that has it: add --algorithm dsms, sms or bms."),
+    (
+        ["--algorithm", "modeseek", "--policy", "walk"],
+        "--policy does not belong to --algorithm modeseek: it has nothing of the kind to set; leave it out, or use",
+    ),
+    (
+        [*DSMS, "--n-clusters", "3"],
+        "--n-clusters does not belong to --algorithm dsms: leave it out, or use --algorithm modeseek.",
+    ),
+    (["--n-clusters", "0"], "n_clusters must be a whole number >= 1"),
+    (["--min-clusters", "5", "--max-clusters", "2"], "min_clusters=5 is above max_clusters=2"),
+    (["--n-clusters", "two"], "'--n-clusters'"),
+    (["--plto", "a.png"], "--plto"),
+    (["-o", "-", "--json", "-"], "cannot both go to standard output"),
+    (["--name", "width"], "already has a column 'width': choose another name with --name"),
+    (["--name", ""], "--name must not be empty"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), USAGE)
+def test_bad_usage(options, message, data, tmp_path):
+    given = [] if "-o" in options else ["-o", tmp_path / "out.csv"]
+    columns = [] if {"--columns", "--ignore"} & set(options) else ["--ignore", "name"]
+    refused(message, "cluster", data, *columns, *given, *options)
+    assert inside(tmp_path) == ["points.csv"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "{0}/no/out.csv"], "there is no folder"),
+        (["-o", "{0}"], "it is a folder"),
+        (["-o", "{0}/out.cvs"], "unknown ending '.cvs'. Did you mean '.csv'?"),
+        (["-o", "{0}/out.npy"], "column 'name' is not numeric, and NumPy files hold numbers only"),
+        (["--plot", "{0}/out.pgn"], "unknown ending '.pgn'. Did you mean '.png'?"),
+        (["--plot", "{0}/no/out.png"], "there is no folder"),
+        (["--json", "{0}/out.csv"], "Known: .json"),
+        (["--report", "{0}/out.pdf"], "unknown ending '.pdf'. Known: .html"),
+        (["--report", "{0}/no/out.html"], "there is no folder"),
+    ],
+)
+def test_targets_are_checked_before_the_work(options, message, data, tmp_path, monkeypatch):
+    def fit(self, X):
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr(ModeSeek, "fit", fit)
+    refused(message, "cluster", data, "--ignore", "name", *[option.format(tmp_path) for option in options])
+    assert inside(tmp_path) == ["points.csv"]
+
+
+def test_cosine_needs_directions(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,1\n0,0\n")
+    refused("row 2 (line 3) is all zeros", "cluster", tmp_path / "a.csv", "--metric", "cosine")
+
+
+def test_missing_file(data, tmp_path):
+    refused("Did you mean 'points.csv'?", "cluster", tmp_path / "pionts.csv")
+    refused("is a folder", "cluster", tmp_path)
+    refused("Missing argument 'FILE...'", "cluster")
+    refused("No such command", "clutser")
+
+
+def test_an_existing_column_is_not_written_over(tmp_path):
+    (tmp_path / "a.csv").write_text("x,cluster\n1,5\n2,6\n")
+    options = ["cluster", tmp_path / "a.csv", "--columns", "x", *RANGE, "-o", tmp_path / "b.csv"]
+    refused("already has a column 'cluster': choose another name with --name", *options)
+    assert run(*options, "--name", "found")[0] == 0
+    assert (tmp_path / "b.csv").read_text().startswith("x,cluster,found\n1,5,")
+
+
+def test_a_failed_write_leaves_nothing(data, tmp_path, monkeypatch):
+    def replace(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", replace)
+    refused("No space left on device", "cluster", data, "--ignore", "name", "-o", tmp_path / "out.csv")
+    assert inside(tmp_path) == ["points.csv"]
+
+
+# ---------------------------------------- interruption, and the command as a process
+
+
+def test_interruption_outside_fit_is_quiet(data, monkeypatch):
+    def read(source, *, header=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("modeseek.cli.work.read_table", read)
+    assert run("cluster", data) == (130, "", "")
+
+
+def test_an_interrupted_choice_keeps_nothing(data, tmp_path, monkeypatch):
+    def fit(self, X):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ModeSeek, "fit", fit)
+    done = run("cluster", data, "--ignore", "name", "-o", tmp_path / "out.csv")
+    assert done == (130, "", "interrupted before there was anything to keep: nothing was written.\n")
+    assert inside(tmp_path) == ["points.csv"]
+
+
+def test_an_interrupted_run_is_written_like_any_other(data, tmp_path, monkeypatch):
+    calls = iter(range(100))
+
+    def interrupt(state, info):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+
+    original = DoublyStochasticMeanShift.fit
+
+    def fit(self, X):
+        return original(self.set_params(callbacks=[interrupt]), X)
+
+    monkeypatch.setattr(DoublyStochasticMeanShift, "fit", fit)
+    status, out, err = run("cluster", data, "--ignore", "name", *RANGE, "-o", tmp_path / "out.csv")
+    assert status == 130
+    assert "interrupted" in out
+    assert err == f"interrupted: the result so far was written to '{tmp_path / 'out.csv'}'.\n"
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 46
+
+
+COMMAND = [sys.executable, "-c", "from modeseek.cli import main; main()"]
+
+
+def test_as_a_process_in_a_pipe(data):
+    done = subprocess.run(
+        [*COMMAND, "cluster", "-", "--ignore", "name", "-o", "-"],
+        input=data.read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[0] == b"name,width,height,cluster,confidence"
+    assert b"\x1b" not in done.stderr  # neither colours nor a progress bar
+    done = subprocess.run([*COMMAND, "cluster", "no.csv"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: there is no file 'no.csv'.")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
+def test_a_full_disk_behind_standard_output(data):
+    with open("/dev/full", "w") as full:
+        command = [*COMMAND, "cluster", str(data), "--ignore", "name", *RANGE]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot write to standard output: No space left on device.\n"
+
+
+SIGNALS_ITSELF = """
+import os, signal
+from modeseek import StochasticMeanShift as Estimator
+from modeseek.cli import main
+
+fit = Estimator.fit
+def interrupt(state, info):
+    if state.k > 1000:
+        os.kill(os.getpid(), signal.SIGINT)
+Estimator.fit = lambda self, X: fit(self.set_params(callbacks=[interrupt]), X)
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+def test_a_signal_ends_a_run_with_its_result(tmp_path):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(300, 2)))
+    options = ["--algorithm", "sms", "--bandwidth", "0.5", "--json", str(tmp_path / "out.json")]
+    command = [sys.executable, "-c", SIGNALS_ITSELF, "cluster", str(tmp_path / "a.npy"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 130
+    assert "interrupted: the result so far was written to" in done.stderr
+    assert "Traceback" not in done.stderr
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert (record["outcome"], record["n_rows"]) == ("interrupted", 300)

@@ -1,0 +1,193 @@
+"""The same seed gives the same answer: on any exact engine, thread, process or day; golden.json has it."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+
+import golden
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift
+
+KEPT = json.loads(golden.FILE.read_text())
+SAME: dict = {}
+CASE = golden.CASES["shrinking"][2]
+LARGE = ("brute", "candidates", "moments")
+
+
+@pytest.mark.parametrize("case", golden.CASES)
+def test_every_exact_engine_gives_what_is_kept(case):
+    for engine in golden.engines(case):
+        assert golden.differences(golden.answer(case, engine), KEPT[case]) == [], engine
+
+
+def test_another_answer_would_be_seen():
+    got = golden.answer("shrinking", "reference")
+    assert golden.differences({**got, "hash": "0" * 16}, KEPT["shrinking"]) == ["hash"]
+    moved = [[got["centres"][0][0] + 1e-11, *got["centres"][0][1:]], *got["centres"][1:]]
+    assert golden.differences({**got, "centres": moved}, KEPT["shrinking"]) == ["centres"]
+    # two policies give the same labels
+    assert len({KEPT[case]["hash"] for case in golden.CHAINS}) == len(golden.CHAINS) - 1
+
+
+def test_another_choice_would_be_seen():
+    got = golden.answer("mixture")
+    assert golden.differences(got, KEPT["mixture"]) == []
+    assert golden.differences({**got, "stability": got["stability"] + 1e-11}, KEPT["mixture"]) == ["stability"]
+    fewer = got["alternatives"][1:]
+    assert golden.differences({**got, "alternatives": fewer}, KEPT["mixture"]) == ["alternatives"]
+    assert golden.differences({**got, "new": 1}, KEPT["mixture"]) == ["new"]
+
+
+@pytest.mark.parametrize("chosen", golden.CHOSEN)
+def test_every_view_is_chosen_where_it_should_be(chosen):
+    for case in golden.CHOSEN[chosen]:
+        assert KEPT[case]["chosen"] == chosen, case
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+def test_any_number_of_jobs(n_jobs):
+    assert golden.answers(n_jobs=n_jobs) == SAME
+
+
+@pytest.mark.parametrize(
+    ("cls", "options"),
+    [
+        (DoublyStochasticMeanShift, {**CASE, "n_chains": 4, "max_updates": 9000, "random_state": 5}),
+        *((BlurringMeanShift, {"bandwidth": 0.6, "engine": name, "max_updates": 9000}) for name in LARGE),
+        *((MeanShift, {"bandwidth": 0.6, "engine": name, "max_iter": 5}) for name in LARGE),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_any_number_of_jobs_where_all_of_them_have_work(cls, options):
+    """The cases above are small, and take two threads at most."""
+    X = np.concatenate([golden.data("plane")[0] + 0.01 * shift for shift in range(25)])
+    assert len(X) == 3000
+    found = set()
+    for n_jobs in (1, 2, 4):
+        model = cls(n_jobs=n_jobs, **options).fit(X)
+        found.add((model.labels_.tobytes(), model.cluster_centers_.tobytes()))
+    assert len(found) == 1
+
+
+def test_many_fits_in_many_threads():
+    with ThreadPoolExecutor(8) as pool:
+        jobs = [pool.submit(golden.answers, n_jobs=1 + number % 2, cases=golden.QUICK) for number in range(24)]
+        assert [job.result() for job in jobs] == [SAME] * 24
+
+
+def test_the_first_fits_of_a_process_may_come_all_at_once():
+    """Where kernels are not yet compiled or loaded."""
+    code = (
+        "import golden\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(8) as pool:\n"
+        "    print(list(pool.map(lambda _: golden.answers(cases=golden.QUICK), range(8))))"
+    )
+    assert _python(code) == f"{[SAME] * 8}\n"
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_however_they_are_started(method):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {method} here")
+    # a parent that has used threads, which a forked child does not inherit
+    DoublyStochasticMeanShift(n_chains=2, n_jobs=2, random_state=0).fit(golden.data("plane")[0])
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        assert pool.submit(partial(golden.answers, n_jobs=2)).result(timeout=200) == SAME
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+def test_a_forked_child_finds_neighbours_in_many_dimensions():
+    """Its parent has used threads of OpenMP, by scikit-learn; a child that asks for them waits for ever."""
+    code = """
+import os, signal, numpy as np
+from modeseek import ModeSeek
+X = np.random.default_rng(0).normal(size=(1500, 16)) + 6 * (np.arange(1500)[:, None] % 3)
+labels = ModeSeek(random_state=0).fit(X).labels_
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    os._exit(int((ModeSeek(random_state=0).fit(X).labels_ != labels).any()))
+print(os.waitpid(child, 0)[1])
+"""
+    assert _python(code, OMP_NUM_THREADS="2") == "0\n"
+
+
+def _inside(backend):
+    with_threads = Parallel(2, backend="threading")(
+        delayed(golden.answers)(n_jobs=2, cases=golden.QUICK) for _ in range(2)
+    )
+    return [*with_threads, *Parallel(2, backend=backend)(delayed(golden.answers)(cases=golden.QUICK) for _ in range(2))]
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_joblib_inside_joblib(backend):
+    found = Parallel(2, backend=backend)(delayed(_inside)(backend) for _ in range(2))
+    assert found == [[SAME] * 4] * 2
+
+
+LAYERS = """
+import golden, numba
+from concurrent.futures import ThreadPoolExecutor
+
+def layer():
+    try:
+        return numba.threading_layer()
+    except ValueError:
+        return "none"
+
+@numba.njit(parallel=True)
+def theirs(n):
+    total = 0
+    for i in numba.prange(n):
+        total += i
+    return total
+
+with ThreadPoolExecutor(4) as pool:
+    print(list(pool.map(lambda _: golden.answers(cases=golden.QUICK), range(4))), layer())
+    try:
+        started = theirs(1000) == 499500 and layer()
+    except ValueError:
+        started = "none"
+    print(list(pool.map(lambda _: golden.answers(cases=golden.QUICK), range(4))), started)
+"""
+
+
+@pytest.mark.parametrize("layer", ["omp", "workqueue", "tbb"])
+def test_threading_layers_of_numba_are_not_used(layer):
+    """Not even started, so that none can be missing, or in the way: threads are Python's own. Others may start one."""
+    first, second = _python(LAYERS, NUMBA_THREADING_LAYER=layer).splitlines()
+    assert first == f"{[SAME] * 4} none"
+    assert second in (f"{[SAME] * 4} {layer}", f"{[SAME] * 4} none")  # none, where this Numba has no such layer
+    assert layer != "workqueue" or second.endswith(layer)  # which all have
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_threads_of_linear_algebra_change_nothing(threads):
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    code = "import golden; print(golden.answers(cases=golden.QUICK))"
+    assert _python(code, **dict.fromkeys(names, threads), PYTHONHASHSEED=threads) == f"{SAME}\n"
+
+
+def _python(code, **environment):
+    here = Path(__file__).parents[1]
+    paths = os.pathsep.join([str(here), str(here.parent / "src"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": paths, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -1,0 +1,224 @@
+"""ModeSeek: scikit-learn's conventions, what it finds, what it says of it, and the parts it is made of."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from inputs import UGLY, landscape_of, raw_rows
+from modeseek import ModeSeek
+from modeseek._common.neighbors import nearest_neighbors
+from modeseek.metrics import rand_agreement
+from modeseek.selection.choice import _candidates
+from modeseek.selection.proposers import by_communities, by_modes, rise, thin
+from modeseek.selection.proposers.proposals import is_trivial
+
+BLOBS = [
+    make_blobs(300, n_features=2, centers=5, cluster_std=0.6, random_state=4),
+    make_blobs(200, n_features=10, centers=4, random_state=1),
+    make_blobs(150, n_features=60, centers=3, random_state=2),
+]
+
+
+@parametrize_with_checks([ModeSeek()])
+def test_sklearn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(("X", "y"), BLOBS)
+def test_clear_clusters_are_found_with_nothing_set(X, y):
+    model = ModeSeek(random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    # a single thinning that joins or cuts a blob takes one vote of the few that a row has
+    assert model.confidence_.min() > 0.8
+    assert model.confidence_.mean() > 0.97
+    assert model.stability_ > 0.95
+
+
+@pytest.mark.parametrize("d", [2, 10])
+@pytest.mark.parametrize("draw", ["normal", "random"])
+def test_no_structure_is_one_cluster(d, draw):
+    for seed in range(4):
+        X = getattr(np.random.default_rng(seed), draw)(size=(300, d))
+        model = ModeSeek(random_state=seed).fit(X)
+        assert model.n_clusters_ == 1
+        assert "one cluster" in model.message_
+
+
+def test_directions_under_cosine(rng):
+    centres = np.eye(40)[:6]
+    y = np.repeat(np.arange(6), 40)
+    X = (centres[y] + 0.08 * rng.normal(size=(240, 40))) * rng.uniform(0.1, 10, (240, 1))
+    model = ModeSeek(metric="cosine", random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert_allclose(np.linalg.norm(model.cluster_centers_, axis=1), 1.0)
+
+
+def test_memberships_add_up_and_agree_with_the_labels():
+    X, _ = make_blobs(300, centers=[(-2.0, 0.0), (2.0, 0.0)], random_state=7)
+    model = ModeSeek(min_clusters=2, random_state=0).fit(X)
+    assert model.memberships_.shape == (300, model.n_clusters_)
+    assert_allclose(model.memberships_.sum(axis=1), 1.0)
+    assert_array_equal(model.memberships_.argmax(axis=1), model.labels_)
+    assert_array_equal(model.confidence_, model.memberships_.max(axis=1))
+    assert model.confidence_.min() < 1.0
+
+
+def test_confidence_tells_the_border_from_the_middle():
+    X, _ = make_blobs(400, centers=[(-2.0, 0.0), (2.0, 0.0)], cluster_std=0.9, random_state=0)
+    model = ModeSeek(min_clusters=2, max_clusters=2, random_state=0).fit(X)
+    border = np.abs(X[:, 0]) < 0.7
+    assert model.confidence_[border].mean() < model.confidence_[~border].mean()
+
+
+def test_wishes():
+    X, _ = BLOBS[0]
+    for wish in (2, 5):
+        assert ModeSeek(n_clusters=wish, random_state=0).fit(X).n_clusters_ == wish
+    two = ModeSeek(n_clusters=2, random_state=0).fit(X)
+    assert_allclose(two.memberships_.sum(axis=1), 1.0)
+    assert "as wished" in two.message_
+    assert ModeSeek(max_clusters=3, random_state=0).fit(X).n_clusters_ <= 3
+    assert "no partition with 200" in ModeSeek(min_clusters=200, random_state=0).fit(X).message_
+    assert ModeSeek(min_clusters=6, random_state=0).fit(X).n_clusters_ >= 6
+    with pytest.raises(ValueError, match="n_clusters must be a whole number >= 1"):
+        ModeSeek(n_clusters=0).fit(X)
+    with pytest.raises(ValueError, match="min_clusters=4 is above max_clusters=2"):
+        ModeSeek(min_clusters=4, max_clusters=2).fit(X)
+
+
+def test_alternatives_differ_and_fall():
+    X, _ = make_blobs(300, centers=4, cluster_std=1.4, random_state=7)
+    found = ModeSeek(random_state=0).fit(X).alternatives_
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    for i, each in enumerate(found):
+        assert all(rand_agreement(each.labels, other.labels) < 0.9 for other in found[:i])
+
+
+def test_seed_order_of_rows_and_predict():
+    X, _ = make_blobs(200, centers=4, cluster_std=1.3, random_state=7)
+    model = ModeSeek(min_clusters=2, random_state=3).fit(X)
+    assert_array_equal(ModeSeek(min_clusters=2, random_state=3).fit(X).labels_, model.labels_)
+    order = np.random.default_rng(0).permutation(len(X))
+    assert (
+        adjusted_rand_score(ModeSeek(min_clusters=2, random_state=3).fit(X[order]).labels_, model.labels_[order]) == 1.0
+    )
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_weights_are_repetition():
+    X, _ = make_blobs(80, centers=3, cluster_std=0.7, random_state=1)
+    weights = np.random.default_rng(0).integers(1, 4, len(X))
+    weighted = ModeSeek(random_state=0).fit(X, sample_weight=weights)
+    repeated = ModeSeek(random_state=0).fit(np.repeat(X, weights, axis=0))
+    assert_array_equal(np.repeat(weighted.labels_, weights), repeated.labels_)
+
+
+def test_a_column_that_adds_nothing_changes_nothing():
+    # to a kernel density a direction without extent is worth more than to a mixture, which was refused for it
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 2))
+    X[100:, 0] += 3.2
+    plain = ModeSeek(random_state=0).fit(X)
+    constant = ModeSeek(random_state=0).fit(np.column_stack([X, np.full(200, 7.0)]))
+    assert "by mixture" in plain.message_
+    assert constant.message_ == plain.message_
+    assert_array_equal(constant.labels_, plain.labels_)
+    turned = ModeSeek(random_state=0).fit(X @ np.array([[1.0, 2.0, 2.0], [2.0, 1.0, -2.0]]) / 3.0)
+    assert_array_equal(turned.labels_, plain.labels_)
+
+
+def test_single_precision_is_the_same_points():
+    X = make_blobs(60, centers=[(0.0, 0.0), (3.2, 0.0)], random_state=1)[0].astype(np.float32)
+    one, other = ModeSeek(random_state=0).fit(X), ModeSeek(random_state=0).fit(X.astype(np.float64))
+    assert "by mixture" in one.message_
+    assert_array_equal(one.labels_, other.labels_)
+
+
+def test_a_ring_is_not_cut():
+    cut = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        angle = rng.random(200) * 2 * np.pi
+        ring = np.column_stack([np.cos(angle), np.sin(angle)]) * (1.0 + 0.15 * rng.normal(size=(200, 1)))
+        cut += ModeSeek(random_state=0).fit(ring).n_clusters_ > 1
+    assert cut <= 1
+
+
+def test_small_clusters_become_noise():
+    X, _ = make_blobs([100, 100, 30], centers=[(0, 0), (9, 0), (0, 9)], cluster_std=0.5, random_state=0)
+    assert ModeSeek(random_state=0).fit(X).n_clusters_ == 3
+    model = ModeSeek(min_cluster_size=40, random_state=0).fit(X)
+    assert model.n_clusters_ == 2
+    assert (model.labels_ == -1).sum() == 30
+    assert_array_equal(model.confidence_[model.labels_ == -1], 0.0)
+
+
+@given(st.sampled_from(UGLY), st.integers(0, 1000), st.integers(1, 60), st.sampled_from([1, 2, 40]))
+@settings(max_examples=40)
+def test_ugly_rows_pass(kind, seed, n, d):
+    rows = raw_rows(kind, np.random.default_rng(seed), n, d)
+    model = ModeSeek(random_state=0).fit(rows)
+    assert len(model.labels_) == len(rows)
+    assert np.isfinite(model.memberships_).all()
+
+
+# ---------------------------------------- the parts
+
+
+@given(st.integers(0, 1000))
+def test_agreement_is_scikit_learn_s_rand_index(seed):
+    rng = np.random.default_rng(seed)
+    first, second = (np.unique(rng.integers(0, 5, 30), return_inverse=True)[1] for _ in range(2))
+    assert rand_agreement(first, second) == pytest.approx(adjusted_rand_score(first, second))
+
+
+def test_a_thinned_landscape_has_the_neighbours_that_are_left():
+    X = np.random.default_rng(1).normal(size=(120, 2))
+    landscape = landscape_of(X)
+    some = thin(landscape, np.random.default_rng(0))
+    assert len(some.rows) == 84
+    most = some.landscape.neighbours.indices.shape[1]
+    expected = nearest_neighbors(X[some.rows], most)
+    known = landscape.neighbours.distances[some.rows, -1]
+    # as far as the long list went, it is what a new search would find
+    inside = expected.distances <= known[:, None]
+    assert inside[:, :10].all()
+    assert_array_equal(some.landscape.neighbours.indices[inside], expected.indices[inside])
+    assert_allclose(some.landscape.neighbours.distances[inside], expected.distances[inside])
+
+
+@pytest.mark.parametrize("view", [by_modes, by_communities])
+def test_views_propose_one_label_for_each_point(view):
+    X, y = BLOBS[0]
+    proposals = view(landscape_of(X))
+    assert proposals
+    for labels in proposals.values():
+        assert_array_equal(np.unique(labels), np.arange(labels.max() + 1))
+    assert max(adjusted_rand_score(y, labels) for labels in proposals.values()) == 1.0
+
+
+def test_the_rise_of_a_second_mode():
+    clear, _ = BLOBS[0]
+    assert rise(landscape_of(clear)) == pytest.approx(1.5)
+    assert rise(landscape_of(np.random.default_rng(0).normal(size=(300, 2)))) < 0.6
+
+
+def test_trivial_partitions():
+    assert is_trivial(np.array([0] * 99 + [1]), np.ones(100))
+    assert is_trivial(np.array([0, 0, 0, 0, 1, 1]), np.ones(6))
+    assert not is_trivial(np.array([0] * 50 + [1] * 50), np.ones(100))
+
+
+def test_a_wish_that_no_view_proposes_comes_from_the_tree():
+    X, _ = BLOBS[0]
+    proposed = {each.n_clusters for each in _candidates(landscape_of(X), 0)}
+    wish = next(count for count in range(6, 60) if count not in proposed)
+    model = ModeSeek(n_clusters=wish, random_state=0).fit(X)
+    assert model.n_clusters_ == wish
+    assert 0.0 < model.stability_ < 1.0
+    assert_allclose(model.memberships_.sum(axis=1), 1.0)

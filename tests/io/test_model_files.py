@@ -1,0 +1,527 @@
+"""Files of models: what comes back, what is refused, and what a damaged or hostile file can do (nothing)."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import struct
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.sparse import issparse
+from sklearn.pipeline import make_pipeline
+
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.resources import limit_memory
+from modeseek._common.scaling import Scaling
+from modeseek._storage import DataError, read_container
+from modeseek._storage.container import DTYPES, HEAD
+from modeseek.datasets import paper_mixture
+from modeseek.io import load, read_model, save
+from modeseek.io.fitted import ATTRIBUTES
+from modeseek.meanshift.bandwidth import Anchored, Constant, CustomNu, Power, Shrinking, Uniform, Walk
+from modeseek.meanshift.chains import Record
+from modeseek.meanshift.kernels.profiles import PROFILES, custom_profile
+
+X, _ = paper_mixture(12, random_state=3)
+NEW = np.random.default_rng(0).normal(scale=3.0, size=(40, X.shape[1]))
+GOLDEN = Path(__file__).parents[1] / "data" / "model-1.modeseek"
+MAGIC = b"\x89MODESEEK\r\n\x1a"
+
+
+def alike(a, b) -> bool:
+    """Return whether two values are the same to the last bit, of the same types."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and (a.dtype == object or a.tobytes() == b.tobytes())
+    if issparse(a):
+        return a.shape == b.shape and alike(a.toarray(), b.toarray())
+    if dataclasses.is_dataclass(a):
+        return all(alike(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(a))
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b, strict=True))
+    return a == b or (a != a and b != b)
+
+
+def there_and_back(model, path):
+    save(model, path)
+    return load(path)
+
+
+def assert_same(model, back) -> None:
+    assert type(back) is type(model)
+    assert vars(back).keys() == vars(model).keys()
+    for name, value in vars(model).items():
+        assert alike(value, vars(back)[name]), name
+
+
+MODELS = {
+    "automatic": DoublyStochasticMeanShift(random_state=0),
+    "chains": DoublyStochasticMeanShift(0.2, 1.6, 0.6, n_chains=3, random_state=0, record="all"),
+    "grid": StochasticMeanShift(0.6, random_state=0, summary="grid", min_cluster_size=3),
+    "local": StochasticMeanShift(0.6, random_state=np.int64(3), local_scale=True, order="reshuffled"),
+    "blurring": BlurringMeanShift(0.6, metric="cosine", record=Record(clumps=2)),
+    "climbing": MeanShift(0.6, cluster_all=False, profile="flat"),
+    "seeds": MeanShift(0.6, seeds=X[:5], bin_seeding=True, record=["clumps", "gap"]),
+    "listed": MeanShift(2.0, seeds=[[0.0, 0.0], [1.0, 2.0]]),
+    "sample": MeanShift(0.6, summary="sample"),
+    "modes": ModeSeek(random_state=0),
+    "few": ModeSeek(random_state=0, n_clusters=2, metric="cosine"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_models_come_back_whole(name, dtype, tmp_path):
+    model = MODELS[name].fit(X.astype(dtype))
+    back = there_and_back(model, tmp_path / "a.modeseek")
+    assert_same(model, back)
+    new = NEW.astype(dtype)
+    assert alike(model.predict(new), back.predict(new))
+    assert alike(back.predict(X.astype(dtype)), model.predict(X.astype(dtype)))
+    if hasattr(model, "_shares"):
+        assert alike(model.memberships_, back.memberships_)
+    if hasattr(model, "tree_"):
+        assert alike(model.tree_.cut(0.1), back.tree_.cut(0.1))
+
+
+@pytest.mark.parametrize("profile", [*PROFILES.values(), *PROFILES])
+def test_profiles_that_ship_come_back(profile, tmp_path):
+    back = there_and_back(MeanShift(0.6, profile=profile), tmp_path / "a")
+    assert back.profile is profile or back.profile == profile
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *(Constant(0.6), Shrinking(0.2, 1.6, 0.6), Walk(0.2, 1.6, nu=Power(0.5))),
+        *(Uniform(0.2, 1.6), Anchored(0.2, 1.6, 0.6), "walk", "constant"),
+    ],
+    ids=str,
+)
+def test_policies_that_ship_come_back(policy, tmp_path):
+    range_ = {"h_min": 0.2, "h_max": 1.6} if isinstance(policy, str) else {}
+    model = DoublyStochasticMeanShift(policy=policy, nu="1/k^0.5", random_state=1, max_updates=300, **range_)
+    assert there_and_back(model, tmp_path / "a").policy == policy
+
+
+def test_a_stream_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr("modeseek.estimators.summaries.FIRST", 50)  # rows that wait before they are counted
+    for first in (X[:10], NEW, np.concatenate([X, NEW])):
+        model = StochasticMeanShift(0.6, random_state=0).partial_fit(first)
+        back = there_and_back(model, tmp_path / "a")
+        for each in (model, back):
+            each.partial_fit(X[10:], forget=0.2)
+        assert alike(model.finalize().labels_, back.finalize().labels_)
+        again = there_and_back(model, tmp_path / "b")
+        assert_same(model, again)
+        assert alike(again.partial_fit(X).finalize().labels_, model.partial_fit(X).finalize().labels_)
+
+
+def test_names_of_features_come_back(tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=["breadth", "ü, \U0001f4c8"])
+    model = MeanShift(0.6).fit(frame)
+    back = there_and_back(model, tmp_path / "a")
+    assert list(back.feature_names_in_) == list(model.feature_names_in_)
+    assert alike(back.predict(frame), model.labels_)
+
+
+def test_every_attribute_of_a_fit_is_known():
+    """A new attribute must be given a kind, or models that have it cannot be saved."""
+    for model in MODELS.values():
+        names = set(vars(model.fit(X))) - set(model.get_params())
+        assert names <= set(ATTRIBUTES)
+
+
+class OwnPolicy:
+    h_0 = h_min = 0.6
+
+    def draw(self, uniforms, h, k):
+        return np.full(len(uniforms), 0.6)
+
+    def upper(self, h, k):
+        return 0.6
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (
+            MeanShift(profile=custom_profile(lambda t: (1 - t) ** 3, lambda t: 3 * (1 - t) ** 2)),
+            "profile holds functions",
+        ),
+        (DoublyStochasticMeanShift(nu=lambda k: 1 / k), "nu holds functions"),
+        (DoublyStochasticMeanShift(policy=Walk(0.2, 1.0, nu=CustomNu(lambda k: 1 / k))), "policy.nu holds functions"),
+        (DoublyStochasticMeanShift(policy=OwnPolicy()), "policy is a .*OwnPolicy"),
+        (MeanShift(callbacks=[print]), "callbacks.0 holds functions"),
+        (MeanShift(n_jobs=10**6), "n_jobs"),
+        (StochasticMeanShift(random_state=np.random.default_rng(0)), "generator in use"),
+        (StochasticMeanShift(random_state=np.random.RandomState(0)), "generator in use"),
+        (make_pipeline(MeanShift()), "save takes one of"),
+        (type("Own", (MeanShift,), {})(), "save takes one of"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_what_cannot_be_saved_says_why(model, words, tmp_path):
+    with pytest.raises(TypeError, match=words):
+        save(model, tmp_path / "a.modeseek")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_attributes_of_ones_own_are_refused(tmp_path):
+    model = MeanShift(0.6).fit(X)
+    model.notes_ = "mine"
+    with pytest.raises(TypeError, match="notes_"):
+        save(model, tmp_path / "a")
+    del model.notes_
+    model._labels = model._labels + 100
+    with pytest.raises(TypeError, match="labels"):
+        save(model, tmp_path / "a")
+
+
+def test_scaling_is_kept_and_said(tmp_path):
+    scaling = Scaling.fit(X * 9 + 4, standardize=True)
+    model = MeanShift(0.5).fit(scaling.apply(X * 9 + 4))
+    save(model, tmp_path / "a", columns=["a", "b"], scaling=scaling)
+    saved = read_model(tmp_path / "a")
+    assert saved.columns == ("a", "b")
+    assert alike(saved.predict(X * 9 + 4), model.labels_)
+    from modeseek._common.hints import AdviceWarning
+
+    with pytest.warns(AdviceWarning, match="scaled features"):
+        load(tmp_path / "a")
+
+
+def test_a_file_of_form_1_loads():
+    """Kept from the first version: whoever changes the form still reads it, or says why not."""
+    saved = read_model(GOLDEN)
+    assert saved.written_by == "0.1.0"
+    assert saved.model.labels_.tolist() == saved.model.predict([[0.0], [0.1], [5.0]]).tolist() == [0, 0, 1]
+    assert saved.model.get_params()["n_chains"] == 2
+
+
+# -- damage and malice ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("models")
+    found = {}
+    for name in ("chains", "grid", "sample", "modes"):
+        save(MODELS[name].fit(X), folder / name)
+        found[name] = (folder / name).read_bytes()
+    stream = StochasticMeanShift(0.6, random_state=0).partial_fit(X).finalize()
+    save(stream, folder / "stream")
+    return found | {"stream": (folder / "stream").read_bytes()}
+
+
+def sealed(record, raw: bytes, *, version: int = 1) -> bytes:
+    """Return a file with a right checksum, as somebody hostile would make it."""
+    text = record if isinstance(record, bytes) else json.dumps(record).encode()
+    lengths = struct.pack("<IQ", version, len(text))
+    return HEAD.pack(MAGIC, version, len(text), hashlib.sha256(lengths + text + raw).digest()) + text + raw
+
+
+def opened(data: bytes):
+    _, _, length, _ = HEAD.unpack(data[: HEAD.size])
+    return json.loads(data[HEAD.size : HEAD.size + length]), data[HEAD.size + length :]
+
+
+QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@QUICK
+@given(st.sampled_from(["chains", "grid", "modes"]), st.floats(0, 1), st.integers(1, 255))
+def test_a_flipped_byte_is_found(files, tmp_path, name, where, by):
+    data = bytearray(files[name])
+    data[min(int(where * len(data)), len(data) - 1)] ^= by
+    (tmp_path / "a").write_bytes(data)
+    with pytest.raises(DataError):
+        load(tmp_path / "a")
+
+
+@QUICK
+@given(st.sampled_from(["chains", "grid", "modes"]), st.floats(0, 1), st.binary(max_size=64))
+def test_a_file_cut_short_or_grown_is_found(files, tmp_path, name, where, more):
+    data = files[name]
+    cut = data[: int(where * len(data))] + more
+    (tmp_path / "a").write_bytes(cut)
+    if cut != data:
+        with pytest.raises(DataError):
+            load(tmp_path / "a")
+    (tmp_path / "a").write_bytes(data + more + b"!")
+    with pytest.raises(DataError):
+        load(tmp_path / "a")
+
+
+@QUICK
+@given(st.binary(max_size=400))
+def test_anything_else_is_no_model(tmp_path, data):
+    for content in (data, MAGIC + data, sealed(data, b"")):
+        (tmp_path / "a").write_bytes(content)
+        with pytest.raises(DataError):
+            load(tmp_path / "a")
+
+
+def leaves(value, path=()):
+    """Yield the places of all values in a record."""
+    yield path
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from leaves(inner, (*path, key))
+
+
+PLAIN = st.one_of(
+    *(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)),
+    st.sampled_from([2**63, -(2**63), 2**200, "_points", "labels_.values", "__class__", "os.system", [], {}, [[]]]),
+    st.sampled_from([{"array": "labels_"}, {"float": "nan"}, {"Outcome": "CERTIFIED"}, {"Profile": "flat"}]),
+    st.sampled_from([{"Grid": {"exponent": 0, "offset": {"tuple": [1]}, "limit": 10**15}}, {"eval": "1"}, *DTYPES]),
+)
+
+
+def survives(path) -> None:
+    """Load; whatever comes back can be asked, and answers or refuses in a known way."""
+    try:
+        model = load(path)
+    except DataError:
+        return
+    try:
+        labels = model.predict(NEW)
+        assert labels.min() >= -1
+        assert labels.max() < max(model.n_clusters_, 1)
+        if hasattr(model, "tree_"):
+            model.tree_.cut(0.5)
+        if hasattr(model, "_survey"):
+            model.partial_fit(NEW)
+    # what an estimator says of parameters that it cannot work with
+    except (ValueError, TypeError, AttributeError):
+        pass
+
+
+@settings(parent=QUICK, max_examples=400)
+@given(st.data())
+def test_hostile_records_are_refused_or_harmless(files, tmp_path, data):
+    record, raw = opened(files[data.draw(st.sampled_from(list(files)))])
+    for _ in range(data.draw(st.integers(1, 2))):
+        *way, last = data.draw(st.sampled_from([path for path in leaves(record) if path]))
+        inner = record
+        for key in way:
+            inner = inner[key]
+        if isinstance(inner, dict) and data.draw(st.booleans()):
+            inner[data.draw(st.sampled_from(["_labels", "x", "eval", str(last)]))] = inner.pop(last)
+        else:
+            inner[last] = deepcopy(data.draw(PLAIN))  # a list that is put into itself has no end
+    (tmp_path / "a").write_bytes(sealed(record, raw))
+    survives(tmp_path / "a")
+
+
+@settings(parent=QUICK, max_examples=300)
+@given(st.data())
+def test_hostile_arrays_are_refused_or_harmless(files, tmp_path, data):
+    record, raw = opened(files[data.draw(st.sampled_from(list(files)))])
+    bad, start = bytearray(raw), 0
+    chosen = data.draw(st.sampled_from(record["arrays"]))
+    for name, dtype, shape in record["arrays"]:
+        array = np.frombuffer(raw, dtype, int(np.prod(shape)), start).copy()
+        if [name, dtype, shape] == chosen and len(array):
+            odd = [0, 1, 2**62, len(array)] + ([-1, -(2**62)] if dtype[1] != "u" else [])
+            odd += [np.nan, np.inf, -np.inf, 1e308, 5e-324] if dtype[1] == "f" else []
+            where = data.draw(st.integers(0, len(array) - 1))
+            array[where : where + data.draw(st.sampled_from([1, len(array)]))] = data.draw(st.sampled_from(odd))
+            bad[start : start + array.nbytes] = array.tobytes()
+        start += array.nbytes
+    (tmp_path / "a").write_bytes(sealed(record, bytes(bad)))
+    survives(tmp_path / "a")
+
+
+def test_declared_sizes_are_held_against_the_file(tmp_path, files):
+    """Nothing is allocated for an array that the file has no room for."""
+    record, raw = opened(files["chains"])
+    for shape in ([10**12], [2**40, 2**40], [0, 10**18], [-1], [2**63], [1.5], [True], "x", [1] * 9):
+        changed = {**record, "arrays": [["labels_", "<f8", shape], *record["arrays"][1:]]}
+        (tmp_path / "a").write_bytes(sealed(changed, raw))
+        with limit_memory(1e8), pytest.raises(DataError, match="damaged"):
+            load(tmp_path / "a")
+
+
+def test_a_sparse_file_that_says_it_is_huge_takes_no_memory(tmp_path):
+    record = {"arrays": [["x", "<f8", [1 << 40]]]}
+    text = json.dumps(record).encode()
+    with (tmp_path / "a").open("wb") as file:
+        file.write(HEAD.pack(MAGIC, 1, len(text), bytes(32)) + text)
+        file.truncate(HEAD.size + len(text) + (8 << 40))
+    with pytest.raises(DataError, match=r"8\.8|10\.6 TB"):
+        load(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"[" * 100_000, "nested more than 32 deep"),
+        (b'{"a":' * 100_000, "nested more than 32 deep"),
+        (b'{"arrays": [], "estimator": ' + b"9" * 5000 + b"}", "no JSON"),
+        (b'{"arrays": [], "x": NaN}', "no JSON"),
+        (b'{"arrays": [], "arrays": []}', "no JSON"),
+        (b"\xff\xfe", "no JSON"),
+        (b" " * ((32 << 20) + 1), "longer"),
+        (b"[" + b"[]," * (1 << 21) + b"1]", "more than 2,097,152"),
+        (b'"' + b'\\"' * (1 << 20), "no JSON"),  # quotes that end nothing: looking for the end of each took hours
+        (b'["\\\\", ' + b"[" * 100 + b"]" * 101, "nested more than 32 deep"),
+        (b'{"' + b'\\\\\\"[' * 100 + b'": 1, "arrays": []}', "no model"),  # brackets in a name are none
+        (b'{"arrays": [["a", "|O", [1]]]}', "type that no such file has"),
+        (b'{"arrays": [["../a", "<f8", [0]]]}', "no proper name"),
+        (b'{"arrays": [["a", "<f8", [0]], ["a", "<f8", [0]]]}', "one name"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_hostile_json_is_refused(text, words, tmp_path):
+    (tmp_path / "a").write_bytes(sealed(text, b""))
+    with pytest.raises(DataError, match=words):
+        load(tmp_path / "a")
+
+
+def test_a_tree_that_goes_in_circles_is_refused(files, tmp_path):
+    """Compiled code follows targets without looking where it is."""
+    record, raw = opened(files["modes"])
+    at = sum(
+        int(np.prod(shape)) * np.dtype(dtype).itemsize
+        for name, dtype, shape in record["arrays"][: [each[0] for each in record["arrays"]].index("tree_.tree.target")]
+    )
+    n = len(X)
+    target = np.frombuffer(raw, "<i8", n, at).copy()
+    for circle in (np.roll(np.arange(n), 1), np.full(n, 10**6), np.where(target == target, n - 1 - np.arange(n), 0)):
+        changed = raw[:at] + circle.astype("<i8").tobytes() + raw[at + 8 * n :]
+        (tmp_path / "a").write_bytes(sealed(record, changed))
+        with pytest.raises(DataError, match="tree"):
+            load(tmp_path / "a")
+
+
+def test_other_versions_say_so(files, tmp_path):
+    record, raw = opened(files["chains"])
+    (tmp_path / "a").write_bytes(sealed(record, raw, version=2))
+    with pytest.raises(DataError, match="a newer modeseek wrote it"):
+        load(tmp_path / "a")
+    (tmp_path / "a").write_bytes(sealed(record, raw, version=0))
+    with pytest.raises(DataError, match="too old"):
+        load(tmp_path / "a")
+    record["params"]["depth"] = 3
+    (tmp_path / "a").write_bytes(sealed(record, raw))
+    with pytest.raises(DataError, match="parameter depth, which this version does not know"):
+        load(tmp_path / "a")
+    # one that an older version did not have is at its default
+    del record["params"]["depth"], record["params"]["resolution"]
+    (tmp_path / "a").write_bytes(sealed(record, raw))
+    assert load(tmp_path / "a").resolution == 1 / 16
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    (tmp_path / "hills.modeseek").write_bytes(b"")
+    os.mkfifo(tmp_path / "pipe")
+    for path, words in [
+        (tmp_path, "not a regular file"),
+        (tmp_path / "pipe", "not a regular file"),
+        (tmp_path / "hill.modeseek", "Did you mean 'hills.modeseek'"),
+        (tmp_path / "hills.modeseek", "is not a model"),
+        ("a\0b", "cannot read"),
+    ]:
+        with pytest.raises(DataError, match=words):
+            load(path)
+
+
+def test_nothing_half_written_is_left(tmp_path, monkeypatch):
+    """A disk that is full leaves the model that was there."""
+    save(MeanShift(0.6).fit(X), tmp_path / "a")
+    before = (tmp_path / "a").read_bytes()
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(DataError, match="No space left"):
+        save(MeanShift(0.9).fit(X), tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == before
+
+
+def test_types_of_arrays_survive(tmp_path):
+    from modeseek._storage import write_container
+
+    arrays = {f"a{i}": np.array([[0, 1, 1]], dtype) for i, dtype in enumerate(DTYPES)}
+    arrays |= {"big": np.array([1.5], ">f8"), "empty": np.empty((0, 3)), "scalar": np.array(2.0)}
+    arrays["turned"] = np.arange(6.0).reshape(2, 3).T
+    write_container(tmp_path / "a", MAGIC, 1, {}, arrays)
+    back = read_container(tmp_path / "a", MAGIC, {1}, "it", "").arrays
+    assert all(np.array_equal(back[name], array) for name, array in arrays.items())
+    assert all(back[f"a{i}"].dtype == dtype for i, dtype in enumerate(DTYPES))
+    with pytest.raises(DataError, match="complex"):
+        write_container(tmp_path / "a", MAGIC, 1, {}, {"z": np.array([1j])})
+    # what could not be read is not written
+    for record, words in (({"x": [0] * (1 << 21)}, "values"), ({"x": "a" * (32 << 20)}, "bytes")):
+        with pytest.raises(DataError, match=f"cannot write .* its record has .* {words}, more than"):
+            write_container(tmp_path / "b", MAGIC, 1, record, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+def command(*arguments):
+    from typer.testing import CliRunner
+
+    from modeseek.cli import app
+
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "points.csv"
+    lines = [f"p{i},{100 * a!r},{b!r}" for i, (a, b) in enumerate(X.tolist())]
+    path.write_text("\n".join(["name,width,height", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("options", [[], ["--scale", "none"], ["--metric", "cosine"], ["--out-of-core"]], ids=str)
+def test_the_command_saves_and_labels(table, tmp_path, options):
+    model, out, again = tmp_path / "a.modeseek", tmp_path / "out.csv", tmp_path / "again.csv"
+    status, _, err = command("cluster", table, "--ignore", "name", *options, "--save", model, "-o", out, "-q")
+    assert status == 0, err
+    saved = read_model(model)
+    assert saved.columns == ("width", "height")
+    assert (saved.scaling is None) == (options[:1] in (["--scale"], ["--metric"]))
+    # columns in another order, and one more
+    turned = tmp_path / "turned.csv"
+    cells = [line.split(",") for line in table.read_text().splitlines()]
+    turned.write_text("\n".join(",".join([row[2], row[0], row[1], "x"]) for row in cells) + "\n")
+    turned.write_text(turned.read_text().replace(",x\n", ",more\n", 1))
+    status, _, err = command("label", model, turned, "-o", again)
+    assert status == 0, err
+    clusters = [[line.split(",")[i] for line in path.read_text().splitlines()] for path, i in ((out, 3), (again, 4))]
+    assert clusters[0] == clusters[1]
+
+
+def test_the_command_refuses_what_it_cannot_label(table, tmp_path):
+    (tmp_path / "bad.modeseek").write_bytes(b"nothing")
+    save(MeanShift(0.6), tmp_path / "unfitted.modeseek")
+    save(MeanShift(0.6).fit(X), tmp_path / "a.modeseek", columns=["width", "depth"])
+    for model, words, *more in [
+        ("bad.modeseek", "is not a model"),
+        ("gone.modeseek", "cannot read"),
+        ("unfitted.modeseek", "never fitted"),
+        ("a.modeseek", "no column 'depth'"),
+        ("a.modeseek", "already has a column", "--name", "name"),
+        ("a.modeseek", "is the file that is read", "-o", table),
+    ]:
+        status, out, err = command("label", tmp_path / model, table, *more)
+        assert (status, out) == (2, "")
+        assert words in err
+    status, _, err = command("cluster", table, "--save", tmp_path / "a.pkl")
+    assert status == 2
+    assert "Known: .modeseek" in err

@@ -1,0 +1,528 @@
+"""Checkpoints: a run that is killed, cut off or out of room goes on bit for bit, or is refused with the reason."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import signal
+import struct
+import time
+import warnings
+from dataclasses import fields
+from functools import partial
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from typer.testing import CliRunner
+
+import modeseek
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
+from modeseek._common.hints import CheckpointWarning
+from modeseek._storage import DataError, read_container, write_container
+from modeseek._storage.container import HEAD
+from modeseek.cli import app
+from modeseek.datasets import paper_mixture
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import (
+    Checkpoint,
+    Outcome,
+    Record,
+    Stopping,
+    blurring,
+    doubly_stochastic,
+    make_problem,
+    mean_shift,
+    run,
+)
+from modeseek.meanshift.chains.checkpoint import MAGIC, VERSION
+from modeseek.meanshift.engines import ENGINES as ENGINES_BY_NAME
+from modeseek.meanshift.ensemble import make_chains, run_chains
+
+X, _ = paper_mixture(40, random_state=0)
+RANGE = {"h_min": 0.2, "h_max": 1.6, "h_inf": 0.6}
+EVERYTHING = Record(clumps=1, diameter=2, gap=3, objective=4, snapshots=1, limit=16)
+ESTIMATORS = {
+    "dsms": partial(DoublyStochasticMeanShift, **RANGE, random_state=0, record="all"),
+    "sms": partial(StochasticMeanShift, 0.6, random_state=0, record="all"),
+    "chains": partial(DoublyStochasticMeanShift, **RANGE, random_state=0, n_chains=3),
+    "threads": partial(StochasticMeanShift, 0.6, random_state=0, n_chains=3, n_jobs=2),
+    "batches": partial(StochasticMeanShift, 0.6, random_state=0, batch_size=7, order="reshuffled"),
+    "local": partial(DoublyStochasticMeanShift, **RANGE, random_state=0, local_scale=True, metric="cosine"),
+    "bms": partial(BlurringMeanShift, 0.6, record="all"),
+    "ms": partial(MeanShift, 0.6, record="all", tol=1e-7),
+}
+resumed = pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
+
+
+class Cut:
+    """Ctrl-C at the end of one sweep, counted over all chains."""
+
+    def __init__(self, sweep):
+        self.left = sweep
+
+    def __call__(self, state, info):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def read(path):
+    return read_container(path, MAGIC, {VERSION}, "a checkpoint", "Run it again.")[1:]
+
+
+def write(path, record, arrays, version=VERSION):
+    write_container(path, MAGIC, version, record, arrays)
+
+
+def fitted(make, path, data=X, **more):
+    return make(checkpoint=path, checkpoint_every=0.0, **more).fit(data)
+
+
+def same_trace(a, b):
+    for field in fields(a):
+        one, other = getattr(a, field.name), getattr(b, field.name)
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert_array_equal(one.k, other.k)
+            assert_array_equal(one.values, other.values)
+
+
+def same_fit(a, b):
+    assert_array_equal(a.labels_, b.labels_)
+    assert_array_equal(a.points_, b.points_)
+    assert (a.n_updates_, a.outcome_) == (b.n_updates_, b.outcome_)
+    same_trace(a.trace_, b.trace_)
+
+
+def same_result(a, b):
+    assert_array_equal(a.state.points, b.state.points)
+    assert_array_equal(a.state.last_shift, b.state.last_shift)
+    assert (a.state.h, a.state.k, a.sweeps, a.outcome) == (b.state.h, b.state.k, b.sweeps, b.outcome)
+    same_trace(a.trace, b.trace)
+
+
+@resumed
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_cut_off_again_and_again_it_gives_what_it_gives_in_one_piece(name, tmp_path):
+    make = ESTIMATORS[name]
+    whole = fitted(make, tmp_path / "whole.ckpt")
+    cuts = 0
+    for _ in range(200):
+        try:
+            parts = fitted(make, tmp_path / "run.ckpt", callbacks=[Cut(3)])
+            break
+        except KeyboardInterrupt:
+            cuts += 1
+    assert cuts >= 2
+    same_fit(parts, whole)
+    # a file of a run that is over holds its end: nothing is done again
+    again = fitted(make, tmp_path / "run.ckpt", callbacks=[Cut(1)])
+    same_fit(again, whole)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_of_engines_that_keep_nothing_the_same_comes_out_without_a_checkpoint(name, tmp_path):
+    plain = ESTIMATORS[name]().fit(X)
+    assert plain.engine_ == "brute"
+    same_fit(fitted(ESTIMATORS[name], tmp_path / "a"), plain)
+
+
+def _spread(n, d):
+    rng = np.random.default_rng(4)
+    return rng.normal(size=(9, d))[rng.integers(0, 9, n)] + 0.25 * rng.normal(size=(n, d))
+
+
+ENGINES = {
+    "reference": (_spread(60, 2), 30),
+    "brute": (_spread(200, 3), 30),
+    "moments": (_spread(600, 2), 30),
+    "candidates": (_spread(300, 24), 30),
+}
+
+
+@resumed
+@pytest.mark.parametrize("batch_size", [1, 90])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_goes_on_bit_for_bit(engine, batch_size, tmp_path):
+    points, sweeps = ENGINES[engine]
+    h = 0.3 * np.sqrt(points.shape[1])
+    stopping = Stopping(0.01, rule="shifts", threshold=0.0, max_sweeps=sweeps)
+
+    def chain():
+        space = make_problem(points, engine=engine)
+        return doubly_stochastic(space, Shrinking(h, 4 * h, 2 * h), seed=3, batch_size=batch_size)
+
+    record = Record(snapshots=1, clumps=1, limit=16) if batch_size == 1 else None
+    whole = run(chain(), stopping, record=record, checkpoint=Checkpoint(tmp_path / "whole", 0.0))
+    for sweep in (2, 4) if engine == "reference" else (3, 10, 11):
+        cut = run(chain(), stopping, record=record, checkpoint=Checkpoint(tmp_path / "a", 0.0), callbacks=[Cut(sweep)])
+        assert cut.outcome is Outcome.INTERRUPTED
+    same_result(run(chain(), stopping, record=record, checkpoint=Checkpoint(tmp_path / "a", 0.0)), whole)
+
+
+@resumed
+@pytest.mark.parametrize("engine", ["brute", "candidates"])
+def test_climbers_over_points_that_nearly_coincide_go_on_bit_for_bit(engine, tmp_path):
+    """Few climbers were left when it was cut off, and sums over merged points round otherwise."""
+    base = np.random.default_rng(0).normal(size=(40, 2))
+    data = np.concatenate([base, base * (1 + 2.0**-52), base * (1 - 2.0**-52)])
+
+    def climb(*callbacks):
+        chain = mean_shift(make_problem(data, engine=engine), 0.9, tol=1e-4, queries=base)
+        return run(chain, Stopping(0.2), checkpoint=Checkpoint(tmp_path / "a", 0.0), callbacks=callbacks)
+
+    whole = climb()
+    (tmp_path / "a").unlink()
+    climb(Cut(30))
+    same_result(climb(), whole)
+
+
+def test_engines_are_opened_where_the_chain_began(monkeypatch):
+    """One of them, `cuda`, puts points in an order by those that it is opened on, and adds them up in that."""
+    opened, brute = [], type(ENGINES_BY_NAME["brute"])
+    plain = brute.open
+    monkeypatch.setattr(brute, "open", lambda self, points, *rest: opened.append(points) or plain(self, points, *rest))
+    space = make_problem(X, engine="brute")
+    for chain in (doubly_stochastic(space, Shrinking(**RANGE), seed=0), blurring(space, 0.6)):
+        chain.sweep(chain.init()._replace(points=X + 1.0))
+    assert len(opened) == 2
+    assert all(points is space.points for points in opened)
+
+
+def in_child(work):
+    """Fork, do some work there, and return the process; its status says whether all went well."""
+
+    def guarded():
+        try:
+            work()
+        except BaseException:
+            os._exit(3)
+        os._exit(0)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        process = get_context("fork").Process(target=guarded)
+        process.start()
+    return process
+
+
+def _fit_in_child(path):
+    warnings.simplefilter("ignore")
+    fitted(ESTIMATORS["dsms"], path, tol=0.0, tau=1e-14, max_updates=60 * len(X))
+
+
+@resumed
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_killed_at_twenty_random_moments(tmp_path):
+    make = partial(ESTIMATORS["dsms"], tol=0.0, tau=1e-14, max_updates=60 * len(X))
+    whole, path = fitted(make, tmp_path / "whole.ckpt"), tmp_path / "run.ckpt"
+    rng, kills, reached, window = np.random.default_rng(), 0, [], 0.08
+    for _ in range(200):
+        process = in_child(partial(_fit_in_child, path))
+        time.sleep(rng.uniform(0.0, window))
+        process.kill()
+        process.join()
+        if process.exitcode == -signal.SIGKILL:
+            kills += 1
+            before = len(set(reached))
+            if path.exists():
+                reached.append(read(path)[0]["runs"][0]["k"])
+            # on a busy machine it comes less far
+            window *= 1.2 if len(set(reached)) == before else 1.0
+        else:
+            assert process.exitcode == 0
+            same_fit(fitted(make, path), whole)
+            path.unlink()
+            window /= 1.2
+        if kills == 20:
+            break
+    assert kills == 20
+    assert len(set(reached)) > 1
+    same_fit(fitted(make, path), whole)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["run.ckpt", "whole.ckpt"]
+
+
+def test_a_full_disk_leaves_the_last_good_one_and_the_run_goes_on(tmp_path):
+    make, path = ESTIMATORS["dsms"], tmp_path / "run.ckpt"
+    whole = make().fit(X)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(make, path, callbacks=[Cut(3)])
+    good = path.read_bytes()
+
+    def work():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(good) // 2, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = fitted(make, path)
+        same_fit(model, whole)
+        said = [str(each.message) for each in caught if "could not be saved" in str(each.message)]
+        assert len(said) == 1, said
+        assert "File too large" in said[0]
+
+    process = in_child(work)
+    process.join()
+    assert process.exitcode == 0
+    assert path.read_bytes() == good
+    assert [each.name for each in tmp_path.iterdir()] == ["run.ckpt"]
+    with pytest.warns(CheckpointWarning, match="going on"):
+        same_fit(fitted(make, path), whole)
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "run.ckpt"
+    chain = doubly_stochastic(make_problem(X[:8]), Shrinking(**RANGE), seed=0)
+    run(chain, Stopping(0.01, max_sweeps=2), checkpoint=Checkpoint(path))
+    return path
+
+
+def test_no_flipped_byte_goes_unseen(small):
+    whole = small.read_bytes()
+    read(small)
+    with small.open("r+b", buffering=0) as file:
+        for place, byte in enumerate(whole):
+            for mask in (0xFF, 1 << (place % 8)):
+                os.pwrite(file.fileno(), bytes([byte ^ mask]), place)
+                with pytest.raises(DataError):
+                    read(small)
+            os.pwrite(file.fileno(), bytes([byte]), place)
+    assert read(small)[0]["runs"]
+
+
+def test_no_file_cut_short_or_too_long_goes_unseen(small):
+    whole = small.read_bytes()
+    small.write_bytes(whole + b"\0")
+    for size in (len(whole) + 1, *reversed(range(len(whole)))):
+        os.truncate(small, size)
+        with pytest.raises(DataError):
+            read(small)
+
+
+def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(tmp_path):
+    path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
+    fitted(make, path)
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2] ^= 4
+    path.write_bytes(damaged)
+    with pytest.raises(DataError, match=r"run.ckpt' is damaged: .* or remove it: the run then begins anew"):
+        fitted(make, path)
+    assert path.read_bytes() == damaged
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"arrays": [["x", "<f8", [1 << 60]]]},
+        {"arrays": [["x", "<f8", [1 << 40, 1 << 40]]]},
+        {"arrays": [["x", "<f8", [0, 10**30]]]},
+        {"arrays": [["x", "<f8", [-1, -1]]]},
+        {"arrays": [["x", "|O", [1]]]},
+        {"arrays": [["x", "<f8", [0] * 200]]},
+        {"arrays": [["x", "<f8", 3]]},
+        {"arrays": [["0/points", "<f8", [1]]]},
+        {"arrays": {"x": 1}},
+        {"runs": []},
+        [],
+        3,
+    ],
+)
+def test_a_hostile_file_with_a_right_checksum_is_refused(header, tmp_path):
+    seal(tmp_path / "a", json.dumps(header).encode(), b"12345678")
+    with pytest.raises(DataError, match="is damaged"):
+        fitted(ESTIMATORS["dsms"], tmp_path / "a")
+
+
+def test_a_record_that_claims_to_be_huge_or_nests_without_end_is_refused(tmp_path):
+    for text, length in ((b"{}", (1 << 64) - 1), (b"{}", 3), (b"[" * 100_000, None), (b"", None), (b"\1", None)):
+        seal(tmp_path / "a", text, b"", length)
+        with pytest.raises(DataError, match="is damaged"):
+            fitted(ESTIMATORS["dsms"], tmp_path / "a")
+
+
+def seal(path, text, raw, length=None):
+    """Write a file with a right checksum, as somebody hostile would make it."""
+    length = len(text) if length is None else length
+    digest = hashlib.sha256(struct.pack("<IQ", VERSION, length) + text + raw).digest()
+    path.write_bytes(HEAD.pack(MAGIC, VERSION, length, digest) + text + raw)
+
+
+def test_ten_thousand_chains_fit(tmp_path):
+    """With the arrays of so many runs the record is far longer than that of any model."""
+    path, n = tmp_path / "a", 10_000
+    chain = doubly_stochastic(make_problem(X[:2]), Shrinking(**RANGE), seed=0)
+    run(chain, Stopping(0.01, max_sweeps=1), checkpoint=Checkpoint(path))
+    record, arrays = read(path)
+    many = {f"{i}.{name[2:]}": array for i in range(n) for name, array in arrays.items()}
+    write(path, {**record, "runs": record["runs"] * n}, many)
+    back, again = read(path)
+    assert back["runs"] == record["runs"] * n
+    assert list(again) == list(many)
+    for number in (0, n - 1):
+        assert_array_equal(again[f"{number}.points"], arrays["0.points"])
+
+
+def test_a_right_file_with_other_runs_in_it_is_refused(tmp_path):
+    path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
+    fitted(make, path)
+    record, arrays = read(path)
+    for runs, changed in (
+        ([], arrays),
+        (record["runs"], {}),
+        (record["runs"], {**arrays, "0.points": np.zeros((3, 2))}),
+        ([{}], arrays),
+        ([7], arrays),
+    ):
+        write(path, {**record, "runs": runs}, changed)
+        with pytest.raises(DataError, match="something else"):
+            fitted(make, path)
+    write(path, {"runs": []}, {})
+    with pytest.raises(DataError, match="does not say what it is of"):
+        fitted(make, path)
+
+
+class Own:
+    """A policy that does not say what it is made of."""
+
+    h_0 = h_min = 0.6
+
+    def __init__(self, top):
+        self.top = top
+
+    def draw(self, uniforms, h, k):
+        return 0.6 + (self.top - 0.6) * uniforms
+
+    def upper(self, h, k):
+        return self.top
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"data": X + np.linspace(0, 1e-9, len(X))[:, None]}, "of other data"),
+        ({"data": X[:-1]}, "number of points was 120 and is 119 now"),
+        ({"data": X.astype(np.float32)}, "type of the data was float64 and is float32"),
+        ({"h_max": 1.7}, "h_max of the policy was 1.6 and is 1.7 now"),
+        ({"nu": "1/k"}, "policy draws other"),
+        ({"policy": "uniform"}, "policy was Shrinking and is Uniform now"),
+        ({"random_state": 1}, "seed was 0 and is 1 now"),
+        ({"order": "reshuffled"}, "order was random and is reshuffled"),
+        ({"batch_size": 2}, "batch_size was 1 and is 2"),
+        ({"engine": "reference"}, "engine was brute and is reference"),
+        ({"profile": "triweight"}, "profile was biweight and is triweight"),
+        ({"metric": "cosine"}, "metric was euclidean and is cosine"),
+        ({"tau": 0.01}, "tau was 0.05 and is 0.01"),
+        ({"tol": 1e-3}, "threshold was"),
+        ({"record": "gap"}, "record of clumps was 1 and is None"),
+        ({"n_chains": 2}, "number of chains was 1 and is 2"),
+        ({"local_scale": True}, "other scales"),
+    ],
+)
+def test_other_data_and_settings_are_refused_with_the_reason(other, reason, tmp_path):
+    path = tmp_path / "run.ckpt"
+    fitted(ESTIMATORS["dsms"], path)
+    before = path.read_bytes()
+    with pytest.raises(DataError, match=reason):
+        fitted(ESTIMATORS["dsms"], path, **other)
+    assert path.read_bytes() == before
+
+
+def test_other_weights_and_other_policies_of_ones_own_are_refused(tmp_path):
+    path = tmp_path / "run.ckpt"
+    make = partial(DoublyStochasticMeanShift, random_state=0, checkpoint=path)
+    make(policy=Own(1.0)).fit(X)
+    with pytest.raises(DataError, match="policy draws other bandwidths"):
+        make(policy=Own(1.1)).fit(X)
+    with pytest.raises(DataError, match="the weights differ"):
+        make(policy=Own(1.0)).fit(X, sample_weight=np.arange(1.0, 121.0))
+
+
+def test_other_climbs_are_refused(tmp_path):
+    path, make = tmp_path / "run.ckpt", ESTIMATORS["ms"]
+    fitted(make, path)
+    for other, reason in (({"tol": 1e-3}, "tol was 1e-07 and is 0.001"), ({"seeds": X[:4]}, "other starts")):
+        with pytest.raises(DataError, match=reason):
+            fitted(make, path, **other)
+
+
+def test_another_version_is_refused(tmp_path, monkeypatch):
+    path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
+    fitted(make, path)
+    monkeypatch.setattr("modeseek.meanshift.chains.identity.__version__", "9.9")
+    with pytest.raises(DataError, match=r"made by modeseek .*, and this is 9.9"):
+        fitted(make, path)
+    record, arrays = read(path)
+    for version, reason in ((7, "a newer modeseek wrote it"), (0, "form 0 is too old. Take an earlier .* begins anew")):
+        write(path, record, arrays, version)
+        with pytest.raises(DataError, match=reason):
+            fitted(make, path)
+    modeseek.io.save(MeanShift(0.6), tmp_path / "a.modeseek")
+    for other in (b"label,x\n1,2\n" * 9, b"", MAGIC, (tmp_path / "a.modeseek").read_bytes()):
+        path.write_bytes(other)
+        with pytest.raises(DataError, match="is not a checkpoint of modeseek"):
+            fitted(make, path)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_limits_may_change_and_it_says_where_it_goes_on(tmp_path):
+    path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
+    fitted(make, path, max_updates=5 * len(X))
+    with pytest.warns(CheckpointWarning, match=r"run.ckpt': 600 updates in 5 sweeps are done"):
+        model = fitted(make, path)
+    same_fit(model, make().fit(X))
+
+
+def test_several_chains_say_how_many_have_begun(tmp_path):
+    make = partial(doubly_stochastic, make_problem(X), Shrinking(**RANGE), seed=0)
+    run_chains(make_chains(make, 3), Stopping(0.05), callbacks=[Cut(2)], checkpoint=Checkpoint(tmp_path / "a"))
+    with pytest.warns(CheckpointWarning, match="1 of 3 chains"):
+        run_chains(make_chains(make, 3), Stopping(0.05), checkpoint=Checkpoint(tmp_path / "a"))
+
+
+def test_what_cannot_work_is_refused_before_the_work(tmp_path):
+    with pytest.raises(ValueError, match="checkpoint needs random_state"):
+        DoublyStochasticMeanShift(**RANGE, checkpoint=tmp_path / "a").fit(X)
+    with pytest.raises(DataError, match="there is no folder"):
+        MeanShift(0.6, checkpoint=tmp_path / "none" / "a").fit(X)
+    with pytest.raises(ValueError, match="checkpoint_every"):
+        MeanShift(0.6, checkpoint=tmp_path / "a", checkpoint_every=-1).fit(X)
+    chain = doubly_stochastic(make_problem(X), Shrinking(**RANGE), seed=0)
+    with pytest.raises(ValueError, match="give one of them"):
+        run(chain, Stopping(0.05), start=chain.init(), checkpoint=Checkpoint(tmp_path / "a"))
+    assert not list(tmp_path.iterdir())
+
+
+def command(*arguments):
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.stderr
+
+
+def test_the_command_goes_on_where_it_was_stopped(tmp_path):
+    file, ways = tmp_path / "x.csv", {name: tmp_path / f"{name}.csv" for name in ("whole", "parts")}
+    np.savetxt(file, X, delimiter=",")
+    ask = ("cluster", file, "-q", "--algorithm", "dsms", "--h-min", 0.2, "--h-max", 1.6, "--h-inf", 0.6)
+    assert command(*ask, "-o", ways["whole"])[0] == 0
+    keep = ("-o", ways["parts"], "--checkpoint", tmp_path / "run.ckpt", "--checkpoint-every", 0)
+    assert command(*ask, *keep, "--max-updates", 400)[0] == 0
+    status, said = command(*ask, *keep, "--json", tmp_path / "a.json")
+    assert (status, "note: going on from the checkpoint" in said, "480 updates in 4 sweeps" in said) == (0, True, True)
+    assert ways["parts"].read_bytes() == ways["whole"].read_bytes()
+    assert "checkpoint" not in (tmp_path / "a.json").read_text()
+    status, said = command(*ask, *keep, "--seed", 5)
+    assert (status, "error: cannot go on from the checkpoint" in said, "seed was 0 and is 5 now" in said) == (
+        2,
+        True,
+        True,
+    )
+
+
+def test_the_command_refuses_checkpoints_of_what_has_none(tmp_path):
+    file = tmp_path / "x.csv"
+    np.savetxt(file, X, delimiter=",")
+    status, said = command("cluster", file, "--checkpoint", tmp_path / "run.ckpt")
+    assert (status, "needs an algorithm that has it: add --algorithm dsms, sms, bms or ms" in said) == (2, True)
+    assert not (tmp_path / "run.ckpt").exists()

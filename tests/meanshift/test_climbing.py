@@ -1,0 +1,263 @@
+"""Climbers that come together climb as one, and stop on paths: what plain climbing gives, for fewer sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+
+from inputs import states
+from modeseek import MeanShift
+from modeseek._common.neighbors import nearest
+from modeseek.meanshift.chains import Outcome, Stopping, algorithms, make_problem, mean_shift, run, scout_paths
+from modeseek.meanshift.engines.brute import BruteWorkspace
+from modeseek.meanshift.engines.masses import mass_within
+from modeseek.meanshift.objective import kernel_mass
+from modeseek.meanshift.partition import components
+from modeseek.meanshift.types import ChainState, SweepInfo
+
+BLOBS = make_blobs(600, centers=6, cluster_std=1.2, random_state=0)[0]
+TOL = {"flat": 1e-3, "biweight": 1e-4, "gaussian": 1e-4}
+
+
+def climb_alone(space, h, tol):
+    """The slow twin: every climber by itself until its shift is at most tol * h."""
+    workspace = space.open()
+    points = space.points.copy()
+    climbing = np.arange(len(points))
+    steps = 0
+    while len(climbing):
+        new = workspace.shift_all(points[climbing], h)
+        far = np.linalg.norm(new - points[climbing], axis=1) > tol * h
+        points[climbing], climbing, steps = new, climbing[far], steps + len(climbing)
+    return points, steps
+
+
+def counted(monkeypatch):
+    """Count the sums that the engine makes."""
+    original, rows = BruteWorkspace.shift_all, []
+
+    def shift_all(self, queries, h):
+        rows.append(len(queries))
+        return original(self, queries, h)
+
+    monkeypatch.setattr(BruteWorkspace, "shift_all", shift_all)
+    return rows
+
+
+@pytest.mark.parametrize("profile", TOL)
+def test_together_is_alone_for_fewer_sums(profile, monkeypatch):
+    h, tol, space = 2.0, TOL[profile], make_problem(BLOBS, profile=profile)
+    alone, steps = climb_alone(space, h, tol)
+    rows = counted(monkeypatch)
+    together = run(mean_shift(space, h, tol=tol), Stopping(h / 4)).state.points
+    # plateaus and rims let only climbers at one place join; otherwise ends differ by what stopping leaves open
+    assert_allclose(together, alone, atol=(1e-8 if profile != "biweight" else 10 * tol) * h)
+    assert_array_equal(components(together, h / 4), components(alone, h / 4))
+    assert sum(rows) <= {"flat": 0.75, "biweight": 0.8, "gaussian": 1.0}[profile] * steps
+
+
+@given(state=states(dimensions=(1, 2, 3, 5)))
+@settings(max_examples=30)
+def test_together_is_alone_on_ugly_data(state):
+    space, tol = make_problem(state.points, state.weights), 1e-6
+    alone, _ = climb_alone(space, state.h, tol)
+    together = run(mean_shift(space, state.h, tol=tol), Stopping(state.h / 4, max_sweeps=10**5)).state
+    assert (together.last_shift <= tol * state.h).all()
+    assert_array_equal(components(together.points, state.h / 4), components(alone, state.h / 4))
+
+
+@pytest.mark.parametrize("many", [0, 10**9])
+@pytest.mark.parametrize("profile", TOL)
+def test_a_chain_that_knows_nothing_goes_on_alike(profile, many, monkeypatch):
+    """What is remembered from sweep to sweep saves comparisons and must change nothing."""
+    monkeypatch.setattr(algorithms, "PATHS_FROM", many)
+    space = make_problem(BLOBS, profile=profile)
+
+    def make():
+        return mean_shift(space, 2.0, tol=TOL[profile])
+
+    chain, state = make(), make().init()
+    for _ in range(1000):
+        if chain.frozen(state):
+            break
+        (next_state, info), (fresh_state, fresh_info) = chain.sweep(state), make().sweep(state)
+        assert_array_equal(next_state.points, fresh_state.points)
+        assert_array_equal(next_state.last_shift, fresh_state.last_shift)
+        assert (next_state.k, info.largest_shift) == (fresh_state.k, fresh_info.largest_shift)
+        state = next_state
+    assert chain.frozen(state)
+
+
+@pytest.mark.parametrize("many", [0, 10**9])
+def test_the_order_of_climbers_changes_nothing(rng, many, monkeypatch):
+    monkeypatch.setattr(algorithms, "PATHS_FROM", many)
+    space, order = make_problem(BLOBS), rng.permutation(len(BLOBS))
+    ends = [
+        run(mean_shift(space, 2.0, tol=1e-4, queries=queries), Stopping(0.5)).state.points
+        for queries in (BLOBS, BLOBS[order])
+    ]
+    assert_array_equal(ends[0][order], ends[1])
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Let some go ahead however few the climbers are."""
+    monkeypatch.setattr(algorithms, "PATHS_FROM", 0)
+
+
+# a long ridge and a bent one, where ways run together early
+RIDGES = np.concatenate(
+    [
+        np.random.default_rng(1).normal(size=(400, 2)) * [3.0, 0.4],
+        [10.0, 0.0] + np.random.default_rng(2).normal(size=(400, 2)) * [0.4, 3.0],
+    ]
+)
+
+
+@pytest.mark.parametrize("profile", ["biweight", "quadweight"])
+@pytest.mark.parametrize(("data", "at_most"), [(BLOBS, 0.9), (RIDGES, 0.7)])
+def test_paths_give_what_climbing_alone_gives(data, at_most, profile, few_are_many, monkeypatch):
+    h, tol, space = 2.0, 1e-4, make_problem(data, profile=profile, engine="brute")
+    alone, _ = climb_alone(space, h, tol)
+    rows = counted(monkeypatch)
+    together = run(mean_shift(space, h, tol=tol, most_steps=0), Stopping(h / 4)).state
+    without, rows[:] = sum(rows), []
+    behind = run(mean_shift(space, h, tol=tol), Stopping(h / 4)).state
+    assert_allclose(behind.points, alone, atol=20 * tol * h)
+    assert_array_equal(components(behind.points, h / 4), components(alone, h / 4))
+    assert sum(rows) <= at_most * without
+    assert (behind.last_shift <= tol * h).all()
+    assert sum(rows) <= behind.k < together.k  # followers count, as do those who went ahead
+
+
+@given(state=states(dimensions=(1, 2, 3, 5)))
+@settings(max_examples=30)
+def test_paths_on_ugly_data(state):
+    space, tol = make_problem(state.points, state.weights), 1e-6
+    alone, _ = climb_alone(space, state.h, tol)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(algorithms, "PATHS_FROM", 0)
+        patch.setattr(scout_paths, "SCOUTS", 1.0)
+        chain = mean_shift(space, state.h, tol=tol, most_steps=10**5)
+        behind = run(chain, Stopping(state.h / 4, max_sweeps=10**5)).state
+    assert (behind.last_shift <= tol * state.h).all()
+    assert_array_equal(components(behind.points, state.h / 4), components(alone, state.h / 4))
+
+
+@pytest.mark.parametrize("profile", ["flat", "gaussian"])
+def test_weights_that_jump_know_no_paths(profile, few_are_many):
+    space = make_problem(BLOBS, profile=profile)
+    ends = [run(mean_shift(space, 2.0, tol=1e-3, most_steps=most), Stopping(0.5)).state for most in (0, 300)]
+    assert_array_equal(ends[0].points, ends[1].points)
+    assert ends[0].k == ends[1].k
+
+
+def test_who_goes_ahead_and_does_not_arrive_leaves_no_path(few_are_many):
+    space = make_problem(BLOBS)
+    states_ = [run(mean_shift(space, 2.0, tol=1e-4, most_steps=most), Stopping(0.5)).state for most in (0, 3)]
+    assert_array_equal(states_[0].points, states_[1].points)
+    with pytest.warns(ConvergenceWarning):
+        model = MeanShift(2.0, max_iter=3).fit(BLOBS)
+    assert model.n_iter_ == 3
+
+
+def test_ctrl_c_while_some_go_ahead(few_are_many, monkeypatch):
+    space = make_problem(BLOBS, engine="brute")
+    whole = run(mean_shift(space, 2.0, tol=1e-4), Stopping(0.5)).state
+    chain, original, calls = mean_shift(space, 2.0, tol=1e-4), BruteWorkspace.shift_all, []
+
+    def interrupted(self, queries, h):
+        calls.append(len(queries))
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return original(self, queries, h)
+
+    monkeypatch.setattr(BruteWorkspace, "shift_all", interrupted)
+    result = run(chain, Stopping(0.5))
+    assert (result.outcome, result.state.k) == (Outcome.INTERRUPTED, 0)
+    assert max(calls) < len(BLOBS) / 2  # it was they who were interrupted
+    assert_array_equal(result.state.points, BLOBS)
+    assert_array_equal(run(chain, Stopping(0.5), start=result.state).state.points, whole.points)
+
+
+def two_ways(ends):
+    """Paths of two scouts that meet at 5 and go on to different places; the second goes by 3, the first by 7."""
+    stops = iter(np.array([[[7.0], [3.0]], [[5.0], [5.0]], ends]))
+
+    def sweep(state):
+        points = next(stops)
+        return ChainState(points, 4.0, state.k + 2, np.ones(2)), SweepInfo(np.ones(1), 0.0)
+
+    start = ChainState(np.array([[9.0], [1.0]]), 4.0, 0, np.full(2, np.inf))
+    return scout_paths.walk(sweep, lambda state: np.full(2, state.k < 6), start, 1e-3, 10)
+
+
+@pytest.mark.parametrize(("ends", "entered"), [([[5.5], [5.5]], [0, 1, 2]), ([[2.0], [8.0]], [0, 2])])
+def test_a_cell_on_ways_to_different_modes_stops_nobody(ends, entered):
+    found = two_ways(ends)
+    who, owner = found.find(np.array([[7.0], [5.0], [3.0], [6.0], [8.9]]))
+    assert_array_equal(who, entered)
+    assert_array_equal(found.ends[owner[[0, -1]]], ends)
+    assert found.updates == 6
+
+
+def test_cells_that_share_a_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(scout_paths, "hash_rows", lambda rows: np.zeros(len(rows), dtype=np.uint64))
+    who, owner = two_ways([[5.5], [5.5]]).find(np.array([[7.0], [9.0], [3.0]]))
+    assert_array_equal(who, [1])  # of all cells with one hash the first is known
+    assert_array_equal(owner, [0])
+
+
+def test_scouts_are_spread_over_all_climbers():
+    chosen = scout_paths.choose_scouts(np.arange(10_000)[::-1])
+    assert len(chosen) == 400
+    assert (chosen[0], chosen[-1]) == (9999, 0)
+    assert np.ptp(np.diff(chosen)) <= 1
+    assert_array_equal(scout_paths.choose_scouts(np.arange(5)), np.arange(5))
+
+
+def test_equal_seeds_cost_one(monkeypatch):
+    rows = counted(monkeypatch)
+    run(mean_shift(make_problem(BLOBS), 2.0, tol=1e-4, queries=np.repeat(BLOBS[:1], 50, axis=0)), Stopping(0.5))
+    assert set(rows) == {1}
+
+
+@pytest.mark.parametrize("frequency", [1, 4])
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_a_point_belongs_to_its_nearest_bin_seed(d, frequency):
+    """The bin of a row is known, so nobody searches; it must be what searching finds."""
+    X = make_blobs(400, n_features=d, centers=5, center_box=(-6, 6), random_state=d)[0]
+    h = 1.3
+    model = MeanShift(h, bin_seeding=True, min_bin_freq=frequency).fit(X)
+    corners, counts = np.unique(np.round(X / h), axis=0, return_counts=True)
+    seeds = corners[counts >= frequency] * h
+    ends = MeanShift(h, seeds=seeds).fit(X)
+    assert_allclose(np.sort(model.points_, axis=0), np.sort(ends.points_, axis=0), atol=1e-9)
+    expected = ends.points_[nearest(seeds, X)]
+    assert_allclose(model.cluster_centers_[model.labels_], expected, atol=h / 4)
+
+
+@pytest.mark.parametrize("h", [3e-13, 1e-14, 1e-140])
+def test_bins_finer_than_rounding_start_at_the_points(h):
+    """A corner that rounding moves out of reach of its own points would never climb."""
+    X = BLOBS[:50] + 1e3
+    model = MeanShift(h, bin_seeding=True).fit(X)
+    assert_array_equal(model.cluster_centers_[model.labels_], X)
+
+
+@given(states())
+def test_weight_within_a_distance(state):
+    """Of points at the rim up to rounding either may be told; others must be, whatever the strips."""
+    queries = np.concatenate([state.points, state.points[::2] + 0.3 * state.h])
+    found = mass_within(queries, state.points, state.h, state.weights)
+    low, high = (
+        kernel_mass(queries, state.points, state.h * factor, profile="flat", weights=state.weights)
+        for factor in (1 - 1e-9, 1 + 1e-9)
+    )
+    assert (low <= found).all()
+    assert (found <= high).all()
+    assert_array_equal(mass_within(queries, state.points, state.h, state.weights, n_jobs=2), found)

@@ -1,0 +1,226 @@
+"""Every engine gives the reference's states on the same draws."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba.core.dispatcher import Dispatcher
+from numpy.testing import assert_allclose, assert_array_equal
+
+from inputs import UGLY, states
+from modeseek._common.types import Geometry
+from modeseek.meanshift.bandwidth import DrawPlan, Uniform
+from modeseek.meanshift.engines import ENGINES, choose
+from modeseek.meanshift.kernels.profiles import FLAT, PROFILES, custom_profile
+from modeseek.meanshift.objective import shift
+
+# the GPU has tests of its own
+HERE = [name for name in ENGINES if name != "cuda"]
+FAST = [name for name in HERE if name != "reference"]
+
+
+def both(name, state, profile, geometry=None, n_jobs=None):
+    geometry = geometry or Geometry()
+    return [
+        ENGINES[engine].open(state.points, state.weights, profile, geometry, n_jobs) for engine in ("reference", name)
+    ]
+
+
+def draws_for(state, sweeps=3, batch_size=1, order="random"):
+    policy = Uniform(0.5 * state.h, 1.5 * state.h)
+    plan = DrawPlan(state.weights, policy, seed=state.seed, order=order, batch_size=batch_size)
+    return [plan.sweep(number, state.h).draws for number in range(sweeps)]
+
+
+def at_the_rim(workspace, draws):
+    """Whether some update has a point within rounding of the rim, where flat weights jump."""
+    points = workspace.points
+    squares = np.square(points[:, None] - points[None]).sum(axis=2)
+    t = squares[None] / np.square(draws.bandwidths.ravel())[:, None, None]
+    return bool((np.abs(t - 1) < 1e-9).any())
+
+
+def agree(name, state, profile, geometry=None, tolerance=1e-9, batch_size=1, order="random"):
+    if ENGINES[name].refusal(profile, state.points.shape[1]) is not None:
+        return
+    workspaces = both(name, state, profile, geometry)
+    for draws in draws_for(state, batch_size=batch_size, order=order):
+        if profile is FLAT and at_the_rim(workspaces[0], draws):
+            return
+        lengths = [workspace.shift_each(draws) for workspace in workspaces]
+        assert_allclose(lengths[0], lengths[1], atol=tolerance * state.h, rtol=0)
+        assert_allclose(workspaces[0].points, workspaces[1].points, atol=tolerance * state.h, rtol=0)
+        assert workspaces[1].points.dtype == state.points.dtype
+
+
+def kinds_of_arguments():
+    """For how many kinds of arguments there is compiled code, in this process."""
+    return sum(len(each.signatures) for each in gc.get_objects() if issubclass(type(each), Dispatcher))
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_one_query_and_read_only_ones_take_no_code_of_their_own(name):
+    """Half of all that was compiled for mean shift was for one query with one bandwidth."""
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    workspace = ENGINES[name].open(points, np.ones(40), PROFILES["biweight"], Geometry(), None)
+    several, before = workspace.shift_all(points, 1.0), kinds_of_arguments()
+    assert before > 0
+    assert_array_equal(workspace.shift_all(points[:1], 1.0), several[:1])
+    points.setflags(write=False)
+    assert_array_equal(workspace.shift_all(points, np.broadcast_to(1.0, 40)), several)
+    assert kinds_of_arguments() == before
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+@pytest.mark.parametrize("name", FAST)
+@given(state=states(dimensions=(2,)))
+@settings(max_examples=30)
+def test_profiles(name, profile, state):
+    agree(name, state, profile)
+
+
+@pytest.mark.parametrize("name", FAST)
+@given(state=states(dimensions=(1, 2, 3, 4, 7)))
+def test_dimensions(name, state):
+    agree(name, state, PROFILES["biweight"])
+
+
+@pytest.mark.parametrize("kind", UGLY)
+@pytest.mark.parametrize("name", FAST)
+@given(data=st.data())
+@settings(max_examples=8)
+def test_three_hundred_dimensions(name, kind, data):
+    agree(name, data.draw(states(dimensions=(300,), kinds=(kind,), max_n=20)), PROFILES["biweight"])
+
+
+@pytest.mark.parametrize("name", FAST)
+@given(state=states(dimensions=(2, 5), dtype=np.float32))
+@settings(max_examples=30)
+def test_float32(name, state):
+    # both sum in float64 and round each new place to float32: they differ by a few last places
+    agree(name, state, PROFILES["biweight"], tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", FAST)
+@given(state=states(dimensions=(2, 3, 8), kinds=("plain", "duplicates", "single"), metric="cosine"))
+@settings(max_examples=40)
+def test_cosine(name, state):
+    agree(name, state, PROFILES["biweight"], Geometry("cosine"))
+
+
+@pytest.mark.parametrize("order", ["random", "reshuffled"])
+@pytest.mark.parametrize("name", FAST)
+@given(state=states(dimensions=(2,)), batch_size=st.integers(2, 50))
+@settings(max_examples=30)
+def test_batches(name, order, state, batch_size):
+    agree(name, state, PROFILES["biweight"], batch_size=batch_size, order=order)
+
+
+@pytest.mark.parametrize("name", FAST)
+@given(state=states(dimensions=(2, 5)))
+@settings(max_examples=30)
+def test_shift_all(name, state):
+    if ENGINES[name].refusal(PROFILES["biweight"], state.points.shape[1]) is not None:
+        return
+    h = np.linspace(0.5, 1.5, len(state.points)) * state.h
+    slow, fast = (w.shift_all(state.points, h) for w in both(name, state, PROFILES["biweight"]))
+    assert_allclose(slow, fast, atol=1e-9 * state.h, rtol=0)
+
+
+@pytest.mark.parametrize("d", [2, 20])
+@pytest.mark.parametrize("n", [511, 512, 513, 1500])
+def test_block_edges(n, d, rng):
+    points = rng.normal(size=(n, d))
+    queries = points[:5] + 0.1
+    able = [engine for engine in ENGINES.values() if engine.refusal(PROFILES["biweight"], d) is None]
+    workspaces = [e.open(points, np.ones(n), PROFILES["biweight"], Geometry(), None) for e in able]
+    slow, *fast = (w.shift_all(queries, np.sqrt(d)) for w in workspaces)
+    for moved in fast:
+        assert_allclose(moved, slow, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_any_number_of_threads_gives_the_same_bits(name, rng):
+    points = rng.normal(size=(999, 2))
+    moved = [
+        ENGINES[name].open(points, np.ones(999), PROFILES["biweight"], Geometry(), jobs).shift_all(points, 0.7)
+        for jobs in (1, 2, 3)
+    ]
+    assert_array_equal(moved[0], moved[1])
+    assert_array_equal(moved[0], moved[2])
+
+
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
+def test_a_query_out_of_reach_stays(engine, rng):
+    workspace = engine.open(rng.normal(size=(10, 2)), np.ones(10), PROFILES["biweight"], Geometry(), None)
+    assert_array_equal(workspace.shift_all(np.array([[100.0, 0.0]]), 1.0), [[100.0, 0.0]])
+
+
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
+def test_no_queries(engine, rng):
+    """Mean shift in 16-D failed where everyone stood on a path: nobody was left to step."""
+    workspace = engine.open(rng.normal(size=(400, 3)), np.ones(400), PROFILES["biweight"], Geometry(), 2)
+    assert workspace.shift_all(np.empty((0, 3)), 1.0).shape == (0, 3)
+
+
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
+def test_coincident_points_stay_exactly(engine):
+    points = np.full((50, 3), 0.1)
+    workspace = engine.open(points, np.ones(50), PROFILES["biweight"], Geometry(), None)
+    assert_array_equal(workspace.shift_all(points, 1.0), points)
+
+
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
+def test_opposite_points_on_the_sphere_stay(engine):
+    points = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    workspace = engine.open(points, np.ones(2), PROFILES["flat"], Geometry("cosine"), None)
+    # seen from either, the flat mean is the origin, which has no direction
+    assert_array_equal(workspace.shift_all(points, 3.0), points)
+
+
+@pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
+def test_shift_is_the_operator(engine, rng):
+    points, weights = rng.normal(size=(30, 2)), rng.uniform(0.5, 2, 30)
+    workspace = engine.open(points, weights, PROFILES["triweight"], Geometry(), None)
+    expected = shift(points, points, 0.9, profile="triweight", weights=weights)
+    assert_allclose(workspace.shift_all(points, 0.9), expected, atol=1e-14)
+
+
+def test_own_profile_compiles_and_agrees(rng):
+    own = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="own")
+    points = rng.normal(size=(40, 2))
+    slow, fast = (
+        ENGINES[name].open(points, np.ones(40), own, Geometry(), None).shift_all(points, 0.8)
+        for name in ("reference", "brute")
+    )
+    assert_allclose(slow, fast, atol=1e-12)
+    assert choose("auto", own, points).name == "reference"
+
+
+def test_own_profile_that_does_not_compile_is_refused_by_name(rng):
+    table = {"power": 2}  # a dictionary of strings is nothing that compiles
+    own = custom_profile(lambda t: (1 - t) ** table["power"], lambda t: 2 * (1 - t) ** table.get("none", 1), name="odd")
+    with pytest.raises(ValueError, match=r"profile 'odd' cannot be compiled.*engine='reference'"):
+        ENGINES["brute"].open(rng.normal(size=(5, 2)), np.ones(5), own, Geometry(), None)
+
+
+def test_unknown_engine():
+    with pytest.raises(ValueError, match="Did you mean 'brute'"):
+        choose("brut", PROFILES["biweight"], np.zeros((5, 2)))
+
+
+def test_kernels_on_disk_carry_a_checksum_of_all_that_goes_into_them():
+    """Numba's cache looks at the kernels' file alone: a changed formula went unnoticed, a changed layout crashed."""
+    from modeseek.meanshift.engines import brute_kernels, compiled, moments_cells, moments_kernels, moments_tree
+    from modeseek.meanshift.kernels import formulas
+
+    checksum = compiled.checksum(formulas, compiled, brute_kernels)
+    assert checksum != compiled.checksum(compiled, brute_kernels)
+    for kernel in brute_kernels.shifts(1, 2, 0):
+        assert kernel.py_func.__qualname__.endswith(checksum)
+    parts = formulas, compiled, moments_kernels, moments_cells, moments_tree
+    assert moments_kernels.shift_each.py_func.__qualname__.endswith(compiled.checksum(*parts))

@@ -1,0 +1,53 @@
+"""The gallery: each script runs and draws, so that pages made from them cannot rot."""
+
+import re
+import runpy
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+import modeseek.plots
+
+GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
+SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
+# eighteen clusterers on seven sets take half a minute, and the pages of documentation run them anyway
+QUICK = [script for script in SCRIPTS if script.stem != "plot_compare_algorithms"]
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    # figures instead of windows, as they were when they would have been shown
+    plt.switch_backend("agg")
+    figures = []
+
+    def show():
+        for number in plt.get_fignums():
+            figure = plt.figure(number)
+            figure.canvas.draw()
+            figures.append(figure)
+            plt.close(figure)
+
+    monkeypatch.setattr(plt, "show", show)
+    yield figures
+    plt.close("all")
+
+
+@pytest.mark.parametrize("script", QUICK, ids=lambda path: path.stem)
+def test_script(script, shown, monkeypatch):
+    monkeypatch.chdir(GALLERY)
+    names = runpy.run_path(str(script))  # kept: a film that goes before it was drawn complains
+    n_shown = script.read_text().count("plt.show()")
+    assert len(shown) == n_shown
+    if "film" in names:
+        plt.show()
+        assert len(shown) == 1
+    title = script.read_text().splitlines()[1:3]
+    assert len(title[0]) == len(title[1])
+    assert set(title[1]) == {"="}
+
+
+def test_every_picture_has_a_script():
+    drawn = {name for name in modeseek.plots.__all__ if re.match(r"plot_|animate", name)}
+    used = {path.stem if path.stem != "plot_animate" else "animate" for path in SCRIPTS}
+    assert drawn <= used

@@ -1,0 +1,313 @@
+"""Pictures of modes and of alternatives: what they say, and where things stand."""
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+
+from inputs import SEEDS, random_graph
+from modeseek import ModeSeek
+from modeseek.plots import hills as hills_room
+from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure
+from modeseek.plots.hills import beside, hills
+from modeseek.selection.choice import Candidate
+from modeseek.selection.prominence import mode_tree, scale_tree
+
+X, _ = make_blobs([90, 60, 50], centers=[(0, 0), (5, 0), (0, 5)], random_state=0)
+# hills of 5, 3 and 4 with saddles at 2 and 1
+ROW = mode_tree([5.0, 2.0, 3.0, 1.0, 4.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [2.0, 2.0, 1.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return ModeSeek(random_state=0).fit(X)
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().texts]
+
+
+def texts(ax):
+    return " | ".join(text.get_text() for text in ax.texts)
+
+
+# ---------------------------------------- prominence
+
+
+def test_every_mode_has_its_place_and_clusters_their_colour(ax):
+    assert plot_prominence(scale_tree(ROW), level=2.0, title="hills", ax=ax) is ax
+    small, large = ax.collections
+    assert_allclose(small.get_offsets(), [[3.0, 1.0]])
+    drawn = dict(zip(map(tuple, np.asarray(large.get_offsets())), large.get_facecolors(), strict=True))
+    finite = drawn.pop((4.0, 3.0))
+    [(place, never)] = drawn.items()
+    assert place[0] == 5.0
+    assert place[1] > 3.0
+    assert_allclose(finite[:3], mpl.colors.to_rgb(palette(2)[1]))
+    assert_allclose(never[:3], mpl.colors.to_rgb(palette(2)[0]))
+    assert "never\nmerges" in [tick.get_text() for tick in ax.get_yticklabels()]
+    assert legend(ax) == ["0  (4)", "1  (1)"]
+    assert "3 modes, 1 without a cluster of their own" in texts(ax)
+    assert "level 2" in texts(ax)
+    assert ax.get_title(loc="left") == "hills"
+
+
+def test_sizes_are_by_weight(ax):
+    plot_prominence(scale_tree(ROW, weights=[1, 1, 1, 1, 50]), level=2.0, ax=ax)
+    large = ax.collections[1]
+    # the size of the highest is that of all
+    assert large.get_sizes()[0] > large.get_sizes()[1] * 1.05
+    assert_allclose(large.get_offsets()[0][0], 5.0)
+
+
+def test_without_a_level_nothing_is_chosen(ax):
+    plot_prominence(scale_tree(ROW), ax=ax)
+    assert len(ax.collections[1].get_offsets()) == 1
+    assert not ax.lines
+    assert legend(ax) == ["0  (5)"]
+
+
+def test_an_estimator_brings_its_level_and_its_clusters(model, ax):
+    plot_prominence(model, ax=ax)
+    assert model.n_clusters_ == 3
+    assert legend(ax) == [f"{label}  ({size})" for label, size in enumerate(np.bincount(model.labels_))]
+    assert ax.lines[0].get_ydata()[0] == model.tree_.level
+    other = Figure().subplots()
+    plot_prominence(model, level=0.0, ax=other)
+    assert len(other.collections[1].get_offsets()) == len(model.tree_)
+
+
+def test_noise_has_no_colour():
+    light = ModeSeek(min_cluster_size=55, random_state=0).fit(X)
+    assert light.n_clusters_ == 2
+    for plot in (plot_prominence, plot_tree):
+        ax = plot(light, ax=Figure().subplots())
+        assert legend(ax)[-1] == f"noise  ({(light.labels_ == -1).sum()})"
+    gone = ModeSeek(min_cluster_size=1000, random_state=0).fit(X)
+    for plot in (plot_prominence, plot_tree):
+        assert legend(plot(gone, ax=Figure().subplots())) == ["noise  (200)"]
+
+
+# ---------------------------------------- the tree
+
+
+@given(SEEDS, st.sampled_from([0.0, 0.3, 1.0, np.inf]))
+def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
+    tree = scale_tree(mode_tree(*random_graph(seed)))
+    found = hills(tree, level)
+    places = np.concatenate([hill.points for hill in found])
+    assert_array_equal(np.sort(places), np.arange(len(tree.weights)))
+    labels = tree.cut(min(level, 1e9))
+    for hill in found:
+        assert len(set(labels[hill.points])) == 1
+        assert tree.row[hill.mode] in hill.points
+        # no more peaks than modes: the outline of a hill rises and falls with the density
+        heights = tree.tree.heights[hill.points]
+        steps = np.sign(np.diff(heights))
+        steps = steps[steps != 0]
+        n_peaks = 1 + int(((steps[:-1] < 0) & (steps[1:] > 0)).sum())
+        assert n_peaks <= np.isin(tree.row, hill.points).sum()
+
+
+@pytest.mark.parametrize("heights", [[5.0, 2.0, 4.0], [5.0, 3.0, 2.0, 4.0, 3.5], [3.5, 4.0, 2.0, 5.0]])
+def test_the_valley_between_two_tops_is_drawn(heights):
+    path = np.column_stack([np.arange(len(heights) - 1), np.arange(1, len(heights))])
+    [hill] = hills(scale_tree(mode_tree(heights, path, np.full(len(path), 9.0))), np.inf)
+    outline = [heights[point] for point in hill.points]
+    first, second = sorted((outline.index(5.0), outline.index(4.0)))
+    assert min(outline[first:second]) == 2.0
+
+
+def test_hills_stand_on_both_sides_of_their_elder():
+    # 9 meets 4 at 3, 5 at 2 and 6 at 1
+    heights, edges = [9.0, 4.0, 5.0, 6.0], [[0, 1], [0, 2], [0, 3]]
+    tree = scale_tree(mode_tree(heights, edges, [3.0, 2.0, 1.0]))
+    assert [int(tree.height[mode]) for mode in beside(tree, 4)] == [5, 9, 4, 6]
+
+
+@given(SEEDS)
+def test_lines_of_the_tree_do_not_cross(seed):
+    tree = scale_tree(mode_tree(*random_graph(seed)))
+    order = beside(tree, len(tree))
+    assert sorted(order) == list(range(len(tree)))
+    place = np.argsort(order)
+    for mode in np.flatnonzero(tree.elder >= 0):
+        low, high = sorted((place[mode], place[tree.elder[mode]]))
+        for between in order[low + 1 : high]:
+            # what stands between has ended above the line
+            assert tree.saddle[between] >= tree.saddle[mode]
+
+
+def test_lines_go_from_the_top_to_the_saddle_and_to_the_elder(ax):
+    plot_tree(scale_tree(ROW), level=0.5, ax=ax)
+    lines = {line.get_ydata()[0]: line for line in ax.lines}
+    assert_allclose(lines[3.0].get_ydata(), [3.0, 2.0, 2.0])
+    assert_allclose(lines[4.0].get_ydata(), [4.0, 1.0, 1.0])
+    assert_allclose(lines[5.0].get_ydata(), [5.0, 1.0, 1.0])  # as far down as it is met
+    for height in (3.0, 4.0):
+        assert lines[height].get_xdata()[-1] == lines[5.0].get_xdata()[0]
+    assert ax.get_ylim()[0] < 1.0
+    assert ax.get_ylim()[1] > 5.0
+
+
+def test_hills_are_as_wide_as_heavy_and_in_the_colours_of_clusters(ax):
+    plot_tree(scale_tree(ROW, weights=[1, 1, 1, 1, 7]), level=2.0, ax=ax)
+    widths = {
+        mpl.colors.to_hex(patch.get_facecolor()[0]).upper(): np.ptp(patch.get_paths()[0].vertices[:, 0])
+        for patch in ax.collections
+    }
+    # the valley at 1 belongs to one of them
+    assert widths.keys() == set(palette(2))
+    assert sum(widths.values()) == pytest.approx(11)
+    assert max(widths.values()) >= 7
+    assert "2 hills, with 1 lesser mode on them" in texts(ax)
+
+
+def test_each_hill_of_an_estimator_is_one_cluster(model, ax):
+    plot_tree(model, ax=ax)
+    colours = [mpl.colors.to_hex(patch.get_facecolor()[0]).upper() for patch in ax.collections]
+    assert sorted(colours) == sorted(palette(3))
+
+
+def test_more_points_than_can_be_seen(monkeypatch, model):
+    whole = hills(model.tree_, model.tree_.level)
+    monkeypatch.setattr(hills_room, "MOST_POINTS", 60)
+    some = hills(model.tree_, model.tree_.level)
+    assert [hill.mode for hill in some] == [hill.mode for hill in whole]
+    assert sum(len(hill.points) for hill in some) <= 60 + len(model.tree_)
+    for hill, full in zip(some, whole, strict=True):
+        assert model.tree_.inverse[model.tree_.row[hill.mode]] in hill.points
+        assert hill.weights.sum() == pytest.approx(full.weights.sum())
+
+
+def test_a_few_lone_points_do_not_take_the_picture(ax):
+    heights = np.r_[np.linspace(5, 4, 1000), -500.0]
+    edges = np.column_stack([np.arange(1000), np.arange(1, 1001)])
+    plot_tree(scale_tree(mode_tree(heights, edges, heights[1:])), ax=ax)
+    assert ax.get_ylim()[0] > 3
+
+
+@pytest.mark.parametrize("rows", [np.zeros((1, 2)), np.eye(2), np.random.default_rng(0).normal(size=(10, 2))])
+def test_few_points(rows):
+    small = ModeSeek(random_state=0).fit(rows)
+    for plot in (plot_prominence, plot_tree):
+        ax = plot(small, ax=Figure().subplots())
+        ax.figure.canvas.draw()
+        assert legend(ax) == [f"0  ({len(rows)})"]
+    figure = plot_alternatives(small, rows, figure=Figure())
+    assert figure.axes[0].get_title(loc="left") == "chosen: 1 cluster"
+
+
+def test_many_clusters_get_no_legend(ax):
+    many = scale_tree(mode_tree(np.arange(200.0), np.empty((0, 2)), []))
+    plot_tree(many, ax=ax, level=1.0)
+    assert ax.get_legend() is None
+    ax.figure.canvas.draw()
+    assert len({tuple(patch.get_facecolor()[0]) for patch in ax.collections}) == 200
+
+
+# ---------------------------------------- alternatives
+
+
+def candidate(labels, view="modes", stability=0.5):
+    labels = np.asarray(labels)
+    return Candidate(view, (7.0, 1.0), labels, len(set(labels.tolist())), stability, stability)
+
+
+def test_the_chosen_one_comes_first_and_is_not_repeated(model):
+    figure = plot_alternatives(model, X, figure=Figure())
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == ["chosen: 3 clusters", *(f"{each.n_clusters} clusters" for each in model.alternatives_[1:])]
+    assert f"by modes, stability {model.stability_:.2f}" in texts(figure.axes[0])
+    assert f"by modes, stability {model.alternatives_[1].stability:.2f}" in texts(figure.axes[1])
+    widths = [ax.spines["left"].get_linewidth() for ax in figure.axes]
+    assert widths[0] > max(widths[1:])
+
+
+def test_labels_of_distinct_rows_become_those_of_rows_in_like_colours(model):
+    twice = ModeSeek(random_state=0).fit(np.concatenate([X, X]))
+    # distinct rows are in another order than the data
+    points = np.empty(len(X), dtype=int)
+    points[twice.tree_.inverse[: len(X)]] = np.arange(len(X))
+    split = np.where(twice.labels_[:200] == 0, 0, 1)[points]
+    twice.alternatives_ = [candidate(split, "communities", 0.25)]
+    figure = plot_alternatives(twice, np.concatenate([X, X]), figure=Figure())
+    panel = figure.axes[1]
+    assert "by communities, stability 0.25" in texts(panel)
+    drawn, colours = np.asarray(panel.collections[0].get_offsets()), panel.collections[0].get_facecolors()
+    assert len(drawn) == 400
+    for row in range(0, 200, 20):
+        [first, second] = np.flatnonzero((drawn == X[row]).all(axis=1))
+        assert_array_equal(colours[first], colours[second])
+        own = mpl.colors.to_rgb(palette(3)[0])
+        assert (tuple(colours[first][:3]) == own) == (twice.labels_[row] == 0)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 5])
+def test_any_number_of_features(n_features):
+    data, _ = make_blobs(60, n_features=n_features, centers=3, random_state=1)
+    fitted = ModeSeek(random_state=0, min_clusters=2).fit(data)
+    figure = plot_alternatives(fitted, data, figure=Figure())
+    figure.canvas.draw()
+    assert len(figure.axes[0].collections[0].get_offsets()) == 60
+
+
+# ---------------------------------------- all of them
+
+
+def test_bad_input(model):
+    for plot in (plot_prominence, plot_tree):
+        with pytest.raises(TypeError, match="source must be a ScaleTree or a fitted ModeSeek; got list"):
+            plot([1, 2])
+        with pytest.raises(ValueError, match="level must be a finite number >= 0"):
+            plot(model, level=-1.0)
+        with pytest.raises(NotFittedError):
+            plot(ModeSeek())
+    with pytest.raises(NotFittedError):
+        plot_alternatives(ModeSeek(), X)
+    with pytest.raises(ValueError, match="X has 3 rows, but the estimator was fitted to 200"):
+        plot_alternatives(model, X[:3])
+
+
+def test_the_same_picture_is_the_same_file(model, tmp_path):
+    for name in ("a", "b"):
+        figure = Figure(layout="constrained")
+        for plot, ax in zip((plot_prominence, plot_tree), figure.subplots(1, 2), strict=True):
+            plot(model, ax=ax)
+        save_figure(tmp_path / f"{name}.png", figure)
+        save_figure(tmp_path / f"{name}.svg", plot_alternatives(model, X, figure=Figure()))
+    for suffix in ("png", "svg"):
+        assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+
+
+def test_pyplot_only_where_nothing_is_given():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    tree = scale_tree(ROW)
+    for plot in (plot_prominence, plot_tree):
+        ax = plot(tree)
+        assert plt.gcf() is ax.figure
+        plt.close(ax.figure)
+    figure = plot_alternatives(ModeSeek().fit(np.eye(2)), np.eye(2))
+    assert plt.gcf() is figure
+    plt.close(figure)
+    code = (
+        "import sys; from matplotlib.figure import Figure; from modeseek.plots import plot_tree;"
+        "from modeseek.selection.prominence import mode_tree, scale_tree;"
+        "plot_tree(scale_tree(mode_tree([1.0], [], [])), ax=Figure().subplots());"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,365 @@
+"""Pictures of runs, scales and several partitions: what they show, what they say, and ugly data."""
+
+import ast
+import re
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+from sklearn.mixture import GaussianMixture
+
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek.meanshift.bandwidth import Shrinking
+from modeseek.meanshift.chains import (
+    ChainResult,
+    Outcome,
+    Series,
+    Stopping,
+    Trace,
+    as_record,
+    make_problem,
+    run,
+    stochastic,
+)
+from modeseek.meanshift.types import ChainState
+from modeseek.plots import (
+    animation,
+    palette,
+    plot_bandwidths,
+    plot_clusters,
+    plot_comparison,
+    plot_course,
+    plot_trajectories,
+    save_figure,
+)
+from modeseek.plots.trajectories import MOST_PATHS
+from modeseek.plots.watched import some_rows
+
+X, _ = make_blobs([40, 30, 20], centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return DoublyStochasticMeanShift(0.5, 3.0, 1.2, record="all", random_state=0).fit(X)
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def texts(ax):
+    return " | ".join(text.get_text().replace("\n", " ") for text in ax.texts)
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().texts]
+
+
+def film_like(values, k=None):
+    """A run with given snapshots."""
+    values = np.asarray(values, dtype=float)
+    k = np.arange(len(values)) * values.shape[1] if k is None else k
+    state = ChainState(values[-1], 1.0, int(k[-1]), np.zeros(values.shape[1]))
+    trace = Trace(h=Series(np.arange(1, 4), np.ones(3)), snapshots=Series(np.asarray(k), values))
+    return ChainResult(state, Outcome.CERTIFIED, trace, len(values) - 1, 0.0)
+
+
+# ---------------------------------------- clusters
+
+
+def test_an_estimator_brings_labels_centres_and_confidence(ax):
+    found = ModeSeek(random_state=0).fit(X)
+    plot_clusters(X, found, ax=ax)
+    assert legend(ax)[:3] == [f"{label}  ({size})" for label, size in enumerate(np.bincount(found.labels_))]
+    assert_allclose(ax.collections[1].get_offsets(), found.cluster_centers_)
+    assert "less certain" in texts(ax)
+
+
+def test_any_estimator_with_labels(ax):
+    plot_clusters(X, KMeans(3, n_init=1, random_state=0).fit(X), ax=ax)
+    assert len(legend(ax)) == 3
+    assert len(ax.collections[1].get_offsets()) == 3
+    with pytest.raises(TypeError, match="GaussianMixture has no labels_: give labels"):
+        plot_clusters(X, GaussianMixture(2).fit(X), ax=ax)
+    with pytest.raises(NotFittedError):
+        plot_clusters(X, ModeSeek(), ax=ax)
+
+
+def test_names_of_features_come_with_the_estimator(ax):
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["width", "height"])
+    plot_clusters(frame, BlurringMeanShift(2.0).fit(frame), ax=ax)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")
+
+
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_points_in_doubt_have_a_ring_and_are_drawn_last(n_features, ax):
+    confidence = np.full(len(X), 0.9)
+    confidence[[3, 50]] = 0.4
+    confidence[7], labels = 0.0, np.repeat([0, 1, -1], 30)
+    labels[7] = -1  # noise is in no doubt
+    plot_clusters(X[:, :n_features], labels, confidence=confidence, ax=ax)
+    points = ax.collections[0]
+    widths = points.get_linewidths()
+    assert min(widths[-2:]) > max(widths[:-2])
+    assert_allclose(sorted(points.get_offsets()[-2:, 0]), sorted(X[[3, 50], 0]))
+    assert_allclose(points.get_edgecolors()[-1][:3], mpl.colors.to_rgb("#333333"))
+    assert legend(ax)[-1] == "confidence < 0.75  (2)"
+
+
+def test_the_threshold_of_doubt(ax):
+    confidence = np.linspace(0, 1, len(X))
+    plot_clusters(X, np.zeros(len(X), int), confidence=confidence, doubtful=0.5, ax=ax)
+    assert legend(ax)[-1] == f"confidence < 0.5  ({(confidence < 0.5).sum()})"
+    other = plot_clusters(X, np.zeros(len(X), int), confidence=confidence, doubtful=None, ax=Figure().subplots())
+    assert legend(other) == [f"0  ({len(X)})"]
+    with pytest.raises(ValueError, match="doubtful must be a finite number"):
+        plot_clusters(X, np.zeros(len(X), int), doubtful=-1, ax=ax)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 5])
+def test_two_hundred_clusters_have_numbers(n_features, ax):
+    labels = np.repeat(np.arange(200), 5)
+    points = np.random.default_rng(0).normal(size=(200, n_features))[labels] * 100
+    plot_clusters(points, labels, confidence=np.full(1000, 0.5), centers=points[::5], ax=ax)
+    ax.figure.canvas.draw()
+    numbers = [text.get_text() for text in ax.texts if text.get_text().isdigit()]
+    assert len(numbers) == len(set(numbers)) > 10
+    assert f"200 clusters; {len(numbers)} of the largest numbered; ringed: confidence < 0.75" in texts(ax)
+
+
+def test_a_long_note_is_broken(ax):
+    plot_clusters(X, np.r_[np.arange(89), -1], confidence=np.full(90, 0.5), title="long", ax=ax)
+    note = ax.texts[-1].get_text()
+    assert len(note.splitlines()) == 2
+    assert max(map(len, note.splitlines())) < 80
+
+
+def test_the_largest_clusters_are_numbered_first(ax):
+    labels = np.r_[np.zeros(50, int), np.arange(1, 30)]
+    plot_clusters(np.zeros((len(labels), 2)), labels, ax=ax)  # all in one place: there is room for one
+    assert [text.get_text() for text in ax.texts if text.get_text().isdigit()] == ["0"]
+
+
+# ---------------------------------------- trajectories
+
+
+def test_paths_go_from_the_data_to_the_ends(model, ax):
+    assert plot_trajectories(model, title="ways", feature_names=["a", "b"], ax=ax) is ax
+    paths = np.array(ax.collections[0].get_segments())
+    assert paths.shape == (len(X), len(model.trace_.snapshots.k), 2)
+    order = np.lexsort(paths[:, 0].T)
+    assert_allclose(paths[order, 0], X[np.lexsort(X.T)], rtol=1e-9)
+    assert_allclose(paths[order, -1], model.points_[np.lexsort(X.T)], rtol=1e-9)
+    assert (ax.get_xlabel(), ax.get_title(loc="left")) == ("a", "ways")
+    assert legend(ax) == [f"{label}  ({size})" for label, size in enumerate(np.bincount(model.labels_))]
+
+
+def test_ends_have_the_colours_of_clusters(model, ax):
+    plot_trajectories(model, ax=ax)
+    ends = ax.collections[2]
+    for place, colour in zip(ends.get_offsets(), ends.get_facecolors(), strict=True):
+        row = np.linalg.norm(model.points_ - place, axis=1).argmin()
+        assert_allclose(colour[:3], mpl.colors.to_rgb(palette(model.n_clusters_)[model.labels_[row]]))
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 300])
+def test_paths_in_other_dimensions(n_features, ax):
+    data = np.random.default_rng(0).normal(size=(30, n_features))
+    fitted = BlurringMeanShift(record="snapshots").fit(data)
+    plot_trajectories(fitted, ax=ax)
+    ax.figure.canvas.draw()
+    assert len(ax.collections[0].get_segments()) == 30
+    if n_features == 1:
+        assert ax.get_ylabel() == "updates"
+        assert_allclose(ax.collections[0].get_segments()[0][:, 1], fitted.trace_.snapshots.k)
+    else:
+        assert "of variance" in ax.get_xlabel()
+
+
+def test_a_million_points_are_sampled_and_the_picture_says_so(ax):
+    n = 1_000_000
+    values = np.random.default_rng(0).normal(size=(2, n, 2))
+    labels = np.zeros(n, dtype=int)
+    labels[-1] = 1
+    plot_trajectories(film_like(values), labels=labels, ax=ax)
+    assert len(ax.collections[0].get_segments()) == MOST_PATHS
+    assert "2,000 of 1,000,000 paths drawn" in texts(ax)
+    # the lone one is there
+    assert len(np.unique(ax.collections[2].get_facecolors(), axis=0)) == 2
+    assert legend(ax) == ["0  (999,999)", "1  (1)"]
+
+
+def test_a_run_by_hand_has_one_colour_unless_told(ax):
+    chain = stochastic(make_problem(X), 2.0, seed=0)
+    result = run(chain, Stopping(0.5), record=as_record("snapshots"))
+    plot_trajectories(result, ax=ax)
+    assert ax.get_legend() is None
+    assert len(np.unique(ax.collections[2].get_facecolors(), axis=0)) == 1
+    with pytest.raises(ValueError, match="labels must have one entry for each of the 90 points"):
+        plot_trajectories(result, labels=[0], ax=ax)
+
+
+def test_noise_only_one_point_and_seeds():
+    gone = BlurringMeanShift(1.0, min_cluster_size=1000, record="snapshots").fit(X)
+    assert legend(plot_trajectories(gone, ax=Figure().subplots())) == ["noise  (90)"]
+    one = BlurringMeanShift(1.0, record="all").fit([[1.0, 2.0]])
+    plot_trajectories(one, ax=Figure().subplots()).figure.canvas.draw()
+    plot_course(one, figure=Figure()).canvas.draw()
+    seeded = MeanShift(2.0, seeds=[[0.0, 0.0], [6.0, 0.0]], record="snapshots").fit(X)
+    ax = plot_trajectories(seeded, ax=Figure().subplots())
+    assert len(ax.collections[0].get_segments()) == 2
+
+
+def test_some_rows_have_one_of_each():
+    labels = np.r_[np.zeros(10_000, int), np.arange(1, 50)]
+    rows = some_rows(labels, 100)
+    assert len(rows) == len(set(rows)) == 100
+    assert set(labels[rows]) == set(range(50))
+    assert_array_equal(np.sort(some_rows(labels[:5], 100)), np.arange(5))
+
+
+# ---------------------------------------- bandwidths
+
+
+def test_the_path_the_range_and_where_it_closes(model, ax):
+    plot_bandwidths(model, title="h", ax=ax)
+    points = ax.collections[-1].get_offsets()
+    assert_allclose(points[:, 1], model.trace_.h.values)
+    assert ax.get_xscale() == "log"
+    assert texts(ax).endswith("h_min 0.5 | h_inf 1.2 | h_max 3")
+    band = ax.collections[0].get_paths()[0].vertices
+    policy = Shrinking(0.5, 3.0, 1.2)
+    last = int(model.trace_.h.k[-1])
+    # the band at the last draw is what that draw came from
+    high = band[band[:, 0] == last, 1].max()
+    assert high == pytest.approx(policy.upper(1.2, last - 1))
+    inside = np.interp(points[:, 0], *np.unique(band[band[:, 1] > 1.2], axis=0).T)
+    assert (points[:, 1] <= inside + 0.02).all()
+
+
+@pytest.mark.parametrize("policy", ["walk", "uniform", "anchored", "constant"])
+def test_other_policies(policy, ax):
+    fitted = DoublyStochasticMeanShift(0.5, 3.0, 1.2, policy=policy, random_state=0).fit(X)
+    plot_bandwidths(fitted, ax=ax)
+    ax.figure.canvas.draw()
+    assert ("h_inf 1.2" in texts(ax)) == (policy != "constant")
+    assert ("h = 1.2 throughout" in texts(ax)) == (policy == "constant")
+    # lines: three of the range, and the walk's path
+    assert len(ax.lines) == {"constant": 0, "walk": 4}.get(policy, 3)
+
+
+def test_names_of_close_ends_do_not_overlap(ax):
+    plot_bandwidths(DoublyStochasticMeanShift(1.0, 9.0, 1.001, random_state=0).fit(X), ax=ax)
+    places = [text.get_position()[1] for text in ax.texts if text.get_text().startswith("h_")]
+    assert np.diff(places).min() > 0.3
+
+
+def test_draws_that_were_dropped_are_said(model, ax):
+    plot_bandwidths(model, ax=ax)
+    path = model.trace_.h
+    assert (f"{len(path.k):,} of {path.k[-1]:,} draws" in texts(ax)) == (len(path.k) < path.k[-1])
+    assert ax.get_xlabel() == "update k"
+    batches = StochasticMeanShift(1.2, batch_size=30, random_state=0).fit(X)
+    assert plot_bandwidths(batches, ax=Figure().subplots()).get_xlabel() == "draw k"
+
+
+# ---------------------------------------- the course
+
+
+def test_the_course_has_what_was_recorded(model):
+    figure = plot_course(model, title="course", figure=Figure())
+    assert [ax.get_title(loc="left") for ax in figure.axes] == [
+        "objective L_h",
+        "number of clumps",
+        "diameter of the widest clump",
+        "gap between clumps",
+    ]
+    for ax, name in zip(figure.axes, ("objective", "clumps", "diameter", "gap"), strict=True):
+        series = getattr(model.trace_, name)
+        line = ax.lines[0]
+        assert_array_equal(line.get_xdata(), series.k)
+        known = np.isfinite(line.get_ydata())
+        assert_allclose(line.get_ydata()[known], series.values[known])
+    assert model.outcome_.value in figure.get_supxlabel()
+    assert figure.get_suptitle() == "course"
+    assert legend(figure.axes[2]) == ["tau = 0.125"]
+    # certified: at the end the gap is above its line
+    gap, bound = (line.get_ydata()[-1] for line in figure.axes[3].lines)
+    assert gap > bound
+
+
+def test_some_quantities_on_axes_of_ones_own(model):
+    axes = Figure().subplots(1, 2)
+    plot_course(model, quantities=["gap", "clumps"], axes=axes)
+    assert [ax.get_title(loc="left") for ax in axes] == ["gap between clumps", "number of clumps"]
+    with pytest.raises(ValueError, match="axes must be one for each of gap, clumps, diameter; got 2"):
+        plot_course(model, quantities=["gap", "clumps", "diameter"], axes=axes)
+    with pytest.raises(ValueError, match=r"quantities must be one of .*Did you mean 'clumps'\?"):
+        plot_course(model, quantities=["clump"], axes=axes)
+
+
+def test_one_clump_has_no_gap():
+    fitted = BlurringMeanShift(50.0, record=["gap", "diameter"]).fit(X)
+    figure = plot_course(fitted, figure=Figure())
+    assert "one clump: no gap" in texts(figure.axes[1])
+    figure.canvas.draw()
+
+
+def test_mean_shift_has_no_certificate_to_draw():
+    figure = plot_course(MeanShift(1.5, record="all").fit(X), figure=Figure())
+    assert len(figure.axes) == 3
+    assert figure.axes[2].get_legend() is None
+
+
+# ---------------------------------------- all of them
+
+
+@pytest.mark.parametrize("plot", [plot_trajectories, plot_course, animation.animate])
+def test_what_was_not_recorded_is_said_with_what_to_type(plot):
+    plain = BlurringMeanShift(2.0).fit(X)
+    with pytest.raises(ValueError, match=r"fit with record=\['") as caught:
+        plot(plain)
+    names = re.search(r"record=(\[.*?\])", str(caught.value)).group(1)
+    plt.switch_backend("agg")
+    drawn = plot(plain.set_params(record=ast.literal_eval(names)).fit(X))
+    assert drawn is not None
+    plt.gcf().canvas.draw()
+    plt.close("all")
+    by_hand = run(stochastic(make_problem(X), 2.0, seed=0), Stopping(0.5))
+    with pytest.raises(ValueError, match=r"run with record=Record\("):
+        plot(by_hand)
+
+
+@pytest.mark.parametrize("plot", [plot_trajectories, plot_course, plot_bandwidths, animation.animate])
+def test_wrong_sources(plot):
+    with pytest.raises(TypeError, match="source must have run a chain, and ModeSeek runs none"):
+        plot(ModeSeek(random_state=0).fit(X))
+    with pytest.raises(TypeError, match=r"source must be a fitted estimator of modeseek or the ChainResult.*got list"):
+        plot([1, 2])
+    with pytest.raises(NotFittedError):
+        plot(BlurringMeanShift())
+
+
+def test_several_chains_say_whose_path_it_is():
+    several = DoublyStochasticMeanShift(0.5, 3.0, 1.2, n_chains=3, record="all", random_state=0).fit(X)
+    assert "first chain, colours by what 3 chains agree on" in texts(plot_trajectories(several, ax=Figure().subplots()))
+    assert "the first of 3 chains" in texts(plot_bandwidths(several, ax=Figure().subplots()))
+    assert "the first of 3 chains" in plot_course(several, figure=Figure()).get_supxlabel()
+
+
+def test_the_same_picture_is_the_same_file(model, tmp_path):
+    for name in ("a", "b"):
+        figure = Figure(layout="constrained", figsize=(12, 4))
+        axes = figure.subplots(1, 3)
+        plot_trajectories(model, ax=axes[0])
+        plot_bandwidths(model, ax=axes[1])
+        plot_comparison(model, model, ax=axes[2])
+        save_figure(tmp_path / f"{name}.png", figure)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()

@@ -1,0 +1,474 @@
+"""The page of a clustering: what it says, that nothing in the data becomes markup, and that it stays small."""
+
+import base64
+import hashlib
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+from test_report import Reader
+
+from modeseek import (
+    BlurringMeanShift,
+    DoublyStochasticMeanShift,
+    MeanShift,
+    ModeSeek,
+    StochasticMeanShift,
+    __version__,
+)
+from modeseek._common.scaling import Scaling
+from modeseek._storage import DataError
+from modeseek.plots.projection import components
+from modeseek.report import (
+    Fragment,
+    Jump,
+    Page,
+    Plain,
+    Stack,
+    Swatch,
+    Table,
+    findings,
+    to_html,
+    to_markdown,
+    write_report,
+)
+from modeseek.report import scatter as scatter_room
+
+BLOBS, TRUTH = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
+THREE, _ = make_blobs([60, 40, 20], 3, centers=[[0, 0, 0], [9, 0, 0], [0, 9, 9]], random_state=0, shuffle=False)
+NASTY = "</script><b>&\"'*x*`y`[z](https://a.org)"
+
+
+class Given(ClusterMixin, BaseEstimator):
+    """An estimator with nothing to set."""
+
+    def fit(self, X, y=None):
+        return self
+
+
+def given(labels, **told):
+    """Return a model with labels, and what else it may tell, without the work."""
+    model = Given()
+    for name, value in {"labels_": np.asarray(labels), **told}.items():
+        setattr(model, name, value)
+    return model
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return ModeSeek(random_state=0).fit(BLOBS)
+
+
+def page(folder, model, X, **options):
+    """Write a page; return its text, parsed, and what its script is given."""
+    write_report(folder / "page.html", model, X, **options)
+    text = (folder / "page.html").read_text("utf-8")
+    payload = re.search(r'<script type="application/json" id="scatter-data">(.*?)</script>', text, re.DOTALL)
+    return text, Reader(text), json.loads(payload[1])
+
+
+def tables(text):
+    """Return the tables of a page, each as rows of texts."""
+    found = []
+    for table in re.findall(r"<table>(.*?)</table>", text, re.DOTALL):
+        rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
+        found.append([[Reader(cell).text for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)] for row in rows])
+    return found
+
+
+def numbers(axis):
+    packed = np.frombuffer(base64.b64decode(axis["data"]), "<f4")
+    return axis["middle"] + axis["half"] * packed.astype(float)
+
+
+def integers(text):
+    return np.frombuffer(base64.b64decode(text), "<u4")
+
+
+# ---------------------------------------- what it says
+
+
+def test_the_finding_comes_first(blobs, tmp_path):
+    text, reader, _ = page(tmp_path, blobs, BLOBS, title="Blobs")
+    lead = text[text.index("<header>") : text.index("</header>")]
+    assert "300 rows fall into 5 clusters; " in lead
+    assert ("Blobs" in lead, "<title>Blobs</title>" in text) == (True, True)
+    headings = [" ".join(h.split()) for h in re.findall(r"<h2[^>]*>(.*?)</h2>", text)]
+    assert headings == [
+        "The rows",
+        "The clusters",
+        "How sure it is",
+        "How they were chosen",
+        "What was asked",
+        "The same in Python",
+    ]
+    assert f"ModeSeek: {blobs.message_}." in reader.text
+    assert f"modeseek {__version__}" in reader.text
+    assert "model = ModeSeek(random_state=0).fit(X)" in reader.text
+
+
+@pytest.mark.parametrize(
+    ("labels", "confidence", "lead"),
+    [
+        ([0, 0, 1, 1], None, "4 rows fall into 2 clusters."),
+        ([0, 0, 1, -1], None, "3 rows fall into 2 clusters; 1 row is noise."),
+        ([0, 0, 1, -1], [1, 0.5, 0.7, 0], "3 rows fall into 2 clusters; 1 row is noise; 2 rows are doubtful."),
+        ([0, 0, 0, 0], [1, 1, 0.74, 0.75], "4 rows fall into one cluster; 1 row is doubtful."),
+        ([-1, -1, -1, -1], [0, 0, 0, 0], "No clusters: all 4 rows are noise."),
+    ],
+)
+def test_the_sentence(labels, confidence, lead, tmp_path):
+    model = given(labels)
+    if confidence is not None:
+        model.confidence_ = np.array(confidence, dtype=float)
+    _, reader, _ = page(tmp_path, model, [[0.0, 1], [1, 0], [5, 5], [6, 6]])
+    assert f"\n{lead}\n" in reader.text
+
+
+def test_what_sets_clusters_apart(tmp_path):
+    """By hand: means in the cluster and elsewhere, their difference over the standard deviation, furthest first."""
+    model = given(np.repeat([0, 1, 2], [60, 40, 20]))
+    units = THREE * [1, 1000, 0.01] + [0, 5000, 0]
+    text, _, payload = page(tmp_path, model, THREE, original=units, feature_names=["width", "mass", "depth"])
+    rows = tables(text)[0]
+    assert rows[0] == ["cluster", "rows", "what sets it apart", "most typical row"]
+    assert [row[:2] for row in rows[1:]] == [["0", "60 (50%)"], ["1", "40 (33%)"], ["2", "20 (17%)"]]
+    inside = model.labels_ == 1
+    expected = (units[inside].mean(axis=0) - units[~inside].mean(axis=0)) / units.std(axis=0)
+    best = int(np.argmax(np.abs(expected)))
+    assert best == 0
+    assert rows[2][2].startswith(f"width: {units[inside, 0].mean():.1f} ↑ (others {units[~inside, 0].mean():.1f}; ")
+    assert f"; {expected[0]:+.1f}\N{GREEK SMALL LETTER SIGMA})" in rows[2][2]
+    mass = units[model.labels_ == 2, 1].mean()
+    assert f"mass: {mass:,.0f} ↑" in rows[3][2]
+    # the most typical row has the least sum of squared distances to the rows of its cluster
+    for label in range(3):
+        members = np.flatnonzero(model.labels_ == label)
+        sums = ((THREE[members, None] - THREE[None, members]) ** 2).sum(axis=(1, 2))
+        assert rows[1 + label][3] == f"row {members[sums.argmin()]}"
+    # what is shown and pointed at is in the data's own units
+    np.testing.assert_allclose(numbers(payload["axes"][4]), units[:, 1], rtol=1e-6)
+
+
+def test_features_that_tell_nothing_are_not_named(tmp_path):
+    rng = np.random.default_rng(0)
+    angle, radius = rng.uniform(0, 2 * np.pi, 400), np.repeat([1.0, 5.0], 200)
+    rings = np.column_stack([np.cos(angle), np.sin(angle)]) * radius[:, None]
+    rings -= [rings[radius == r].mean(axis=0) for r in radius]
+    text, _, _ = page(tmp_path, given(np.repeat([0, 1], 200)), rings)
+    assert [row[2] for row in tables(text)[0][1:]] == ["no feature by its mean"] * 2
+
+
+def test_columns_that_were_not_clustered_by(blobs, tmp_path):
+    kinds = np.array(["ash", "beech", "cedar", "date", "elm"])[TRUTH]
+    extra = {"tree": kinds, "note": [f"n{i}" for i in range(300)], "gap": [None, float("nan")] * 150}
+    text, _, payload = page(tmp_path, blobs, BLOBS, extra=extra)
+    rows = tables(text)[0]
+    assert rows[0][3] == "tree"
+    assert "note" not in rows[0]
+    for row, label in zip(rows[1:], range(5), strict=True):
+        assert row[3] == f"{kinds[blobs.labels_ == label][0]} 100%"
+    tree, note, gap = payload["extra"]
+    assert [tree["values"][code] for code in integers(tree["codes"])] == kinds.tolist()
+    assert (len(note["values"]), gap["values"]) == (300, [""])
+
+
+def test_doubtful_rows_come_with_their_rivals(tmp_path):
+    shares = np.array([[0.9, 0.1, 0], [0.5, 0.1, 0.4], [0.35, 0.6, 0.05], [0, 0, 1], [0, 0, 0]])
+    model = given([0, 0, 1, 2, -1], memberships_=shares, confidence_=shares.max(axis=1))
+    text, reader, payload = page(tmp_path, model, np.arange(10.0).reshape(5, 2), row_names=list("abcde"))
+    table = next(rows for rows in tables(text) if rows[0][0] == "row")
+    assert table[1:] == [["b", "0", "0.50", "2 (0.40)"], ["c", "1", "0.60", "0 (0.35)"]]
+    (histogram,) = [attributes["aria-label"] for attributes in reader.all("svg")]
+    assert histogram.startswith("Confidence of 4 rows: 1 from 0.50 to 0.55, 1 from 0.60 to 0.65, 1 from 0.90 to 0.95")
+    assert [attributes["class"] for attributes in reader.all("rect")] == ["unsure", "unsure", "sure", "sure"]
+    assert payload["names"] == list("abcde")
+    assert [cluster["name"] for cluster in payload["clusters"]] == ["cluster 0", "cluster 1", "cluster 2", "noise"]
+    assert integers(payload["labels"]).tolist() == [0, 0, 1, 2, 3]
+
+
+def test_many_doubtful_rows_are_cut_and_counted(tmp_path):
+    model = given([0, 1] * 100, confidence_=np.linspace(0, 0.7, 200))
+    text, reader, _ = page(tmp_path, model, np.arange(200.0)[:, None])
+    table = next(rows for rows in tables(text) if rows[0][0] == "row")
+    assert len(table) == 31
+    assert "The 30 least confident of 200 rows below 0.75" in reader.text
+
+
+def test_how_modeseek_chose(blobs, tmp_path):
+    text, reader, _ = page(tmp_path, blobs, BLOBS)
+    assert f"The stability of the whole is {blobs.stability_:.2f}" in reader.text
+    table = next(rows for rows in tables(text) if rows[0][0] == "nearly chosen")
+    assert len(table) == len(blobs.alternatives_)
+    one = ModeSeek(random_state=0).fit(np.random.default_rng(0).normal(size=(100, 2)))
+    assert one.n_clusters_ == 1
+    text, reader, _ = page(tmp_path, one, np.random.default_rng(0).normal(size=(100, 2)))
+    assert one.message_ in reader.text
+    assert one.message_[1:] in text[: text.index("</header>")]
+    assert "stability of the whole" not in reader.text
+    assert tables(text)[0][0][2] == "typical values"
+    assert "feature 0: " in tables(text)[0][1][2]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MeanShift(bandwidth=1.5),
+        BlurringMeanShift(bandwidth=1.5),
+        StochasticMeanShift(bandwidth=1.5, random_state=0),
+        DoublyStochasticMeanShift(0.5, 3.0, 1.5, random_state=0, n_chains=4),
+    ],
+)
+def test_how_runs_ended(model, tmp_path):
+    text, reader, _ = page(tmp_path, model.fit(BLOBS), BLOBS)
+    table = dict(next(rows for rows in tables(text) if rows[0][0] == "the run"))
+    assert table["the run"] == "ended by itself"
+    assert table["why"] == model.outcome_.value
+    assert table["updates"] == f"{model.n_updates_:,}"
+    assert table["certified"] == ("yes" if model.partition_.certified else "no")
+    assert ("chains" in table) == hasattr(model, "chain_labels_")
+    assert {"h_min", "h_max"} <= table.keys() or table["bandwidth"] == "1.5"
+    assert ("no confidence of its rows" in reader.text) != hasattr(model, "chain_labels_")
+
+
+def test_a_run_that_was_stopped_says_so_at_the_top(tmp_path):
+    model = StochasticMeanShift(bandwidth=1.5, random_state=0, max_updates=1)
+    with pytest.warns(match="limit on updates"):
+        model.fit(BLOBS)
+    text, reader, _ = page(tmp_path, model, BLOBS, notes=["take *more* <updates>"])
+    assert f"The run was {model.outcome_.value}: " in text[: text.index("</header>")]
+    assert "stopped early" in reader.text
+    assert "take *more* <updates>" in reader.text
+
+
+def test_other_libraries_models_and_frames(tmp_path):
+    frame = pd.DataFrame(THREE, columns=["a", "b", "c"], index=[f"id{i}" for i in range(len(THREE))])
+    model = KMeans(3, n_init=1, random_state=0).fit(frame)
+    _, reader, payload = page(tmp_path, model, frame, extra=pd.DataFrame({"half": ["x", "y"] * 60}))
+    assert "from sklearn.cluster import KMeans" in reader.text
+    assert [axis["name"] for axis in payload["axes"]][3:] == ["a", "b", "c"]
+    assert payload["names"][:2] == ["id0", "id1"]
+    assert payload["extra"][0]["name"] == "half"
+    assert page(tmp_path, model, frame.reset_index(drop=True))[2]["names"] is None
+
+
+# ---------------------------------------- the picture
+
+
+@pytest.mark.parametrize(("d", "start"), [(1, [0, -1]), (2, [0, 1]), (5, [0, 1])])
+def test_axes(d, start, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, d)) * np.arange(1, d + 1)
+    _, _, payload = page(tmp_path, given(np.arange(40) % 2), X)
+    assert payload["start"] == start
+    features = [axis for axis in payload["axes"] if axis["feature"]]
+    assert len(features) == d
+    np.testing.assert_allclose(np.column_stack([numbers(axis) for axis in features]), X, atol=1e-5)
+    found = components(X, 5)
+    if d > 2:
+        first = payload["axes"][0]
+        assert first["name"] == f"principal component 1 ({found.shares[0]:.0%} of variance)"
+        np.testing.assert_allclose(numbers(first), found.apply(X)[:, 0], atol=1e-5)
+    else:
+        assert len(payload["axes"]) == d
+
+
+def test_components_are_those_of_a_singular_value_decomposition():
+    X = np.random.default_rng(1).normal(size=(50, 4)) @ np.diag([4.0, 2, 1, 0.5])
+    found = components(X, 9)
+    _, singular, vectors = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    np.testing.assert_allclose(found.shares, singular**2 / (singular**2).sum())
+    np.testing.assert_allclose(np.abs(found.vectors.T @ vectors.T), np.eye(4), atol=1e-8)
+    assert (found.vectors[np.abs(found.vectors).argmax(axis=0), np.arange(4)] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "decimals"),
+    [([39.1, 40.25, 36.0], 2), ([3750.0, 5000.0], 0), ([1 / 3, 2 / 3, 0.1], 4), ([1e15, 2e15], None), ([7.5, 7.5], 1)],
+)
+def test_values_are_shown_as_they_came(values, decimals, tmp_path):
+    X = np.column_stack([values, np.arange(len(values))])
+    _, _, payload = page(tmp_path, given([0] * len(values)), X)
+    axis = payload["axes"][0]
+    assert axis["decimals"] == decimals
+    if decimals is not None:
+        np.testing.assert_array_equal(np.round(numbers(axis), decimals), np.round(values, decimals))
+
+
+def test_wide_data_offer_the_features_that_tell(tmp_path):
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(90, 300)), np.arange(90) % 3
+    X[:, 250] += 20 * (labels == 1)
+    X[:, 17] -= 20 * (labels == 2)
+    _, reader, payload = page(tmp_path, given(labels), X)
+    names = [axis["name"] for axis in payload["axes"] if axis["feature"]]
+    assert len(names) == 30
+    assert {"feature 17", "feature 250"} <= set(names)
+    assert payload["n_features"] == 300
+    assert "Of 300 features 30 by which clusters differ can be chosen." in reader.text
+    places = [[payload["axes"][j]["name"] for j in cluster["traits"]] for cluster in payload["clusters"]]
+    assert places[1][0] == "feature 250"
+    assert places[2][0] == "feature 17"
+
+
+def test_large_data_are_sampled_and_small_clusters_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(scatter_room, "MOST_POINTS", 500)
+    labels = np.zeros(5000, dtype=int)
+    labels[[7, 70, 700]] = 1
+    X = np.random.default_rng(0).normal(size=(5000, 2))
+    _, reader, payload = page(tmp_path, given(labels), X, first_row=1)
+    rows = integers(payload["rows"])
+    assert len(rows) == len(set(rows)) == 500
+    assert {7, 70, 700} <= set(rows)
+    assert integers(payload["labels"]).sum() == 3
+    np.testing.assert_allclose(numbers(payload["axes"][0]), X[rows, 0], atol=1e-5)
+    assert "A random 500 of 5,000 rows are drawn" in reader.text
+    assert (payload["total"], payload["first"]) == (5000, 1)
+
+
+def test_twenty_thousand_rows_stay_below_five_megabytes(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20_000, 10))
+    model = given(np.arange(20_000) % 12, confidence_=np.ones(20_000))
+    write_report(tmp_path / "page.html", model, X, extra={"kind": ["a", "b"] * 10_000})
+    assert (tmp_path / "page.html").stat().st_size < 5_000_000
+    wide = np.random.default_rng(0).normal(size=(20_000, 60))
+    write_report(tmp_path / "wide.html", model, wide)
+    assert (tmp_path / "wide.html").stat().st_size < 5_000_000
+
+
+def test_without_a_script_a_picture_remains(blobs, tmp_path):
+    _, reader, _ = page(tmp_path, blobs, BLOBS)
+    (image,) = reader.all("img")
+    assert image["src"].startswith("data:image/png;base64,")
+    assert image["alt"] == "Scatter plot of 300 rows in 5 clusters"
+    (live,) = [attributes for attributes in reader.all("div") if attributes.get("class") == "live"]
+    assert "hidden" in live
+
+
+# ---------------------------------------- odd data
+
+
+@pytest.mark.parametrize(
+    ("X", "labels"),
+    [
+        ([[1.0]], [0]),
+        ([[1.0, 2.0, 3.0]], [0]),
+        ([[1.0, 2.0, 3.0]], [-1]),
+        (np.ones((5, 4)), [0, 0, 1, 1, -1]),
+        (np.full((3, 2), 1e300) * [[1], [-1], [0.5]], [0, 1, 1]),
+        (np.arange(6.0).reshape(3, 2) * 1e-300, [0, 1, 1]),
+        (np.arange(12.0).reshape(3, 4), [0, 5, 9]),
+    ],
+)
+def test_odd_data(X, labels, tmp_path):
+    X = np.asarray(X)
+    scaled = Scaling.fit(X, standardize=True).apply(X)
+    _, _, payload = page(tmp_path, given(labels), scaled, original=X)
+    places = [axis for axis in payload["axes"] if axis["feature"]]
+    shown = np.column_stack([numbers(axis) for axis in places])
+    np.testing.assert_allclose(shown, X, rtol=1e-5, atol=1e-6 * np.abs(X).max())
+    names = {int(label) for label in labels if label >= 0}
+    assert [c["name"] for c in payload["clusters"] if "noise" not in c] == [
+        f"cluster {label}" for label in sorted(names)
+    ]
+
+
+def test_nothing_in_the_data_becomes_markup(tmp_path):
+    """A name such as </script><b> is shown as it is: in the title, in tables, in the payload and in the lines."""
+    shares = np.array([[0.6, 0.4], [0.6, 0.4], [0.3, 0.7]])
+    model = given([0, 0, 1], memberships_=shares, confidence_=shares.max(axis=1))
+    text, reader, payload = page(
+        tmp_path,
+        model,
+        [[0.0, 1], [1, 0], [5, 5]],
+        feature_names=[NASTY, "b"],
+        row_names=[NASTY, "\ud800", "x\x00y"],
+        extra={NASTY: [NASTY, NASTY, "c"]},
+        title=NASTY,
+        asked={"data": NASTY},
+        notes=[NASTY],
+        code=f"read_table({NASTY!r})",
+    )
+    plain = [tag for tag, _ in reader.tags]
+    assert not {"b", "em"} & set(plain[plain.index("main") :])
+    assert {attributes["href"][0] for attributes in reader.all("a")} == {"#"}
+    assert plain.count("script") == 3
+    assert reader.text.count(NASTY) >= 8
+    assert payload["names"][0] == payload["axes"][0]["name"] == payload["extra"][0]["values"][0] == NASTY
+    assert text.count("</script>") == 3
+
+
+# ---------------------------------------- the file
+
+
+def test_it_needs_nothing_and_runs_no_other_script(blobs, tmp_path):
+    text, reader, _ = page(tmp_path, blobs, BLOBS)
+    policy = reader.all("meta")[1]["content"]
+    assert "default-src 'none'" in policy
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert len(scripts) == 2
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "unsafe-inline" not in policy.split("script-src")[1]
+    assert not [a for tag in ("script", "link", "img") for a in reader.all(tag) if "http" in str(a.values())]
+    assert "http" not in re.sub(r"data:[^\"]*", "", "".join(scripts))
+
+
+def test_the_same_page_twice(blobs, tmp_path):
+    for name in "ab":
+        write_report(tmp_path / f"{name}.html", blobs, BLOBS, feature_names=["u", "v"])
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "b.html"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"X": BLOBS[:9]}, ValueError, "X has 9 rows, but the model was fitted on 300"),
+        ({"original": BLOBS[:, :1]}, ValueError, r"original has shape \(300, 1\), but X \(300, 2\)"),
+        ({"feature_names": ["a"]}, ValueError, "feature_names must name the 2 features of X; got 1"),
+        ({"row_names": ["a"]}, ValueError, "row_names must name the 300 rows of X; got 1"),
+        ({"extra": {"u": [1]}}, ValueError, r"extra\['u'\] must have 300 entries, one for each row; got 1"),
+        ({"extra": [1]}, TypeError, "extra must be a dict of columns or a pandas DataFrame; got list"),
+        ({"first_row": -1}, ValueError, "first_row"),
+        ({"X": BLOBS * np.nan}, ValueError, "X contains NaN"),
+        ({"model": ModeSeek()}, NotFittedError, "not fitted"),
+        ({"path": "page.pdf"}, DataError, "unknown ending '.pdf'"),
+    ],
+)
+def test_what_does_not_belong_together_is_named(options, error, message, blobs, tmp_path):
+    all_of_it = {"path": "page.html", "model": blobs, "X": BLOBS, **options}
+    with pytest.raises(error, match=message):
+        write_report(tmp_path / all_of_it.pop("path"), all_of_it.pop("model"), all_of_it.pop("X"), **all_of_it)
+    assert not list(tmp_path.iterdir())
+
+
+def test_cells_with_colours_and_lines():
+    cells = [[Swatch("a|<b>", "#0072B2"), Stack(["one", Plain("*two*")])], [Jump("<i>", "up", 3), ""]]
+    made = Page(Plain("*T*"), "", [Table(["", ""], cells), Fragment("<hr>", "a *rule*", ".x { }", "1 + 1;")])
+    html, markdown = to_html(made, "."), to_markdown(made)
+    assert '<span class="swatch" style="background: #0072B2"></span>a|&lt;b&gt;' in html
+    assert "<div>one</div><div>*two*</div>" in html
+    assert '<a href="#up" data-row="3">&lt;i&gt;</a>' in html
+    assert "<thead>" not in html
+    assert ".x { }</style>" in html
+    assert "<script>\n1 + 1;\n</script>" in html
+    assert markdown.startswith("# \\*T\\*\n")
+    assert "| a\\|\\<b> | one<br>\\*two\\* |" in markdown
+    assert markdown.endswith("a *rule*\n")
+    with pytest.raises(ValueError, match="colour of swatch 'a' must be '#rrggbb'; got 'red'"):
+        Swatch("a", "red")
+
+
+def test_memberships_that_are_too_many_are_left_alone(monkeypatch, tmp_path):
+    shares = np.array([[0.6, 0.4], [0.3, 0.7]])
+    model = given([0, 1], memberships_=shares, confidence_=shares.max(axis=1))
+    monkeypatch.setattr(findings, "MOST_MEMBERSHIPS", 3)
+    text, _, _ = page(tmp_path, model, [[0.0, 1], [1, 0]])
+    assert [row[3] for row in next(rows for rows in tables(text) if rows[0][0] == "row")[1:]] == ["—", "—"]

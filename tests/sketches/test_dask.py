@@ -1,0 +1,373 @@
+"""Dask: the labels of memory, bit for bit, however rows are cut, and whoever dies."""
+
+import json
+import os
+import pickle
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import modeseek
+from commands import refused, run
+from modeseek.sketches import DaskFailed, Distributed, is_distributed
+
+dask = pytest.importorskip("dask")
+pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+
+N = 70_000
+
+
+def blobs(n=N, d=2, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=(n, d)) + 8 * rng.integers(0, 3, (n, 1))).astype(dtype)
+
+
+def model(**changes):
+    given = {"h_min": 0.8, "h_inf": 1.5, "h_max": 3.0, "resolution": 0.25, "random_state": 0}
+    return modeseek.DoublyStochasticMeanShift(**{**given, **changes})
+
+
+def frame(rows, parts):
+    return dd.from_pandas(pd.DataFrame(rows, columns=[f"x{i}" for i in range(rows.shape[1])]), npartitions=parts)
+
+
+@pytest.fixture(scope="module")
+def in_memory():
+    """Labels of a fit in memory, by type: what all others must give."""
+    return {dtype: model().fit(blobs(dtype=dtype)).labels_ for dtype in (np.float64, np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("cut", "dtype"),
+    [
+        (1, np.float64),
+        (7, np.float64),
+        (100, np.float64),
+        ("frame", np.float64),
+        (7, np.float32),
+        ("frame", np.float32),
+    ],
+)
+def test_however_it_is_cut(in_memory, cut, dtype):
+    rows = blobs(dtype=dtype)
+    X = frame(rows, 7) if cut == "frame" else da.from_array(rows, chunks=(-(-N // cut), 1))
+    fitted = model().fit(X)
+    assert isinstance(fitted.labels_, da.Array)
+    if cut != "frame":
+        assert fitted.labels_.chunks == X.chunks[:1]
+    labels = fitted.labels_.compute()
+    assert labels.dtype == in_memory[dtype].dtype
+    np.testing.assert_array_equal(labels, in_memory[dtype])
+    np.testing.assert_array_equal(fitted.predict(X[:] if cut != "frame" else X).compute(), labels)
+    assert "points_" not in vars(fitted)
+
+
+def test_rows_of_any_size_and_empty_parts(in_memory):
+    """The first rows, which the cells come from, may lie in any number of partitions."""
+    cuts = [0, 1, 3, 1000, 30_000, 66_000, N]
+    X = da.concatenate([da.from_array(blobs()[a:b], chunks=-1) for a, b in pairwise(cuts)])
+    np.testing.assert_array_equal(model().fit_predict(X).compute(), in_memory[np.float64])
+    nobody = frame(blobs(100), 2)
+    frames = dd.concat([nobody[nobody.x0 > 100], frame(blobs()[:40_000], 3), frame(blobs()[40_000:], 2)])
+    fitted = model().fit(frames)
+    np.testing.assert_array_equal(fitted.labels_.compute(), in_memory[np.float64])
+    assert fitted.feature_names_in_.tolist() == ["x0", "x1"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: modeseek.MeanShift(1.5, summary="grid"),
+        lambda: modeseek.BlurringMeanShift(1.5, resolution=0.25),
+        lambda: modeseek.StochasticMeanShift(1.5, resolution=0.25, random_state=1, n_chains=3),
+        lambda: model(metric="cosine", h_min=0.1, h_inf=0.2, h_max=0.3),
+        lambda: modeseek.ModeSeek(summary="sample", random_state=0),
+    ],
+)
+def test_every_estimator(make, monkeypatch):
+    monkeypatch.setattr(modeseek.ModeSeek, "_many", 1000)
+    monkeypatch.setattr(modeseek.ModeSeek, "_sample_rows", 1000)
+    rows = blobs(60_000, seed=3)
+    known, found = make().fit(rows), make().fit(da.from_array(rows, chunks=(17_000, 2)))
+    np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
+    np.testing.assert_array_equal(found.cluster_centers_, known.cluster_centers_)
+    if hasattr(known, "confidence_"):
+        np.testing.assert_array_equal(found.confidence_.compute(), known.confidence_)
+
+
+@pytest.mark.parametrize("d", [2, 9])
+def test_few_rows_are_fitted_as_in_memory(d):
+    rows = blobs(900, d)
+    for X in (da.from_array(rows, chunks=(100, 1)), frame(rows, 4)):
+        known, found = model(h_max=8.0).fit(rows), model(h_max=8.0).fit(X)
+        np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
+        assert not hasattr(found, "summary_")
+
+
+def test_many_dimensions_are_sampled(monkeypatch):
+    monkeypatch.setattr(modeseek.DoublyStochasticMeanShift, "_sample_rows", 1000)
+    rows = blobs(60_000, 9)
+    known, found = (
+        model(h_min=4.0, h_inf=5.0, h_max=8.0).fit(X) for X in (rows, da.from_array(rows, chunks=(9000, 9)))
+    )
+    np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
+
+
+def test_weights():
+    """Whole weights, zeros among them, as in memory; the first rows may all weigh nothing."""
+    rows, weights = blobs(), np.random.default_rng(5).integers(0, 3, N).astype(float)
+    weights[:30_000] = 0.0
+    known = model().fit(rows, sample_weight=weights)
+    X = da.from_array(rows, chunks=(9999, 2))
+    for given in (weights, da.from_array(weights, chunks=20_000)):
+        found = model().fit(X, sample_weight=given)
+        np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
+    table = frame(np.column_stack([rows, weights]), 5)
+    found = model().fit(table[["x0", "x1"]], sample_weight=table["x2"])
+    np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
+    with pytest.raises(ValueError, match="zero for every row"):
+        model().fit(X, sample_weight=0 * weights)
+    with pytest.raises(ValueError, match=r"partition 1.*negative"):
+        model().fit(X, sample_weight=np.where(np.arange(N) == 10_000, -1.0, 1.0))
+    with pytest.raises(ValueError, match="one weight for each row"):
+        model().fit(X, sample_weight=weights[1:])
+
+
+def test_the_table_pulls_nothing():
+    """Sizes come from the summary: whoever shows a fit does not compute its labels."""
+    rows = blobs()
+    fitted = model().fit(da.from_array(rows, chunks=(9000, 2)))
+    sizes = np.bincount(fitted.labels_.compute())
+    fitted.labels_ = fitted.labels_.map_blocks(_refuse, dtype=int, meta=np.empty(0, int))
+    assert fitted.summary()["size"].tolist() == sizes.tolist()
+    assert f"{N:,} rows" in fitted._result_html()
+
+
+def _refuse(*args, **more):
+    raise AssertionError("this was to be done elsewhere, or not at all")
+
+
+def bad(row, column, value, n=60_000):
+    rows = blobs(n)
+    rows[row, column] = value
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (da.from_array(bad(55_001, 1, np.nan), chunks=(10_000, 2)), r"NaN: row 5,001 of partition 5.*55,001.*column 1"),
+        (da.from_array(bad(3, 0, np.inf), chunks=(10_000, 2)), r"infinity: row 3 of partition 0"),
+        (frame(bad(59_999, 1, np.nan), 3), r"NaN: row 19,999 of partition 2 column 'x1'"),
+        (da.zeros(100, chunks=10), "Expected 2D array, got 1D"),
+        (da.zeros((100, 2), chunks=10, dtype=complex), "real numbers"),
+        (da.zeros((0, 2), chunks=10), "0 sample"),
+        (dd.from_pandas(pd.DataFrame({"a": [1.0], "b": ["x"]}), npartitions=1), "numbers only: column 'b'"),
+    ],
+)
+def test_what_is_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        model().fit(X)
+
+
+def test_what_cannot_be_had():
+    X = da.from_array(blobs(60_000), chunks=(10_000, 2))
+    with pytest.raises(ValueError, match="local_scale"):
+        model(local_scale=True).fit(X)
+    with pytest.raises(TypeError, match=r"dask\.array or a dask\.dataframe"):
+        model().fit(dask.delayed(np.zeros)((3, 2)))
+    with pytest.warns(modeseek._common.hints.AdviceWarning, match="summary=None"):
+        modeseek.MeanShift(1.5).fit(X)
+    with pytest.raises(ValueError, match="feature names"):
+        model().fit(frame(blobs(500), 2)).predict(frame(blobs(500), 2).rename(columns={"x0": "other"}))
+    with pytest.raises(ValueError, match="features"):
+        model().fit(da.from_array(blobs(500))).predict(da.zeros((10, 3)))
+    with pytest.raises(TypeError, match=r"fit\(X\)"):
+        model().partial_fit(X)
+
+
+def test_only_the_first_rows_are_pulled():
+    """Of 40 partitions two are read for the plan; the labels of none."""
+    read = []
+    X = da.from_array(blobs(400_000), chunks=(40_000, 2)).map_blocks(_counted, read, dtype=float)
+    assert len(Distributed.of(X).first(50_000).rows) <= 2 * 65_536
+    assert len(read) <= 3 + 1  # one more for what Dask asks of an empty block
+
+
+def _counted(block, read):
+    read.append(len(block))
+    return block
+
+
+def test_what_is_sent_is_small():
+    """Labels go with the cells' places, and not with the rows or the estimator."""
+    fitted = model().fit(da.from_array(blobs(200_000), chunks=(50_000, 2)))
+    sent = [task for key, task in dict(fitted.labels_.dask).items() if "labeller" in str(key)]
+    assert 0 < sum(len(pickle.dumps(task)) for task in sent) < 40 * len(fitted.summary_.points) + 10_000
+
+
+def test_told_apart_without_dask():
+    assert is_distributed(da.zeros(3))
+    assert not any(is_distributed(each) for each in (np.zeros(3), [1], pd.DataFrame()))
+
+
+@contextmanager
+def workers(n):
+    """Processes of one thread each, and their client."""
+    from distributed import Client, LocalCluster
+
+    quick = {"distributed.comm.timeouts.connect": "3s", "distributed.nanny.pre-spawn-environ.OMP_NUM_THREADS": 1}
+    with (
+        dask.config.set(quick),
+        LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
+        Client(cluster) as client,
+    ):
+        yield cluster, client
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers, the same for all tests: whoever kills one gets another."""
+    with workers(2) as both:
+        yield both
+
+
+class Signal:
+    """A file that tasks on workers touch once they are under way, and that others wait for."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __call__(self, block):
+        if len(block) > 1:  # Dask tries it on an empty one
+            open(self.path, "w").close()
+            time.sleep(0.05)
+        return block
+
+    def then(self, act):
+        def wait():
+            end = time.monotonic() + 60
+            while not os.path.exists(self.path) and time.monotonic() < end:
+                time.sleep(0.01)
+            act()
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        return thread
+
+
+def slow_rows(tmp_path):
+    """Rows of which every partition takes a while, and the sign that workers have begun with those after the first."""
+    sign = Signal(tmp_path / "begun")
+    first, rest = da.from_array(blobs()[:66_000], chunks=-1), da.from_array(blobs()[66_000:], chunks=(400, 2))
+    return da.concatenate([first, rest.map_blocks(sign, dtype=float)]), sign
+
+
+def test_a_killed_worker_changes_nothing(in_memory, cluster, tmp_path):
+    cluster, client = cluster
+    X, sign = slow_rows(tmp_path)
+    one = next(iter(client.run(os.getpid).values()))
+    thread = sign.then(lambda: os.kill(one, signal.SIGKILL))
+    labels = model().fit(X).labels_
+    thread.join()
+    np.testing.assert_array_equal(labels.compute(), in_memory[np.float64])
+    # and while labels are made
+    two = next(iter(client.run(os.getpid).values()))
+    os.unlink(sign.path)
+    thread = sign.then(lambda: os.kill(two, signal.SIGKILL))
+    np.testing.assert_array_equal(labels.compute(), in_memory[np.float64])
+    thread.join()
+
+
+def test_a_lost_scheduler_is_named(tmp_path):
+    X, sign = slow_rows(tmp_path)
+    fitted = model().fit(blobs(500))
+    labels = fitted.labels_
+    with workers(1) as (cluster, _):
+        thread = sign.then(lambda: cluster.sync(cluster.scheduler.close))
+        with pytest.raises(DaskFailed, match=r"scheduler is gone.*Start it again.*call fit again"):
+            fitted.fit(X)
+        thread.join()
+    assert fitted.labels_ is labels  # what was there is there
+
+
+def test_chains_on_workers(cluster, monkeypatch):
+    import joblib
+
+    rows = blobs(400)
+    known = model(n_chains=4).fit(rows)
+    monkeypatch.setattr("modeseek.meanshift.ensemble.run", _refuse)  # here; workers have their own
+    for X in (rows, da.from_array(rows, chunks=(100, 2))):
+        with joblib.parallel_config("dask"):
+            found = model(n_chains=4).fit(X)
+        np.testing.assert_array_equal(found.chain_labels_, known.chain_labels_)
+        np.testing.assert_array_equal(np.asarray(found.confidence_), known.confidence_)
+        assert found.outcome_ is known.outcome_
+        assert found.n_updates_ == known.n_updates_
+
+
+def test_the_command(cluster, tmp_path):
+    """Files of Parquet or CSV give the labels of memory, standardised as there."""
+    from distributed import LocalCluster
+
+    table = pd.DataFrame(blobs(900) * [1.0, 5.0], columns=["a", "b"])
+    table.to_parquet(tmp_path / "all.parquet")
+    table.to_csv(tmp_path / "all.csv", index=False)
+    for number, rows in enumerate(np.array_split(np.arange(900), 3)):
+        table.iloc[rows].to_parquet(tmp_path / f"part{number}.parquet")
+    options = ["--algorithm", "bms", "--bandwidth", "0.5", "-q"]
+    status, *_ = run("cluster", tmp_path / "all.parquet", *options, "-o", tmp_path / "known.parquet")
+    known = pd.read_parquet(tmp_path / "known.parquet")
+    away = [*options, "--scheduler", cluster[1].scheduler.address]
+    # a user's folder: it was filled and became the result
+    (tmp_path / "one.parquet.part").mkdir()
+    (tmp_path / "one.parquet.part" / "thesis.txt").touch()
+    for name, files in {
+        "one": ["all.parquet"],
+        "text": ["all.csv"],
+        "more": [f"part{i}.parquet" for i in range(3)],
+    }.items():
+        target, told = tmp_path / f"{name}.parquet", tmp_path / f"{name}.json"
+        status, _, err = run("cluster", *(tmp_path / file for file in files), *away, "-o", target, "--json", told)
+        assert status == 0, err
+        pd.testing.assert_frame_equal(pd.read_parquet(target).reset_index(drop=True), known)
+        sizes = [each["size"] for each in json.loads(told.read_text())["clusters"]]
+        assert sizes == np.bincount(known.cluster).tolist()
+        assert all(path.suffix == ".parquet" for path in target.iterdir())
+    assert [path.name for path in tmp_path.glob("*.part")] == ["one.parquet.part"]
+    assert (tmp_path / "one.parquet.part" / "thesis.txt").exists()
+    with LocalCluster(n_workers=0, dashboard_address=":0") as empty:
+        refused("has no workers", "cluster", tmp_path / "all.parquet", "--scheduler", empty.scheduler_address)
+
+
+def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):
+    import joblib
+
+    from modeseek.paper.paper import choose
+    from modeseek.paper.runner import Plan, run_plan
+
+    experiment = choose(["gradient"], quick=True)[0]
+    known, found = Plan([experiment], 1, 0), Plan([experiment], 1, 0)
+    run_plan(known)
+    monkeypatch.setattr(type(experiment), "work", _refuse)
+    with joblib.parallel_config("dask"):
+        run_plan(found)
+    assert found.rows(experiment).csv() == known.rows(experiment).csv()
+
+
+def test_no_scheduler(tmp_path, monkeypatch):
+    monkeypatch.setattr("modeseek.cli.scheduler.PATIENCE", 0.5)
+    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "rows.parquet")
+    away = ["--scheduler", "tcp://127.0.0.1:9"]
+    refused("dask scheduler", "cluster", tmp_path / "rows.parquet", *away)
+    refused("dask scheduler", "paper", "gradient", "--quick", "-o", tmp_path / "paper", *away)
+    refused("leave it out", "cluster", tmp_path / "rows.parquet", *away, "--plot", tmp_path / "p.png")
+    refused("Parquet or CSV", "cluster", tmp_path / "rows.npy", *away)
