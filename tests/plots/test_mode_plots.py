@@ -15,8 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from inputs import SEEDS, random_graph
 from modeseek import ModeSeek
-from modeseek.plots import tree_layout
-from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure
+from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure, tree_layout
 from modeseek.plots.tree_layout import beside, hills
 from modeseek.selection.choice import Candidate
 from modeseek.selection.prominence import mode_tree, scale_tree

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Container, Mapping, Sequence
 from typing import TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import IntArray
+from modeseek._common.version import __version__
 from modeseek.estimators.shown import DOUBTFUL
 from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.report.blocks import Block, CellLines, Details, Heading, Paragraph, RowLink, Swatch, TableBlock, TableCell
@@ -112,7 +112,7 @@ def _apart(subject: Subject, told: Sequence[Trait]) -> TableCell:
 
 
 def _values(subject: Subject) -> TableCell:
-    means, spreads = Scaling.fit(subject.original, standardise=True)
+    means, spreads = Scaling.fit(subject.original, standardize=True)
     constant = np.ptp(subject.original, axis=0) == 0
     lines = [
         PlainText(f"{name}: {figure(mean, spread)}" + ("" if same else f" ± {figure(spread, spread)}"))
@@ -199,8 +199,7 @@ def question_section(subject: Subject, asked: Mapping[str, str]) -> list[Block]:
     if settings:
         changed = [f"{key}={value!r}" for key, value in changed_parameters(model).items()]
         lines["parameters"] = ", ".join(changed) or "all at their defaults"
-    # the package is there, as this room is in it; an import of it would go up
-    lines["version"] = f"modeseek {sys.modules['modeseek'].__version__}"
+    lines["version"] = f"modeseek {__version__}"
     rows = [[key, PlainText(value)] for key, value in lines.items()]
     blocks: list[Block] = [Heading("What was asked"), TableBlock(["", ""], rows, numeric=False)]
     if settings:
