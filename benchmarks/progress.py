@@ -18,7 +18,7 @@ from rich.console import Console
 from common import machine
 from modeseek._common.progress import display
 from modeseek._common.types import Stage
-from modeseek.meanshift.chains import Stopping, setting, stochastic
+from modeseek.meanshift.chains import Stopping, make_problem, stochastic
 from modeseek.meanshift.chains.progress import CLUMP_COUNT_SHARE, ChainProgress
 
 DRAWINGS, SWEEPS = 500, 200_000
@@ -36,7 +36,7 @@ def drawing(line: display.ProgressLine) -> float:
 
 def sweeping(line: display.ProgressLine) -> float:
     """Return the seconds that the callback takes after a sweep; it reports ten times a second only."""
-    chain = stochastic(setting(np.random.default_rng(0).normal(size=(1000, 2))), 0.5, seed=0)
+    chain = stochastic(make_problem(np.random.default_rng(0).normal(size=(1000, 2))), 0.5, seed=0)
     callback = ChainProgress(line, chain, Stopping(0.1))
     state, info = chain.sweep(chain.init())
     start = time.thread_time()

@@ -13,17 +13,17 @@ import pytest
 from rich.console import Console
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
-from modeseek._common.neighbors import nearest, nearest_neighbours
+from modeseek._common.neighbors import nearest, nearest_neighbors
 from modeseek._common.progress import display, show_progress
 from modeseek._common.progress.display import ProgressLine
 from modeseek._common.progress.words import clock, count
 from modeseek._common.types import Stage
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import Stopping, doubly_stochastic, mean_shift, run, setting
+from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem, mean_shift, run
 from modeseek.meanshift.chains import progress as chain_progress
 from modeseek.meanshift.chains.progress import ChainProgress, EnsembleProgress
-from modeseek.meanshift.ensemble import chains_of, run_chains
+from modeseek.meanshift.ensemble import make_chains, run_chains
 from modeseek.selection.bandwidths import automatic_range, judge_scales
 
 X = paper_mixture(30, random_state=1)[0]
@@ -123,7 +123,7 @@ def followed(now, chain, stopping, sweeps, seconds):
 
 
 def test_a_run_reports_updates_clumps_bandwidth_and_sweeps(now):
-    chain = doubly_stochastic(setting(X), Shrinking(0.2, 1.6, 0.6), seed=0)
+    chain = doubly_stochastic(make_problem(X), Shrinking(0.2, 1.6, 0.6), seed=0)
     text, share, left = followed(now, chain, Stopping(0.05, max_time=30.0, max_updates=100 * len(X)), 10, 1.0)[-1]
     assert re.fullmatch(r"DSMS: 900 of at most 9,000 updates, \d+ clumps?, h [\d.]+, 10 sweeps", text)
     assert (share, left) == (None, "at most 0:20 left")  # 30 s, not the 90 s that the updates would take
@@ -141,13 +141,13 @@ def test_counting_clumps_takes_a_bounded_share_of_the_time(now, monkeypatch):
         return np.zeros(len(points), dtype=int)
 
     monkeypatch.setattr(chain_progress, "components", slow)
-    chain = doubly_stochastic(setting(X), Shrinking(0.2, 1.6, 0.6), seed=0)
+    chain = doubly_stochastic(make_problem(X), Shrinking(0.2, 1.6, 0.6), seed=0)
     followed(now, chain, Stopping(0.05), 2000, 0.5)
     assert 8 <= len(counts) <= 11  # of 1000 s
 
 
 def test_mean_shift_reports_the_points_that_have_converged(now):
-    lines = followed(now, mean_shift(setting(X), 0.8, tol=1e-3), Stopping(0.2), 60, 1.0)
+    lines = followed(now, mean_shift(make_problem(X), 0.8, tol=1e-3), Stopping(0.2), 60, 1.0)
     assert lines[-1][0].startswith(f"DSMS: {len(X)} of {len(X)} points converged, ")
     assert lines[-1][1] == 1.0
     assert lines[0][1] < 1.0
@@ -156,7 +156,9 @@ def test_mean_shift_reports_the_points_that_have_converged(now):
 def test_several_chains_report_how_many_have_ended(now):
     line = ProgressLine("DSMS")
     several = EnsembleProgress(line, 4)
-    chains = chains_of(lambda chain: doubly_stochastic(setting(X), Shrinking(0.2, 1.6, 0.6), seed=0, chain=chain), 4)
+    chains = make_chains(
+        lambda chain: doubly_stochastic(make_problem(X), Shrinking(0.2, 1.6, 0.6), seed=0, chain=chain), 4
+    )
     lines = []
 
     def ended(stage):
@@ -300,10 +302,10 @@ def test_the_range_tells_the_scales_it_has_judged():
 def test_searches_for_neighbours_tell_rows_and_find_the_same(monkeypatch):
     for d in (2, 20):
         rows = np.random.default_rng(d).normal(size=(90, d))
-        whole, one = nearest_neighbours(rows, 5), nearest(rows, rows + 0.1)
+        whole, one = nearest_neighbors(rows, 5), nearest(rows, rows + 0.1)
         monkeypatch.setattr("modeseek._common.neighbors.ROWS", 40)
         told = []
-        parts = nearest_neighbours(rows, 5, watch=told.append)
+        parts = nearest_neighbors(rows, 5, watch=told.append)
         assert [stage.done for stage in told] == [40, 80, 90]
         np.testing.assert_array_equal(parts.indices, whole.indices)
         np.testing.assert_array_equal(parts.distances, whole.distances)
@@ -320,7 +322,7 @@ def test_modeseek_calls_back_at_every_stage():
 
 
 def test_arrived_is_what_frozen_goes_by():
-    chain = mean_shift(setting(X), 0.8)
+    chain = mean_shift(make_problem(X), 0.8)
     result = run(chain, Stopping(0.2))
     assert chain.arrived(result.state).all()
     assert not chain.arrived(chain.init()).any()
