@@ -10,8 +10,8 @@ from modeseek._common.neighbors import pairs_within
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.images.picture import Picture
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.selection.prominence import cut, mode_tree
-from modeseek.sketches import Cells, Grid
+from modeseek.selection.modes import cut, point_tree
+from modeseek.sketches import Grid, GridCells
 
 __all__ = ["Scales", "basins", "survey"]
 
@@ -34,7 +34,7 @@ class Scales(NamedTuple):
         return np.hstack([picture.colours(band) / self.colour, picture.places(band) / self.place])
 
 
-def survey(picture: Picture, scales: Scales, tile: int, watch: Watcher | None = None) -> Cells:
+def survey(picture: Picture, scales: Scales, tile: int, watch: Watcher | None = None) -> GridCells:
     """Count all pixels in the cells of a grid, band by band; no size of bands changes the result."""
     d = picture.pixels.shape[-1] + len(picture.shape)
     cells = Grid(HALF, (OFFSET,) * d, LIMIT).empty()
@@ -43,7 +43,7 @@ def survey(picture: Picture, scales: Scales, tile: int, watch: Watcher | None = 
     return cells
 
 
-def basins(cells: Cells, prominence: float) -> IntArray:
+def basins(cells: GridCells, prominence: float) -> IntArray:
     """Return the mode that each cell belongs to, when modes that rise by less than `prominence` have merged.
 
     The density is summed at the cells' means, f(x) = sum of w k(|x - y|^2) over all cells y in reach, with k the
@@ -58,4 +58,4 @@ def basins(cells: Cells, prominence: float) -> IntArray:
     mass = mass + np.bincount(i, near * weights[j], len(points)) + np.bincount(j, near * weights[i], len(points))
     del near
     heights = np.log(mass)
-    return cut(mode_tree(heights, pairs, np.minimum(heights[i], heights[j])), prominence)
+    return cut(point_tree(heights, pairs, np.minimum(heights[i], heights[j])), prominence)

@@ -15,7 +15,7 @@ from modeseek.images.basins import Scales, basins, survey
 from modeseek.images.extra import need_scikit_image
 from modeseek.images.picture import Picture, check_picture
 from modeseek.images.regions import NOBODY, Collector
-from modeseek.sketches import Cells
+from modeseek.sketches import GridCells
 
 __all__ = ["segment"]
 
@@ -126,7 +126,7 @@ def segment(
     return labels
 
 
-def _advise(cells: Cells, scales: Scales) -> None:
+def _advise(cells: GridCells, scales: Scales) -> None:
     """Warn where cells are wider than they should be, and refuse those that have nobody in reach."""
     if cells.level == 0:
         return
@@ -144,7 +144,7 @@ def _advise(cells: Cells, scales: Scales) -> None:
     )
 
 
-def _label(picture: Picture, scales: Scales, cells: Cells, modes: IntArray, band: slice) -> NDArray:
+def _label(picture: Picture, scales: Scales, cells: GridCells, modes: IntArray, band: slice) -> NDArray:
     """Return the mode of each pixel of a band."""
     found = np.full((band.stop - band.start, *picture.shape[1:]), NOBODY, np.int64)
     found.ravel()[picture.taken(band)] = modes[cells.find(scales.features(picture, band))]
