@@ -22,8 +22,8 @@ from modeseek.selection.mixture import (
     log_density,
     n_parameters,
     posterior,
-    ridges,
     saddle_depths,
+    saddles,
     search,
 )
 from modeseek.selection.mixture import em as em_module
@@ -412,7 +412,7 @@ def test_components_with_a_dip_are_modes_and_the_others_are_not(seed, monkeypatc
     mixture = Mixture(np.array([0.4, 0.6]), rng.normal(size=(2, 2)) * 1.5, factors, "full", 0.0)
     dip = saddle_depths(mixture)[0, 1]
     one, other = (climb(mixture, mean) for mean in mixture.means)
-    monkeypatch.setattr(ridges, "STEPS", 20_001)
+    monkeypatch.setattr(saddles, "STEPS", 20_001)
     finer = saddle_depths(mixture)[0, 1]
     assert (np.linalg.norm(one - other) > 1e-3) == (finer > 1e-9)
     assert dip == pytest.approx(finer, abs=0.02)

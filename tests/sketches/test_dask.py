@@ -347,10 +347,10 @@ def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):
     import joblib
 
     from modeseek.paper.paper import choose
-    from modeseek.paper.runner import SketchLayout, run_plan
+    from modeseek.paper.runner import Plan, run_plan
 
     experiment = choose(["gradient"], quick=True)[0]
-    known, found = SketchLayout([experiment], 1, 0), SketchLayout([experiment], 1, 0)
+    known, found = Plan([experiment], 1, 0), SketchLayout([experiment], 1, 0)
     run_plan(known)
     monkeypatch.setattr(type(experiment), "work", _refuse)
     with joblib.parallel_config("dask"):

@@ -59,8 +59,8 @@ class MeanShift(ShiftClusterer):
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see docs/choosing-the-range.md;
-        scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
+        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see
+        docs/choosing-the-range.md; scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
     seeds : array-like of shape (n_seeds, n_features), optional
         Where climbers start; every point by default. A seed with no point within the bandwidth starts at the nearest.
     bin_seeding : bool, default=False

@@ -37,7 +37,7 @@ THINNINGS = 16
 NEXT_TO_IT, FINER = 0.25, 0.01
 # one cluster, unless a partition is as stable as those of noise hardly are and, for modes, a second one rises by this;
 # where it rises clearly, less will do
-SURE, RISE, CLEAR_RISE, STABILITY = 0.7, 0.6, 1.5, 0.5
+SURE, EXCESS_PROMINENCE, CLEAR_PROMINENCE, STABILITY = 0.7, 0.6, 1.5, 0.5
 # partitions that agree so well are the same
 ALIKE = 0.9
 
@@ -151,7 +151,7 @@ def _candidates(graph: KnnGraph, seed: int, course: _Course | None = None) -> li
         return modes
     try:
         course.tell("trying a mixture")
-        mixture = by_mixture(graph, np.random.default_rng(seed), clear=excess_prominence(graph) >= CLEAR_RISE)
+        mixture = by_mixture(graph, np.random.default_rng(seed), clear=excess_prominence(graph) >= CLEAR_PROMINENCE)
     except KeyboardInterrupt:
         course.cut = "no mixture was tried"
         return modes
@@ -253,7 +253,7 @@ def _passes(best: Candidate, graph: KnnGraph) -> bool:
     if best.proposer == "communities":
         return best.stability >= SURE
     risen = excess_prominence(graph)
-    return risen >= RISE and best.stability >= (STABILITY if risen >= CLEAR_RISE else SURE)
+    return risen >= EXCESS_PROMINENCE and best.stability >= (STABILITY if risen >= CLEAR_PROMINENCE else SURE)
 
 
 def _one_cluster(n: int, candidates: tuple[Candidate, ...], cut: str) -> Selection:
@@ -284,7 +284,7 @@ def _retried(
     retrial: Retrial, candidates: Sequence[Candidate], bounds: ClusterBounds, some: Subsample, rng: np.random.Generator
 ) -> IntArray:
     """Return what the mixture makes of a thinned graph; if it is not admitted there, what the next best does."""
-    clear = excess_prominence(some.graph) >= CLEAR_RISE
+    clear = excess_prominence(some.graph) >= CLEAR_PROMINENCE
     found = retrial(some.graph, candidates[0].labels[some.rows], rng, clear=clear)
     if found is not None:
         return found

@@ -2,7 +2,7 @@
 
 from modeseek.selection.mixture.em import FORMS, Mixture, fit, log_density, n_parameters, posterior
 from modeseek.selection.mixture.kde_baseline import kernel_log_density
-from modeseek.selection.mixture.saddle_depths import saddle_depths
+from modeseek.selection.mixture.saddles import saddle_depths
 from modeseek.selection.mixture.search import Found, search, starts
 
 __all__ = [
