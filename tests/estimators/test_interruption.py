@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
-from modeseek.meanshift.chains.tracks import Early
+from modeseek.meanshift.chains.series import Early
 from modeseek.selection import select
 from modeseek.selection.proposers.proposals import KnnGraph
 

@@ -41,9 +41,9 @@ from modeseek.meanshift.chains import (
     ChainResult,
     Checkpoint,
     Outcome,
+    Problem,
     Record,
     RecordSpec,
-    Setting,
     Stopping,
     as_record,
     partition,
@@ -185,7 +185,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         chain, stopping = self._make_chain(points)
         result = self._run(chain, stopping)
         self._store(points, result, partition(chain, result, stopping.tau))
-        self.points_ = points.restore(result.state.points)[points.inverse]
+        self.points_ = points.to_data(result.state.points)[points.inverse]
         self.trace_ = result.trace.restored(points)
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
@@ -204,11 +204,11 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
             advise_on_scale(self, rows)
         return rows, check_weights(sample_weight, len(rows)), geometry
 
-    def _setting(self, points: Points, h: float) -> Setting:
+    def _problem(self, points: Points, h: float) -> Problem:
         profile = get_profile(self.profile)
         engine = choose(self.engine, profile, points.values, h, chains=self._count_chains())
         self.engine_ = engine.name
-        return Setting(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
+        return Problem(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
 
     def _count_chains(self) -> int:
         return 1
@@ -299,7 +299,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
 
     def _store(self, points: Points, result: ChainResult, part: Partition) -> None:
         self._store_clusters(points, part)
-        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
+        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))
         self.outcome_ = result.outcome
         self.n_updates_ = result.state.k
 
@@ -309,7 +309,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         self._points = points
         self._labels = np.where(keep, np.cumsum(keep) - 1, -1)[part.labels]
         self.labels_ = self._labels[points.inverse]
-        self.cluster_centers_ = points.restore(part.centers[keep])
+        self.cluster_centers_ = points.to_data(part.centers[keep])
         self.n_clusters_ = int(keep.sum())
 
 

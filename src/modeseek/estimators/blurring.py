@@ -118,5 +118,5 @@ class BlurringMeanShift(ShiftClusterer):
 
     def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)
-        chain = blurring(self._setting(points, self.bandwidth_), self.bandwidth_)
+        chain = blurring(self._problem(points, self.bandwidth_), self.bandwidth_)
         return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)

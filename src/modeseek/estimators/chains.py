@@ -12,10 +12,10 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek._common.validation import Points
 from modeseek.estimators.base import Memberships
-from modeseek.meanshift.chains import Chain, ChainResult, Outcome, Record, Setting, Stopping, partition
+from modeseek.meanshift.chains import Chain, ChainResult, Outcome, Problem, Record, Stopping, partition
 from modeseek.meanshift.chains.progress import ChainsFollower
 from modeseek.meanshift.consensus import consensus
-from modeseek.meanshift.ensemble import chains_of, client_in_force, run_chains
+from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
 from modeseek.meanshift.partition import Partition, partition_of
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
@@ -50,14 +50,14 @@ class RandomClusterer(Memberships):
         if n_chains == 1:
             super()._fit(points)
             return
-        chains = chains_of(self._chain_maker(points), n_chains)
+        chains = make_chains(self._chain_maker(points), n_chains)
         record = self._record()
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
         several = None if self._line is None else ChainsFollower(self._line, n_chains)
         ended = None if several is None else several.ended
         with joblib_on_dask() if self._away else nullcontext():
             # of chains that run elsewhere only their ends are heard
-            away = client_in_force() and self.checkpoint is None
+            away = dask_client() and self.checkpoint is None
             near = [] if several is None or away else [several]
             callbacks: list[Callback] = [*near, *(self.callbacks or ())]
             results = run_chains(
@@ -110,18 +110,18 @@ class RandomClusterer(Memberships):
         )
         self._store_clusters(points, part)
         self._store_memberships(part, found.labels, found.shares, found.cluster_stability)
-        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
-        self.points_ = points.restore(places)[points.inverse]
+        self.partition_ = replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))
+        self.points_ = points.to_data(places)[points.inverse]
         self.stability_, self.chain_labels_ = found.stability, labels[:, points.inverse]
 
     def _run_one(self, chain: Chain, stopping: Stopping, record: Record, callbacks: list[Callback]) -> ChainResult:
         # one chain of a GPU's is run there to its end, and together with those of other threads, if they gather
         return run_chains([chain], stopping, record=record, callbacks=callbacks, checkpoint=self._checkpoint())[0]
 
-    def _setting(self, points: Points, h: float) -> Setting:
-        setting = super()._setting(points, h)
+    def _problem(self, points: Points, h: float) -> Problem:
+        problem = super()._problem(points, h)
         # several chains share the threads out among them, and none has more than one
-        return setting if self._count_chains() == 1 else replace(setting, n_jobs=None)
+        return problem if self._count_chains() == 1 else replace(problem, n_jobs=None)
 
     def _order(self) -> str:
         # by weight, a chain follows that of all rows, and takes as many updates: of many rows too many, since a cell of

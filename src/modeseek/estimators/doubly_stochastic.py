@@ -213,7 +213,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         policy = self._make_policy(points)
         return partial(
             doubly_stochastic,
-            self._setting(points, self.h_max_),
+            self._problem(points, self.h_max_),
             policy,
             seed=seed_of(self.random_state),
             order=self._order(),

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from modeseek._common.neighbors import kth_distance, nearest
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import (
-    LONGEST,
-    SHORTEST,
+    MAX_EXTENT,
+    MIN_EXTENT,
     Points,
     check_choice,
     check_integer,
     check_number,
     check_state,
-    distinct_rows,
+    sorted_unique_rows,
 )
 from modeseek.estimators.base import ShiftClusterer
 from modeseek.meanshift.chains import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
@@ -59,8 +59,8 @@ class MeanShift(ShiftClusterer):
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see
-        docs/choosing-the-range.md; scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
+        Radius h of the kernel; 0 groups only equal rows. None: chosen from the data, see docs/choosing-the-range.md;
+        scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
     seeds : array-like of shape (n_seeds, n_features), optional
         Where climbers start; every point by default. A seed with no point within the bandwidth starts at the nearest.
     bin_seeding : bool, default=False
@@ -182,13 +182,13 @@ class MeanShift(ShiftClusterer):
         tol = (1e-3 if flat else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
         queries = seeds.places if seeds else points.values
-        chain = mean_shift(self._setting(points, h), h, tol=tol, queries=queries, most_steps=sweeps)
+        chain = mean_shift(self._problem(points, h), h, tol=tol, queries=queries, most_steps=sweeps)
         limit = 2 * sweeps * len(queries) + 1  # never reached: those who go ahead in vain climb twice
         result = self._run(chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit))
         self.n_iter_ = max(result.sweeps, 1)
         self._store(points, result, self._partition(points, seeds, result, h))
         self.trace_ = result.trace.restored(points, climbers=seeds is not None)
-        ends = points.restore(result.state.points)
+        ends = points.to_data(result.state.points)
         self.points_ = ends[points.inverse] if seeds is None else ends
         if not self.cluster_all:
             self._mark_orphans(h)
@@ -209,7 +209,7 @@ class MeanShift(ShiftClusterer):
         else:
             self.bandwidth_ = check_number("bandwidth", self.bandwidth, strict=False)
         if self.bandwidth_ > 0:
-            return float(np.clip(self.bandwidth_, SHORTEST, LONGEST))  # its square has to be a number
+            return float(np.clip(self.bandwidth_, MIN_EXTENT, MAX_EXTENT))  # its square has to be a number
         # nothing is within 0 of another point: neither is anything within half the smallest distance
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 
@@ -219,7 +219,7 @@ class MeanShift(ShiftClusterer):
             given = check_state(self.seeds, name="seeds").astype(points.values.dtype)
             if given.shape[1] != self.n_features_in_:
                 raise ValueError(f"seeds has {given.shape[1]} features where X has {self.n_features_in_}.")
-            seeds = _Seeds(points.place(given))
+            seeds = _Seeds(points.to_canonical(given))
         elif self.bin_seeding:
             seeds = self._bin_seeds(points, h)
         else:
@@ -239,12 +239,12 @@ class MeanShift(ShiftClusterer):
         frequency = check_integer("min_bin_freq", self.min_bin_freq, low=1)
         rows = points.values.astype(np.float64) + points.offset
         rounded = np.round(rows / h)
-        first, inverse = distinct_rows(rounded)
+        first, inverse = sorted_unique_rows(rounded)
         enough = np.bincount(inverse, weights=points.weights) >= frequency
         corners = rounded[first[enough]] * h
         if points.geometry.spherical:
             corners = corners[np.linalg.norm(corners, axis=1) > 0]
-        places = np.ascontiguousarray(points.place(corners).astype(points.values.dtype))
+        places = np.ascontiguousarray(points.to_canonical(corners).astype(points.values.dtype))
         # half a diagonal is the farthest that a point can be from its corner: within reach up to three dimensions,
         # if the corner is where it should be
         sharp = np.finfo(places.dtype).eps * np.abs(rows).max() < 1e-3 * h
@@ -257,7 +257,7 @@ class MeanShift(ShiftClusterer):
             part = partition_of(ends, climber_weights, components(ends, h / 4), points.geometry)
             return _Modes(part.labels, part.centers)
         # flat weights have plateaus, so ends within h of a higher one belong to it, as in scikit-learn
-        first, inverse = distinct_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
+        first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
         heights = mass_within(ends[first], points.values, h, points.weights, n_jobs=self.n_jobs)
         labels, kept = merge_modes(ends[first], heights, h)
         return _Modes(labels[inverse], ends[first][kept])
@@ -265,7 +265,7 @@ class MeanShift(ShiftClusterer):
     def _partition(self, points: Points, seeds: _Seeds | None, result: ChainResult, h: float) -> Partition:
         """Hand the modes on from the climbers to the points."""
         # climbers that came together ended at one place: one of them stands for all
-        first, climbers = distinct_rows(result.state.points)
+        first, climbers = sorted_unique_rows(result.state.points)
         ends = result.state.points[first]
         modes = self._modes(points, np.bincount(climbers, weights=None if seeds else points.weights), ends, h)
         labels = self._labels_of(points, seeds, _Modes(modes.labels[climbers], modes.centers))
@@ -288,7 +288,7 @@ class MeanShift(ShiftClusterer):
     def _mark_orphans(self, h: float) -> None:
         """Turn points farther than h from every centre into noise."""
         rows = self._points.values
-        centers = self._points.place(self.cluster_centers_)
+        centers = self._points.to_canonical(self.cluster_centers_)
         if len(centers):
             self._labels = np.where(kth_distance(centers, 1, rows) > h, -1, self._labels)
             self.labels_ = self._labels[self._points.inverse]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.decomposition import PCA
 
-from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbours
+from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import Points, check_integer, seed_of
 from modeseek.estimators.base import Memberships
@@ -214,7 +214,7 @@ class ModeSeek(Memberships):
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
         counts = neighbor_counts(len(x))
-        neighbours = nearest_neighbours(x, n_neighbors_needed(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
+        neighbours = nearest_neighbors(x, n_neighbors_needed(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
         # distances of 0 are rounding between distinct rows
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0

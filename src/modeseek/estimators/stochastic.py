@@ -147,7 +147,7 @@ class StochasticMeanShift(RandomClusterer):
         self.bandwidth_ = self._bandwidth(self.bandwidth, points)
         return partial(
             stochastic,
-            self._setting(points, self.bandwidth_),
+            self._problem(points, self.bandwidth_),
             self.bandwidth_,
             seed=seed_of(self.random_state),
             order=self._order(),

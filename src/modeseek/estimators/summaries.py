@@ -147,14 +147,14 @@ class Summarised:
         if not len(absent):
             return points
         inverse = points.inverse.copy()
-        inverse[absent] = nearest(points.values, points.place(rows[absent]), n_jobs=self.n_jobs)
+        inverse[absent] = nearest(points.values, points.to_canonical(rows[absent]), n_jobs=self.n_jobs)
         return points._replace(inverse=inverse)
 
     def _number(self, points: Points, rows: Array) -> IntArray:
         """Return for each row the point that it belongs to."""
         found: SketchPoints | None = getattr(self, "summary_", None)
         if found is None:
-            return nearest(points.values, points.place(rows), n_jobs=self.n_jobs, watch=self._watch())
+            return nearest(points.values, points.to_canonical(rows), n_jobs=self.n_jobs, watch=self._watch())
         return self._stands_for[found.find(self._placed(rows), self.n_jobs)]
 
     def _placed(self, rows: Array) -> Array:

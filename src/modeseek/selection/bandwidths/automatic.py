@@ -16,13 +16,13 @@ import numpy as np
 from modeseek._common.neighbors import kth_distances, nearest
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, uniforms
-from modeseek.meanshift.chains import Setting
+from modeseek.meanshift.chains import Problem
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.meanshift.partition import components
 from modeseek.metrics import rand_agreement
 
-__all__ = ["Range", "Scale", "automatic_range", "score_ranges"]
+__all__ = ["Range", "RangeScore", "automatic_range", "score_ranges"]
 
 # medians over this many points are as good as over all
 QUERIES = 200
@@ -57,7 +57,7 @@ class Range(NamedTuple):
         return float(np.sqrt(self.h_inf) * np.sqrt(self.h_max))
 
 
-class Scale(NamedTuple):
+class RangeScore(NamedTuple):
     """A scale of the grid and what halves of the data say of it.
 
     Attributes
@@ -140,7 +140,7 @@ def _nobody(stage: Stage) -> None:
     """Watch nothing."""
 
 
-def score_ranges(points: Array, weights: Array | None = None, *, geometry: Geometry | None = None) -> Iterator[Scale]:
+def score_ranges(points: Array, weights: Array | None = None, *, geometry: Geometry | None = None) -> Iterator[RangeScore]:
     """Yield the scales of the grid with what halves of the data say of them, from the coarsest on.
 
     At most 1000 points are looked at, fewer above 50 dimensions. They are cut in halves at random, four to sixteen
@@ -174,10 +174,10 @@ def score_ranges(points: Array, weights: Array | None = None, *, geometry: Geome
     for count, h in zip(counts, _ranges(points, counts), strict=True):
         labels = [halves[0].labels(h, geometry, 0)]
         if labels[0].max() == 0:
-            yield Scale(count, h, 1.0, 0.0, 0.0)
+            yield RangeScore(count, h, 1.0, 0.0, 0.0)
             continue
         labels += [half.labels(h, geometry, number) for number, half in enumerate(halves[1:], 1)]
-        yield Scale(count, h, *_judge(halves, labels))
+        yield RangeScore(count, h, *_judge(halves, labels))
 
 
 class _Half(NamedTuple):
@@ -191,7 +191,7 @@ class _Half(NamedTuple):
         """Run a chain, no longer than its clusters take to show, and read them off."""
         engine = choose("auto", BIWEIGHT, self.points, h.h_max)
         plan = DrawPlan(self.weights, Shrinking(h.h_min, h.h_max, h.h_inf), seed=0, chain=number)
-        workspace = Setting(self.points, self.weights, BIWEIGHT, geometry, engine).open()
+        workspace = Problem(self.points, self.weights, BIWEIGHT, geometry, engine).open()
         tau, last_shift = h.h_min / 4, np.full(len(self.points), np.inf)
         # not `run`: a trace and a certificate, which nobody looks at, cost as much as the sweeps of a few points
         for sweep in range(SWEEPS):
