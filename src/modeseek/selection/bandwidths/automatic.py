@@ -140,7 +140,9 @@ def _nobody(stage: Stage) -> None:
     """Watch nothing."""
 
 
-def score_ranges(points: Array, weights: Array | None = None, *, geometry: Geometry | None = None) -> Iterator[RangeScore]:
+def score_ranges(
+    points: Array, weights: Array | None = None, *, geometry: Geometry | None = None
+) -> Iterator[RangeScore]:
     """Yield the scales of the grid with what halves of the data say of them, from the coarsest on.
 
     At most 1000 points are looked at, fewer above 50 dimensions. They are cut in halves at random, four to sixteen
