@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._common.progress import show_line
+from modeseek._common.progress import show_progress
 from modeseek._storage import LABEL_SUFFIXES, atomic_path, check_target, read_picture, write_json, write_picture
 from modeseek.cli.settings import Problem
 from modeseek.cli.steps import PIPE_WIDTH, STANDARD_STREAM, note
@@ -123,7 +123,7 @@ def _labels(request: Request, values: NDArray, axis: int | None) -> NDArray:
 def _segment(request: Request, values: NDArray, axis: int | None, out: NDArray | None) -> NDArray:
     from modeseek.images import segment
 
-    shown = nullcontext() if request.quiet else show_line("segment")
+    shown = nullcontext() if request.quiet else show_progress("segment")
     with warnings.catch_warnings(record=True) as caught, shown as line:
         warnings.simplefilter("always")
         try:
@@ -137,7 +137,7 @@ def _segment(request: Request, values: NDArray, axis: int | None, out: NDArray |
                 spacing=_spacing(request.spacing),
                 channel_axis=axis,
                 out=out,
-                watch=None if line is None else line.tell,
+                watch=line,
             )
         except (TypeError, ValueError) as error:
             raise Problem(f"{request.picture}: {error}") from error
