@@ -65,7 +65,7 @@ def candidates_of(data: LabelledSet, seed: int, shared: Shared) -> Record:
         points = model._points_of(*model._check_data(X, None))
         graph = model._knn_graph(points)
         excess_prominence = select.excess_prominence(graph)
-        mixture = select.by_mixture(graph, np.random.default_rng(seed), clear=excess_prominence >= select.CLEAR_RISE)
+        mixture = select.by_mixture(graph, np.random.default_rng(seed), clear=excess_prominence >= select.CLEAR_PROMINENCE)
         judged = {view: select._judged(graph, view, seed) for view in VIEWS}
     polish = _Polish(points.values) if points.geometry.spherical else None
 
@@ -136,7 +136,7 @@ def answers(records: Sequence[Record], constants: Sequence[Constants]) -> np.nda
         if key not in bests:
             bests[key] = _best(records, "modes", *key), _best(records, "communities", *key)
         modes, communities = bests[key]
-        least = np.where(excess_prominence >= select.CLEAR_RISE, c.stability, c.sure)
+        least = np.where(excess_prominence >= select.CLEAR_PROMINENCE, c.stability, c.sure)
         passes = (excess_prominence >= c.excess_prominence) & (modes.stability >= least)
         # a mixture comes first, unless modes that pass say the same
         before = ~np.isnan(mixture) & ~(passes & (modes.alike > 0))

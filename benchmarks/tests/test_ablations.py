@@ -129,9 +129,9 @@ def test_the_gate_and_the_merge_matter_where_they_should(ablations, variants, fo
 
 
 @pytest.mark.parametrize("kind", ["SMS", "DSMS"])
-def test_points_of_a_basin_are_never_parted(ablations, rng, kind):
+def test_points_of_a_basin_are_never_parted(ablations, kind):
     module = importlib.import_module("ablation_basins")
-    x = rng.normal(size=(200, 2))
+    x = np.random.default_rng(0).normal(size=(200, 2))
     points = canonical_points(x, np.ones(200), Geometry())
     graph = ModeSeek()._knn_graph(points)
     labels = module.basins(points, kind, 0)
