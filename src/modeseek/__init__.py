@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from modeseek._common.version import __version__
+
 if TYPE_CHECKING:
     from modeseek import datasets, io, meanshift, metrics, paper, plots, scorers
     from modeseek.estimators import (
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     )
     from modeseek.selection.bandwidths import estimate_bandwidth
 
-__version__ = "0.1.0"
 
 __all__ = [
     "BlurringMeanShift",

@@ -15,7 +15,7 @@ import numpy as np
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._common.validation import Points, canonical_points
-from modeseek._storage import DataError, Table, read_table
+from modeseek._storage import DataError, MissingValueError, Table, TextColumnError, read_table
 from modeseek.datasets import paper_mixture
 from modeseek.plots.projection import project
 from modeseek.selection.bandwidths import Range, automatic_range
@@ -90,9 +90,10 @@ def describe(table: Table, name: str) -> Data:
         try:
             table.features([column])
             numeric.append(column)
-        except DataError as error:
-            if "missing value" in str(error) or "infinite value" in str(error):
-                notes.append(f"Column '{column}' has missing or infinite values, so it is not offered.")
+        except MissingValueError:
+            notes.append(f"Column '{column}' has missing or infinite values, so it is not offered.")
+        except TextColumnError:
+            pass
         if 2 <= len(set(cells[:10_000].tolist())) <= MOST_LABELS:
             known.append(column)
     if not numeric:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from modeseek._common.types import Array
+from modeseek._common.version import __version__
 from modeseek.meanshift.bandwidth import DrawPlan
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.stopping import Stopping
@@ -40,8 +40,7 @@ def identity(chains: Sequence[Chain], stopping: Stopping, record: Record) -> dic
     sums = _Sums()
     first, *others = (_of_chain(chain, sums) for chain in chains)
     found = {
-        # the package is there, as this room is in it; an import of it would go up
-        "version": sys.modules["modeseek"].__version__,
+        "version": __version__,
         "number of chains": len(chains),
         **first,
         "other chains": _sum(json.dumps(others).encode()),
