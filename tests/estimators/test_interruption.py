@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
-from modeseek.meanshift.chains.series import Early
+from modeseek.meanshift.chains.series import EarlyDraws
 from modeseek.selection import choice
 from modeseek.selection.proposers.proposals import Landscape
 
@@ -273,7 +273,7 @@ def test_ctrl_c_does_not_part_a_number_from_its_value():
         def __array__(self, dtype=None, copy=None):
             raise KeyboardInterrupt
 
-    early = Early()
+    early = EarlyDraws()
     early.extend(1, np.arange(5.0))
     with pytest.raises(KeyboardInterrupt):
         early.extend(6, Interrupted([1.0, 2.0]))

@@ -15,9 +15,8 @@ from sklearn.exceptions import NotFittedError
 
 from inputs import SEEDS, random_graph
 from modeseek import ModeSeek
-from modeseek.plots import hills as hills_room
-from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure
-from modeseek.plots.hills import beside, hills
+from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure, tree_layout
+from modeseek.plots.tree_layout import beside, hills
 from modeseek.selection.choice import Candidate
 from modeseek.selection.prominence import mode_tree, scale_tree
 
@@ -184,7 +183,7 @@ def test_each_hill_of_an_estimator_is_one_cluster(model, ax):
 
 def test_more_points_than_can_be_seen(monkeypatch, model):
     whole = hills(model.tree_, model.tree_.level)
-    monkeypatch.setattr(hills_room, "MOST_POINTS", 60)
+    monkeypatch.setattr(tree_layout, "MOST_POINTS", 60)
     some = hills(model.tree_, model.tree_.level)
     assert [hill.mode for hill in some] == [hill.mode for hill in whole]
     assert sum(len(hill.points) for hill in some) <= 60 + len(model.tree_)

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.hints import AdviceWarning
-from modeseek._common.progress import Line, show_line
+from modeseek._common.progress import show_progress
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import (
@@ -49,7 +49,7 @@ from modeseek.meanshift.chains import (
     partition,
     run,
 )
-from modeseek.meanshift.chains.progress import ChainFollower
+from modeseek.meanshift.chains.progress import ChainProgress
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition
@@ -79,7 +79,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     verbose: int
     callbacks: Sequence[Callable[..., None]] | None
     # there while a fit or a prediction shows progress
-    _line: Line | None = None
+    _line: Watcher | None = None
     # there while the data lie with Dask's workers: several chains run there too
     _away: bool = False
     record: RecordSpec = None
@@ -232,7 +232,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
 
     def _run(self, chain: Chain, stopping: Stopping) -> ChainResult:
         record = self._record()
-        line = [] if self._line is None else [ChainFollower(self._line, chain, stopping)]
+        line = [] if self._line is None else [ChainProgress(self._line, chain, stopping)]
         result = self._run_one(chain, stopping, record, [*line, *(self.callbacks or ())])
         if result.outcome is Outcome.INTERRUPTED and not result.sweeps:
             raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
@@ -259,7 +259,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
     @contextmanager
     def _showing(self) -> Iterator[None]:
         """Show progress while the block runs, where somebody wants to and can see it."""
-        with show_line(self._title) if self.verbose else nullcontext() as line:
+        with show_progress(self._title) if self.verbose else nullcontext() as line:
             self._line = line
             try:
                 yield
@@ -273,7 +273,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
 
     def _watch(self) -> Watcher | None:
         """Return who is told of stages."""
-        return None if self._line is None else self._line.tell
+        return self._line
 
     def _warn(self, outcome: Outcome, updates: int, labels: str = "how far it came") -> None:
         # an interruption is raised once all is stored

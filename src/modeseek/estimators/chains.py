@@ -13,7 +13,7 @@ from modeseek._common.types import Array
 from modeseek._common.validation import Points
 from modeseek.estimators.base import Memberships
 from modeseek.meanshift.chains import Chain, ChainResult, Outcome, Problem, Record, Stopping, partition
-from modeseek.meanshift.chains.progress import ChainsFollower
+from modeseek.meanshift.chains.progress import EnsembleProgress
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
 from modeseek.meanshift.partition import Partition, partition_of
@@ -53,7 +53,7 @@ class RandomClusterer(Memberships):
         chains = make_chains(self._chain_maker(points), n_chains)
         record = self._record()
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
-        several = None if self._line is None else ChainsFollower(self._line, n_chains)
+        several = None if self._line is None else EnsembleProgress(self._line, n_chains)
         ended = None if several is None else several.ended
         with on_workers() if self._away else nullcontext():
             # of chains that run elsewhere only their ends are heard

@@ -6,11 +6,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from modeseek._common.types import Array, IntArray
-from modeseek.plots.colours import INK, NOISE_COLOUR, palette
-from modeseek.plots.hills import Hill, hills
-from modeseek.plots.legends import cluster_legend
-from modeseek.plots.look import Source, look_at
-from modeseek.plots.style import dress, new_axes
+from modeseek.plots.cluster_legend import cluster_legend
+from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
+from modeseek.plots.style import new_axes, style_axes
+from modeseek.plots.tree_layout import Hill, hills
+from modeseek.plots.tree_source import Source, look_at
 from modeseek.selection.prominence import ScaleTree
 
 __all__ = ["plot_tree"]
@@ -61,7 +61,7 @@ def plot_tree(source: Source, *, level: float | None = None, ax: Axes | None = N
     floor = _floor(tree, len(drawn))
     reach = float(tree.height.max()) - floor or 1.0
     ground = floor - 0.05 * reach
-    shades = [*palette(len(look.sizes)), NOISE_COLOUR]
+    shades = [*palette(len(look.sizes)), NOISE_COLOR]
     peak, x = np.zeros(len(tree)), 0.0
     for hill in drawn:
         edges = x + np.concatenate([[0.0], np.cumsum(hill.weights)])
@@ -73,7 +73,9 @@ def plot_tree(source: Source, *, level: float | None = None, ax: Axes | None = N
     ax.set_ylim(ground, floor + 1.06 * reach)
     ax.set_xlim(-gap, x)
     ax.set_xticks([])
-    dress(ax, x_label="points, cluster by cluster", y_label="log density", title=title, note=_note(tree, len(drawn)))
+    style_axes(
+        ax, x_label="points, cluster by cluster", y_label="log density", title=title, note=_note(tree, len(drawn))
+    )
     cluster_legend(ax, np.arange(len(look.sizes)), look.sizes, look.n_noise)
     return ax
 
@@ -98,7 +100,7 @@ def _draw_lines(ax: Axes, tree: ScaleTree, modes: list[int], peak: Array) -> Non
         met = [float(tree.saddle[other]) for other in modes if tree.elder[other] == mode]
         foot = float(tree.saddle[mode]) if elder >= 0 else min(met, default=float(tree.height[mode]))
         to = peak[elder] if elder >= 0 else x
-        ax.plot([x, x, to], [tree.height[mode], foot, foot], color=INK, linewidth=width, zorder=3)
+        ax.plot([x, x, to], [tree.height[mode], foot, foot], color=TEXT_COLOR, linewidth=width, zorder=3)
 
 
 def _floor(tree: ScaleTree, n_hills: int) -> float:

@@ -8,7 +8,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from modeseek._common.types import Array, IntArray
-from modeseek.plots.colours import INK
+from modeseek.plots.colors import TEXT_COLOR
 
 __all__ = ["number_clusters"]
 
@@ -55,7 +55,7 @@ def number_clusters(ax: Axes, points: Array, labels: NDArray[np.generic]) -> int
         widths.append(width)
         x, y = place.tolist()
         label = ax.annotate(
-            text, (x, y), (0, 4), textcoords="offset points", ha="center", fontsize="small", color=INK, zorder=4
+            text, (x, y), (0, 4), textcoords="offset points", ha="center", fontsize="small", color=TEXT_COLOR, zorder=4
         )
         label.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
         if len(places) == MOST_NUMBERS:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from modeseek._common.types import Array
 
-__all__ = ["FAINT", "INK", "NOISE_COLOUR", "colours_of", "palette"]
+__all__ = ["MUTED_COLOR", "NOISE_COLOR", "TEXT_COLOR", "palette", "point_colors"]
 
 # Okabe and Ito (2008), without black (centres are drawn in it); yellow last, as it is faint on white
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
-NOISE_COLOUR, INK, FAINT = "#B4B4B4", "#333333", "#777777"
+NOISE_COLOR, TEXT_COLOR, MUTED_COLOR = "#B4B4B4", "#333333", "#777777"
 
 
 def palette(n: int) -> list[str]:
@@ -66,15 +66,15 @@ def _oklch_to_rgb(lightness: Array, chroma: Array, hue: Array) -> Array:
     return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055).T
 
 
-def colours_of(labels: NDArray[np.generic], clusters: NDArray[np.generic], alpha: Array) -> Array:
+def point_colors(labels: NDArray[np.generic], clusters: NDArray[np.generic], alpha: Array) -> Array:
     """Return the colour of each point as (n, 4) RGBA: that of its cluster, grey for noise.
 
     Examples
     --------
-    >>> colours_of(np.array([3, -1]), np.array([3]), np.ones(2))[:, 3]
+    >>> point_colors(np.array([3, -1]), np.array([3]), np.ones(2))[:, 3]
     array([0.85, 0.6 ])
     """
-    table = np.array([to_rgba(colour) for colour in [*palette(len(clusters)), NOISE_COLOUR]])
+    table = np.array([to_rgba(colour) for colour in [*palette(len(clusters)), NOISE_COLOR]])
     # noise is in the last row; searchsorted would put it first
     rows = np.where(labels == -1, len(clusters), np.searchsorted(clusters, labels))
     colours = table[rows]

@@ -14,12 +14,12 @@ from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
 from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Series
-from modeseek.plots.colours import FAINT, INK, palette
-from modeseek.plots.style import dress, new_figure
+from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
+from modeseek.plots.run_source import Run, Watched, recorded, watch
+from modeseek.plots.style import new_figure, style_axes
 from modeseek.plots.ticks import log_ticks, plain
-from modeseek.plots.watched import Run, Watched, recorded, watch
 
-__all__ = ["QUANTITIES", "plot_course"]
+__all__ = ["QUANTITIES", "plot_trace"]
 
 QUANTITIES = {
     "objective": "objective L_h",
@@ -32,7 +32,7 @@ PANEL_WIDTH, PANEL_HEIGHT = 3.9, 2.7
 WIDE = 20.0
 
 
-def plot_course(
+def plot_trace(
     source: Run,
     *,
     quantities: Sequence[str] | None = None,
@@ -67,7 +67,7 @@ def plot_course(
     --------
     >>> from modeseek import BlurringMeanShift
     >>> model = BlurringMeanShift(1.0, record=["clumps", "gap"]).fit([[0.0], [0.3], [5.0]])
-    >>> [ax.get_title(loc="left") for ax in plot_course(model, figure=Figure()).axes]
+    >>> [ax.get_title(loc="left") for ax in plot_trace(model, figure=Figure()).axes]
     ['number of clumps', 'gap between clumps']
     """
     run = watch(source)
@@ -90,9 +90,9 @@ def plot_course(
             log_ticks(ax.yaxis, *ax.get_ylim())
     where = axes[0].figure
     if title:
-        where.suptitle(title, x=0.01, ha="left", color=INK, fontsize="large", fontweight="bold")
+        where.suptitle(title, x=0.01, ha="left", color=TEXT_COLOR, fontsize="large", fontweight="bold")
     whose = "" if run.n_chains == 1 else f"; the first of {run.n_chains} chains"
-    where.supxlabel(f"updates ({run.outcome.value}{whose})", color=INK, fontsize="medium")
+    where.supxlabel(f"updates ({run.outcome.value}{whose})", color=TEXT_COLOR, fontsize="medium")
     return where
 
 
@@ -125,12 +125,12 @@ def _draw(ax: Axes, name: str, series: Series) -> None:
         ax.set_ylim(bottom=0)
     if not len(known):
         why = "one clump: no gap" if name == "gap" else "0 throughout"
-        ax.text(0.5, 0.5, why, transform=ax.transAxes, ha="center", va="center", color=FAINT)
+        ax.text(0.5, 0.5, why, transform=ax.transAxes, ha="center", va="center", color=MUTED_COLOR)
         ax.set_yticks([])
     if ax.get_yscale() == "linear":
         ax.yaxis.set_major_formatter(FuncFormatter(plain))
-    dress(ax, x_label="", y_label="")
-    ax.set_title(QUANTITIES[name], loc="left", fontsize="medium", color=INK)
+    style_axes(ax, x_label="", y_label="")
+    ax.set_title(QUANTITIES[name], loc="left", fontsize="medium", color=TEXT_COLOR)
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.xaxis.set_major_formatter(FuncFormatter(plain))
     ax.set_xlim(0, max(int(k[-1]), 1) * 1.02)
@@ -148,5 +148,5 @@ def _bound(ax: Axes, run: Watched, diameter: Series) -> None:
 
 
 def _line(ax: Axes, x: Array, y: Array, label: str) -> None:
-    ax.plot(x, y, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2, label=label)
-    ax.legend(loc="best", frameon=False, labelcolor=INK, fontsize="small", handlelength=2.4)
+    ax.plot(x, y, color=TEXT_COLOR, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2, label=label)
+    ax.legend(loc="best", frameon=False, labelcolor=TEXT_COLOR, fontsize="small", handlelength=2.4)

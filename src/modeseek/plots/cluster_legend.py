@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from modeseek._common.types import IntArray
-from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
+from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
 
 __all__ = ["MOST_IN_LEGEND", "cluster_legend"]
 
@@ -24,13 +24,15 @@ def cluster_legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_n
         for cluster, size, colour in zip(clusters, sizes, palette(len(clusters)), strict=True)
     ]
     if n_noise:
-        entries.append((f"noise  ({n_noise:,})", NOISE_COLOUR))
+        entries.append((f"noise  ({n_noise:,})", NOISE_COLOR))
     handles = [
         Line2D([], [], linestyle="", marker="o", markersize=7, color=colour, label=label) for label, colour in entries
     ]
     if ringed:
         handles.append(
-            Line2D([], [], linestyle="", marker="o", markersize=7, color=INK, markerfacecolor="none", label=ringed)
+            Line2D(
+                [], [], linestyle="", marker="o", markersize=7, color=TEXT_COLOR, markerfacecolor="none", label=ringed
+            )
         )
     legend = ax.legend(
         handles=handles,
@@ -38,8 +40,8 @@ def cluster_legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_n
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         frameon=False,
-        labelcolor=INK,
+        labelcolor=TEXT_COLOR,
         alignment="left",
         handletextpad=0.3,
     )
-    legend.get_title().set_color(FAINT)
+    legend.get_title().set_color(MUTED_COLOR)

@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from modeseek.estimators import BandwidthSweep, ModeSeek
-from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
-from modeseek.plots.course import WIDE
-from modeseek.plots.look import look_at
-from modeseek.plots.style import dress, new_figure
+from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
+from modeseek.plots.style import new_figure, style_axes
 from modeseek.plots.ticks import log_ticks
+from modeseek.plots.trace import WIDE
+from modeseek.plots.tree_source import look_at
 from modeseek.selection.prominence import ScaleTree
 
-__all__ = ["plot_scales"]
+__all__ = ["plot_cluster_counts"]
 
 SIZE = (7.2, 5.4)
 FOR_EVER = "#DEDEDE"
@@ -37,7 +37,7 @@ class _Step(NamedTuple):
     for_ever: bool = False
 
 
-def plot_scales(source: Scales, *, figure: Figure | None = None, title: str | None = None) -> Figure:
+def plot_cluster_counts(source: Scales, *, figure: Figure | None = None, title: str | None = None) -> Figure:
     """Draw the number of clusters against the scale, and below it how long each number lasts.
 
     A number that lasts over many scales is a property of the data; one that comes and goes is one of the scale. Of a
@@ -63,7 +63,7 @@ def plot_scales(source: Scales, *, figure: Figure | None = None, title: str | No
     --------
     >>> from modeseek.estimators import sweep_bandwidths
     >>> sweep = sweep_bandwidths([[0.0], [0.1], [5.0], [5.1]], [0.01, 1.0, 2.0, 40.0])
-    >>> figure = plot_scales(sweep, figure=Figure())
+    >>> figure = plot_cluster_counts(sweep, figure=Figure())
     >>> [ax.get_ylabel() for ax in figure.axes]
     ['clusters', 'lifetime (factor)']
     """
@@ -81,12 +81,12 @@ def plot_scales(source: Scales, *, figure: Figure | None = None, title: str | No
     _draw(above, below, steps, log=log)
     if level is not None and steps[0].low <= level <= steps[-1].high:
         for ax in (above, below):
-            ax.axvline(level, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2)
+            ax.axvline(level, color=TEXT_COLOR, linewidth=1.0, linestyle=(0, (4, 3)), zorder=2)
         above.annotate(
             "chosen", (level, 1), (4, -2), ("data", "axes fraction"), "offset points", va="top", fontsize="small"
         )
-    dress(above, x_label="", y_label="clusters", title=title)
-    dress(below, x_label=names[0], y_label=names[1])
+    style_axes(above, x_label="", y_label="clusters", title=title)
+    style_axes(below, x_label=names[0], y_label=names[1])
     if log:
         log_ticks(below.xaxis, steps[0].low, steps[-1].high)
     if above.get_yscale() == "log":
@@ -108,11 +108,11 @@ def _draw(above: Axes, below: Axes, steps: list[_Step], *, log: bool) -> None:
     colours = dict(zip(named, palette(len(named)), strict=True))
     edges = [steps[0].low, *(each.high for each in steps)]
     counts = [each.n_clusters for each in steps]
-    above.stairs(counts, edges, baseline=None, color=FAINT, linewidth=1.0, zorder=2)
+    above.stairs(counts, edges, baseline=None, color=MUTED_COLOR, linewidth=1.0, zorder=2)
     # what lasts for ever is drawn, but does not set the height
     top = max([each.lifetime for each in several] or [steps[0].lifetime]) - none
     for each in steps:
-        colour = colours.get(each, FOR_EVER if each.for_ever else NOISE_COLOUR)
+        colour = colours.get(each, FOR_EVER if each.for_ever else NOISE_COLOR)
         width = 3.2 if each in colours else 1.6
         above.hlines(each.n_clusters, each.low, each.high, color=colour, linewidth=width, zorder=3)
         height = min(each.lifetime - none, 1.25 * top)
@@ -133,7 +133,7 @@ def _draw(above: Axes, below: Axes, steps: list[_Step], *, log: bool) -> None:
 
 
 def _write(ax: Axes, text: str, x: float, y: float, align: str = "center") -> None:
-    ax.annotate(text, (x, y), (0, 5), "data", "offset points", ha=align, fontsize="small", color=INK)
+    ax.annotate(text, (x, y), (0, 5), "data", "offset points", ha=align, fontsize="small", color=TEXT_COLOR)
 
 
 def _steps_of(tree: ScaleTree) -> list[_Step]:
