@@ -65,7 +65,9 @@ def candidates_of(data: LabelledSet, seed: int, shared: Shared) -> Record:
         points = model._points_of(*model._check_data(X, None))
         graph = model._knn_graph(points)
         excess_prominence = select.excess_prominence(graph)
-        mixture = select.by_mixture(graph, np.random.default_rng(seed), clear=excess_prominence >= select.CLEAR_PROMINENCE)
+        mixture = select.by_mixture(
+            graph, np.random.default_rng(seed), clear=excess_prominence >= select.CLEAR_PROMINENCE
+        )
         judged = {view: select._judged(graph, view, seed) for view in VIEWS}
     polish = _Polish(points.values) if points.geometry.spherical else None
 
