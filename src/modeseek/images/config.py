@@ -14,7 +14,7 @@ class SegmentConfig:
     Attributes
     ----------
     cell_level : int
-        GridCells of the grid have side 2 ** cell_level, in units of the bandwidths. At half a bandwidth, all cells within
+        Cells of the grid have side 2 ** cell_level, in units of the bandwidths. At half a bandwidth, all cells within
         reach of a kernel are at most two cells away.
     max_cells : int
         Upper bound on the number of cells. If an image needs more, the side of the cells is doubled.
