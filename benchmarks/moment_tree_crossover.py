@@ -1,11 +1,11 @@
-"""Find from how many points `moments` is faster than `brute`, for profiles and dimensions.
+"""Find from how many points `moment_tree` is faster than `brute`, for profiles and dimensions.
 
 Run it as
 
-    python benchmarks/moments_crossover.py [--quick] [--out FILE.csv]
+    python benchmarks/moment_tree_crossover.py [--quick] [--out FILE.csv]
 
 The first sweeps of DSMS on ten blobs, at half, once and twice the number of points from which `engine="auto"` takes
-`moments`. Above 1, `moments` is faster: the middle column should be about 1 or more.
+`moment_tree`. Above 1, `moment_tree` is faster: the middle column should be about 1 or more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from common import machine, parser_of, write_csv
 from contestants import SEED
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Uniform
-from modeseek.meanshift.engines import ENGINES, MomentsEngine
+from modeseek.meanshift.engines import ENGINES, MomentTreeEngine
 from modeseek.meanshift.kernels.profiles import PROFILES, Profile
 
 SWEEPS = 6
@@ -51,9 +51,9 @@ def main() -> None:
     print(machine())
     for name in names:
         for d in (1, 2, 3):
-            least = MomentsEngine().pays_from(PROFILES[name], d)
+            least = MomentTreeEngine().pays_from(PROFILES[name], d)
             for n in (least // 2, least, 2 * least):
-                brute, moments = (seconds(engine, PROFILES[name], n, d) for engine in ("brute", "moments"))
+                brute, moments = (seconds(engine, PROFILES[name], n, d) for engine in ("brute", "moment_tree"))
                 rows.append({"profile": name, "d": d, "n": n, "from": least, "ratio": round(brute / moments, 2)})
                 print(f"{name:<11} {d}-D, n = {n:>6} (auto from {least:>6}): {brute / moments:.2f}", flush=True)
     if arguments.out:

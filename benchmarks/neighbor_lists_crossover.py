@@ -1,8 +1,8 @@
-"""Measure where `candidates` is faster than `brute`, by n, d and the share of pairs in reach.
+"""Measure where `neighbor_lists` is faster than `brute`, by n, d and the share of pairs in reach.
 
 Run it as
 
-    python benchmarks/candidates_crossover.py [--quick] [--out FILE.csv]
+    python benchmarks/neighbor_lists_crossover.py [--quick] [--out FILE.csv]
 
 Points are k blobs far apart, and the bandwidth covers a blob, so that one pair in k is in reach. Each engine does the
 same eight sweeps of doubly stochastic mean shift from the same points. Times are processor times of the one thread that
@@ -64,8 +64,8 @@ def main() -> None:
         for n in (size for size in sizes if size * size * d < 2e9):
             for k in (1, 2, 5, 20):
                 slow, pairs = seconds("brute", n, d, k)
-                fast, evaluations = seconds("candidates", n, d, k)
-                rows.append({"d": d, "n": n, "share": 1 / k, "brute": slow, "candidates": fast})
+                fast, evaluations = seconds("neighbor_lists", n, d, k)
+                rows.append({"d": d, "n": n, "share": 1 / k, "brute": slow, "neighbor_lists": fast})
                 rows[-1]["evaluations"] = evaluations / pairs
                 print(
                     f"{d:>4} {n:>6} {1 / k:>6.2f} {slow:>9.3f} {fast:>12.3f} {slow / fast:>6.2f} "

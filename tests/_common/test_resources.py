@@ -243,13 +243,15 @@ def test_time_is_up_in_its_thread_only():
 
 
 CLOCKED = {
-    **{f"S {engine}": StochasticMeanShift(0.6, random_state=0, engine=engine) for engine in ("brute", "candidates")},
+    **{
+        f"S {engine}": StochasticMeanShift(0.6, random_state=0, engine=engine) for engine in ("brute", "neighbor_lists")
+    },
     **{
         f"B {engine}": BlurringMeanShift(0.6, engine=engine)
-        for engine in ("brute", "moments", "candidates", "reference")
+        for engine in ("brute", "moment_tree", "neighbor_lists", "reference")
     },
     "S reference": StochasticMeanShift(0.6, random_state=0, engine="reference"),
-    "S moments": StochasticMeanShift(0.6, random_state=0, engine="moments"),
+    "S moments": StochasticMeanShift(0.6, random_state=0, engine="moment_tree"),
     "S batch": StochasticMeanShift(0.6, random_state=0, batch_size=7),
     "D": DoublyStochasticMeanShift(0.3, 1.6, 0.6, random_state=0),
     "D threads": DoublyStochasticMeanShift(0.3, 1.6, 0.6, random_state=0, n_chains=3, n_jobs=2),

@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Uniform
 from modeseek.meanshift.engines import ENGINES
-from modeseek.meanshift.engines.sites import coincident
+from modeseek.meanshift.engines.coincident_points import coincident
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, FLAT
 from modeseek.meanshift.types import Draws
 
-COLLAPSING = ("brute", "candidates")
+COLLAPSING = ("brute", "neighbor_lists")
 
 
 def clumps(rng, n, d, k, dtype=np.float64, spread=1.0):

@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Uniform
-from modeseek.meanshift.engines import ENGINES, choose, moments
-from modeseek.meanshift.engines.moments_tree import CHUNK, table
+from modeseek.meanshift.engines import ENGINES, choose
+from modeseek.meanshift.engines.moment_tree import engine as moments
+from modeseek.meanshift.engines.moment_tree.tree import CHUNK, table
 from modeseek.meanshift.kernels.profiles import GAUSSIAN, PROFILES
 from modeseek.meanshift.types import Draws
 
@@ -30,7 +31,7 @@ def pair(points, weights=None, profile="biweight", geometry=None):
     weights = np.ones(len(points)) if weights is None else weights
     return [
         ENGINES[name].open(points, weights, PROFILES[profile], geometry or Geometry(), None)
-        for name in ("brute", "moments")
+        for name in ("brute", "moment_tree")
     ]
 
 
@@ -199,7 +200,7 @@ def test_monomials_multiply_as_the_table_says(m, d, rng):
 
 
 def test_who_cannot_use_it_is_told_why():
-    with pytest.raises(ValueError, match=r"engine='moments' cannot be used here: .* 3 dimensions.*have 5.*'auto'"):
-        choose("moments", PROFILES["biweight"], np.zeros((10, 5)))
+    with pytest.raises(ValueError, match=r"engine='moment_tree' cannot be used here: .* 3 dimensions.*have 5.*'auto'"):
+        choose("moment_tree", PROFILES["biweight"], np.zeros((10, 5)))
     with pytest.raises(ValueError, match="'gaussian' is no polynomial"):
-        choose("moments", GAUSSIAN, np.zeros((10, 2)))
+        choose("moment_tree", GAUSSIAN, np.zeros((10, 2)))

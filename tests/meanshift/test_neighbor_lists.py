@@ -15,7 +15,7 @@ from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform
 from modeseek.meanshift.chains import Problem, Stopping, blurring, doubly_stochastic, mean_shift, run
 from modeseek.meanshift.engines import ENGINES, choose
-from modeseek.meanshift.engines import candidates_lists as lists
+from modeseek.meanshift.engines.neighbor_lists import lists
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, custom_profile
 from modeseek.meanshift.types import Draws
 
@@ -35,7 +35,7 @@ def blobs(rng, n, d, k=6, spread=8.0, dtype=np.float64, cosine=False):
 
 
 def pair(points, weights, geometry=EUCLIDEAN, profile=BIWEIGHT):
-    return [ENGINES[name].open(points, weights, profile, geometry, None) for name in ("reference", "candidates")]
+    return [ENGINES[name].open(points, weights, profile, geometry, None) for name in ("reference", "neighbor_lists")]
 
 
 def same_sweeps(workspaces, plan, h, sweeps, tolerance):
@@ -87,8 +87,8 @@ def test_results_do_not_depend_on_when_lists_are_made(factor, monkeypatch, rng):
     """Not by a bit: sums run over the points in reach in one order, whichever list they come from."""
     points, h = blobs(rng, 500, 20), 7.0
     plan = DrawPlan(np.ones(500), Uniform(0.5 * h, h), seed=0)
-    usual = ENGINES["candidates"].open(points, np.ones(500), BIWEIGHT, EUCLIDEAN, None)
-    odd = ENGINES["candidates"].open(points, np.ones(500), BIWEIGHT, EUCLIDEAN, None)
+    usual = ENGINES["neighbor_lists"].open(points, np.ones(500), BIWEIGHT, EUCLIDEAN, None)
+    odd = ENGINES["neighbor_lists"].open(points, np.ones(500), BIWEIGHT, EUCLIDEAN, None)
     for sweep in range(4):
         draws = plan.sweep(sweep, h).draws
         usual.shift_each(draws)
@@ -101,7 +101,7 @@ def test_results_do_not_depend_on_when_lists_are_made(factor, monkeypatch, rng):
 
 def test_a_sweep_is_pure(rng):
     """From the same state the same state, though lists of another time are at hand."""
-    problem = Problem(blobs(rng, 600, 16), np.ones(600), engine=ENGINES["candidates"])
+    problem = Problem(blobs(rng, 600, 16), np.ones(600), engine=ENGINES["neighbor_lists"])
     chain = doubly_stochastic(problem, Shrinking(3.0, 8.0, 5.0), seed=0)
     start = chain.init()
     path = [start]
@@ -187,7 +187,7 @@ def test_huge_and_tiny_numbers(rng):
 def test_any_number_of_threads_gives_the_same_bits(rng):
     points = blobs(rng, 999, 20)
     moved = [
-        ENGINES["candidates"].open(points, np.ones(999), BIWEIGHT, EUCLIDEAN, jobs).shift_all(points + 0.1, 6.0)
+        ENGINES["neighbor_lists"].open(points, np.ones(999), BIWEIGHT, EUCLIDEAN, jobs).shift_all(points + 0.1, 6.0)
         for jobs in (1, 2, 3)
     ]
     assert_array_equal(moved[0], moved[1])
@@ -213,7 +213,7 @@ def test_all_four_algorithms_end_as_with_brute(rng):
         ]
         return [run(chain, Stopping(tau=0.7)) for chain in chains]
 
-    for one, other in zip(ends("brute"), ends("candidates"), strict=True):
+    for one, other in zip(ends("brute"), ends("neighbor_lists"), strict=True):
         assert one.sweeps == other.sweeps
         assert one.outcome is other.outcome
         assert_allclose(one.state.points, other.state.points, rtol=0, atol=1e-8)
@@ -223,7 +223,7 @@ def test_lists_save_evaluations(rng):
     """Ten blobs apart from each other: an update looks at its own blob, and lists are seldom made."""
     n = 2000
     points = blobs(rng, n, 16, k=10)
-    workspace = ENGINES["candidates"].open(points, np.ones(n), BIWEIGHT, EUCLIDEAN, None)
+    workspace = ENGINES["neighbor_lists"].open(points, np.ones(n), BIWEIGHT, EUCLIDEAN, None)
     plan = DrawPlan(np.ones(n), Uniform(3.0, 8.0), seed=0)
     for sweep in range(6):
         workspace.shift_each(plan.sweep(sweep, 5.0).draws)
@@ -234,7 +234,7 @@ def test_lists_save_evaluations(rng):
 def test_never_much_more_than_all_pairs(rng):
     """Points that are thrown about: lists hold nothing, and the work stays that of brute force within a factor."""
     n = 400
-    workspace = ENGINES["candidates"].open(rng.normal(size=(n, 5)), np.ones(n), BIWEIGHT, EUCLIDEAN, None)
+    workspace = ENGINES["neighbor_lists"].open(rng.normal(size=(n, 5)), np.ones(n), BIWEIGHT, EUCLIDEAN, None)
     for sweep in range(4):
         workspace.load(rng.normal(size=(n, 5)))
         workspace.shift_each(DrawPlan(np.ones(n), Uniform(0.5, 1.0), seed=0).sweep(sweep, 1.0).draws)
@@ -243,5 +243,5 @@ def test_never_much_more_than_all_pairs(rng):
 
 def test_own_profiles_are_refused_by_name(rng):
     own = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="own")
-    with pytest.raises(ValueError, match=r"candidates.*'own'.*'brute'"):
-        choose("candidates", own, rng.normal(size=(5, 2)))
+    with pytest.raises(ValueError, match=r"neighbor_lists.*'own'.*'brute'"):
+        choose("neighbor_lists", own, rng.normal(size=(5, 2)))

@@ -52,7 +52,7 @@ class StochasticMeanShift(RandomClusterer):
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     n_jobs : int, optional
         Threads for chains, batches, neighbour searches and `predict`. Labels do not depend on it.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek.meanshift.engines.base import for_each
+from modeseek.meanshift.engines.workspace import for_each
 
 __all__ = ["FEW", "ULPS", "Groups", "coincident", "room", "shift_distinct", "worth_a_look"]
 
@@ -108,7 +108,7 @@ def coincident(points: Array, *, share: float = 0.75) -> Groups | None:
     window = 2.0 * d * eps * largest * (ULPS + d)  # what coordinates differ by, and the rounding of the line itself
     if np.count_nonzero(np.diff(np.sort(line)) > window) + 1 > share * n:
         return None
-    from modeseek.meanshift.engines.sites_kernels import lead
+    from modeseek.meanshift.engines.coincident_points_kernels import lead
 
     order = np.argsort(line, kind="stable")
     leader = np.empty(n, dtype=np.int64)

@@ -6,9 +6,9 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from modeseek._common.types import Array
-from modeseek.meanshift.engines.base import in_blocks
+from modeseek.meanshift.engines.workspace import in_blocks
 
-__all__ = ["mass_within"]
+__all__ = ["weight_within_radius"]
 
 # queries of one call: between calls Ctrl-C is heard
 PER_CALL = 1024
@@ -16,7 +16,9 @@ PER_CALL = 1024
 STRIPS = 4096
 
 
-def mass_within(queries: Array, points: Array, h: float, weights: Array, *, n_jobs: int | None = None) -> Array:
+def weight_within_radius(
+    queries: Array, points: Array, h: float, weights: Array, *, n_jobs: int | None = None
+) -> Array:
     """Return the weight of the points within h of each query, the rim included.
 
     In strips along the first coordinate, in which what is near a query lies in one piece.
@@ -32,10 +34,10 @@ def mass_within(queries: Array, points: Array, h: float, weights: Array, *, n_jo
 
     Examples
     --------
-    >>> mass_within(np.array([[0.0]]), np.array([[0.0], [1.0], [2.0]]), 1.0, np.ones(3))
+    >>> weight_within_radius(np.array([[0.0]]), np.array([[0.0], [1.0], [2.0]]), 1.0, np.ones(3))
     array([2.])
     """
-    from modeseek.meanshift.engines.masses_kernels import sum_within
+    from modeseek.meanshift.engines.weight_within_radius_kernels import sum_within
 
     places, queries = points.astype(np.float64), np.ascontiguousarray(queries, dtype=np.float64)
     reach = h * (1 + 1e-6)  # a point at the rim must not fall out by rounding

@@ -1,4 +1,4 @@
-"""The compiled part of `modeseek.meanshift.engines.masses`."""
+"""The compiled part of `modeseek.meanshift.engines.weight_within_radius`."""
 
 from __future__ import annotations
 

@@ -11,12 +11,20 @@ from joblib import effective_n_jobs
 
 from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek.meanshift.engines.base import BaseWorkspace, in_blocks
-from modeseek.meanshift.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
+from modeseek.meanshift.engines.coincident_points import (
+    FEW,
+    ULPS,
+    Groups,
+    coincident,
+    room,
+    shift_distinct,
+    worth_a_look,
+)
+from modeseek.meanshift.engines.workspace import BaseWorkspace, in_blocks
 from modeseek.meanshift.types import Draws, ProfileLike
 
 if TYPE_CHECKING:
-    from modeseek.meanshift.engines.brute_kernels import Shifts
+    from modeseek.meanshift.engines.brute.kernels import Shifts
 
 __all__ = ["BruteEngine"]
 
@@ -143,7 +151,7 @@ class BruteWorkspace(BaseWorkspace):
 
     def _shift_sites(self, groups: Groups, draws: Draws, done: int, lengths: Array) -> int:
         """Apply draws to sites until there is no room for new ones; return how many are done."""
-        from modeseek.meanshift.engines.brute_kernels import Sites
+        from modeseek.meanshift.engines.brute.kernels import Sites
 
         coordinates = np.zeros((len(self._coordinates), room(groups)), dtype=self._coordinates.dtype)
         m = len(groups.leaders)
@@ -195,7 +203,7 @@ class BruteEngine:
         """Return a workspace; compiles what the profile needs on first use."""
         from numba.core.errors import NumbaError
 
-        from modeseek.meanshift.engines.brute_kernels import LOW, own_shifts, shifts
+        from modeseek.meanshift.engines.brute.kernels import LOW, own_shifts, shifts
 
         dim = min(points.shape[1], LOW + 1)
         if profile.code is not None:

@@ -14,7 +14,7 @@ from numba import njit
 
 from modeseek._common.jit import FAST_MATH
 from modeseek._common.types import Array, IntArray
-from modeseek.meanshift.engines.compiled import (
+from modeseek.meanshift.engines.shared_kernels import (
     cached_sum,
     check_code,
     leave,

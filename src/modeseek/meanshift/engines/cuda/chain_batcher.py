@@ -1,8 +1,8 @@
 """Chains of many threads in one run of the device.
 
-Work that runs a chain here and a chain there, as an experiment does, leaves a GPU idle. Under a `Gathering` each piece
-of it has a thread, and a thread that wants chains run waits until all others wait too, or have ended. Then one of them
-has the chains of all run at once.
+Work that runs one chain at a time, as an experiment does, leaves a GPU idle. With a `ChainBatcher` each task has a
+thread. A thread that submits chains waits until all other threads wait too, or have ended. Then one of them runs the
+chains of all threads in one launch.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 from modeseek.meanshift.types import ChainEnd, ChainJob
 
-__all__ = ["Gathering", "in_force"]
+__all__ = ["ChainBatcher", "in_force"]
 
 Run = Callable[[Sequence[ChainJob]], list[ChainEnd]]
 
-in_force: ContextVar[Gathering | None] = ContextVar("gathering", default=None)
+in_force: ContextVar[ChainBatcher | None] = ContextVar("gathering", default=None)
 
 
 class _Wish(NamedTuple):
@@ -31,7 +31,7 @@ class _Wish(NamedTuple):
     found: list[list[ChainEnd] | BaseException]
 
 
-class Gathering:
+class ChainBatcher:
     """Where so many threads meet."""
 
     def __init__(self, threads: int) -> None:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import encode_policy
-from modeseek.meanshift.engines.cuda.gather import Gathering, in_force
+from modeseek.meanshift.engines.cuda.chain_batcher import ChainBatcher, in_force
 from modeseek.meanshift.types import ChainEnd, ChainJob, ProfileLike
 
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.cuda.workspace import CudaWorkspace
 
-__all__ = ["CudaEngine", "Gathering"]
+__all__ = ["ChainBatcher", "CudaEngine"]
 
 # below so many chains, or above so many points in each, "auto" stays with the processor
 FEWEST, MOST_POINTS = 64, 10_000
@@ -88,9 +88,9 @@ class CudaEngine:
     ) -> list[ChainEnd]:
         """Run chains to their ends, a block of threads for each, without a word to the host in between.
 
-        In a `Gathering`, together with those of other threads; then nobody is told how many have ended.
+        In a `ChainBatcher`, together with those of other threads; then nobody is told how many have ended.
         """
-        from modeseek.meanshift.engines.cuda.many import run_many
+        from modeseek.meanshift.engines.cuda.launch import run_many
 
         gathering = in_force.get()
         if gathering is None:

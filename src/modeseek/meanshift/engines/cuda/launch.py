@@ -11,10 +11,10 @@ from numba import cuda
 
 from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, encode_policy
-from modeseek.meanshift.engines.cuda import chains_kernel as tables
-from modeseek.meanshift.engines.cuda.chains_kernel import chains_kernel, stride_of
-from modeseek.meanshift.engines.cuda.device import SIMULATED, multiprocessors, round_keys
-from modeseek.meanshift.engines.cuda.moves import LOW, Shape
+from modeseek.meanshift.engines.cuda.kernels import chains as tables
+from modeseek.meanshift.engines.cuda.kernels.chains import chains_kernel, stride_of
+from modeseek.meanshift.engines.cuda.kernels.device import SIMULATED, multiprocessors, round_keys
+from modeseek.meanshift.engines.cuda.kernels.single_shift import LOW, Shape
 from modeseek.meanshift.types import ChainEnd, ChainJob, ChainState, ProfileLike
 
 __all__ = ["run_many"]

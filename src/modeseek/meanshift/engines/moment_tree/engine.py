@@ -7,11 +7,11 @@ from joblib import effective_n_jobs
 
 from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek.meanshift.engines.base import BaseWorkspace, for_each, in_blocks
-from modeseek.meanshift.engines.moments_tree import Tree, rooms, scratch_of, size, sprout, table, with_chunks
+from modeseek.meanshift.engines.moment_tree.tree import Tree, rooms, scratch_of, size, sprout, table, with_chunks
+from modeseek.meanshift.engines.workspace import BaseWorkspace, for_each, in_blocks
 from modeseek.meanshift.types import Draws, ProfileLike
 
-__all__ = ["MomentsEngine"]
+__all__ = ["MomentTreeEngine"]
 
 # up to this dimension few cells are cut by a sphere
 DIMENSIONS = 3
@@ -26,7 +26,7 @@ MOVES_PER_BUILD = (1, 4)
 FEW = 50
 # ... or when bandwidths have grown by this factor, since larger nodes then need moments
 GROWTH = 1.25
-# a tree pays from so many points by dimension, and so many for each moment of a cell: benchmarks/moments_crossover.py
+# least number of points, by dimension and for each moment of a cell; from benchmarks/moment_tree_crossover.py
 POINTS = (0, 4000, 2000, 2000)
 POINTS_PER_MOMENT = 100
 # updates per compiled call: a fraction of a second, so that Ctrl-C is heard
@@ -35,7 +35,7 @@ UPDATES_PER_CALL = 50_000
 UPDATES_PER_THREAD = 500
 
 
-class MomentsWorkspace(BaseWorkspace):
+class MomentTreeWorkspace(BaseWorkspace):
     """A state and the tree over it, which follows every move."""
 
     def __init__(self, points: Array, weights: Array, power: int, geometry: Geometry, n_jobs: int | None):
@@ -64,7 +64,7 @@ class MomentsWorkspace(BaseWorkspace):
 
     def place(self, members: IntArray, values: Array) -> None:
         """Put some points elsewhere."""
-        from modeseek.meanshift.engines.moments_cells import relocate
+        from modeseek.meanshift.engines.moment_tree.updates import relocate
 
         if self._tree is None or (np.abs(values - self._root[:-1]) > self._root[-1]).any():
             self._points[members] = values
@@ -77,7 +77,7 @@ class MomentsWorkspace(BaseWorkspace):
 
     def shift_one_by_one(self, draws: Draws) -> Array:
         """Move one point after the other; return the lengths of the shifts."""
-        from modeseek.meanshift.engines.moments_kernels import shift_each
+        from modeseek.meanshift.engines.moment_tree.sums import shift_each
 
         lengths, scratch, spherical = np.empty(len(draws.indices)), rooms(*self._shape), self._geometry.spherical
         for start in range(0, len(lengths), UPDATES_PER_CALL):
@@ -93,7 +93,7 @@ class MomentsWorkspace(BaseWorkspace):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
-        from modeseek.meanshift.engines.moments_kernels import shift_queries
+        from modeseek.meanshift.engines.moment_tree.sums import shift_queries
 
         queries, bandwidths = for_each(queries, h)
         moved = np.empty_like(queries)
@@ -123,7 +123,7 @@ class MomentsWorkspace(BaseWorkspace):
         return self._moves >= MOVES_PER_BUILD[quiet] * len(self._points)
 
     def _build(self, smallest: float, largest: float) -> Tree:
-        from modeseek.meanshift.engines.moments_cells import fill, plant
+        from modeseek.meanshift.engines.moment_tree.updates import fill, plant
 
         low, high = -np.ones(self._points.shape[1]), np.ones(self._points.shape[1])
         if not self._geometry.spherical:
@@ -157,10 +157,10 @@ class MomentsWorkspace(BaseWorkspace):
         return tree
 
 
-class MomentsEngine:
+class MomentTreeEngine:
     """A tree of cells with polynomial moments, compiled by Numba."""
 
-    name = "moments"
+    name = "moment_tree"
 
     def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:
         """Return why this engine cannot be used, if so."""
@@ -186,7 +186,7 @@ class MomentsEngine:
         profile: ProfileLike,
         geometry: Geometry,
         n_jobs: int | None = None,
-    ) -> MomentsWorkspace:
+    ) -> MomentTreeWorkspace:
         """Return a workspace; compiles what the profile and the dimension need on first use."""
         assert profile.code is not None
-        return MomentsWorkspace(points, weights, profile.code, geometry, n_jobs)
+        return MomentTreeWorkspace(points, weights, profile.code, geometry, n_jobs)

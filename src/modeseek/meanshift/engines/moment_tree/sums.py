@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.jit import FAST_MATH
-from modeseek.meanshift.engines.compiled import weigh
-from modeseek.meanshift.engines.moments_cells import at_, helper, kernel, move
-from modeseek.meanshift.engines.moments_tree import CHUNK, FAN, size
+from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, size
+from modeseek.meanshift.engines.moment_tree.updates import at_, helper, kernel, move
+from modeseek.meanshift.engines.shared_kernels import weigh
 
 __all__ = ["shift_each", "shift_queries"]
 

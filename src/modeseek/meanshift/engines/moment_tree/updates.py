@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 
 from modeseek._common.jit import NO_REFERENCE_COUNTS
-from modeseek.meanshift.engines.compiled import cached_sum
-from modeseek.meanshift.engines.moments_tree import CHUNK, FAN, size
+from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, size
+from modeseek.meanshift.engines.shared_kernels import cached_sum
 
 __all__ = ["at_", "fill", "helper", "kernel", "move", "plant", "relocate"]
 

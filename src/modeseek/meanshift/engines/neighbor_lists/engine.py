@@ -10,29 +10,37 @@ from joblib import effective_n_jobs
 from modeseek._common.neighbors import distance_blocks
 from modeseek._common.resources import check_time, deadline
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek.meanshift.engines.base import BaseWorkspace, in_blocks
-from modeseek.meanshift.engines.candidates_shapes import EXTRA, SITES, Sites
-from modeseek.meanshift.engines.sites import FEW, ULPS, Groups, coincident, room, shift_distinct, worth_a_look
+from modeseek.meanshift.engines.coincident_points import (
+    FEW,
+    ULPS,
+    Groups,
+    coincident,
+    room,
+    shift_distinct,
+    worth_a_look,
+)
+from modeseek.meanshift.engines.neighbor_lists.arrays import EXTRA, SITES, Sites
+from modeseek.meanshift.engines.workspace import BaseWorkspace, in_blocks
 from modeseek.meanshift.types import Draws, ProfileLike
 
 if TYPE_CHECKING:
-    from modeseek.meanshift.engines.candidates_kernels import Shifts
-    from modeseek.meanshift.engines.candidates_lists import Keeper
+    from modeseek.meanshift.engines.neighbor_lists.kernels import Shifts
+    from modeseek.meanshift.engines.neighbor_lists.lists import Keeper
 
-__all__ = ["CandidatesEngine"]
+__all__ = ["NeighborListsEngine"]
 
 # coordinates between two looks at whether a point is out of reach already
 WIDTH = 64
 LANES = 8
 # collapse when no more than this share of the points is left: lists have to be made for each collapsed block
 SHARE = 0.5
-# it pays from dimension d, with n points, up to a share of pairs in reach: benchmarks/candidates_crossover.py
+# it pays from dimension d, with n points, up to a share of pairs in reach: benchmarks/neighbor_lists_crossover.py
 CROSSOVERS = ((128, 300, 1.0), (48, 1000, 0.4), (12, 2000, 0.15))
 # points whose reach is looked at to know that share
 SAMPLE = 64
 
 
-class CandidatesWorkspace(BaseWorkspace):
+class NeighborListsWorkspace(BaseWorkspace):
     """A state held by rows, with a list for each point of those that may come within reach.
 
     Lists are made by matrix products, for the largest bandwidth to come and a skin. Points that have moved more than
@@ -45,7 +53,7 @@ class CandidatesWorkspace(BaseWorkspace):
     """
 
     def __init__(self, points: Array, weights: Array, shifts: Shifts, geometry: Geometry, n_jobs: int | None):
-        from modeseek.meanshift.engines.candidates_lists import Keeper
+        from modeseek.meanshift.engines.neighbor_lists.lists import Keeper
 
         self.evaluations = 0
         self._weights, self._equal = weights.astype(np.float64), bool(np.ptp(weights) == 0)
@@ -99,7 +107,7 @@ class CandidatesWorkspace(BaseWorkspace):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query; each by itself, so any number of threads gives the same."""
-        from modeseek.meanshift.engines.candidates_lists import lists_of, one_thread, price
+        from modeseek.meanshift.engines.neighbor_lists.lists import lists_of, one_thread, price
 
         positions, weights = self._collapse() if len(queries) >= FEW else (self._positions, self._weights)
         rows = positions.reshape(len(positions), -1)
@@ -142,7 +150,7 @@ class CandidatesWorkspace(BaseWorkspace):
 
     def _shift_sites(self, groups: Groups, draws: Draws, done: int, lengths: Array) -> int:
         """Apply draws to sites of coincident points until there is no room for new ones; return how many are done."""
-        from modeseek.meanshift.engines.candidates_lists import Keeper
+        from modeseek.meanshift.engines.neighbor_lists.lists import Keeper
 
         m, capacity = len(groups.leaders), room(groups)
         positions = np.zeros((capacity, *self._positions.shape[1:]), dtype=self._positions.dtype)
@@ -179,10 +187,10 @@ class CandidatesWorkspace(BaseWorkspace):
         return done
 
 
-class CandidatesEngine:
+class NeighborListsEngine:
     """Lists of candidates, compiled by Numba."""
 
-    name = "candidates"
+    name = "neighbor_lists"
 
     def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:
         """Return why this engine cannot be used, if so."""
@@ -203,12 +211,12 @@ class CandidatesEngine:
         profile: ProfileLike,
         geometry: Geometry,
         n_jobs: int | None = None,
-    ) -> CandidatesWorkspace:
+    ) -> NeighborListsWorkspace:
         """Return a workspace; compiles what the profile needs on first use."""
-        from modeseek.meanshift.engines.candidates_kernels import shifts
+        from modeseek.meanshift.engines.neighbor_lists.kernels import shifts
 
         assert profile.code is not None
-        return CandidatesWorkspace(points, weights, shifts(profile.code), geometry, n_jobs)
+        return NeighborListsWorkspace(points, weights, shifts(profile.code), geometry, n_jobs)
 
 
 def _share_in_reach(points: Array, h: float) -> float:

@@ -14,9 +14,9 @@ import numpy as np
 from numba import njit
 
 from modeseek._common.jit import FAST_MATH
-from modeseek.meanshift.engines import candidates_shapes
-from modeseek.meanshift.engines.candidates_shapes import ANCHORS, EXTRA, LOOSE, SITES, WILD, WORK
-from modeseek.meanshift.engines.compiled import (
+from modeseek.meanshift.engines.neighbor_lists import arrays
+from modeseek.meanshift.engines.neighbor_lists.arrays import ANCHORS, EXTRA, LOOSE, SITES, WILD, WORK
+from modeseek.meanshift.engines.shared_kernels import (
     cached_sum,
     check_code,
     leave,
@@ -35,7 +35,7 @@ ROOMY = 1.0001
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile what Python calls; a change of the shapes makes it anew, too."""
-    return cached_sum(function, candidates_shapes)
+    return cached_sum(function, arrays)
 
 
 @njit(**FAST_MATH)

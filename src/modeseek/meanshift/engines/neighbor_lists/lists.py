@@ -11,8 +11,18 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from modeseek._common.types import Array, IntArray
-from modeseek.meanshift.engines.candidates_kernels import GLANCE, collect, mark
-from modeseek.meanshift.engines.candidates_shapes import ANCHORS, EXTRA, LOOSE, SITES, WILD, WORK, Lists, Rules, Sites
+from modeseek.meanshift.engines.neighbor_lists.arrays import (
+    ANCHORS,
+    EXTRA,
+    LOOSE,
+    SITES,
+    WILD,
+    WORK,
+    Lists,
+    Rules,
+    Sites,
+)
+from modeseek.meanshift.engines.neighbor_lists.kernels import GLANCE, collect, mark
 
 __all__ = ["Keeper", "Plan", "build", "lists_of", "one_thread", "plan", "price"]
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, float32, float64, int32, uint32
 
-from modeseek.meanshift.engines.cuda.device import device, kernel_of
-from modeseek.meanshift.engines.cuda.moves import weight_of
+from modeseek.meanshift.engines.cuda.kernels.device import device, kernel_of
+from modeseek.meanshift.engines.cuda.kernels.single_shift import weight_of
 
 __all__ = [
     "ACROSS",

@@ -9,8 +9,8 @@ from typing import Any
 
 from numba import cuda, float64, int32
 
-from modeseek.meanshift.engines.cuda.device import block_of, device
-from modeseek.meanshift.engines.cuda.moves import Shape
+from modeseek.meanshift.engines.cuda.kernels.device import block_of, device
+from modeseek.meanshift.engines.cuda.kernels.single_shift import Shape
 
 __all__ = ["certifier"]
 

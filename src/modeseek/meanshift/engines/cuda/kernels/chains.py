@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numba import cuda, float32, float64, int32, int64, uint32
 
-from modeseek.meanshift.engines.cuda import policies
-from modeseek.meanshift.engines.cuda.certificate import certifier
-from modeseek.meanshift.engines.cuda.device import block_of, device, kernel_of, uniform_pair
-from modeseek.meanshift.engines.cuda.moves import FAR, FAR_SINGLE, GROUP, Shape, any_mover, low_mover
+from modeseek.meanshift.engines.cuda.kernels import policies
+from modeseek.meanshift.engines.cuda.kernels.certificate import certifier
+from modeseek.meanshift.engines.cuda.kernels.device import block_of, device, kernel_of, uniform_pair
+from modeseek.meanshift.engines.cuda.kernels.single_shift import FAR, FAR_SINGLE, GROUP, Shape, any_mover, low_mover
 
 __all__ = ["ENDED", "ENDS", "FLAGS", "OUTCOME", "SWEEPS", "UPDATES", "H", "chains_kernel", "draws_kernel", "stride_of"]
 

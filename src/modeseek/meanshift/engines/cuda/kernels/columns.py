@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import cuda
 
-from modeseek.meanshift.engines.cuda.device import kernel_of
+from modeseek.meanshift.engines.cuda.kernels.device import kernel_of
 
 __all__ = ["arrange_kernel", "place_kernel", "take_kernel", "zero_kernel"]
 

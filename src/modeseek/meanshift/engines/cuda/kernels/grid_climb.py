@@ -15,8 +15,8 @@ import numpy as np
 from numba import cuda
 
 from modeseek._common.types import Array, IntArray
-from modeseek.meanshift.engines.cuda.device import kernel_of
-from modeseek.meanshift.engines.cuda.moves import weight_of
+from modeseek.meanshift.engines.cuda.kernels.device import kernel_of
+from modeseek.meanshift.engines.cuda.kernels.single_shift import weight_of
 
 __all__ = ["BY_MOMENTS", "Cells", "build_cells", "climb_kernel"]
 

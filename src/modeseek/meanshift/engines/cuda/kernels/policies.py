@@ -6,8 +6,8 @@ A recipe is a row of numbers: policy, h_min, h_0, h_max, nu, a, as in `modeseek.
 from __future__ import annotations
 
 from modeseek.meanshift.bandwidth import steps
-from modeseek.meanshift.engines.cuda.device import device
-from modeseek.meanshift.engines.cuda.translate import translated
+from modeseek.meanshift.engines.cuda.kernels.device import device
+from modeseek.meanshift.engines.cuda.kernels.translate import translated
 
 __all__ = ["H_0", "WALK", "drawn", "frozen", "nu_of", "upper", "walked"]
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, float64, uint32, uint64
 
-from modeseek.meanshift.engines.cuda.device import LANES, block_of, device
-from modeseek.meanshift.engines.cuda.translate import translated
+from modeseek.meanshift.engines.cuda.kernels.device import LANES, block_of, device
+from modeseek.meanshift.engines.cuda.kernels.translate import translated
 from modeseek.meanshift.kernels import formulas
 
 __all__ = ["FAR", "FAR_SINGLE", "GROUP", "LOW", "Shape", "any_mover", "low_mover", "weight_of"]
