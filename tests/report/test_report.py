@@ -23,8 +23,8 @@ from modeseek.report import (
     Paragraph,
     TableBlock,
     Verdict,
-    inline,
-    pictures,
+    images,
+    markdown_text,
     python_lines,
     to_html,
     to_markdown,
@@ -119,8 +119,8 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_says_the_same_in_both_files_and_is_not_read_as_markup(text):
     expected = text if TEXTS[text] is None else TEXTS[text]
-    web, page = Reader(inline.to_html(text)), Reader(GITHUB.render(inline.to_markdown(text)))
-    assert inline.plain(text) == web.text == page.text.strip() == expected
+    web, page = Reader(markdown_text.to_html(text)), Reader(GITHUB.render(markdown_text.to_markdown(text)))
+    assert markdown_text.to_plain(text) == web.text == page.text.strip() == expected
     assert {tag for tag, _ in web.tags} <= {"code", "strong", "em", "a"}
     assert [tag for tag, _ in page.tags] == ["p"] * bool(text) + [tag for tag, _ in web.tags]
     if TEXTS[text] is None:
@@ -133,7 +133,7 @@ def test_a_cell_stays_one_cell(text):
     page = Reader(GITHUB.render(to_markdown(Page("T", "", [table]))))
     assert [len(page.all(tag)) for tag in ("tr", "th", "td")] == [3, 2, 4]
     assert "p|*q*" in page.text
-    assert inline.plain(text) in page.text
+    assert markdown_text.to_plain(text) in page.text
     web = Reader(to_html(Page("T", "", [table]), "."))
     assert [len(web.all(tag)) for tag in ("tr", "th", "td")] == [3, 4, 2]
 
@@ -153,8 +153,8 @@ def test_a_cell_stays_one_cell(text):
     ],
 )
 def test_targets(target, is_link):
-    web = Reader(inline.to_html(f"[a]({target})")).all("a")
-    page = Reader(GITHUB.render(inline.to_markdown(f"[a]({target})"))).all("a")
+    web = Reader(markdown_text.to_html(f"[a]({target})")).all("a")
+    page = Reader(GITHUB.render(markdown_text.to_markdown(f"[a]({target})"))).all("a")
     assert len(web) == len(page) == is_link
     if is_link:
         assert web[0]["href"] == target
@@ -248,7 +248,7 @@ def test_the_smaller_file_of_a_picture_is_inside(folder):
 def test_a_picture_that_cannot_be_used_is_named(folder, monkeypatch):
     with pytest.raises(DataError, match=r"cannot read '.*figures/lime\.png'"):
         write_page(folder, "page", Page("T", "", [ImageBlock("figures/lime", "", "")]))
-    monkeypatch.setattr(pictures, "MOST_BYTES", 1000)
+    monkeypatch.setattr(images, "MAX_IMAGE_BYTES", 1000)
     with pytest.raises(DataError, match=r"line\.png' is too large for a page: [\d,]+ bytes, and at most 1,000"):
         write_page(folder, "page", Page("T", "", [LINE]))
     (folder / "figures/line.png").write_text("GIF")

@@ -1,4 +1,4 @@
-// The picture of a clustering: its data, and what of them is shown. The files of this folder are one function.
+// Scatter plot: decode the data, and hold the state of the view. The files of this folder share one function scope.
 
 const figure = document.getElementById("scatter");
 const data = JSON.parse(document.getElementById("scatter-data").textContent);
@@ -28,12 +28,12 @@ const extra = data.extra.map((column) => ({
 const isNoise = (i) => data.clusters[labels[i]].noise === true;
 const isDoubtful = (i) => confidence !== null && !isNoise(i) && confidence[i] < data.doubtful;
 
-// always the same numbers, so that a picture repeats
+// a fixed seed, so that the plot is reproducible
 function generator(seed) {
   let state = seed;
   return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 4294967296;
 }
-// a mixed order, so that no cluster lies on top of the others; noise below all
+// random drawing order, so that no cluster covers the others; noise is drawn first
 const order = Array.from({ length: n }, (_, i) => i);
 const chance = generator(1);
 for (let i = n - 1; i > 0; i--) {
@@ -44,11 +44,11 @@ order.sort((a, b) => isNoise(b) - isNoise(a));
 const jitter = new Float32Array(n), shake = generator(2);
 for (let i = 0; i < n; i++) jitter[i] = shake();
 
-// ---------------------------------------- what is shown
+// ---------------------------------------- state of the view
 
 const hidden = new Set();
-let onlyDoubtful = false, emphasised = null, current = -1, kept = false, touched = false;
-let view = null, home = null, box = null, colours = null, waiting = false;
+let onlyDoubtful = false, emphasized = null, current = -1, pinned = false, touched = false;
+let view = null, home = null, box = null, colors = null, waiting = false;
 const px = new Float32Array(n), py = new Float32Array(n);
 
 const xAxis = () => axes[Number(across.value)];
@@ -66,16 +66,16 @@ function extent(values) {
   return [low - room, high + room];
 }
 
-function goHome() {
+function resetView() {
   const [x0, x1] = extent(xAxis().values), [y0, y1] = yAxis() ? extent(yAxis().values) : [0, 1];
   home = { x0, x1, y0, y1 };
   view = { ...home };
-  touchable();
+  updateTouchAction();
   redraw();
 }
 
-// a finger scrolls the page until there is something to move
-function touchable() {
+// a finger scrolls the page unless the plot is zoomed in
+function updateTouchAction() {
   canvas.style.touchAction = zoomed() ? "none" : "pan-y";
 }
 const zoomed = () => view.x1 - view.x0 < 0.999 * (home.x1 - home.x0);

@@ -1,6 +1,6 @@
-// The picture of a clustering: axes, points and bars on the canvas.
+// Scatter plot: draw axes, points and bars on the canvas.
 
-// ---------------------------------------- numbers in words
+// ---------------------------------------- numbers and labels
 
 function format(value, axis) {
   if (axis.decimals === null) {
@@ -22,7 +22,7 @@ function ticks(low, high, most) {
   return marks.map((value) => ({ value, text: text(value) }));
 }
 
-function fitted(context, text, width) {
+function fitText(context, text, width) {
   if (context.measureText(text).width <= width) return text;
   let cut = text;
   while (cut.length > 1 && context.measureText(cut + "…").width > width) cut = cut.slice(0, -1);
@@ -37,11 +37,11 @@ function redraw() {
   requestAnimationFrame(() => { waiting = false; draw(); });
 }
 
-function readColours() {
+function readColors() {
   const style = getComputedStyle(document.documentElement);
-  colours = Object.fromEntries(["paper", "ink", "faint", "rule", "hair", "link"].map((name) =>
+  colors = Object.fromEntries(["paper", "ink", "faint", "rule", "hair", "link"].map((name) =>
     [name, style.getPropertyValue("--" + name).trim()]));
-  colours.font = style.getPropertyValue("--sans").trim();
+  colors.font = style.getPropertyValue("--sans").trim();
 }
 
 function draw() {
@@ -54,14 +54,14 @@ function draw() {
   const context = canvas.getContext("2d");
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
-  context.font = "12px " + colours.font;
+  context.font = "12px " + colors.font;
   const bars = yAxis() ? null : histogram();
   const yRange = bars ? [0, bars.top] : [view.y0, view.y1];
   const yMarks = ticks(yRange[0], yRange[1], Math.max(2, height / 70))
     .filter((mark) => !bars || Number.isInteger(mark.value));
   const margin = 14 + Math.max(...yMarks.map((mark) => context.measureText(mark.text).width), 10);
   box = { left: margin, right: width - 14, top: 34, bottom: height - 46 };
-  // below a histogram there is a strip of points
+  // a strip of points lies below a histogram
   box.floor = bars ? box.bottom - 0.2 * (box.bottom - box.top) : box.bottom;
   drawFrame(context, width, yMarks, yRange);
   context.save();
@@ -78,8 +78,8 @@ function draw() {
 function drawFrame(context, width, yMarks, yRange) {
   const xMarks = ticks(view.x0, view.x1, Math.max(2, width / 85));
   context.lineWidth = 1;
-  context.strokeStyle = colours.hair;
-  context.fillStyle = colours.faint;
+  context.strokeStyle = colors.hair;
+  context.fillStyle = colors.faint;
   context.textBaseline = "top";
   context.textAlign = "center";
   for (const mark of xMarks) {
@@ -95,14 +95,14 @@ function drawFrame(context, width, yMarks, yRange) {
     line(context, box.left, y, box.right, y);
     context.fillText(mark.text, box.left - 6, y);
   }
-  context.strokeStyle = colours.rule;
+  context.strokeStyle = colors.rule;
   line(context, box.left + 0.5, box.top, box.left + 0.5, box.bottom);
   line(context, box.left, box.floor + 0.5, box.right, box.floor + 0.5);
-  context.fillStyle = colours.ink;
+  context.fillStyle = colors.ink;
   context.textBaseline = "alphabetic";
-  context.fillText(fitted(context, xAxis().name, box.right - box.left), box.right, box.bottom + 36);
+  context.fillText(fitText(context, xAxis().name, box.right - box.left), box.right, box.bottom + 36);
   context.textAlign = "left";
-  context.fillText(fitted(context, yAxis() ? "↑ " + yAxis().name : "↑ rows", width - 24), 10, 20);
+  context.fillText(fitText(context, yAxis() ? "↑ " + yAxis().name : "↑ rows", width - 24), 10, 20);
 }
 
 function line(context, x0, y0, x1, y1) {
@@ -124,7 +124,7 @@ function place(strip) {
   }
 }
 
-// points are smaller where there are many, and grow as one comes closer
+// points are smaller if there are many, and grow when zoomed in
 function radius() {
   const closer = Math.sqrt((home.x1 - home.x0) / (view.x1 - view.x0));
   const wide = Math.sqrt((box.right - box.left) / 900);
@@ -137,19 +137,19 @@ function drawPoints(context) {
   for (const i of order) {
     if (!isShown(i) || !inside(i)) continue;
     const cluster = data.clusters[labels[i]];
-    context.globalAlpha = emphasised !== null && emphasised !== labels[i] ? 0.1 : cluster.noise ? 0.7 : 0.85;
+    context.globalAlpha = emphasized !== null && emphasized !== labels[i] ? 0.1 : cluster.noise ? 0.7 : 0.85;
     context.beginPath();
     context.arc(px[i], py[i], cluster.noise ? r * 0.8 : r, 0, 2 * Math.PI);
     if (isDoubtful(i)) {
-      context.strokeStyle = cluster.colour;
+      context.strokeStyle = cluster.color;
       context.lineWidth = Math.max(1.2, r * 0.4);
       context.stroke();
     } else {
-      context.fillStyle = cluster.colour;
+      context.fillStyle = cluster.color;
       context.fill();
-      // a rim tells touching points apart; on small ones there would be nothing but rim
+      // a rim separates touching points; small points would consist of the rim only
       if (r > 3) {
-        context.strokeStyle = colours.paper;
+        context.strokeStyle = colors.paper;
         context.lineWidth = 0.6;
         context.stroke();
       }
@@ -159,8 +159,8 @@ function drawPoints(context) {
 }
 
 function drawCurrent(context) {
-  if (current < 0 || !onStage(current)) return;
-  context.strokeStyle = colours.ink;
+  if (current < 0 || !isVisible(current)) return;
+  context.strokeStyle = colors.ink;
   context.lineWidth = 2;
   context.beginPath();
   context.arc(px[current], py[current], radius() + 4, 0, 2 * Math.PI);
@@ -185,8 +185,8 @@ function drawBars(context, bars) {
     let y = box.floor;
     bin.forEach((count, label) => {
       if (!count) return;
-      context.fillStyle = data.clusters[label].colour;
-      context.globalAlpha = emphasised !== null && emphasised !== label ? 0.2 : 0.9;
+      context.fillStyle = data.clusters[label].color;
+      context.globalAlpha = emphasized !== null && emphasized !== label ? 0.2 : 0.9;
       context.fillRect(x0 + 0.5, y - count * tall, Math.max(1, x1 - x0 - 1), count * tall);
       y -= count * tall;
     });

@@ -5,7 +5,7 @@ document.querySelectorAll(".copy").forEach((button) => {
     button.textContent = text;
     setTimeout(() => { button.textContent = "Copy"; }, 1600);
   };
-  // where the browser hands out no clipboard, the text is at least selected
+  // without access to the clipboard, select the text
   const select = () => {
     getSelection().selectAllChildren(code);
     say(document.execCommand("copy") ? "Copied" : "Selected");

@@ -1,14 +1,14 @@
-// The picture of a clustering: the row that is pointed at, and moving about.
+// Scatter plot: the selected row, zooming and panning.
 
-// ---------------------------------------- the row that is pointed at
+// ---------------------------------------- the selected row
 
-const onStage = (i) => isShown(i) && px[i] >= box.left - 1 && px[i] <= box.right + 1
+const isVisible = (i) => isShown(i) && px[i] >= box.left - 1 && px[i] <= box.right + 1
   && py[i] >= box.top - 1 && py[i] <= box.bottom + 1;
 
 function nearest(x, y, within) {
   let best = -1, least = within * within;
   for (let i = 0; i < n; i++) {
-    if (!onStage(i)) continue;
+    if (!isVisible(i)) continue;
     const distance = (px[i] - x) ** 2 + (py[i] - y) ** 2;
     if (distance < least) [best, least] = [i, distance];
   }
@@ -23,9 +23,9 @@ function part(name, text, parent, kind) {
   return made;
 }
 
-function swatch(colour, parent, kind) {
+function swatch(color, parent, kind) {
   const dot = part("span", "", parent, "swatch" + (kind ? " " + kind : ""));
-  if (colour) dot.style.background = colour;
+  if (color) dot.style.background = color;
 }
 
 function rowName(i) {
@@ -38,14 +38,14 @@ function describe(i) {
   const cluster = data.clusters[labels[i]], head = part("p", "", tip);
   part("strong", rowName(i), head);
   const which = part("p", "", tip);
-  swatch(cluster.colour, which);
+  swatch(cluster.color, which);
   which.append(cluster.name);
   if (confidence !== null && !cluster.noise) {
     which.append(", confidence " + confidence[i].toFixed(2) + (isDoubtful(i) ? ", doubtful" : ""));
   }
   const list = part("dl", "", tip);
   for (const column of extra) pair(list, column.name, column.values[column.codes[i]]);
-  // those on the axes first, as they are what one looks at; then those that set the cluster apart
+  // first the features on the axes, then the distinguishing features of the cluster
   const first = [xAxis(), yAxis(), ...(cluster.traits || []).map((j) => axes[j])];
   const named = axes.filter((axis) => axis.feature), few = named.length <= MOST_LISTED;
   const listed = few ? named : [...new Set([...first.filter((axis) => axis && axis.feature), ...named])];
@@ -65,8 +65,8 @@ function point(i) {
     if (i >= 0) describe(i);
     else hint();
   }
-  tip.classList.toggle("kept", kept && i >= 0);
-  putTip();
+  tip.classList.toggle("pinned", pinned && i >= 0);
+  placeTip();
   redraw();
 }
 
@@ -75,9 +75,9 @@ function hint() {
   if (narrow()) part("p", "Tap a point to read its row.", tip, "more");
 }
 
-function putTip() {
+function placeTip() {
   if (narrow()) return void (tip.style.visibility = "");
-  if (current < 0 || !onStage(current)) return void (tip.style.visibility = "hidden");
+  if (current < 0 || !isVisible(current)) return void (tip.style.visibility = "hidden");
   const x = px[current], y = py[current], gap = 16;
   const left = x + gap + tip.offsetWidth <= stage.clientWidth ? x + gap : x - gap - tip.offsetWidth;
   tip.style.left = Math.max(0, left) + "px";
@@ -85,7 +85,7 @@ function putTip() {
   tip.style.visibility = "visible";
 }
 
-// ---------------------------------------- moving about
+// ---------------------------------------- zooming and panning
 
 function zoom(factor, x, y) {
   const u = (x - box.left) / (box.right - box.left), v = (box.bottom - y) / (box.bottom - box.top);
@@ -116,9 +116,9 @@ function move(dx, dy) {
 }
 
 function changed() {
-  touchable();
+  updateTouchAction();
   draw();
-  putTip();
+  placeTip();
 }
 
 const zoomMiddle = (factor) => zoom(factor, (box.left + box.right) / 2, (box.top + box.bottom) / 2);
@@ -142,7 +142,7 @@ canvas.addEventListener("pointermove", (event) => {
     drag.moved = true;
     move(x - drag.x, y - drag.y);
     [drag.x, drag.y] = [x, y];
-  } else if (!kept && event.pointerType !== "touch") {
+  } else if (!pinned && event.pointerType !== "touch") {
     point(nearest(x, y, NEAR));
   }
 });
@@ -151,13 +151,13 @@ canvas.addEventListener("pointerup", (event) => {
   drag = null;
   if (!tapped) return;
   const i = nearest(x, y, touched ? 1.6 * NEAR : NEAR);
-  kept = i >= 0;
+  pinned = i >= 0;
   point(i);
 });
 canvas.addEventListener("pointercancel", () => { drag = null; });
-canvas.addEventListener("pointerleave", () => { if (!kept && !drag) point(-1); });
+canvas.addEventListener("pointerleave", () => { if (!pinned && !drag) point(-1); });
 canvas.addEventListener("wheel", (event) => {
-  // the page scrolls past, unless one is at work here
+  // the wheel scrolls the page unless the plot has the focus
   if (document.activeElement !== canvas && !event.ctrlKey && !event.metaKey) return;
   event.preventDefault();
   zoom(Math.exp(Math.sign(event.deltaY) * 0.18), ...at(event));
@@ -168,22 +168,22 @@ canvas.addEventListener("keydown", (event) => {
   if (event.key in ARROWS) step(...ARROWS[event.key]);
   else if (event.key === "+" || event.key === "=") zoomMiddle(1 / 1.4);
   else if (event.key === "-") zoomMiddle(1.4);
-  else if (event.key === "0") goHome();
+  else if (event.key === "0") resetView();
   else if (event.key === "Escape") {
-    kept = false;
+    pinned = false;
     point(-1);
   } else return;
   event.preventDefault();
 });
 
 function step(dx, dy) {
-  kept = true;
-  if (current < 0 || !onStage(current)) {
+  pinned = true;
+  if (current < 0 || !isVisible(current)) {
     return point(nearest((box.left + box.right) / 2, (box.top + box.bottom) / 2, Infinity));
   }
   let best = -1, least = Infinity;
   for (let i = 0; i < n; i++) {
-    if (i === current || !onStage(i)) continue;
+    if (i === current || !isVisible(i)) continue;
     const along = (px[i] - px[current]) * dx + (py[i] - py[current]) * dy;
     const aside = Math.abs((px[i] - px[current]) * dy) + Math.abs((py[i] - py[current]) * dx);
     if (along > 0.01 && along + 2 * aside < least) [best, least] = [i, along + 2 * aside];
