@@ -47,9 +47,9 @@ class Request:
 def segment_file(request: Request) -> None:
     """Segment a picture and write what was asked for."""
     try:
-        from modeseek.images.extra import need_scikit_image
+        from modeseek.images.scikit_image import require_scikit_image
 
-        need_scikit_image()
+        require_scikit_image()
     except ImportError as error:
         raise Problem(f"modeseek segment: {error}") from None
     _check_targets(request)
@@ -130,14 +130,14 @@ def _segment(request: Request, values: NDArray, axis: int | None, out: NDArray |
             labels = segment(
                 values,
                 spatial_bandwidth=request.spatial_bandwidth,
-                colour_bandwidth=request.colour_bandwidth,
+                color_bandwidth=request.colour_bandwidth,
                 prominence=request.prominence,
                 min_size=request.min_size,
                 enforce_connectivity=request.connected,
                 spacing=_spacing(request.spacing),
                 channel_axis=axis,
                 out=out,
-                watch=line,
+                progress=line,
             )
         except (TypeError, ValueError) as error:
             raise Problem(f"{request.picture}: {error}") from error

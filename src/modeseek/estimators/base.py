@@ -55,7 +55,7 @@ from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import Range, automatic_range
-from modeseek.sketches import is_distributed
+from modeseek.sketches import is_dask
 
 __all__ = ["Memberships", "ShiftClusterer"]
 
@@ -105,7 +105,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        if is_distributed(X):
+        if is_dask(X):
             fit_lazily(self, X, sample_weight, self._check_settings())
             return self
         rows, weights, geometry = self._check_data(X, sample_weight)
@@ -160,7 +160,7 @@ class ShiftClusterer(Summarised, Shown, ClusterMixin, BaseEstimator):
             For what comes from Dask, a lazy array of Dask.
         """
         check_is_fitted(self)
-        if is_distributed(X):
+        if is_dask(X):
             return predict_lazily(self, X)
         rows = check_rows(self, X, reset=False)
         with self._showing():

@@ -19,7 +19,7 @@ from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
 from modeseek.meanshift.partition import Partition, partition_of
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
-from modeseek.sketches import on_workers
+from modeseek.sketches import joblib_on_dask
 
 __all__ = ["RandomClusterer"]
 
@@ -55,7 +55,7 @@ class RandomClusterer(Memberships):
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
         several = None if self._line is None else EnsembleProgress(self._line, n_chains)
         ended = None if several is None else several.ended
-        with on_workers() if self._away else nullcontext():
+        with joblib_on_dask() if self._away else nullcontext():
             # of chains that run elsewhere only their ends are heard
             away = dask_client() and self.checkpoint is None
             near = [] if several is None or away else [several]

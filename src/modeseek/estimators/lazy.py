@@ -13,7 +13,7 @@ from modeseek._common.hints import AdviceWarning
 from modeseek._common.types import Array, Geometry
 from modeseek._common.validation import Points, check_weights
 from modeseek.estimators.data import advise_on_scale
-from modeseek.sketches import Distributed, Labeller, Plan, told
+from modeseek.sketches import DaskRows, Labeler, SketchLayout, dask_errors
 
 if TYPE_CHECKING:
     from modeseek.estimators.base import ShiftClusterer
@@ -30,7 +30,7 @@ def fit_lazily(estimator: ShiftClusterer, X: Any, sample_weight: Any, geometry: 
     rows only their survey is.
     """
     data = _opened(estimator, X, sample_weight, geometry.spherical, reset=True)
-    with told():
+    with dask_errors():
         make, some = _points(estimator, data, geometry)
         if not geometry.spherical:
             advise_on_scale(estimator, some)
@@ -50,15 +50,15 @@ def predict_lazily(estimator: ShiftClusterer, X: Any) -> Any:
     return data.label(_labeller(estimator, estimator._labels))
 
 
-def _opened(estimator: ShiftClusterer, X: Any, sample_weight: Any, spherical: bool, *, reset: bool) -> Distributed:
-    data = Distributed.of(X, sample_weight, spherical=spherical)
+def _opened(estimator: ShiftClusterer, X: Any, sample_weight: Any, spherical: bool, *, reset: bool) -> DaskRows:
+    data = DaskRows.of(X, sample_weight, spherical=spherical)
     # names and number of columns are scikit-learn's business; the empty frame of a collection has both
     empty = np.empty((0, data.rows.shape[1])) if data.names is None else X._meta
     validate_data(estimator, empty, skip_check_array=True, reset=reset)
     return data
 
 
-def _points(estimator: ShiftClusterer, data: Distributed, geometry: Geometry) -> tuple[Callable[[], Points], Array]:
+def _points(estimator: ShiftClusterer, data: DaskRows, geometry: Geometry) -> tuple[Callable[[], Points], Array]:
     """Return what makes the points to work on, and some of the rows."""
     kind = estimator._kind()
     first = data.first(estimator._many)
@@ -75,7 +75,7 @@ def _points(estimator: ShiftClusterer, data: Distributed, geometry: Geometry) ->
     present = first.rows if first.weights is None else first.rows[first.weights > 0]
     if len(first.rows) and not len(present):
         raise ValueError(NO_WEIGHT)
-    survey = data.survey(Plan.of(estimator._placed(present), rows=estimator._sample_rows))
+    survey = data.survey(SketchLayout.of(estimator._placed(present), rows=estimator._sample_rows))
     if not survey.weight:
         raise ValueError(NO_WEIGHT)
     if kind is None:
@@ -88,7 +88,7 @@ def _points(estimator: ShiftClusterer, data: Distributed, geometry: Geometry) ->
     return lambda: estimator._points_for(survey, geometry, kind or "auto"), survey.sample.rows
 
 
-def _make_lazy(estimator: ShiftClusterer, data: Distributed) -> None:
+def _make_lazy(estimator: ShiftClusterer, data: DaskRows) -> None:
     confidence = vars(estimator).get("confidence_")
     if confidence is not None:
         of_points = np.empty(len(estimator._labels))
@@ -99,8 +99,8 @@ def _make_lazy(estimator: ShiftClusterer, data: Distributed) -> None:
     estimator.__dict__.pop("points_", None)
 
 
-def _labeller(estimator: ShiftClusterer, of_points: Array) -> Labeller:
+def _labeller(estimator: ShiftClusterer, of_points: Array) -> Labeler:
     """Return what gives rows the entry of the point that they belong to."""
     if hasattr(estimator, "summary_"):
-        return Labeller(estimator.summary_, of_points[estimator._stands_for])
-    return Labeller(estimator._points, of_points)
+        return Labeler(estimator.summary_, of_points[estimator._stands_for])
+    return Labeler(estimator._points, of_points)

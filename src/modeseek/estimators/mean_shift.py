@@ -115,7 +115,7 @@ class MeanShift(ShiftClusterer):
         As in `DoublyStochasticMeanShift`. Centres are modes, highest first with "flat", heaviest first otherwise.
     points_ : array
         Where each climber ended: one row for each row of X, or for each seed.
-    summary_ : Summary
+    summary_ : SketchPoints
         Where a summary was taken: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.

@@ -14,11 +14,11 @@ from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import Points, check_integer, seed_of
 from modeseek.estimators.base import Memberships
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection.choice import Choice, Wishes, choose, merged
-from modeseek.selection.proposers import Landscape
-from modeseek.selection.proposers.proposals import counts_for
-from modeseek.selection.proposers.scale import flat_tree, tree_of
-from modeseek.selection.proposers.thinning import longest_list
+from modeseek.selection.proposers import KnnGraph
+from modeseek.selection.proposers.mode_trees import single_mode_tree, tree_of
+from modeseek.selection.proposers.proposals import neighbor_counts
+from modeseek.selection.proposers.subsampling import n_neighbors_needed
+from modeseek.selection.select import ClusterBounds, Selection, merge_clusters, select_partition
 
 __all__ = ["ModeSeek"]
 
@@ -84,7 +84,7 @@ class ModeSeek(Memberships):
         Mean adjusted Rand index of the partition with those of thinned data.
     alternatives_ : list of Candidate
         The best few partitions that differ, with their stability; labels are those of distinct rows.
-    tree_ : ScaleTree
+    tree_ : MergeTree
         How the modes of the density merge, with their prominence: at the count of neighbours that was chosen where
         modes were, else at a middle one. `tree_.clusters(4)` gives labels; `modeseek.plots.plot_tree` draws it.
     message_ : str
@@ -93,7 +93,7 @@ class ModeSeek(Memberships):
         Whether Ctrl-C came before the end, and what is here is the best so far: proposals are then judged by fewer
         thinnings, and where there were hardly any for it, `memberships_`, `confidence_` and `cluster_stability_` are
         not there.
-    summary_ : Summary
+    summary_ : SketchPoints
         Where a summary was taken: its points, their weights.
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -141,36 +141,40 @@ class ModeSeek(Memberships):
             raise ValueError('summary="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
 
     def _fit(self, points: Points) -> None:
-        wishes = self._wishes(len(points.values))
+        bounds = self._bounds(len(points.values))
         self.interrupted_ = False
         if len(points.values) < 3:
             n = len(points.values)
             self._keep(points, np.zeros(n, dtype=np.intp), np.ones((n, 1)), np.ones(1))
             self.stability_, self.alternatives_, self.message_ = 1.0, [], "one cluster: fewer than three distinct rows"
-            self.tree_ = flat_tree(points.inverse, points.weights)
+            self.tree_ = single_mode_tree(points.inverse, points.weights)
             return
-        landscape = self._landscape(points)
-        found = self._choose(points, landscape, wishes)
+        graph = self._knn_graph(points)
+        found = self._choose(points, graph, bounds)
         self.interrupted_ = bool(found.cut)
         self._keep(points, found.labels, found.memberships if found.asked else None, found.cluster_stability)
         self.stability_, self.alternatives_, self.message_ = found.stability, list(found.candidates), found.message
         # of a single cluster nobody was chosen
-        modes = found.n_clusters > 1 and found.candidates[0].view == "modes"
-        self.tree_ = tree_of(landscape, points.inverse, found.candidates[0].setting if modes else None)
+        modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
+        self.tree_ = tree_of(graph, points.inverse, found.candidates[0].setting if modes else None)
 
-    def _choose(self, points: Points, landscape: Landscape, wishes: Wishes) -> Choice:
+    def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds) -> Selection:
         seed = seed_of(self.random_state)
         polish = _Polish(points.values) if points.geometry.spherical else None
-        found = choose(landscape, seed=seed, wishes=wishes, polish=polish, watch=self._watch())
-        if wishes.allow(found.n_clusters):
+        found = select_partition(graph, seed=seed, bounds=bounds, polish=polish, watch=self._watch())
+        if bounds.contains(found.n_clusters):
             return found
         if found.cut:
             raise KeyboardInterrupt("ModeSeek: interrupted before there were as many clusters as asked for")
         # nobody proposed so few: of those with more, the best is merged
-        more = choose(landscape, seed=seed, wishes=Wishes(wishes.least), polish=polish, watch=self._watch())
-        if more.n_clusters > wishes.most:
-            return merged(more, points.values, int(wishes.most))
-        return replace(found, message=f"{found.message}; no partition with {wishes.least} clusters or more was found")
+        more = select_partition(
+            graph, seed=seed, bounds=ClusterBounds(bounds.min_clusters), polish=polish, watch=self._watch()
+        )
+        if more.n_clusters > bounds.max_clusters:
+            return merge_clusters(more, points.values, int(bounds.max_clusters))
+        return replace(
+            found, message=f"{found.message}; no partition with {bounds.min_clusters} clusters or more was found"
+        )
 
     _title: ClassVar[str] = "ModeSeek"
 
@@ -187,20 +191,20 @@ class ModeSeek(Memberships):
     def _interruption(self) -> str:
         return self.message_ if self.interrupted_ else ""
 
-    def _wishes(self, n_distinct: int) -> Wishes:
+    def _bounds(self, n_distinct: int) -> ClusterBounds:
         for name in ("n_clusters", "min_clusters", "max_clusters"):
             wish = getattr(self, name)
             if wish is not None and check_integer(name, wish, low=1) > n_distinct and name != "max_clusters":
                 raise ValueError(f"{name}={wish} is more than X has distinct rows, {n_distinct}: give a smaller one.")
         if self.n_clusters is not None:
-            return Wishes(self.n_clusters, self.n_clusters)
+            return ClusterBounds(self.n_clusters, self.n_clusters)
         if self.min_clusters is not None and self.max_clusters is not None and self.min_clusters > self.max_clusters:
             raise ValueError(
                 f"min_clusters={self.min_clusters} is above max_clusters={self.max_clusters}: give a smaller one."
             )
-        return Wishes(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
+        return ClusterBounds(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
 
-    def _landscape(self, points: Points) -> Landscape:
+    def _knn_graph(self, points: Points) -> KnnGraph:
         x = points.values.astype(np.float64)
         pca = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full")
         coordinates = pca.fit_transform(x)
@@ -209,14 +213,14 @@ class ModeSeek(Memberships):
         filled = max(1, int((spread > _rounding(points, spread[0])).sum()))
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
-        counts = counts_for(len(x))
-        neighbours = nearest_neighbors(x, longest_list(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
+        counts = neighbor_counts(len(x))
+        neighbours = nearest_neighbors(x, n_neighbors_needed(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
         # distances of 0 are rounding between distinct rows
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0
         neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
         dimension = min(intrinsic_dimension(neighbours), filled)
-        return Landscape(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
+        return KnnGraph(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
 
     def _keep(self, points: Points, labels: IntArray, memberships: Array | None, stability: Array) -> None:
         part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.naming import TableAndOption
-from modeseek.sketches import is_distributed
+from modeseek.sketches import is_dask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +147,7 @@ class _Clusters(NamedTuple):
 
 
 def _clusters(model: Any) -> _Clusters:
-    if is_distributed(model.labels_):
+    if is_dask(model.labels_):
         return _clusters_of_points(model)
     labels = np.asarray(model.labels_)
     n, n_noise = model.n_clusters_, int((labels < 0).sum())
@@ -183,7 +183,7 @@ def _clusters_of_points(model: Any) -> _Clusters:
 def _lines(model: Any, clusters: _Clusters) -> list[str]:
     """Return what was found and how it ended, in words."""
     n, rows = model.n_clusters_, int(clusters.sizes.sum())
-    if is_distributed(model.labels_) and hasattr(model, "summary_"):
+    if is_dask(model.labels_) and hasattr(model, "summary_"):
         rows = round(model.summary_.weight)  # sizes by a sample are rounded
     noise = f", {clusters.n_noise:,} of them noise" if clusters.n_noise else ""
     lines = [f"{n:,} {'cluster' if n == 1 else 'clusters'} in {rows:,} {'row' if rows == 1 else 'rows'}{noise}"]

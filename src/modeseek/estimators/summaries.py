@@ -16,7 +16,7 @@ from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
 from modeseek.estimators.data import check_rows
 from modeseek.estimators.memory import check_fit
-from modeseek.sketches import FIRST, Plan, Sample, Summary, Survey, is_distributed
+from modeseek.sketches import LAYOUT_ROWS, Sample, Sketch, SketchLayout, SketchPoints, is_dask
 
 __all__ = ["Summarised", "resume_survey", "survey_of", "told_of"]
 
@@ -56,7 +56,7 @@ class Summarised:
         check_number("forget", forget, strict=False)
         if forget > 1:
             raise ValueError(f"forget must be in [0, 1]; got {forget!r}.")
-        if is_distributed(X):
+        if is_dask(X):
             raise TypeError("partial_fit takes a batch in memory: give a Dask collection whole, to fit(X).")
         begun = hasattr(self, "_pending")
         rows = self._placed(check_rows(self, X, reset=not begun))
@@ -64,7 +64,7 @@ class Summarised:
         rows, weights = rows[weights > 0], weights[weights > 0]
         if not begun:
             self._pending: list[tuple[Array, Array]] | None = []
-            self._survey: Survey | None = None
+            self._survey: Sketch | None = None
         elif forget > 0:
             self._settle()
             if self._survey is not None:
@@ -76,7 +76,7 @@ class Summarised:
             self._survey = self._survey.add(rows, weights)
             return self
         self._pending.append((rows, weights))
-        if sum(len(each) for each, _ in self._pending) >= FIRST:
+        if sum(len(each) for each, _ in self._pending) >= LAYOUT_ROWS:
             self._settle()
         return self
 
@@ -115,7 +115,7 @@ class Summarised:
                 empty = Sample.empty(self._sample_rows, rows.shape[1])
                 self._sample = _points(empty.add(placed[taken], weights[taken]), geometry)
             return self._followed(canonical_points(rows, weights, geometry), rows)
-        survey = Plan.of(placed[taken], rows=self._sample_rows).begin().add(placed[taken], weights[taken])
+        survey = SketchLayout.of(placed[taken], rows=self._sample_rows).begin().add(placed[taken], weights[taken])
         points = self._points_for(survey, geometry, kind)
         if kind == "auto":
             warnings.warn(
@@ -131,7 +131,7 @@ class Summarised:
         kind = vars(self).get("summary")
         return None if kind is None else check_choice("summary", kind, KINDS)
 
-    def _points_for(self, survey: Survey, geometry: Geometry, kind: str) -> Points:
+    def _points_for(self, survey: Sketch, geometry: Geometry, kind: str) -> Points:
         """Choose the summary by the smallest bandwidth, which the sample tells, and return its points."""
         self._sample = _points(survey.sample, geometry)
         h = self._finest(self._sample)
@@ -152,7 +152,7 @@ class Summarised:
 
     def _number(self, points: Points, rows: Array) -> IntArray:
         """Return for each row the point that it belongs to."""
-        found: Summary | None = getattr(self, "summary_", None)
+        found: SketchPoints | None = getattr(self, "summary_", None)
         if found is None:
             return nearest(points.values, points.to_canonical(rows), n_jobs=self.n_jobs, watch=self._watch())
         return self._stands_for[found.find(self._placed(rows), self.n_jobs)]
@@ -165,7 +165,7 @@ class Summarised:
         if self._pending:
             first = np.concatenate([rows for rows, _ in self._pending])
             weights = np.concatenate([each for _, each in self._pending])
-            self._survey = Plan.of(first, rows=self._sample_rows).begin().add(first, weights)
+            self._survey = SketchLayout.of(first, rows=self._sample_rows).begin().add(first, weights)
             self._pending = None
 
     def _finest(self, sample: Points) -> float | None:
@@ -179,12 +179,12 @@ class Summarised:
         raise NotImplementedError
 
 
-def survey_of(estimator: Summarised) -> Survey | None:
+def survey_of(estimator: Summarised) -> Sketch | None:
     """Return what `partial_fit` has counted; None before there are rows enough to count them in anything."""
     return getattr(estimator, "_survey", None)
 
 
-def resume_survey(estimator: Any, survey: Survey) -> None:
+def resume_survey(estimator: Any, survey: Sketch) -> None:
     """Let an estimator go on from a survey as if its `partial_fit` had made it."""
     estimator._pending, estimator._survey = None, survey
     estimator.n_features_in_ = survey.sample.rows.shape[1]

@@ -14,8 +14,8 @@ from modeseek.meanshift.chains import Outcome, Trace
 from modeseek.meanshift.partition import Partition
 from modeseek.selection.bandwidths import Range
 from modeseek.selection.candidates import Candidate
-from modeseek.selection.prominence import ScaleTree
-from modeseek.sketches import Summary, Survey
+from modeseek.selection.modes import MergeTree
+from modeseek.sketches import Sketch, SketchPoints
 
 __all__ = ["ESTIMATORS", "check_fitted"]
 
@@ -64,11 +64,11 @@ ATTRIBUTES: dict[str, Kind] = {
     "cluster_stability_": reals(1),
     "stability_": number,
     "chain_labels_": wholes(2),
-    "summary_": of(Summary),
+    "summary_": of(SketchPoints),
     "alternatives_": _candidates,
     "message_": text,
     "interrupted_": flag,
-    "tree_": of(ScaleTree),
+    "tree_": of(MergeTree),
     "_points": of(Points),
     "_labels": wholes(1),
     "_sample": of(Points),
@@ -76,7 +76,7 @@ ATTRIBUTES: dict[str, Kind] = {
     "_stands_for": wholes(1),
     "_range": of(Range),
     "_pending": _batches,
-    "_survey": maybe(of(Survey)),
+    "_survey": maybe(of(Sketch)),
 }
 # without these nothing can be predicted
 CORE = ("n_features_in_", "labels_", "cluster_centers_", "n_clusters_", "_points", "_labels")

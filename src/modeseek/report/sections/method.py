@@ -41,7 +41,7 @@ def _choice(model: ModeSeek, result: FitResult) -> list[Block]:
         blocks.append(Paragraph(text))
     others = nearly_chosen(model)
     if others:
-        rows = [[counted(other.n_clusters, "cluster"), f"{other.stability:.2f}", other.view] for other in others]
+        rows = [[counted(other.n_clusters, "cluster"), f"{other.stability:.2f}", other.proposer] for other in others]
         caption = "Other partitions that were considered, the best first."
         if model.n_clusters is None:
             caption += " Set `n_clusters` (`--n-clusters` on the command line) to get another number of clusters."

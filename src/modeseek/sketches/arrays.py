@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek.sketches.grid import Cells, Grid
+from modeseek.sketches.grid import Grid, GridCells
 from modeseek.sketches.sample import Sample
-from modeseek.sketches.summary import Survey
+from modeseek.sketches.sketch import Sketch
 
-__all__ = ["survey_arrays", "survey_from"]
+__all__ = ["sketch_arrays", "sketch_from_arrays"]
 
 
-def survey_arrays(survey: Survey) -> dict[str, NDArray[Any]]:
+def sketch_arrays(survey: Sketch) -> dict[str, NDArray[Any]]:
     """Return all that a survey holds.
 
     Examples
     --------
-    >>> from modeseek.sketches import Plan
+    >>> from modeseek.sketches import SketchLayout
     >>> rows = np.random.default_rng(0).normal(size=(100, 2))
-    >>> survey = Plan.of(rows).begin().add(rows)
-    >>> back = survey_from(survey_arrays(survey))
+    >>> survey = SketchLayout.of(rows).begin().add(rows)
+    >>> back = sketch_from_arrays(sketch_arrays(survey))
     >>> bool((back.cells.sums == survey.cells.sums).all()), back.cells.grid == survey.cells.grid, back.weight
     (True, True, 100.0)
     """
@@ -46,8 +46,8 @@ def survey_arrays(survey: Survey) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def survey_from(arrays: Mapping[str, NDArray[Any]]) -> Survey:
-    """Return the survey that `survey_arrays` took apart."""
+def sketch_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Sketch:
+    """Return the survey that `sketch_arrays` took apart."""
     sample = Sample(
         int(arrays["sample_size"]),
         arrays["sample_keys"],
@@ -56,7 +56,7 @@ def survey_from(arrays: Mapping[str, NDArray[Any]]) -> Survey:
         float(arrays["weight"]),
     )
     if "grid" not in arrays:
-        return Survey(None, sample)
+        return Sketch(None, sample)
     exponent, limit, level = (int(value) for value in arrays["grid"])
     grid = Grid(exponent, tuple(int(value) for value in arrays["offset"]), limit)
-    return Survey(Cells(grid, level, arrays["keys"], arrays["counts"], arrays["sums"]), sample)
+    return Sketch(GridCells(grid, level, arrays["keys"], arrays["counts"], arrays["sums"]), sample)

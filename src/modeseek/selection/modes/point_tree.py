@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, check_number
 
-__all__ = ["ModeTree", "cut", "level_for", "mode_tree", "peaks"]
+__all__ = ["PointTree", "cut", "level_for", "peaks", "point_tree"]
 
 
-class ModeTree(NamedTuple):
+class PointTree(NamedTuple):
     """How the modes of a density merge.
 
     Attributes
@@ -39,7 +39,7 @@ class ModeTree(NamedTuple):
     saddle: Array
 
 
-def mode_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> ModeTree:
+def point_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> PointTree:
     """Return how the modes of heights on a graph merge.
 
     Parameters
@@ -55,13 +55,13 @@ def mode_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> ModeT
     --------
     Two hills, 3 and 2 high, with a saddle at 1 between them:
 
-    >>> tree = mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])
+    >>> tree = point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])
     >>> tree.prominence
     array([inf,  0.,  1.])
     >>> cut(tree, 0.5), cut(tree, 1.5)
     (array([0, 0, 1]), array([0, 0, 0]))
     """
-    from modeseek.selection.prominence.kernels import flood  # Numba is imported by who needs it
+    from modeseek.selection.modes.kernels import flood  # Numba is imported by who needs it
 
     f = np.ascontiguousarray(heights, dtype=np.float64)
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
@@ -74,21 +74,21 @@ def mode_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> ModeT
         low, high, s = low[first], high[first], s[first]
     order = np.argsort(-s, kind="stable")
     saddle, target = flood(f, low[order], high[order], s[order])
-    return ModeTree(f, f - saddle, target, saddle)
+    return PointTree(f, f - saddle, target, saddle)
 
 
-def cut(tree: ModeTree, level: float) -> IntArray:
+def cut(tree: PointTree, level: float) -> IntArray:
     """Return the clusters at a level: modes that rise by at least that much, each with what merges into it.
 
     Labels count from the highest mode. A level above every prominence leaves the connected parts of the graph.
 
     Parameters
     ----------
-    tree : ModeTree
+    tree : PointTree
     level : float
         At least 0, where every point of prominence 0 still belongs to a higher one.
     """
-    from modeseek.selection.prominence.kernels import resolve
+    from modeseek.selection.modes.kernels import resolve
 
     level = check_number("level", level, strict=False)
     mode = resolve(tree.prominence, tree.target, level)
@@ -99,19 +99,19 @@ def cut(tree: ModeTree, level: float) -> IntArray:
     return rank[mode]
 
 
-def peaks(tree: ModeTree) -> IntArray:
+def peaks(tree: PointTree) -> IntArray:
     """Return the points that are peaks, those of prominence above 0, from the most prominent to the least.
 
     Examples
     --------
-    >>> peaks(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
+    >>> peaks(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
     array([0, 2])
     """
     own = np.flatnonzero(tree.prominence > 0)
     return own[np.lexsort((own, -tree.heights[own], -tree.prominence[own]))]
 
 
-def level_for(tree: ModeTree, n_clusters: int) -> float:
+def level_for(tree: PointTree, n_clusters: int) -> float:
     """Return a level at which `cut` leaves that many clusters, in the middle of those that do.
 
     Modes of equal prominence come and go together, and connected parts never merge: then it is the level with the
@@ -119,7 +119,7 @@ def level_for(tree: ModeTree, n_clusters: int) -> float:
 
     Examples
     --------
-    >>> level_for(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]), 2)
+    >>> level_for(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]), 2)
     0.5
     """
     n_clusters = check_integer("n_clusters", n_clusters, low=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from modeseek.meanshift.engines.compiled import cached
+from modeseek._common.jit import cached
 
 __all__ = ["flood", "resolve"]
 

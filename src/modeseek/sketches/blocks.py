@@ -11,13 +11,13 @@ import numpy as np
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array
 from modeseek._common.validation import Points, check_weights, unit_rows
-from modeseek.sketches.grid import Cells
-from modeseek.sketches.summary import Plan, Summary, Survey
+from modeseek.sketches.grid import GridCells
+from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
 
-__all__ = ["Head", "Labeller", "Part", "head_of", "label_part", "level_of", "merge_all", "numbers_of", "survey_of"]
+__all__ = ["Block", "Head", "Labeler", "head_of", "label_part", "level_of", "merge_all", "numbers_of", "survey_of"]
 
 
-class Part(NamedTuple):
+class Block(NamedTuple):
     """Which partition it is.
 
     Attributes
@@ -89,7 +89,7 @@ def numbers_of(part: Any, dtype: np.dtype) -> Array:
         ) from None
 
 
-def head_of(part: Part, most: int, rows: Any, weights: Any = None) -> Head:
+def head_of(part: Block, most: int, rows: Any, weights: Any = None) -> Head:
     """Return the first rows, `most` of which weigh anything if there are so many."""
     rows, weights = part.check(rows, weights)
     if weights is None:
@@ -99,7 +99,7 @@ def head_of(part: Part, most: int, rows: Any, weights: Any = None) -> Head:
     return Head(len(rows), int(present[-1]) if len(rows) else 0, rows[:cut], weights[:cut])
 
 
-def survey_of(part: Part, plan: Plan, level: int, rows: Any, weights: Any = None) -> Survey:
+def survey_of(part: Block, plan: SketchLayout, level: int, rows: Any, weights: Any = None) -> Sketch:
     """Return the survey of a partition, with cells of at least this level; rows of weight 0 take no part."""
     rows, weights = part.check(rows, weights)
     rows, survey = part.place(rows), plan.begin()
@@ -111,12 +111,12 @@ def survey_of(part: Part, plan: Plan, level: int, rows: Any, weights: Any = None
     return survey.add(rows[present], weights[present])
 
 
-def level_of(survey: Survey) -> int:
+def level_of(survey: Sketch) -> int:
     """Return how coarse the cells had to be: more rows take no finer ones."""
     return 0 if survey.cells is None else survey.cells.level
 
 
-def merge_all(surveys: Sequence[Survey]) -> Survey:
+def merge_all(surveys: Sequence[Sketch]) -> Sketch:
     """Return the survey of the rows of all."""
     merged = surveys[0]
     for survey in surveys[1:]:
@@ -125,25 +125,25 @@ def merge_all(surveys: Sequence[Survey]) -> Survey:
 
 
 @dataclass(frozen=True, eq=False)
-class Labeller:
+class Labeler:
     """What a fit knows of labels, small enough to be sent around: an entry for each point that rows are brought to.
 
     Attributes
     ----------
-    finder : Summary or Points
+    finder : SketchPoints or Points
         A row goes to the point that stands for it, or to the nearest.
     values : (m,) array
         The entries.
     """
 
-    finder: Summary | Points
+    finder: SketchPoints | Points
     values: Array
 
-    def label(self, part: Part, rows: Array) -> Array:
+    def label(self, part: Block, rows: Array) -> Array:
         """Return the entry of each row."""
         if not len(rows):
             return self.values[:0]
-        if isinstance(self.finder, Summary):
+        if isinstance(self.finder, SketchPoints):
             return self.values[self.finder.find(part.place(rows))]
         # under cosine these are scaled already, and once more is once too often for the last bit
         placed = part.place(rows) if part.spherical else self.finder.to_canonical(rows)
@@ -153,7 +153,7 @@ class Labeller:
         finder = self.finder
         if isinstance(finder, Points):
             finder = finder._replace(inverse=np.empty(0, np.intp), weights=np.empty(0))
-        elif isinstance(finder.source, Cells):
+        elif isinstance(finder.source, GridCells):
             # what cells hold is no longer asked for, only where they are
             keys = finder.source.keys
             low = keys.min(axis=0)
@@ -164,7 +164,7 @@ class Labeller:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         finder = state["finder"]
-        if isinstance(finder, Summary) and isinstance(finder.source, Cells):
+        if isinstance(finder, SketchPoints) and isinstance(finder.source, GridCells):
             cells = finder.source
             keys = cells.keys.astype(np.int64) + cells.counts
             cells = replace(cells, keys=keys, counts=np.zeros(len(keys)), sums=np.zeros(keys.shape))
@@ -174,8 +174,8 @@ class Labeller:
 
 
 def label_part(
-    rows: Any, labeller: Labeller, names: tuple[str, ...] | None, spherical: bool, block_id: tuple[int, ...] = (0,)
+    rows: Any, labeller: Labeler, names: tuple[str, ...] | None, spherical: bool, block_id: tuple[int, ...] = (0,)
 ) -> Array:
     """Return the entries of a partition's rows."""
-    part = Part(block_id[0], None, names, spherical)
+    part = Block(block_id[0], None, names, spherical)
     return labeller.label(part, part.check(rows)[0])

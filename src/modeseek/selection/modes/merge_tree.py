@@ -10,20 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_weights
-from modeseek.selection.prominence.tree import ModeTree, cut, level_for, peaks
+from modeseek.selection.modes.point_tree import PointTree, cut, level_for, peaks
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ScaleTree", "scale_tree"]
+__all__ = ["MergeTree", "merge_tree"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScaleTree:
+class MergeTree:
     """How the modes of a density merge: one tree with the clusters of every scale.
 
     Modes are numbered from the most prominent to the least. A mode goes when the level passes its prominence; its
-    cluster then joins that of `parent`, which is higher and more prominent. `scale_tree` makes one.
+    cluster then joins that of `parent`, which is higher and more prominent. `merge_tree` makes one.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class ScaleTree:
     elder : (m,) integer array
         Highest mode on the other side of its saddle; -1 for none. `parent` may be a lower one there: the one whose
         slope the pass leads to.
-    tree : ModeTree
+    tree : PointTree
         The same for every distinct row.
     weights : (n,) array
         Weight of each distinct row.
@@ -55,10 +55,10 @@ class ScaleTree:
 
     Examples
     --------
-    >>> from modeseek.selection.prominence import mode_tree
-    >>> tree = scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
+    >>> from modeseek.selection.modes import point_tree
+    >>> tree = merge_tree(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
     >>> tree
-    ScaleTree(2 modes in 3 rows, prominence inf, 1)
+    MergeTree(2 modes in 3 rows, prominence inf, 1)
     >>> tree.cut(0.5), tree.clusters(1)
     (array([0, 0, 1]), array([0, 0, 0]))
     """
@@ -70,7 +70,7 @@ class ScaleTree:
     size: Array
     parent: IntArray
     elder: IntArray
-    tree: ModeTree
+    tree: PointTree
     weights: Array
     inverse: IntArray
     level: float | None = None
@@ -83,7 +83,7 @@ class ScaleTree:
         most = ", ".join(f"{each:.3g}" for each in self.prominence[:5])
         more = ", ..." if len(self) > 5 else ""
         modes = "1 mode" if len(self) == 1 else f"{len(self):,} modes"
-        return f"ScaleTree({modes} in {len(self.inverse):,} rows, prominence {most}{more})"
+        return f"MergeTree({modes} in {len(self.inverse):,} rows, prominence {most}{more})"
 
     def cut(self, prominence: float) -> IntArray:
         """Return labels of the rows: clusters of the modes that rise by at least that much, from the heaviest on."""
@@ -113,8 +113,8 @@ class ScaleTree:
 
         Examples
         --------
-        >>> from modeseek.selection.prominence import mode_tree
-        >>> table = scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])).table()
+        >>> from modeseek.selection.modes import point_tree
+        >>> table = merge_tree(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])).table()
         >>> table.dtype.names
         ('row', 'height', 'saddle', 'prominence', 'size', 'parent', 'elder')
         >>> table["size"].tolist(), table["parent"].tolist()
@@ -148,8 +148,8 @@ class ScaleTree:
 
         Examples
         --------
-        >>> from modeseek.selection.prominence import mode_tree
-        >>> scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])).to_linkage()
+        >>> from modeseek.selection.modes import point_tree
+        >>> merge_tree(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])).to_linkage()
         array([[0., 1., 1., 2.]])
         """
         largest = self.prominence[np.isfinite(self.prominence)].max(initial=0.0)
@@ -169,19 +169,19 @@ class ScaleTree:
         return linkage
 
 
-def scale_tree(
-    tree: ModeTree,
+def merge_tree(
+    tree: PointTree,
     *,
     weights: ArrayLike | None = None,
     inverse: ArrayLike | None = None,
     level: float | None = None,
     count: int | None = None,
-) -> ScaleTree:
+) -> MergeTree:
     """Return the tree of modes with a table of them.
 
     Parameters
     ----------
-    tree : ModeTree
+    tree : PointTree
         Of distinct rows.
     weights : (n,) array-like, optional
         Of distinct rows; 1 each.
@@ -213,7 +213,7 @@ def scale_tree(
     first = np.full(n, -1, dtype=np.intp)
     first[rows[::-1]] = np.arange(len(rows))[::-1]
     elder = _parents(-saddle, beyond)
-    return ScaleTree(
+    return MergeTree(
         first[top], height, saddle, prominence, size, parent, elder, tree, mass, rows, level=level, count=count
     )
 

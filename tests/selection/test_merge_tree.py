@@ -13,11 +13,11 @@ from sklearn.datasets import make_blobs
 
 from inputs import SEEDS, random_graph, same
 from modeseek import ModeSeek
-from modeseek.selection.prominence import cut, mode_tree, peaks, scale_tree
+from modeseek.selection.modes import cut, merge_tree, peaks, point_tree
 
 
 def tree_of(seed):
-    return scale_tree(mode_tree(*random_graph(seed)))
+    return merge_tree(point_tree(*random_graph(seed)))
 
 
 def reached(heights, edges, saddles, start, level):
@@ -65,7 +65,7 @@ def test_a_mode_joins_its_parent_where_it_goes(seed):
 def test_the_size_is_that_of_the_cluster_at_the_level_where_it_goes(seed):
     heights, edges, saddles = random_graph(seed)
     weights = np.random.default_rng(seed).integers(1, 9, len(heights)).astype(float)
-    tree = scale_tree(mode_tree(heights, edges, saddles), weights=weights)
+    tree = merge_tree(point_tree(heights, edges, saddles), weights=weights)
     largest = tree.prominence[np.isfinite(tree.prominence)].max(initial=0.0)
     for mode, level in enumerate(np.minimum(tree.prominence, largest + 1.0)):
         # of modes of equal prominence those listed later go first
@@ -100,10 +100,10 @@ def test_linkage_has_the_clusters_of_every_level(seed, level):
 
 
 def test_linkage_of_parts():
-    tree = scale_tree(mode_tree([1.0, 2.0, 0.5], np.empty((0, 2)), np.empty(0)))
+    tree = merge_tree(point_tree([1.0, 2.0, 0.5], np.empty((0, 2)), np.empty(0)))
     assert_array_equal(tree.to_linkage()[:, 2], [np.inf, np.inf])
     assert_array_equal(tree.to_linkage(top=7.0)[:, 2], [7.0, 7.0])
-    two = scale_tree(mode_tree([5.0, 2.0, 4.0], [[0, 1], [1, 2]], [2.0, 1.0]))
+    two = merge_tree(point_tree([5.0, 2.0, 4.0], [[0, 1], [1, 2]], [2.0, 1.0]))
     for top in (2.9, np.nan):
         with pytest.raises(ValueError, match="top must be at least the largest finite prominence, 3"):
             two.to_linkage(top=top)
@@ -111,7 +111,7 @@ def test_linkage_of_parts():
 
 def test_the_parent_may_be_another_than_the_elder():
     # 9 and 8 with a saddle at 5; a small hill of 3 hangs at the slope of 8, by a saddle at 2
-    tree = scale_tree(mode_tree([9.0, 5.0, 8.0, 2.0, 3.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [5.0, 5.0, 2.0, 2.0]))
+    tree = merge_tree(point_tree([9.0, 5.0, 8.0, 2.0, 3.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [5.0, 5.0, 2.0, 2.0]))
     assert_array_equal(tree.height, [9.0, 8.0, 3.0])
     assert_array_equal(tree.parent, [-1, 0, 1])
     assert_array_equal(tree.elder, [-1, 0, 0])
@@ -120,8 +120,8 @@ def test_the_parent_may_be_another_than_the_elder():
 
 def test_labels_count_from_the_heaviest_and_follow_the_rows():
     # the lower hill has more weight, and its point stands for two rows
-    tree = scale_tree(
-        mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]), weights=[1, 1, 5], inverse=[2, 0, 2, 1], level=0.5
+    tree = merge_tree(
+        point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]), weights=[1, 1, 5], inverse=[2, 0, 2, 1], level=0.5
     )
     assert_array_equal(tree.cut(0.5), [0, 1, 0, 1])
     assert_array_equal(tree.row, [1, 0])
@@ -153,7 +153,7 @@ def test_the_chosen_level_gives_the_labels():
     X = np.concatenate([X, X[:50]])
     weights = np.r_[np.ones(340), np.zeros(10)]
     model = ModeSeek(random_state=0).fit(X, sample_weight=weights)
-    assert model.alternatives_[0].view == "modes"
+    assert model.alternatives_[0].proposer == "modes"
     assert_array_equal(model.tree_.cut(model.tree_.level), model.labels_)
     assert model.tree_.count == model.alternatives_[0].setting[0]
     assert model.tree_.size[np.isinf(model.tree_.prominence)].sum() == 340
@@ -172,7 +172,7 @@ def test_communities_have_a_tree_too():
     X, _ = make_blobs(150, n_features=60, centers=3, random_state=2)
     model = ModeSeek(random_state=0).fit(X)
     assert len(model.tree_.cut(0.5)) == 150
-    assert (model.tree_.level is None) == (model.alternatives_[0].view != "modes")
+    assert (model.tree_.level is None) == (model.alternatives_[0].proposer != "modes")
 
 
 @pytest.mark.parametrize("X", [np.ones((4, 2)), np.eye(2), np.zeros((1, 3))])

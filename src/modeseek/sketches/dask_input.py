@@ -18,10 +18,10 @@ import numpy as np
 from joblib import parallel_config
 
 from modeseek._common.types import Array
-from modeseek.sketches.parts import (
+from modeseek.sketches.blocks import (
+    Block,
     Head,
-    Labeller,
-    Part,
+    Labeler,
     head_of,
     label_part,
     level_of,
@@ -29,9 +29,9 @@ from modeseek.sketches.parts import (
     numbers_of,
     survey_of,
 )
-from modeseek.sketches.summary import FIRST, MOST_DIMENSIONS, Plan, Survey
+from modeseek.sketches.sketch import LAYOUT_ROWS, MOST_DIMENSIONS, Sketch, SketchLayout
 
-__all__ = ["DaskFailed", "Distributed", "First", "is_distributed", "on_workers", "told"]
+__all__ = ["DaskError", "DaskRows", "First", "dask_errors", "is_dask", "joblib_on_dask"]
 
 # so many surveys are merged by one task
 MERGED = 8
@@ -49,7 +49,7 @@ MESSAGES = {
 }
 
 
-class DaskFailed(RuntimeError):
+class DaskError(RuntimeError):
     """Dask's workers or their scheduler are gone, or lack modeseek; the message says which, and what to do.
 
     Attributes
@@ -63,12 +63,12 @@ class DaskFailed(RuntimeError):
         self.what = what
 
 
-def is_distributed(X: object) -> bool:
+def is_dask(X: object) -> bool:
     """Tell whether something comes from Dask, by the names of its classes: who has no Dask need not have it.
 
     Examples
     --------
-    >>> is_distributed(np.zeros(3))
+    >>> is_dask(np.zeros(3))
     False
     """
     return any(kind.__module__.partition(".")[0] in PACKAGES for kind in type(X).__mro__)
@@ -91,7 +91,7 @@ class First(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Distributed:
+class DaskRows:
     """Rows in partitions, and their weights.
 
     Attributes
@@ -112,7 +112,7 @@ class Distributed:
     spherical: bool
 
     @classmethod
-    def of(cls, X: Any, sample_weight: Any = None, *, spherical: bool = False) -> Distributed:
+    def of(cls, X: Any, sample_weight: Any = None, *, spherical: bool = False) -> DaskRows:
         """Return the rows of a `dask.array` or `dask.dataframe`."""
         kinds = {kind.__name__ for kind in type(X).__mro__}
         if "DataFrame" in kinds:
@@ -128,12 +128,12 @@ class Distributed:
 
         Only as many partitions are read as it takes. Above six dimensions a plan needs no rows, and there are none.
         """
-        most = max(FIRST, many) if self.rows.shape[1] <= MOST_DIMENSIONS else 0
+        most = max(LAYOUT_ROWS, many) if self.rows.shape[1] <= MOST_DIMENSIONS else 0
         parts = self.parts()
         heads: list[Head] = []
         ahead = 1
         while len(heads) < len(parts) and (
-            sum(head.n for head in heads) <= many or sum(head.n_present for head in heads) < min(most, FIRST)
+            sum(head.n for head in heads) <= many or sum(head.n_present for head in heads) < min(most, LAYOUT_ROWS)
         ):
             heads += _apply(head_of, parts[len(heads) : len(heads) + ahead], most)
             ahead *= 2
@@ -143,7 +143,7 @@ class Distributed:
         weights = None if self.weights is None else np.concatenate([head.weights for head in heads])
         return First(np.concatenate([head.rows for head in heads]), weights, whole)
 
-    def survey(self, plan: Plan) -> Survey:
+    def survey(self, plan: SketchLayout) -> Sketch:
         """Return the survey of all rows: one for each partition, merged in a tree by the workers."""
         from dask import delayed
 
@@ -158,7 +158,7 @@ class Distributed:
             surveys = [merge(surveys[at : at + MERGED]) for at in range(0, len(surveys), MERGED)]
         return surveys[0].compute()
 
-    def label(self, labeller: Labeller) -> Any:
+    def label(self, labeller: Labeler) -> Any:
         """Return a lazy array with an entry for each row, in the chunks of the rows."""
         from dask import delayed
 
@@ -175,22 +175,22 @@ class Distributed:
         weights = [()] * len(rows) if self.weights is None else [(each,) for each in self.weights.to_delayed()]
         starts = np.concatenate([[0.0], np.cumsum(self.rows.chunks[0])[:-1]])
         places = [
-            Part(number, None if np.isnan(start) else int(start), self.names, self.spherical)
+            Block(number, None if np.isnan(start) else int(start), self.names, self.spherical)
             for number, start in enumerate(starts)
         ]
         return [(place, block, *weight) for place, block, weight in zip(places, rows, weights, strict=True)]
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Turn what Dask raises where workers or schedulers die into `DaskFailed`."""
+def dask_errors() -> Iterator[None]:
+    """Turn what Dask raises where workers or schedulers die into `DaskError`."""
     try:
         yield
     except Exception as error:
         what = _blamed(error)
         if what is None:
             raise
-        raise DaskFailed(f"{MESSAGES[what]} What Dask says: {error}", what) from error
+        raise DaskError(f"{MESSAGES[what]} What Dask says: {error}", what) from error
 
 
 def _blamed(error: Exception) -> str | None:
@@ -204,7 +204,7 @@ def _blamed(error: Exception) -> str | None:
     return "scheduler" if type(error).__name__ in LOST else None
 
 
-def on_workers() -> AbstractContextManager[Any]:
+def joblib_on_dask() -> AbstractContextManager[Any]:
     """Have joblib's jobs go to Dask's workers, where there is a client."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
@@ -269,7 +269,7 @@ def _weights(given: Any, rows: Any) -> Any:
         return rows[:, 0].map_blocks(np.full_like, float(given), dtype=np.float64)
     if hasattr(given, "to_dask_array"):
         given = given.to_dask_array()
-    if not is_distributed(given):
+    if not is_dask(given):
         if not known:
             raise ValueError("sample_weight must be of Dask too where the partitions of X have no known length.")
         given = da.from_array(np.asarray(given), chunks=-1)

@@ -1,4 +1,4 @@
-"""Whoever waits for a compiler is told so, once, and only on a terminal."""
+"""Tests of compilation: the disk cache, the notice on a terminal, and interrupts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import sys
 
 import numpy as np
 import pytest
+from numba import njit
 
-from modeseek.meanshift.engines import compiling
+from modeseek._common import jit
 
 FIT = (
     "import numpy as np; from modeseek.meanshift.chains import make_problem; "
@@ -38,7 +39,7 @@ def on_a_terminal(code, **environment):
     return shown.decode().removesuffix("END").split("\r\n")
 
 
-def test_a_line_on_the_terminal_when_something_compiles_and_none_when_it_is_on_disk(tmp_path):
+def test_a_terminal_shows_a_line_for_compilation_but_not_for_cached_code(tmp_path):
     cold, warm = (on_a_terminal(FIT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
     assert [line for line in cold if line] == [
         "modeseek: compiling for first use, some seconds (kept on disk for next time)"
@@ -46,7 +47,7 @@ def test_a_line_on_the_terminal_when_something_compiles_and_none_when_it_is_on_d
     assert warm == [""]
 
 
-def test_nothing_in_a_pipe(tmp_path):
+def test_a_pipe_shows_nothing(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", FIT],
         capture_output=True,
@@ -59,16 +60,17 @@ def test_nothing_in_a_pipe(tmp_path):
 
 
 def without_a_file(name):
-    """A function that no cache can keep: its source is nowhere."""
+    """Return a function that Numba cannot cache, because it has no source file."""
     scope = {"__name__": "modeseek.nowhere"}
     exec(f"def {name}(x):\n    return 2 * x", scope)
     return scope[name]
 
 
-def test_where_nothing_can_be_kept_it_is_compiled_all_the_same():
-    double = compiling.compiled(without_a_file("double"), {"nogil": True})
+def test_a_function_that_cannot_be_cached_is_compiled_all_the_same(monkeypatch):
+    monkeypatch.setitem(sys.modules, "modeseek.nowhere", jit)
+    double = jit.cached(without_a_file("double"))
     assert double(21) == 42
-    assert double.nopython_signatures
+    assert double.function.nopython_signatures
 
 
 def counting(rounds):
@@ -79,9 +81,9 @@ def counting(rounds):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-def test_ctrl_c_comes_out_of_a_kernel_as_itself():
-    """Numba makes the array that is returned with some Python, in which the signal is heard."""
-    kernel = compiling.Kernel(compiling.compiled(counting, {"nogil": True}))
+def test_ctrl_c_in_compiled_code_raises_keyboard_interrupt():
+    """Numba builds the returned arrays in Python code, where signal handlers run."""
+    kernel = jit.cached(counting)
     assert [each.shape for each in kernel(9)] == [(8,), (2,)]
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.05)
@@ -94,51 +96,46 @@ def test_ctrl_c_comes_out_of_a_kernel_as_itself():
     assert [each.shape for each in kernel(9)] == [(8,), (2,)]
 
 
-def test_other_errors_of_a_kernel_stay_what_they_are():
+def test_other_errors_are_passed_on():
     def fail():
         raise SystemError("broken")
 
     with pytest.raises(SystemError, match="broken"):
-        compiling.Kernel(fail)()
+        jit.CompiledFunction(fail)()
 
 
-def test_one_line_for_compilations_in_a_row(monkeypatch):
-    lines = []
-    monkeypatch.setattr(compiling, "_say", lines.append)
-    first, second, third = (compiling.compiled(without_a_file(name), {}) for name in ("first", "second", "third"))
-    monkeypatch.setattr(compiling._announcer, "ended", -np.inf)
+@pytest.fixture
+def lines(monkeypatch):
+    """Collect the lines that would be printed, as if the last compilation were long ago."""
+    shown = []
+    monkeypatch.setattr(jit.NOTICE, "show", shown.append)
+    monkeypatch.setattr(jit.NOTICE, "ended", -np.inf)
+    return shown
+
+
+def test_one_line_for_consecutive_compilations(monkeypatch, lines):
+    first, second, third = (njit(without_a_file(name)) for name in ("first", "second", "third"))
     first(1)
     second(1)
     assert lines == ["modeseek: compiling for first use, some seconds (for this process)"]
-    monkeypatch.setattr(compiling._announcer, "ended", -np.inf)  # a long time later
+    monkeypatch.setattr(jit.NOTICE, "ended", -np.inf)  # a long time later
     first(1)
     third(1)
     assert len(lines) == 2
 
 
-def test_the_code_of_others_is_none_of_our_business(monkeypatch):
-    from numba import njit
-
-    lines = []
-    monkeypatch.setattr(compiling, "_say", lines.append)
-    compiling.announce()
-    monkeypatch.setattr(compiling._announcer, "ended", -np.inf)
+def test_code_of_other_packages_is_not_announced(lines):
     assert njit(lambda x: x + 1)(1) == 2
     assert lines == []
 
 
-def test_a_missing_or_closed_stream_is_no_reason_to_fail(monkeypatch):
+def test_a_missing_or_closed_stream_is_no_error(monkeypatch):
     with open(os.devnull, "w") as closed:
         pass
     for stream in (None, closed):
         monkeypatch.setattr(sys, "stderr", stream)
-        compiling._say("nobody reads this")
+        jit.NOTICE.show("line")
 
 
-def test_announcing_imports_nothing():
-    code = (
-        "import sys; from modeseek.meanshift.engines.compiling import announce; announce(); "
-        "print('numba' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+def test_the_checksum_changes_with_each_module():
+    assert jit.source_checksum(jit, os) != jit.source_checksum(jit) != jit.source_checksum(os)

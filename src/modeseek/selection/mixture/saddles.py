@@ -7,13 +7,13 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek.selection.mixture.em import Mixture, log_density
 
-__all__ = ["dips"]
+__all__ = ["saddle_depths"]
 
 STEPS = 41
 
 
-def dips(mixture: Mixture) -> Array:
-    """Return how far the log density dips between each two components: shape (k, k), infinite on the diagonal.
+def saddle_depths(mixture: Mixture) -> Array:
+    """Return how far the log density saddle_depths between each two components: shape (k, k), infinite on the diagonal.
 
     All modes of two Gaussians lie on the ridge line between their means, the points where no direction leads up in
     both. The dip is the prominence of the lower of two peaks on it, 0 where one component is a shoulder of the other.
@@ -30,7 +30,7 @@ def dips(mixture: Mixture) -> Array:
     --------
     >>> def pair(gap):
     ...     return Mixture(np.full(2, 0.5), np.array([[0.0], [gap]]), np.ones((2, 1, 1)), "ball", 0.0)
-    >>> [round(float(dips(pair(gap))[0, 1]), 2) for gap in (1.0, 2.0, 3.0, 5.0)]
+    >>> [round(float(saddle_depths(pair(gap))[0, 1]), 2) for gap in (1.0, 2.0, 3.0, 5.0)]
     [0.0, 0.0, 0.44, 2.43]
     """
     k = len(mixture.weights)

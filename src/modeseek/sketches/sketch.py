@@ -9,13 +9,13 @@ import numpy as np
 
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, IntArray
-from modeseek.sketches.grid import Cells, Grid
+from modeseek.sketches.grid import Grid, GridCells
 from modeseek.sketches.sample import Sample
 
-__all__ = ["FIRST", "Plan", "Summary", "Survey"]
+__all__ = ["LAYOUT_ROWS", "Sketch", "SketchLayout", "SketchPoints"]
 
 # so many of the first rows say how fine the finest cells are
-FIRST = 65_536
+LAYOUT_ROWS = 65_536
 # a grid in more dimensions has hardly two rows in a cell
 MOST_DIMENSIONS = 6
 # cells, and rows of the sample, at most
@@ -24,7 +24,7 @@ CELLS, ROWS = 200_000, 20_000
 WIDEST = 1 / 4
 
 
-class Plan(NamedTuple):
+class SketchLayout(NamedTuple):
     """What all parts of the data are counted in, so that what is counted can be added up.
 
     Attributes
@@ -41,29 +41,29 @@ class Plan(NamedTuple):
     dimensions: int
 
     @classmethod
-    def of(cls, first: Array, *, cells: int = CELLS, rows: int = ROWS) -> Plan:
+    def of(cls, first: Array, *, cells: int = CELLS, rows: int = ROWS) -> SketchLayout:
         """Return the plan for data that begin with these rows."""
         d = first.shape[1]
-        return cls(Grid.of(first[:FIRST], cells) if d <= MOST_DIMENSIONS else None, rows, d)
+        return cls(Grid.of(first[:LAYOUT_ROWS], cells) if d <= MOST_DIMENSIONS else None, rows, d)
 
-    def begin(self) -> Survey:
+    def begin(self) -> Sketch:
         """Return a survey of no rows."""
-        return Survey(None if self.grid is None else self.grid.empty(), Sample.empty(self.rows, self.dimensions))
+        return Sketch(None if self.grid is None else self.grid.empty(), Sample.empty(self.rows, self.dimensions))
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class Sketch:
     """What a pass over rows has counted; whole numbers, so that no order changes anything.
 
     Attributes
     ----------
-    cells : Cells or None
+    cells : GridCells or None
         Where the rows lie.
     sample : Sample
         Some of them.
     """
 
-    cells: Cells | None
+    cells: GridCells | None
     sample: Sample
 
     @property
@@ -71,22 +71,22 @@ class Survey:
         """Weight of all rows."""
         return self.sample.weight
 
-    def add(self, rows: Array, weights: Array | None = None) -> Survey:
+    def add(self, rows: Array, weights: Array | None = None) -> Sketch:
         """Return the survey with more rows in it."""
         cells = None if self.cells is None else self.cells.add(rows, weights)
-        return Survey(cells, self.sample.add(rows, weights))
+        return Sketch(cells, self.sample.add(rows, weights))
 
-    def merge(self, other: Survey) -> Survey:
+    def merge(self, other: Sketch) -> Sketch:
         """Return the survey of the rows of both; which is merged into which makes no difference."""
         if self.cells is None or other.cells is None:
-            return Survey(None, self.sample.merge(other.sample))
-        return Survey(self.cells.merge(other.cells), self.sample.merge(other.sample))
+            return Sketch(None, self.sample.merge(other.sample))
+        return Sketch(self.cells.merge(other.cells), self.sample.merge(other.sample))
 
-    def faded(self, share: float) -> Survey:
+    def faded(self, share: float) -> Sketch:
         """Return the survey with every weight times `share`; what falls below half a row is dropped."""
-        return Survey(None if self.cells is None else self.cells.faded(share), self.sample.faded(share))
+        return Sketch(None if self.cells is None else self.cells.faded(share), self.sample.faded(share))
 
-    def summary(self, h: float, resolution: float, kind: str = "auto") -> Summary:
+    def summary(self, h: float, resolution: float, kind: str = "auto") -> SketchPoints:
         """Return the points that stand for all rows.
 
         Parameters
@@ -94,8 +94,8 @@ class Survey:
         h : float
             The smallest bandwidth.
         resolution : float
-            How wide a cell may be, over h. Cells that are finer are joined, but none are cut: where there were more
-            than could be kept, they are wider, and `Summary.resolution` tells.
+            How wide a cell may be, over h. GridCells that are finer are joined, but none are cut: where there were more
+            than could be kept, they are wider, and `SketchPoints.resolution` tells.
         kind : {"auto", "grid", "sample"}
             "auto" takes the sample where it has all distinct rows, where there are no cells, or where these are wider
             than h / 4.
@@ -110,17 +110,17 @@ class Survey:
                 'Take summary="sample".'
             )
         if cells is None or kind == "sample" or (kind == "auto" and (self.sample.whole or cells.side > WIDEST * h)):
-            return Summary(self.sample, self.sample.rows, self.sample.counts, None, self.weight)
-        return Summary(cells, cells.means, cells.counts, cells.side / h, self.weight)
+            return SketchPoints(self.sample, self.sample.rows, self.sample.counts, None, self.weight)
+        return SketchPoints(cells, cells.means, cells.counts, cells.side / h, self.weight)
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class SketchPoints:
     """Weighted points that stand for many rows.
 
     Attributes
     ----------
-    source : Cells or Sample
+    source : GridCells or Sample
         Where they come from.
     points : (m, d) array
         Means of cells, or rows of a sample.
@@ -132,7 +132,7 @@ class Summary:
         Weight of all rows that are stood for.
     """
 
-    source: Cells | Sample
+    source: GridCells | Sample
     points: Array
     weights: Array
     resolution: float | None

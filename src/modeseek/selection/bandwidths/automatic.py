@@ -22,7 +22,7 @@ from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.meanshift.partition import components
 from modeseek.metrics import rand_agreement
 
-__all__ = ["Range", "Scale", "automatic_range", "judge_scales"]
+__all__ = ["Range", "RangeScore", "automatic_range", "score_ranges"]
 
 # medians over this many points are as good as over all
 QUERIES = 200
@@ -57,7 +57,7 @@ class Range(NamedTuple):
         return float(np.sqrt(self.h_inf) * np.sqrt(self.h_max))
 
 
-class Scale(NamedTuple):
+class RangeScore(NamedTuple):
     """A scale of the grid and what halves of the data say of it.
 
     Attributes
@@ -94,7 +94,7 @@ def automatic_range(
     geometry: Geometry | None = None,
     watch: Watcher | None = None,
 ) -> Range:
-    """Return the range of the scale with the best score in `judge_scales`.
+    """Return the range of the scale with the best score in `score_ranges`.
 
     Where its halves agree no better than those of noise may, (1 - 5 / sqrt(m)) / sqrt(d) if m points in d dimensions
     are looked at, the range is that of the largest scale, at which all is one cluster. Fewer than twenty points cannot
@@ -124,7 +124,7 @@ def automatic_range(
     told = Stage("choosing the range", 0, len(_counts(n)), "scales", at_most=True)
     watch = watch or _nobody
     watch(told)
-    for judged, scale in enumerate(judge_scales(points, weights, geometry=geometry), 1):
+    for judged, scale in enumerate(score_ranges(points, weights, geometry=geometry), 1):
         watch(told._replace(done=judged))
         coarsest = coarsest or scale
         if best is None or scale.score > best.score:  # of equals, the coarser
@@ -140,7 +140,9 @@ def _nobody(stage: Stage) -> None:
     """Watch nothing."""
 
 
-def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geometry | None = None) -> Iterator[Scale]:
+def score_ranges(
+    points: Array, weights: Array | None = None, *, geometry: Geometry | None = None
+) -> Iterator[RangeScore]:
     """Yield the scales of the grid with what halves of the data say of them, from the coarsest on.
 
     At most 1000 points are looked at, fewer above 50 dimensions. They are cut in halves at random, four to sixteen
@@ -156,7 +158,7 @@ def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geome
     --------
     >>> from itertools import islice
     >>> from modeseek.datasets import paper_mixture
-    >>> for scale in islice(judge_scales(paper_mixture(50, random_state=0)[0]), 2, 6):
+    >>> for scale in islice(score_ranges(paper_mixture(50, random_state=0)[0]), 2, 6):
     ...     print(scale.neighbours, round(scale.range.h_max, 2), round(scale.score, 2))
     91 2.28 0.02
     64 1.71 0.27
@@ -174,10 +176,10 @@ def judge_scales(points: Array, weights: Array | None = None, *, geometry: Geome
     for count, h in zip(counts, _ranges(points, counts), strict=True):
         labels = [halves[0].labels(h, geometry, 0)]
         if labels[0].max() == 0:
-            yield Scale(count, h, 1.0, 0.0, 0.0)
+            yield RangeScore(count, h, 1.0, 0.0, 0.0)
             continue
         labels += [half.labels(h, geometry, number) for number, half in enumerate(halves[1:], 1)]
-        yield Scale(count, h, *_judge(halves, labels))
+        yield RangeScore(count, h, *_judge(halves, labels))
 
 
 class _Half(NamedTuple):

@@ -5,12 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
-from inputs import landscape_of
-from modeseek.selection import choice
-from modeseek.selection.choice import Candidate, Wishes, choose
+from inputs import knn_graph_of
+from modeseek.selection import select
 from modeseek.selection.mixture import FORMS, fit
-from modeseek.selection.proposers import Gaussians, Landscape, Retrial, by_mixture, gaussians
+from modeseek.selection.proposers import Gaussians, KnnGraph, Retrial, by_mixture, gaussians
 from modeseek.selection.proposers.proposals import is_trivial
+from modeseek.selection.select import Candidate, ClusterBounds, select_partition
 
 # each test of the view, open for everything
 OPEN = {
@@ -27,7 +27,7 @@ CLOSED = {name: getattr(gaussians, name) for name in OPEN}
 
 def seen(X, weights=None):
     """Make what a mixture looks at: coordinates and weights, no neighbours."""
-    return Landscape(None, np.ones(len(X)) if weights is None else weights, 2.0, (3,), X)
+    return KnnGraph(None, np.ones(len(X)) if weights is None else weights, 2.0, (3,), X)
 
 
 def in_a_row(seed, n=150, k=2, gap=4.0, d=2):
@@ -300,22 +300,22 @@ HALVES, THIRDS = np.repeat([0, 1], 60), np.repeat([0, 1, 2], 40)
 def staged(monkeypatch):
     """Let views say what a test wants them to; give back which were asked, and whether modes were said to be clear."""
 
-    def stage(*, mixture=None, modes=HALVES, stability=1.0, rise=1.0):
+    def stage(*, mixture=None, modes=HALVES, stability=1.0, excess_prominence=1.0):
         asked = []
 
-        def judged(landscape, view, seed, course):
+        def judged(graph, view, seed, course):
             asked.append(view)
             return [] if modes is None else [Candidate(view, (3.0, 1.0), modes, int(modes.max()) + 1, stability, 1.0)]
 
-        def mixed(landscape, rng, *, clear):
+        def mixed(graph, rng, *, clear):
             asked.append(clear)
             return None if mixture is None else Gaussians(mixture, (2.0, 3.0), 0.9)
 
-        monkeypatch.setattr(choice, "_judged", judged)
-        monkeypatch.setattr(choice, "by_mixture", mixed)
-        monkeypatch.setattr(choice, "rise", lambda landscape: rise)
+        monkeypatch.setattr(select, "_judged", judged)
+        monkeypatch.setattr(select, "by_mixture", mixed)
+        monkeypatch.setattr(select, "excess_prominence", lambda graph: excess_prominence)
         monkeypatch.setattr(
-            choice, "_votes", lambda landscape, found, *_, **__: [(np.arange(len(found[0].labels)), found[0].labels)]
+            select, "_votes", lambda graph, found, *_, **__: [(np.arange(len(found[0].labels)), found[0].labels)]
         )
         return asked
 
@@ -323,52 +323,52 @@ def staged(monkeypatch):
 
 
 def flat(dimension=2.0, n=120):
-    return Landscape(None, np.ones(n), dimension, (3,), np.zeros((n, 2)))
+    return KnnGraph(None, np.ones(n), dimension, (3,), np.zeros((n, 2)))
 
 
 @pytest.mark.parametrize(("dimension", "view"), [(3.5, "modes"), (3.6, "communities")])
 def test_the_dimension_says_which_view_speaks(staged, dimension, view):
     asked = staged()
-    assert view in choose(flat(dimension), seed=0).message
+    assert view in select_partition(flat(dimension), seed=0).message
     assert asked == ([view, False] if view == "modes" else [view])
 
 
-@pytest.mark.parametrize(("rise", "clear"), [(1.5, True), (1.4, False)])
-def test_a_mixture_is_told_whether_modes_are_clear(staged, rise, clear):
-    asked = staged(rise=rise)
-    choose(flat(), seed=0)
+@pytest.mark.parametrize(("excess_prominence", "clear"), [(1.5, True), (1.4, False)])
+def test_a_mixture_is_told_whether_modes_are_clear(staged, excess_prominence, clear):
+    asked = staged(excess_prominence=excess_prominence)
+    select_partition(flat(), seed=0)
     assert asked == ["modes", clear]
 
 
 def test_a_mixture_speaks_where_modes_say_otherwise(staged):
     staged(mixture=HALVES, modes=HALVES)
-    found = choose(flat(), seed=0)
-    assert [each.view for each in found.candidates] == ["modes"]
+    found = select_partition(flat(), seed=0)
+    assert [each.proposer for each in found.candidates] == ["modes"]
     staged(mixture=HALVES, modes=THIRDS)
-    found = choose(flat(), seed=0)
-    assert [each.view for each in found.candidates] == ["mixture", "modes"]
+    found = select_partition(flat(), seed=0)
+    assert [each.proposer for each in found.candidates] == ["mixture", "modes"]
     assert_array_equal(found.labels, HALVES)
     assert found.stability == 0.9
     staged(mixture=HALVES, modes=None)
-    assert "2 clusters by mixture" in choose(flat(), seed=0).message
+    assert "2 clusters by mixture" in select_partition(flat(), seed=0).message
 
 
 def test_a_mixture_speaks_where_modes_say_the_same_but_do_not_pass(staged):
-    staged(mixture=HALVES, modes=HALVES, rise=0.5)
-    assert "by mixture" in choose(flat(), seed=0).message
+    staged(mixture=HALVES, modes=HALVES, excess_prominence=0.5)
+    assert "by mixture" in select_partition(flat(), seed=0).message
 
 
 def test_few_points_are_told_of_chance(staged):
     for n, told in ((63, True), (64, False)):
         halves = np.arange(n) % 2
         staged(mixture=halves, modes=np.arange(n) % 3)
-        assert ("may look like this by chance" in choose(flat(n=n), seed=0).message) == told
+        assert ("may look like this by chance" in select_partition(flat(n=n), seed=0).message) == told
         staged(modes=halves)
-        assert "chance" not in choose(flat(n=n), seed=0).message
+        assert "chance" not in select_partition(flat(n=n), seed=0).message
 
 
 @pytest.mark.parametrize(
-    ("rise", "stability", "dimension", "passes"),
+    ("excess_prominence", "stability", "dimension", "passes"),
     [
         (0.59, 1.0, 2.0, False),
         (0.61, 0.71, 2.0, True),
@@ -380,21 +380,21 @@ def test_few_points_are_told_of_chance(staged):
         (1.5, 0.69, 9.0, False),
     ],
 )
-def test_the_gate(staged, rise, stability, dimension, passes):
-    staged(rise=rise, stability=stability)
-    found = choose(flat(dimension), seed=0)
+def test_the_gate(staged, excess_prominence, stability, dimension, passes):
+    staged(excess_prominence=excess_prominence, stability=stability)
+    found = select_partition(flat(dimension), seed=0)
     assert found.n_clusters == (2 if passes else 1)
     assert ("one cluster" in found.message) != passes
-    # who wishes for two has answered
-    assert choose(flat(dimension), seed=0, wishes=Wishes(2)).n_clusters == 2
+    # who bounds for two has answered
+    assert select_partition(flat(dimension), seed=0, bounds=ClusterBounds(2)).n_clusters == 2
 
 
 def test_wishes_pass_over_the_first(staged, monkeypatch):
     staged(mixture=HALVES, modes=THIRDS)
-    monkeypatch.setattr(choice, "_from_trees", lambda *_: [])
-    assert choose(flat(), seed=0, wishes=Wishes(3)).n_clusters == 3
-    assert choose(flat(), seed=0, wishes=Wishes(1, 2)).n_clusters == 2
-    none = choose(flat(), seed=0, wishes=Wishes(4))
+    monkeypatch.setattr(select, "_from_trees", lambda *_: [])
+    assert select_partition(flat(), seed=0, bounds=ClusterBounds(3)).n_clusters == 3
+    assert select_partition(flat(), seed=0, bounds=ClusterBounds(1, 2)).n_clusters == 2
+    none = select_partition(flat(), seed=0, bounds=ClusterBounds(4))
     assert none.n_clusters == 1
     assert none.candidates == ()
     assert none.memberships.shape == (120, 1)
@@ -402,30 +402,30 @@ def test_wishes_pass_over_the_first(staged, monkeypatch):
 
 def test_settings_next_to_one_are_heard():
     stability = {(float(a), b): 0.0 for a in (3, 4, 6) for b in (1.0, 2.0, 3.0)}
-    alone = choice._smoothed(stability | {(4.0, 2.0): 1.0}, (4.0, 2.0))
+    alone = select._smoothed(stability | {(4.0, 2.0): 1.0}, (4.0, 2.0))
     assert alone == pytest.approx(0.75)
-    assert choice._smoothed(stability | {(4.0, 2.0): 1.0}, (3.0, 1.0)) == pytest.approx(0.25 / 3)
-    assert choice._smoothed(stability | {(4.0, 2.0): 1.0}, (3.0, 2.0)) == pytest.approx(0.25 / 5)
+    assert select._smoothed(stability | {(4.0, 2.0): 1.0}, (3.0, 1.0)) == pytest.approx(0.25 / 3)
+    assert select._smoothed(stability | {(4.0, 2.0): 1.0}, (3.0, 2.0)) == pytest.approx(0.25 / 5)
     # two away, nobody is heard
-    assert choice._smoothed(stability | {(3.0, 1.0): 1.0}, (6.0, 1.0)) == 0.0
-    assert choice._smoothed(dict.fromkeys(stability, 0.6), (6.0, 3.0)) == pytest.approx(0.6)
-    assert choice._smoothed({(3.0, 1.0): 0.4}, (3.0, 1.0)) == pytest.approx(0.4)
+    assert select._smoothed(stability | {(3.0, 1.0): 1.0}, (6.0, 1.0)) == 0.0
+    assert select._smoothed(dict.fromkeys(stability, 0.6), (6.0, 3.0)) == pytest.approx(0.6)
+    assert select._smoothed({(3.0, 1.0): 0.4}, (3.0, 1.0)) == pytest.approx(0.4)
 
 
 def test_finer_partitions_are_worth_a_little_more(monkeypatch):
     said = {(3.0, 1.0): HALVES, (9.0, 1.0): THIRDS, (27.0, 1.0): np.repeat([0, 1], (119, 1))}
     rows = []
 
-    def propose(landscape):
+    def propose(graph):
         return {setting: labels[rows[-1] if rows else slice(None)] for setting, labels in said.items()}
 
-    def thinned(landscape, rng):
+    def thinned(graph, rng):
         rows.append(np.sort(rng.permutation(120)[:84]))
-        return choice.Thinned(landscape, rows[-1])
+        return select.Subsample(graph, rows[-1])
 
-    monkeypatch.setattr(choice, "GRIDS", {"modes": propose})
-    monkeypatch.setattr(choice, "thin", thinned)
-    found = choice._judged(flat(), "modes", 0)
+    monkeypatch.setattr(select, "GRIDS", {"modes": propose})
+    monkeypatch.setattr(select, "subsample", thinned)
+    found = select._judged(flat(), "modes", 0)
     # equally stable, but for the trivial neighbour in the grid that THIRDS hears of; -ln sum of squared shares is ln K
     assert [each.n_clusters for each in found] == [2, 3]
     assert [each.stability for each in found] == pytest.approx([1.0, 1.0])
@@ -433,7 +433,7 @@ def test_finer_partitions_are_worth_a_little_more(monkeypatch):
     assert found[1].score == pytest.approx(0.75 + 0.25 * 0.5 + 0.01 * np.log(3))
     del said[27.0, 1.0]
     rows.clear()
-    assert [each.n_clusters for each in choice._judged(flat(), "modes", 0)] == [3, 2]
+    assert [each.n_clusters for each in select._judged(flat(), "modes", 0)] == [3, 2]
 
 
 # ---------------------------------------- the choice, with nothing staged
@@ -441,30 +441,30 @@ def test_finer_partitions_are_worth_a_little_more(monkeypatch):
 
 def test_few_overlapping_groups_by_mixture():
     X, y = in_a_row(1, n=50, gap=3.5)
-    found = choose(landscape_of(X), seed=0)
+    found = select_partition(knn_graph_of(X), seed=0)
     assert "by mixture" in found.message
     assert "so few points" in found.message
-    assert found.candidates[0].view == "mixture"
+    assert found.candidates[0].proposer == "mixture"
     assert adjusted_rand_score(y, found.labels) > 0.6
     assert_allclose(found.memberships.sum(axis=1), 1.0)
-    again = choose(landscape_of(X), seed=0)
+    again = select_partition(knn_graph_of(X), seed=0)
     assert_array_equal(found.memberships, again.memberships)
 
 
 def test_clear_groups_by_modes_and_many_dimensions_by_communities():
     X, y = in_a_row(0, gap=9.0)
-    found = choose(landscape_of(X), seed=0)
+    found = select_partition(knn_graph_of(X), seed=0)
     assert "by modes" in found.message
     assert adjusted_rand_score(y, found.labels) == 1.0
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(120, 12)) + 8.0 * np.eye(12)[np.arange(120) % 3]
-    landscape = landscape_of(wide)
-    assert landscape.dimension >= choice.COMMUNITIES_FROM
-    assert "3 clusters by communities" in choose(landscape, seed=0).message
+    graph = knn_graph_of(wide)
+    assert graph.dimension >= select.COMMUNITIES_FROM
+    assert "3 clusters by communities" in select_partition(graph, seed=0).message
 
 
 def test_noise_is_one_cluster():
     for seed in range(3):
-        found = choose(landscape_of(one_gaussian(seed)), seed=seed)
+        found = select_partition(knn_graph_of(one_gaussian(seed)), seed=seed)
         assert found.n_clusters == 1
         assert_array_equal(found.labels, 0)

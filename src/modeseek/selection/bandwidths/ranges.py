@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from modeseek._common.neighbors import kth_distance
 from modeseek._common.types import Array
 from modeseek._common.validation import check_integer, check_number, check_range, check_state
-from modeseek.selection.bandwidths.choice import Range
+from modeseek.selection.bandwidths.automatic import Range
 
 __all__ = ["complete_range", "estimate_bandwidth", "local_scales"]
 
