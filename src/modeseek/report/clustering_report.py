@@ -133,7 +133,9 @@ def _lead(data: ReportData) -> str:
             parts.append(f"{counted(n_noise, 'row')} {'is' if n_noise == 1 else 'are'} noise")
     if data.confidence is not None and data.n_clusters:
         n_doubtful = int(data.doubtful.sum())
-        parts.append(f"{counted(n_doubtful, 'row') if n_doubtful else 'no row'} {'are' if n_doubtful > 1 else 'is'} doubtful")
+        parts.append(
+            f"{counted(n_doubtful, 'row') if n_doubtful else 'no row'} {'are' if n_doubtful > 1 else 'is'} doubtful"
+        )
     lead = [f"**{'; '.join(parts)}.**"]
     result = data.result
     if result is not None and not result.outcome.converged:

@@ -73,7 +73,9 @@ def _doubtful_table(data: ReportData, rows: IntArray) -> TableBlock:
     assert data.confidence is not None
     columns = data.extra[:MAX_EXTRA_COLUMNS]
     header = ["row", "cluster", "confidence", "second choice", *(PlainText(column.name) for column in columns)]
-    swatches = [Swatch(str(label), color) for label, color in zip(data.cluster_labels, palette(data.n_clusters), strict=True)]
+    swatches = [
+        Swatch(str(label), color) for label, color in zip(data.cluster_labels, palette(data.n_clusters), strict=True)
+    ]
     cells: list[list[TableCell]] = []
     for i, second in zip(listed.tolist(), second_choices(data, listed), strict=True):
         other: TableCell = "—"

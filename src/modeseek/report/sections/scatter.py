@@ -58,7 +58,9 @@ def scatter_section(data: ReportData) -> list[Block]:
         payload=_payload(data, rows, features, components),
     )
     # the scripts share one function scope
-    script = "\n".join(['"use strict";', "(function () {", *(read_static(f"scatter/{name}") for name in SCRIPTS), "})();"])
+    script = "\n".join(
+        ['"use strict";', "(function () {", *(read_static(f"scatter/{name}") for name in SCRIPTS), "})();"]
+    )
     return [Heading("Scatter plot"), HtmlBlock(html, caption, read_static("scatter.css"), script)]
 
 
