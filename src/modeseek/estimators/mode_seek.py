@@ -10,9 +10,12 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbours
+from modeseek._common.progress import Line
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import Points, check_integer, seed_of
-from modeseek.estimators.base import Memberships
+from modeseek.estimators.base import BaseClusterer
+from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
+from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
 from modeseek.selection.choice import Choice, Wishes, choose, merged
 from modeseek.selection.proposers import Landscape
@@ -31,7 +34,7 @@ POLISHING = 20
 BLOCK = 1 << 22
 
 
-class ModeSeek(Memberships):
+class ModeSeek(BaseClusterer):
     """Clusters with nothing to set: a view of the data proposes partitions, and the most stable one is taken.
 
     A density by nearest neighbours gives modes that merge by prominence. Where the data fill many dimensions, a graph
@@ -136,56 +139,74 @@ class ModeSeek(Memberships):
     _many: ClassVar[int] = 100_000
     _sample_rows: ClassVar[int] = 50_000
 
-    def _finest(self, sample: Points) -> None:
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if self._kind() == "grid":
             raise ValueError('summary="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
+        return FitSettings()
 
-    def _fit(self, points: Points) -> None:
+    def _solve(self, data: FitData, line: Line | None) -> FitResult:
+        points, watch = data.points, self._watch(line)
         wishes = self._wishes(len(points.values))
-        self.interrupted_ = False
         if len(points.values) < 3:
             n = len(points.values)
-            self._keep(points, np.zeros(n, dtype=np.intp), np.ones((n, 1)), np.ones(1))
-            self.stability_, self.alternatives_, self.message_ = 1.0, [], "one cluster: fewer than three distinct rows"
-            self.tree_ = flat_tree(points.inverse, points.weights)
-            return
-        landscape = self._landscape(points)
-        found = self._choose(points, landscape, wishes)
-        self.interrupted_ = bool(found.cut)
-        self._keep(points, found.labels, found.memberships if found.asked else None, found.cluster_stability)
-        self.stability_, self.alternatives_, self.message_ = found.stability, list(found.candidates), found.message
-        # of a single cluster nobody was chosen
+            return self._selection_result(
+                data,
+                np.zeros(n, dtype=np.intp),
+                np.ones((n, 1)),
+                np.ones(1),
+                outcome=Outcome.CHOSEN,
+                message="one cluster: fewer than three distinct rows",
+                stability=1.0,
+                tree=flat_tree(points.inverse, points.weights),
+            )
+        landscape = self._landscape(points, watch)
+        found = self._choose(points, landscape, wishes, watch)
+        # a single cluster comes from no candidate
         modes = found.n_clusters > 1 and found.candidates[0].view == "modes"
-        self.tree_ = tree_of(landscape, points.inverse, found.candidates[0].setting if modes else None)
+        return self._selection_result(
+            data,
+            found.labels,
+            found.memberships if found.asked else None,
+            found.cluster_stability,
+            outcome=Outcome.INTERRUPTED if found.cut else Outcome.CHOSEN,
+            message=found.message,
+            stability=found.stability,
+            alternatives=tuple(found.candidates),
+            tree=tree_of(landscape, points.inverse, found.candidates[0].setting if modes else None),
+        )
 
-    def _choose(self, points: Points, landscape: Landscape, wishes: Wishes) -> Choice:
+    def _selection_result(
+        self, data: FitData, numbers: IntArray, memberships: Array | None, cluster_stability: Array, **fields: Any
+    ) -> FitResult:
+        points = data.points
+        part = partition_of(points.values, points.weights, numbers, points.geometry, diameter=0.0, gap=0.0)
+        labels, centers = drop_small(part, self.min_cluster_size)
+        if memberships is not None:
+            fields |= membership_fields(data, labels, numbers, memberships, cluster_stability)
+        return make_result(type(self).__name__, data, labels, centers, **fields)
+
+    def _choose(self, points: Points, landscape: Landscape, wishes: Wishes, watch: Watcher | None) -> Choice:
         seed = seed_of(self.random_state)
         polish = _Polish(points.values) if points.geometry.spherical else None
-        found = choose(landscape, seed=seed, wishes=wishes, polish=polish, watch=self._watch())
+        found = choose(landscape, seed=seed, wishes=wishes, polish=polish, watch=watch)
         if wishes.allow(found.n_clusters):
             return found
         if found.cut:
             raise KeyboardInterrupt("ModeSeek: interrupted before there were as many clusters as asked for")
         # nobody proposed so few: of those with more, the best is merged
-        more = choose(landscape, seed=seed, wishes=Wishes(wishes.least), polish=polish, watch=self._watch())
+        more = choose(landscape, seed=seed, wishes=Wishes(wishes.least), polish=polish, watch=watch)
         if more.n_clusters > wishes.most:
             return merged(more, points.values, int(wishes.most))
         return replace(found, message=f"{found.message}; no partition with {wishes.least} clusters or more was found")
 
-    _title: ClassVar[str] = "ModeSeek"
-
-    def _watch(self) -> Watcher | None:
-        line = super()._watch()
-        watchers = [*([] if line is None else [line]), *(self.callbacks or ())]
+    def _watch(self, line: Line | None) -> Watcher | None:
+        watchers = [*([] if line is None else [line.tell]), *(self.callbacks or ())]
 
         def tell(stage: Stage) -> None:
             for watcher in watchers:
                 watcher(stage)
 
         return tell if watchers else None
-
-    def _interruption(self) -> str:
-        return self.message_ if self.interrupted_ else ""
 
     def _wishes(self, n_distinct: int) -> Wishes:
         for name in ("n_clusters", "min_clusters", "max_clusters"):
@@ -200,7 +221,7 @@ class ModeSeek(Memberships):
             )
         return Wishes(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
 
-    def _landscape(self, points: Points) -> Landscape:
+    def _landscape(self, points: Points, watch: Watcher | None = None) -> Landscape:
         x = points.values.astype(np.float64)
         pca = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full")
         coordinates = pca.fit_transform(x)
@@ -210,19 +231,13 @@ class ModeSeek(Memberships):
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
         counts = counts_for(len(x))
-        neighbours = nearest_neighbours(x, longest_list(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
+        neighbours = nearest_neighbours(x, longest_list(counts, len(x)), n_jobs=self.n_jobs, watch=watch)
         # distances of 0 are rounding between distinct rows
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0
         neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
         dimension = min(intrinsic_dimension(neighbours), filled)
         return Landscape(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
-
-    def _keep(self, points: Points, labels: IntArray, memberships: Array | None, stability: Array) -> None:
-        part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)
-        self._store_clusters(points, part)
-        if memberships is not None:
-            self._store_memberships(part, labels, memberships, stability)
 
 
 def _rounding(points: Points, longest: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import IntArray
-from modeseek.estimators.shown import DOUBTFUL
+from modeseek.estimators.display import DOUBTFUL
 from modeseek.plots.colours import NOISE_COLOUR, palette
 from modeseek.report.blocks import Block, Cell, Details, Heading, Jump, Paragraph, Stack, Swatch, Table
 from modeseek.report.code import SILENT, changed_parameters
