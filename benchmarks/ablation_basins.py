@@ -8,10 +8,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from modeseek._common.neighbors import nearest_neighbours
+from modeseek._common.neighbors import nearest_neighbors
 from modeseek._common.validation import Points
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import Setting, doubly_stochastic, stochastic
+from modeseek.meanshift.chains import Problem, doubly_stochastic, stochastic
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.meanshift.partition import components
@@ -32,10 +32,10 @@ def basins(points: Points, kind: str, seed: int) -> np.ndarray:
     are joined by such points, are one basin.
     """
     x, n = points.values, len(points.values)
-    away = nearest_neighbours(x, min(2 * KAPPA, n - 1)).distances
+    away = nearest_neighbors(x, min(2 * KAPPA, n - 1)).distances
     low, middle, high = (float(np.median(away[:, min(k, n - 1) - 1])) for k in (KAPPA // 2, KAPPA, 2 * KAPPA))
     widest = middle if kind == "SMS" else high
-    setting = Setting(x, points.weights, BIWEIGHT, points.geometry, choose("auto", BIWEIGHT, x, widest))
+    setting = Problem(x, points.weights, BIWEIGHT, points.geometry, choose("auto", BIWEIGHT, x, widest))
     if kind == "SMS":
         chain = stochastic(setting, middle, seed=seed)
     else:

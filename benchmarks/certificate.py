@@ -22,7 +22,7 @@ from common import RESULTS, ROOT, machine, parser_of, read_csv, replace_section,
 from contestants import DATA, blobs
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import ORDERS, Shrinking
-from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, run, setting, stochastic
+from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, make_problem, run, stochastic
 from modeseek.meanshift.partition import components
 
 LIMIT = 2_000
@@ -35,7 +35,7 @@ def chains(quick: bool) -> dict[str, Any]:
 
     def paper(n: int, doubly: bool) -> Any:
         def make(seed: int, order: str) -> Any:
-            given = setting(paper_mixture(n, random_state=seed)[0])
+            given = make_problem(paper_mixture(n, random_state=seed)[0])
             if doubly:
                 return doubly_stochastic(given, Shrinking(0.2, 1.6, 0.6), seed=seed, order=order)
             return stochastic(given, 1.2, seed=seed, order=order)
@@ -45,7 +45,7 @@ def chains(quick: bool) -> dict[str, Any]:
     def blob(n: int) -> Any:
         def make(seed: int, order: str) -> Any:
             policy = Shrinking(plane.h_min, plane.h_max, plane.h_inf)
-            return doubly_stochastic(setting(blobs(plane, n)[0]), policy, seed=seed, order=order)
+            return doubly_stochastic(make_problem(blobs(plane, n)[0]), policy, seed=seed, order=order)
 
         return make
 

@@ -26,7 +26,7 @@ from sklearn.datasets import make_blobs
 
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._common.validation import canonical_points
-from modeseek.meanshift.chains import Setting, Stopping, algorithms, mean_shift, run
+from modeseek.meanshift.chains import Problem, Stopping, algorithms, mean_shift, run
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import PROFILES
 from modeseek.meanshift.partition import components
@@ -55,7 +55,7 @@ class Counted:
         return workspace
 
 
-def alone(space: Setting, h: float, tol: float, most: int) -> Array:
+def alone(space: Problem, h: float, tol: float, most: int) -> Array:
     workspace, points = space.open(), space.points.copy()
     climbing = np.arange(len(points))
     for _ in range(most):
@@ -80,7 +80,7 @@ def measure(name: str, X: Array, h: float, profile: str) -> dict[str, object]:
     ends = []
     for kind in ("alone", "together", "paths"):
         engine = Counted(kernel, points.values)
-        space = Setting(points.values, points.weights, kernel, points.geometry, engine)
+        space = Problem(points.values, points.weights, kernel, points.geometry, engine)
         space.open().shift_all(points.values[:1], h)  # compiled before the clock starts
         engine.sums = 0
         start = time.process_time()

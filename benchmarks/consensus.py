@@ -29,7 +29,7 @@ from common import ROOT, machine, parser_of, read_csv, replace_section, table, w
 from labelled import prepared, read_sets
 from modeseek import DoublyStochasticMeanShift, StochasticMeanShift
 from modeseek.datasets import paper_mixture
-from modeseek.meanshift.consensus import clumps_of, consensus
+from modeseek.meanshift.consensus import consensus, find_fragments
 from modeseek.metrics import rand_agreement
 
 CHAINS, PART = 16, 8
@@ -111,7 +111,7 @@ def judged(start: dict[str, Any], y: np.ndarray, model: Any) -> Iterator[dict[st
 def details(y: np.ndarray, known: np.ndarray, model: Any) -> dict[str, float]:
     """Return what else is known of our own consensus: clumps, doubtful rows, and linkage in rounds."""
     chains, labels, sure = model.chain_labels_, model.labels_[known], model.confidence_[known] >= SURE
-    clumps = len(clumps_of(chains, np.ones(chains.shape[1])).weights)
+    clumps = len(find_fragments(chains, np.ones(chains.shape[1])).weights)
     rounds = consensus(chains, square=max(1, clumps // 3)).labels
     return {
         "clumps": clumps,

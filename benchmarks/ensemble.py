@@ -20,7 +20,7 @@ import numpy as np
 from common import machine, parser_of, write_csv
 from contestants import DATA, SEED, blobs
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import Chain, Stopping, doubly_stochastic, setting
+from modeseek.meanshift.chains import Chain, Stopping, doubly_stochastic, make_problem
 
 CHAINS = 8
 
@@ -28,7 +28,7 @@ CHAINS = 8
 def make_chains(n: int) -> list[Chain]:
     """Return chains on the same points that differ in their draws."""
     data = DATA["2-D"]
-    given = setting(blobs(data, n)[0])
+    given = make_problem(blobs(data, n)[0])
     policy = Shrinking(data.h_min, data.h_max, data.h_inf)
     return [doubly_stochastic(given, policy, seed=SEED, chain=number) for number in range(CHAINS)]
 

@@ -31,7 +31,7 @@ from common import machine, parser_of, read_csv, replace_section, table, write_c
 from modeseek import MeanShift
 from modeseek._common.types import Geometry, IntArray
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, partition, setting
+from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, make_problem, partition
 from modeseek.meanshift.engines import ENGINES
 from modeseek.meanshift.engines.cuda.device import kernel_of, multiprocessors
 from modeseek.meanshift.ensemble import run_chains
@@ -91,7 +91,7 @@ def chains_of_engine(
     points: np.ndarray, engine: str, numbers: Sequence[int], stopping: Stopping
 ) -> tuple[list[Any], list[ChainResult]]:
     """Run chains of these numbers on an engine."""
-    given = setting(points, engine=engine)
+    given = make_problem(points, engine=engine)
     chains = [doubly_stochastic(given, POLICY, seed=0, chain=number) for number in numbers]
     return chains, run_chains(chains, stopping)
 
@@ -168,7 +168,9 @@ def climbs(quick: bool) -> Iterator[dict[str, Any]]:
     MeanShift(0.5, n_jobs=-1).fit(points[:5000])  # compiles for the processor
     for profile in ("biweight", "flat"):
         tol = 1e-3 if profile == "flat" else 1e-4
-        workspace = ENGINES["cuda"].open(points, np.ones(n), setting(points[:1], profile=profile).profile, Geometry())
+        workspace = ENGINES["cuda"].open(
+            points, np.ones(n), make_problem(points[:1], profile=profile).profile, Geometry()
+        )
         workspace.climb(points[:100], 0.5, tol, 300)
         seconds, found = timed(partial(workspace.climb, points, 0.5, tol, 300), 1)
         row = row_of(f"MS, {profile}, n = {n:,}, d = 2, every point climbs", seconds, None)

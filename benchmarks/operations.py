@@ -26,7 +26,7 @@ from modeseek._common.types import Geometry
 from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import Setting, Stopping, doubly_stochastic
+from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic
 from modeseek.meanshift.engines import ENGINES
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, QUADWEIGHT, Profile
 from modeseek.meanshift.types import Engine
@@ -49,7 +49,7 @@ def _case(rows, h_min, h_max, h_inf, profile=BIWEIGHT, metric="euclidean"):  # t
     points = canonical_points(rows, np.ones(len(rows)), Geometry(metric))
 
     def run(engine: Counted) -> float | None:
-        setting = Setting(points.values, points.weights, profile, points.geometry, engine)
+        setting = Problem(points.values, points.weights, profile, points.geometry, engine)
         chain = doubly_stochastic(setting, Shrinking(h_min, h_max, h_inf), seed=SEED)
         return count(chain, engine, Stopping(h_min / 4, rule="shifts", max_sweeps=SWEEPS)).per_update
 

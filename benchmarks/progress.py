@@ -20,7 +20,7 @@ import numpy as np
 from common import machine
 from modeseek._common.progress.line import SHARE, Line
 from modeseek._common.progress.screens import TERMINAL_TICK, screen_for
-from modeseek.meanshift.chains import Stopping, setting, stochastic
+from modeseek.meanshift.chains import Stopping, make_problem, stochastic
 
 DRAWINGS, SWEEPS = 500, 200_000
 
@@ -51,7 +51,7 @@ def drawing(line: Line) -> float:
 
 def sweeping(line: Line) -> float:
     """Return the seconds that the callback takes after a sweep, most of which it has nothing to do."""
-    chain = stochastic(setting(np.random.default_rng(0).normal(size=(1000, 2))), 0.5, seed=0)
+    chain = stochastic(make_problem(np.random.default_rng(0).normal(size=(1000, 2))), 0.5, seed=0)
     follow = line.follow(chain, Stopping(0.1))
     state, info = chain.sweep(chain.init())
     start = time.thread_time()

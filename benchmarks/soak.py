@@ -37,9 +37,9 @@ from common import ROOT, machine, memory, parser_of, read_csv, replace_section, 
 from modeseek import io
 from modeseek._common.hints import AdviceWarning, CheckpointWarning
 from modeseek._storage import DataError
-from modeseek.meanshift import theory as diagnostics
+from modeseek.meanshift import theory
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, partition, run, setting, stochastic
+from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make_problem, partition, run, stochastic
 from modeseek.meanshift.engines import ENGINES
 from modeseek.meanshift.kernels.profiles import get_profile
 
@@ -202,7 +202,7 @@ class Round:
         X = np.unique(self.X.astype(np.float64), axis=0)
         X = (X - X.mean(axis=0)) / (np.abs(X - X.mean(axis=0)).max() or 1.0)
         h, seed = float(self.rng.uniform(0.1, 0.6)), int(self.rng.integers(1000))
-        given = setting(X, engine=str(self.rng.choice(["brute", "auto"])))
+        given = make_problem(X, engine=str(self.rng.choice(["brute", "auto"])))
         if self.rng.random() < 0.5:
             chain = stochastic(given, h, seed=seed)
         else:
@@ -217,7 +217,7 @@ class Round:
         diameter, gap = distances[same].max(), distances[~same].min(initial=np.inf)
         assert chain.upper is not None
         held(diameter < stopping.tau and gap > chain.upper(result.state) + 2 * diameter, "the certificate is true")
-        held(diagnostics.stays(chain, result.state, stopping.tau, sweeps=20), "a certified partition stays")
+        held(theory.partition_stays(chain, result.state, stopping.tau, sweeps=20), "a certified partition stays")
 
     def file(self) -> None:
         """See that a model comes back from its file as it was, and that the file is refused with one bit changed."""

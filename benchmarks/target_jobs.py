@@ -40,7 +40,7 @@ def job_evaluations(n: int) -> dict[str, Any]:
     from modeseek._common.types import Geometry
     from modeseek._common.validation import canonical_points
     from modeseek.meanshift.bandwidth import Shrinking
-    from modeseek.meanshift.chains import Setting, Stopping, doubly_stochastic
+    from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic
     from modeseek.meanshift.engines import ENGINES
     from modeseek.meanshift.kernels.profiles import BIWEIGHT
 
@@ -51,7 +51,7 @@ def job_evaluations(n: int) -> dict[str, Any]:
     engine.open(points.values[:2].copy(), points.weights[:2].copy(), BIWEIGHT, Geometry())
     if engine.evaluations is None:
         raise SystemExit(f"engine {name!r} does not count its evaluations")
-    setting = Setting(points.values, points.weights, engine=engine)
+    setting = Problem(points.values, points.weights, engine=engine)
     chain = doubly_stochastic(setting, Shrinking(data.h_min, data.h_max, data.h_inf), seed=SEED)
     counted = count(chain, engine, Stopping(data.h_min / 4))
     return {"per_update": counted.per_update, "sweeps": counted.sweeps, "note": name}

@@ -26,9 +26,9 @@ from modeseek.diarization.segments import read_windows
 from modeseek.io import read_model
 from modeseek.io.models import MAGIC as MODEL
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import Chain, Checkpoint, Record, Stopping, doubly_stochastic, setting
+from modeseek.meanshift.chains import Chain, Checkpoint, Record, Stopping, doubly_stochastic, make_problem
 from modeseek.meanshift.chains.checkpoint import MAGIC as CHECKPOINT
-from modeseek.meanshift.ensemble import chains_of, run_chains
+from modeseek.meanshift.ensemble import make_chains, run_chains
 
 __all__ = ["CORPUS", "HARNESSES", "Harness", "attempt", "chains", "run_of_chains"]
 
@@ -210,8 +210,8 @@ def _model(path: Path) -> None:
 
 def chains() -> list[Chain]:
     """Return the runs that checkpoints of the corpus are of."""
-    points = setting(np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.2], [3.0, 3.0], [3.1, 3.0]]), engine="reference")
-    return chains_of(partial(doubly_stochastic, points, Shrinking(0.4, 1.6, 0.8), seed=0), 2)
+    points = make_problem(np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.2], [3.0, 3.0], [3.1, 3.0]]), engine="reference")
+    return make_chains(partial(doubly_stochastic, points, Shrinking(0.4, 1.6, 0.8), seed=0), 2)
 
 
 def run_of_chains(path: Path, sweeps: int) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbours
+from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
 from modeseek._common.types import Array, Geometry
 from modeseek._common.validation import canonical_points
 from modeseek.selection.proposers import Landscape
@@ -48,7 +48,7 @@ def raw_rows(kind: str, rng: np.random.Generator, n: int, d: int) -> Array:
 def landscape_of(X: Array) -> Landscape:
     """Make the landscape of distinct rows, each of weight 1."""
     counts = counts_for(len(X))
-    neighbours = nearest_neighbours(X, longest_list(counts, len(X)))
+    neighbours = nearest_neighbors(X, longest_list(counts, len(X)))
     return Landscape(neighbours, np.ones(len(X)), min(intrinsic_dimension(neighbours), X.shape[1]), counts, X)
 
 

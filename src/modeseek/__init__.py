@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from modeseek._common.version import __version__
+
 if TYPE_CHECKING:
     from modeseek import datasets, io, meanshift, metrics, paper, plots, scorers
     from modeseek.estimators import (
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     )
     from modeseek.selection.bandwidths import estimate_bandwidth
 
-__version__ = "0.1.0"
 
 __all__ = [
     "BlurringMeanShift",
@@ -55,10 +56,10 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_SOURCES[name]), name)
     if name in _MODULES:
         return importlib.import_module(f"modeseek.{name}")
-    from modeseek._common.hints import closest
+    from modeseek._common.hints import did_you_mean
 
     # private names are requested by inspection tools, not by users
-    hint = "" if name.startswith("_") else closest(name, [*__all__, *_MODULES])
+    hint = "" if name.startswith("_") else did_you_mean(name, [*__all__, *_MODULES])
     raise AttributeError(f"module 'modeseek' has no attribute {name!r}.{hint}")
 
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
-from modeseek._common.neighbors import kth_distance, kth_distances, nearest, nearest_neighbours, pairs_within
+from modeseek._common.neighbors import kth_distance, kth_distances, nearest, nearest_neighbors, pairs_within
 
 DIMENSIONS = [2, 13, 40]  # by trees, and by products of rows
 
@@ -70,7 +70,7 @@ def test_nearest_of_huge_ones(d, n, rng):
 
 @pytest.mark.parametrize("k", [1, 5])
 def test_nearest_neighbours(points, k):
-    found, distances = nearest_neighbours(points, k), cdist(points, points)
+    found, distances = nearest_neighbors(points, k), cdist(points, points)
     np.fill_diagonal(distances, np.inf)
     assert_allclose(found.distances, np.sort(distances, axis=1)[:, :k], rtol=1e-9, atol=0)
     assert_allclose(found.distances, np.take_along_axis(distances, found.indices, axis=1), rtol=1e-9, atol=0)

@@ -20,7 +20,7 @@ from modeseek import (
     estimate_bandwidth,
 )
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import blurring, doubly_stochastic, mean_shift, setting, stochastic
+from modeseek.meanshift.chains import blurring, doubly_stochastic, make_problem, mean_shift, stochastic
 
 SHIFTING = {
     "mean_shift": lambda h, **more: MeanShift(h, **more),
@@ -257,7 +257,7 @@ def test_states_move_with_the_data(name, engine, seed, d):
 
 
 def after_sweeps(name, engine, rows, h, sweeps=4):
-    chain = CHAINS[name](setting(rows, engine=engine), h)
+    chain = CHAINS[name](make_problem(rows, engine=engine), h)
     state = chain.init()
     for _ in range(sweeps):
         state, _ = chain.sweep(state)

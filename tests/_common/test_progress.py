@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
-from modeseek._common.neighbors import nearest, nearest_neighbours
+from modeseek._common.neighbors import nearest, nearest_neighbors
 from modeseek._common.progress import Line, line, screens, show_line
 from modeseek._common.progress.report import Report, clock, count, fitted
 from modeseek._common.types import Stage
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import Stopping, doubly_stochastic, mean_shift, run, setting
+from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem, mean_shift, run
 from modeseek.meanshift.chains import progress as chain_progress
 from modeseek.meanshift.chains.progress import ChainFollower, ChainsFollower
-from modeseek.meanshift.ensemble import chains_of, run_chains
+from modeseek.meanshift.ensemble import make_chains, run_chains
 from modeseek.selection.bandwidths import automatic_range, judge_scales
 
 X = paper_mixture(30, random_state=1)[0]
@@ -111,7 +111,7 @@ def follow(hand, chain, stopping, sweeps, seconds):
 
 
 def test_a_run_says_updates_clumps_h_sweeps_and_the_most_time_left(hand):
-    chain = doubly_stochastic(setting(X), Shrinking(0.2, 1.6, 0.6), seed=0)
+    chain = doubly_stochastic(make_problem(X), Shrinking(0.2, 1.6, 0.6), seed=0)
     said = follow(hand, chain, Stopping(0.05, max_time=30.0, max_updates=100 * len(X)), 10, 1.0)[-1]
     updates, clumps, h, sweeps = said.facts
     assert (updates, sweeps) == ("900 of 9,000 updates", "10 sweeps")
@@ -131,13 +131,13 @@ def test_counting_clumps_takes_a_bounded_share_of_the_time(hand, monkeypatch):
         return np.zeros(len(points), dtype=int)
 
     monkeypatch.setattr(chain_progress, "components", slow)
-    chain = doubly_stochastic(setting(X), Shrinking(0.2, 1.6, 0.6), seed=0)
+    chain = doubly_stochastic(make_problem(X), Shrinking(0.2, 1.6, 0.6), seed=0)
     follow(hand, chain, Stopping(0.05), 2000, 0.5)
     assert 8 <= len(counts) <= 11  # of 1000 s
 
 
 def test_mean_shift_says_how_many_have_arrived(hand):
-    said = follow(hand, mean_shift(setting(X), 0.8, tol=1e-3), Stopping(0.2), 60, 1.0)
+    said = follow(hand, mean_shift(make_problem(X), 0.8, tol=1e-3), Stopping(0.2), 60, 1.0)
     assert said[-1].facts[0] == f"{len(X)} of {len(X)} points arrived"
     assert said[-1].share == 1.0
     assert said[0].share < 1.0
@@ -146,7 +146,9 @@ def test_mean_shift_says_how_many_have_arrived(hand):
 def test_several_chains_say_how_many_have_ended(hand):
     told = Line("DSMS")
     several = ChainsFollower(told, 4)
-    chains = chains_of(lambda chain: doubly_stochastic(setting(X), Shrinking(0.2, 1.6, 0.6), seed=0, chain=chain), 4)
+    chains = make_chains(
+        lambda chain: doubly_stochastic(make_problem(X), Shrinking(0.2, 1.6, 0.6), seed=0, chain=chain), 4
+    )
     at_end = []
 
     def ended(stage):
@@ -281,10 +283,10 @@ def test_the_range_tells_the_scales_it_has_judged():
 def test_searches_for_neighbours_tell_rows_and_find_the_same(monkeypatch):
     for d in (2, 20):
         rows = np.random.default_rng(d).normal(size=(90, d))
-        whole, one = nearest_neighbours(rows, 5), nearest(rows, rows + 0.1)
+        whole, one = nearest_neighbors(rows, 5), nearest(rows, rows + 0.1)
         monkeypatch.setattr("modeseek._common.neighbors.ROWS", 40)
         told = []
-        parts = nearest_neighbours(rows, 5, watch=told.append)
+        parts = nearest_neighbors(rows, 5, watch=told.append)
         assert [stage.done for stage in told] == [40, 80, 90]
         np.testing.assert_array_equal(parts.indices, whole.indices)
         np.testing.assert_array_equal(parts.distances, whole.distances)
@@ -301,7 +303,7 @@ def test_modeseek_calls_back_at_every_stage():
 
 
 def test_arrived_is_what_frozen_goes_by():
-    chain = mean_shift(setting(X), 0.8)
+    chain = mean_shift(make_problem(X), 0.8)
     result = run(chain, Stopping(0.2))
     assert chain.arrived(result.state).all()
     assert not chain.arrived(chain.init()).any()

@@ -25,7 +25,7 @@ from modeseek._common.resources import (
 )
 from modeseek.estimators.memory import fit_memory
 from modeseek.meanshift.bandwidth import Walk
-from modeseek.meanshift.chains import Stopping, run, setting, stochastic
+from modeseek.meanshift.chains import Stopping, make_problem, run, stochastic
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.theory import submartingale
 
@@ -273,7 +273,7 @@ def test_a_limit_on_time_is_heard_within_a_sweep(name, monkeypatch):
 def test_a_sweep_cut_short_leaves_the_state_before_it(monkeypatch):
     """What comes out is what a run of so many whole sweeps gives, and can go on from there."""
     X = rows(200, 2)
-    made = lambda: stochastic(setting(X, engine="brute"), 0.6, seed=0)  # noqa: E731
+    made = lambda: stochastic(make_problem(X, engine="brute"), 0.6, seed=0)  # noqa: E731
     seen, ticks = [0], itertools.count()
     monkeypatch.setattr(resources, "perf_counter", lambda: 3e7 * next(ticks) if seen[0] == 3 else 0.0)
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points, check_tau, distinct_rows, same_rows, seed_of
+from modeseek._common.validation import canonical_points, check_tau, seed_of, sorted_unique_rows, unique_rows
 
 ROWS = arrays(
     np.float64,
@@ -20,15 +20,15 @@ ROWS = arrays(
 @given(ROWS)
 def test_distinct_rows_are_those_of_numpy(rows):
     values, inverse = np.unique(rows, axis=0, return_inverse=True)
-    first, code = distinct_rows(rows)
+    first, code = sorted_unique_rows(rows)
     assert_array_equal(rows[first], values)
     assert_array_equal(code, inverse.reshape(-1))
 
 
 @given(ROWS)
 def test_same_rows_are_the_distinct_rows_in_any_order(rows):
-    expected, code = distinct_rows(rows)
-    first, number = same_rows(rows)
+    expected, code = sorted_unique_rows(rows)
+    first, number = unique_rows(rows)
     assert_array_equal(np.sort(first), np.sort(expected))
     assert_array_equal(first[number], expected[code])
 
@@ -36,7 +36,7 @@ def test_same_rows_are_the_distinct_rows_in_any_order(rows):
 def test_rows_with_one_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr("modeseek._common.validation.points.MIXER", np.uint64(0))  # every row hashes to 0
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
-    first, number = same_rows(rows)
+    first, number = unique_rows(rows)
     assert_array_equal(first[number], [0, 1, 0])
 
 
@@ -50,8 +50,8 @@ def test_canonical_form_ignores_order_and_repetition(rows, seed):
     assert_array_equal(weighted.values, copied.values)
     assert_array_equal(weighted.weights, copied.weights)
     assert_array_equal(weighted.offset, copied.offset)
-    assert_array_equal(weighted.values[weighted.inverse], weighted.place(rows))
-    assert_allclose(weighted.restore(weighted.values)[weighted.inverse], rows, atol=1e-6)
+    assert_array_equal(weighted.values[weighted.inverse], weighted.to_canonical(rows))
+    assert_allclose(weighted.to_data(weighted.values)[weighted.inverse], rows, atol=1e-6)
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200])

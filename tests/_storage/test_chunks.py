@@ -214,7 +214,7 @@ def test_moments_do_not_depend_on_blocks(cuts):
     moments = Moments.empty(2)
     for block in np.split(rows, sorted(cuts)):
         moments = moments.add(block)
-    whole = Scaling.fit(rows, standardise=True)
+    whole = Scaling.fit(rows, standardize=True)
     np.testing.assert_array_equal(moments.scaling(), whole)
     np.testing.assert_allclose(whole.shift, rows.mean(axis=0))
     np.testing.assert_allclose(whole.factor, rows.std(axis=0))
@@ -222,6 +222,6 @@ def test_moments_do_not_depend_on_blocks(cuts):
 
 def test_moments_of_huge_numbers_and_of_one_value():
     rows = np.array([[1e308, 5.0], [-1e308, 5.0]] * 10_000)
-    scaling = Scaling.fit(rows, standardise=True)
+    scaling = Scaling.fit(rows, standardize=True)
     np.testing.assert_allclose(scaling.factor, [1e308, 1.0])
     np.testing.assert_allclose(scaling.shift, [0.0, 5.0], atol=1e294)

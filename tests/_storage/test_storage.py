@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import os
+import pickle
 import stat
 import string
 import sys
@@ -15,8 +16,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from modeseek._storage import DataError, atomic_path, check_target, read_table, write_json
-from modeseek._storage.atomic import put_in_place
+from modeseek._storage import (
+    DataError,
+    MissingValueError,
+    TextColumnError,
+    UnknownColumnError,
+    atomic_path,
+    check_target,
+    read_table,
+    write_json,
+)
+from modeseek._storage.atomic import put_in_place, remove_parts
 from modeseek._storage.text import read_text
 
 pa = pytest.importorskip("pyarrow")
@@ -72,6 +82,35 @@ def test_atomic_keeps_permissions_and_links(tmp_path):
     assert (tmp_path / "link.csv").is_symlink()
     assert real.read_text() == "new"
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
+def test_atomic_is_private_from_the_first_byte(tmp_path, monkeypatch):
+    """Before its permissions were set, others could open the part of a private file."""
+    target = put(tmp_path, "a.csv", "old")
+    target.chmod(0o600)
+    seen, create = [], os.open
+
+    def watched(path, flags, mode=0o777, **named):
+        descriptor = create(path, flags, mode, **named)
+        if flags & os.O_CREAT:
+            seen.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        return descriptor
+
+    monkeypatch.setattr(os, "open", watched)
+    with atomic_path(target) as part:
+        part.write_text("new")
+    assert seen == [0o600]
+
+
+def test_remove_parts_keeps_files_of_the_user(tmp_path):
+    """A date was taken for the random part of a temporary name."""
+    put(tmp_path, ".run.20260101.ckpt", "a copy")
+    with atomic_path(tmp_path / "run.ckpt") as part:
+        pass
+    (tmp_path / "run.ckpt").rename(part)
+    remove_parts(tmp_path / "run.ckpt")
+    assert [p.name for p in tmp_path.iterdir()] == [".run.20260101.ckpt"]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs a device file")
@@ -435,10 +474,16 @@ def test_missing_file_names_the_nearest(tmp_path):
 
 
 BAD_CELLS = [
-    ("x,s\n1,u\n2,v\n", "column 's' is not numeric: row 1 .line 2. has 'u'. .*--ignore s"),
-    ("x,s,t\n1,5,u\n2,oops,v\n", "'s' is not numeric: row 2 .line 3. has 'oops'.*for t.*--ignore s,t"),
-    ("x,two words\n1,u\n", "--ignore 'two words'"),
-    ("x,y\n1,2\n,3\n", "row 2 .line 3. has a missing value in column 'x'.*--ignore x"),
+    ("x,s\n1,u\n2,v\n", "column 's' is not numeric: row 1 .line 2. has 'u'. .*leave the column out"),
+    (
+        "x,s,t\n1,5,u\n2,oops,v\n",
+        "'s' is not numeric: row 2 .line 3. has 'oops'.*Not numeric either: t.*leave the columns out",
+    ),
+    ("x,two words\n1,u\n", "column 'two words' is not numeric"),
+    (
+        "x,y\n1,2\n,3\n",
+        "row 2 .line 3. has a missing value in column 'x': correct it, remove the row, or leave the column out",
+    ),
     ("x,y\n1,2\n3,NaN\n5,NA\n", "row 2 .line 3. has a missing value in column 'y' .2 rows have such values"),
     ("x,y\n1,inf\n", "row 1 .line 2. has an infinite value in column 'y'"),
     ("x;y\n1,5;2\n", "decimal points instead of decimal commas"),
@@ -458,7 +503,7 @@ def test_bad_cells(tmp_path, text, message):
 def test_gaps_in_arrays(tmp_path, value):
     np.save(tmp_path / "a.npy", [[1.0, 2.0], [3.0, value]])
     what = "a missing" if np.isnan(value) else "an infinite"
-    with pytest.raises(DataError, match=f"row 2 has {what} value in column 'x1'.*--ignore x1"):
+    with pytest.raises(DataError, match=f"row 2 has {what} value in column 'x1'.*leave the column out"):
         read_table(tmp_path / "a.npy").features()
 
 
@@ -466,6 +511,22 @@ def test_gaps_in_parquet(tmp_path):
     pq.write_table(pa.table({"x": [1, None]}), tmp_path / "a.parquet")
     with pytest.raises(DataError, match="row 2 has a missing value in column 'x'"):
         read_table(tmp_path / "a.parquet").features()
+
+
+def test_errors_have_fields_and_cross_processes(tmp_path):
+    table = read_table(put(tmp_path, "a.csv", "x,s\n1,5\n2,oops\n3,6\n,7\n"), header=True)
+    with pytest.raises(TextColumnError) as caught:
+        table.features()
+    with pytest.raises(MissingValueError) as missing:
+        table.features(["x"])
+    with pytest.raises(UnknownColumnError) as unknown:
+        table.features(["y"])
+    assert (caught.value.columns, caught.value.example, caught.value.place) == (("s",), "oops", "row 2 (line 3)")
+    assert (missing.value.column, missing.value.place, missing.value.infinite) == ("x", "row 4 (line 5)", False)
+    assert (unknown.value.name, unknown.value.columns) == ("y", ("x", "s"))
+    for error in (caught.value, missing.value, unknown.value):
+        back = pickle.loads(pickle.dumps(error))
+        assert (type(back), str(back), vars(back)) == (type(error), str(error), vars(error))
 
 
 def test_unknown_column_names_the_nearest(tmp_path):
@@ -494,7 +555,7 @@ def test_two_columns_of_one_name(tmp_path):
 
 def test_nothing_is_written_over_a_column(tmp_path):
     table = read_table(put(tmp_path, "a.csv", "x,cluster\n1,2\n"))
-    with pytest.raises(DataError, match="already has a column 'cluster': choose another name with --name"):
+    with pytest.raises(DataError, match="already has a column 'cluster': choose another name for the new column"):
         table.write(tmp_path / "b.csv", {"cluster": [0]})
     assert not (tmp_path / "b.csv").exists()
 

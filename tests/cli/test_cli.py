@@ -371,10 +371,10 @@ def test_version_and_help():
 
 def test_scaling():
     rows = np.array([[1.0, 5.0, 1e200], [3.0, 5.0, -1e200]])
-    scaling = Scaling.fit(rows, standardise=True)
+    scaling = Scaling.fit(rows, standardize=True)
     np.testing.assert_allclose(scaling.apply(rows), [[-1, 0, 1], [1, 0, -1]])
     np.testing.assert_allclose(scaling.undo(scaling.apply(rows)), rows)
-    np.testing.assert_array_equal(Scaling.fit(rows, standardise=False).apply(rows), rows)
+    np.testing.assert_array_equal(Scaling.fit(rows, standardize=False).apply(rows), rows)
 
 
 # ---------------------------------------- what it refuses

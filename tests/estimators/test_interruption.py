@@ -17,7 +17,7 @@ from modeseek._common.types import Geometry
 from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
-from modeseek.meanshift.chains.tracks import Early
+from modeseek.meanshift.chains.series import Early
 from modeseek.selection import choice
 from modeseek.selection.proposers.proposals import Landscape
 

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inputs import UGLY, landscape_of, raw_rows
 from modeseek import ModeSeek
-from modeseek._common.neighbors import nearest_neighbours
+from modeseek._common.neighbors import nearest_neighbors
 from modeseek.metrics import rand_agreement
 from modeseek.selection.choice import _candidates
 from modeseek.selection.proposers import by_communities, by_modes, rise, thin
@@ -183,7 +183,7 @@ def test_a_thinned_landscape_has_the_neighbours_that_are_left():
     some = thin(landscape, np.random.default_rng(0))
     assert len(some.rows) == 84
     most = some.landscape.neighbours.indices.shape[1]
-    expected = nearest_neighbours(X[some.rows], most)
+    expected = nearest_neighbors(X[some.rows], most)
     known = landscape.neighbours.distances[some.rows, -1]
     # as far as the long list went, it is what a new search would find
     inside = expected.distances <= known[:, None]

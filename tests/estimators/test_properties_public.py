@@ -19,15 +19,34 @@ from modeseek._common.resources import (
     check_memory,
     check_time,
     deadline,
-    in_words,
+    format_bytes,
     limit_memory,
     limit_time,
 )
 from modeseek.estimators import sweep_bandwidths
 from modeseek.io import read_model, save
-from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk, get_nu, recipe_of
-from modeseek.meanshift.chains import Record, Stopping, as_record, blurring, retraced, run, setting, stochastic
-from modeseek.meanshift.kernels.profiles import PROFILES, failed_clauses, get_profile, own_profile
+from modeseek.meanshift.bandwidth import (
+    Anchored,
+    Constant,
+    LogLog,
+    Power,
+    Shrinking,
+    Uniform,
+    Walk,
+    encode_policy,
+    get_nu,
+)
+from modeseek.meanshift.chains import (
+    Record,
+    Stopping,
+    as_record,
+    blurring,
+    make_problem,
+    rebuild_trace,
+    run,
+    stochastic,
+)
+from modeseek.meanshift.kernels.profiles import PROFILES, custom_profile, failed_clauses, get_profile
 from modeseek.meanshift.objective import (
     block_gradient,
     density,
@@ -65,10 +84,10 @@ def test_sequences_fall_from_one(a, k):
 @few
 @given(st.floats(0.1, 1.0), st.floats(0.0, 2.0), st.sampled_from([Shrinking, Walk, Uniform, Anchored]))
 def test_a_policy_in_numbers_has_its_range(low, more, kind):
-    recipe = recipe_of(kind(low, low + more))
+    recipe = encode_policy(kind(low, low + more))
     assert (recipe.h_min, recipe.h_max) == (low, low + more)
     assert low <= recipe.h_0 <= low + more
-    assert recipe_of(Shrinking(low, low + more, nu=lambda k: 1.0 / k)) is None
+    assert encode_policy(Shrinking(low, low + more, nu=lambda k: 1.0 / k)) is None
 
 
 @few
@@ -96,13 +115,13 @@ def test_less_is_proven_of_more_general_set_ups(kind, profile, local):
 @few
 @given(seeds, bandwidths)
 def test_gradients_vanish_and_partitions_stay_once_certified(seed, h):
-    chain = stochastic(setting(cloud(seed)), h, seed=seed % 1000)
+    chain = stochastic(make_problem(cloud(seed)), h, seed=seed % 1000)
     norms = gradient_norms(chain, sweeps=3)
     assert norms.shape == (4,)
     assert norms[0] == pytest.approx(max_norm(gradient(cloud(seed), h)), rel=1e-9)
     result = run(chain, Stopping(tau=h / 4))
     assert stays(chain, result.state, h / 4, sweeps=3)
-    blurred = run(blurring(setting(cloud(seed)), h), Stopping(tau=h / 4))
+    blurred = run(blurring(make_problem(cloud(seed)), h), Stopping(tau=h / 4))
     assert np.ptp(blurred.state.points) <= np.ptp(cloud(seed)) + 1e-12
 
 
@@ -135,11 +154,11 @@ def test_vectors_blocks_and_densities_are_one_thing(seed, h, i):
 def test_profiles_of_ones_own(a):
     k, weight = (lambda t: (1 - t) ** a), (lambda t: a * (1 - t) ** (a - 1))
     assert failed_clauses(k, weight) == ([], [])
-    own = own_profile(k, weight)
+    own = custom_profile(k, weight)
     assert own.proven
     assert get_profile(own) is own
     with pytest.raises(ValueError, match=r"\w"):
-        own_profile(lambda t: -k(t), weight)
+        custom_profile(lambda t: -k(t), weight)
 
 
 @settings(few, max_examples=4)
@@ -199,7 +218,7 @@ def test_memory_is_held_against_what_there_is(needed, there):
                 check_memory(needed, "something", "Take less.")
         elif needed < there / 2:
             check_memory(needed, "something", "Take less.")
-    number, unit = in_words(needed).split()
+    number, unit = format_bytes(needed).split()
     size = {"MB": 1e6, "GB": 1e9, "TB": 1e12, "PB": 1e15, "EB": 1e18}[unit]
     assert float(number.replace(",", "")) * size == pytest.approx(needed, rel=0.06, abs=0.06e6)
 
@@ -232,9 +251,9 @@ def test_records_have_what_was_asked_for(names):
 @few
 @given(seeds, bandwidths)
 def test_draws_made_again_are_those_of_the_run(seed, h):
-    chain = stochastic(setting(cloud(seed)), h, seed=seed % 1000)
+    chain = stochastic(make_problem(cloud(seed)), h, seed=seed % 1000)
     result = run(chain, Stopping(tau=h / 4))
-    trace = retraced(
+    trace = rebuild_trace(
         chain, h / 4, ChainEnd(result.state, result.sweeps, result.outcome.name, result.trace.shift.values)
     )
     np.testing.assert_array_equal(trace.h.values, result.trace.h.values)

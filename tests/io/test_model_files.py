@@ -25,9 +25,9 @@ from modeseek._storage.container import DTYPES, HEAD
 from modeseek.datasets import paper_mixture
 from modeseek.io import load, read_model, save
 from modeseek.io.fitted import ATTRIBUTES
-from modeseek.meanshift.bandwidth import Anchored, Constant, OwnNu, Power, Shrinking, Uniform, Walk
+from modeseek.meanshift.bandwidth import Anchored, Constant, CustomNu, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Record
-from modeseek.meanshift.kernels.profiles import PROFILES, own_profile
+from modeseek.meanshift.kernels.profiles import PROFILES, custom_profile
 
 X, _ = paper_mixture(12, random_state=3)
 NEW = np.random.default_rng(0).normal(scale=3.0, size=(40, X.shape[1]))
@@ -156,9 +156,12 @@ class OwnPolicy:
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (MeanShift(profile=own_profile(lambda t: (1 - t) ** 3, lambda t: 3 * (1 - t) ** 2)), "profile holds functions"),
+        (
+            MeanShift(profile=custom_profile(lambda t: (1 - t) ** 3, lambda t: 3 * (1 - t) ** 2)),
+            "profile holds functions",
+        ),
         (DoublyStochasticMeanShift(nu=lambda k: 1 / k), "nu holds functions"),
-        (DoublyStochasticMeanShift(policy=Walk(0.2, 1.0, nu=OwnNu(lambda k: 1 / k))), "policy.nu holds functions"),
+        (DoublyStochasticMeanShift(policy=Walk(0.2, 1.0, nu=CustomNu(lambda k: 1 / k))), "policy.nu holds functions"),
         (DoublyStochasticMeanShift(policy=OwnPolicy()), "policy is a .*OwnPolicy"),
         (MeanShift(callbacks=[print]), "callbacks.0 holds functions"),
         (MeanShift(n_jobs=10**6), "n_jobs"),
@@ -188,7 +191,7 @@ def test_attributes_of_ones_own_are_refused(tmp_path):
 
 
 def test_scaling_is_kept_and_said(tmp_path):
-    scaling = Scaling.fit(X * 9 + 4, standardise=True)
+    scaling = Scaling.fit(X * 9 + 4, standardize=True)
     model = MeanShift(0.5).fit(scaling.apply(X * 9 + 4))
     save(model, tmp_path / "a", columns=["a", "b"], scaling=scaling)
     saved = read_model(tmp_path / "a")

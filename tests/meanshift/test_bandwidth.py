@@ -10,9 +10,9 @@ from modeseek.meanshift.bandwidth import (
     POLICIES,
     Anchored,
     Constant,
+    CustomNu,
     DrawPlan,
     LogLog,
-    OwnNu,
     Power,
     Shrinking,
     Uniform,
@@ -59,8 +59,8 @@ def test_nu_sequences():
     assert get_nu("1/k") == Power(1.0)
     assert get_nu("1/k^0.25") == Power(0.25)
     assert get_nu(lambda k: 1 / k)(np.array([4.0])) == [0.25]
-    assert OwnNu(lambda k: 1 / k).sup(5) == np.inf
-    assert OwnNu(lambda k: 1 / k, falls=True).sup(5) == 0.2
+    assert CustomNu(lambda k: 1 / k).sup(5) == np.inf
+    assert CustomNu(lambda k: 1 / k, falls=True).sup(5) == 0.2
 
 
 @pytest.mark.parametrize("bad", ["loglog", "1/k^", True, None, -1.0, 0])

@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from inputs import UGLY, states
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform
-from modeseek.meanshift.chains import Setting, Stopping, blurring, doubly_stochastic, mean_shift, run
+from modeseek.meanshift.chains import Problem, Stopping, blurring, doubly_stochastic, mean_shift, run
 from modeseek.meanshift.engines import ENGINES, choose
 from modeseek.meanshift.engines import candidates_lists as lists
-from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, own_profile
+from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, custom_profile
 from modeseek.meanshift.types import Draws
 
 EUCLIDEAN, COSINE = Geometry(), Geometry("cosine")
@@ -101,8 +101,8 @@ def test_results_do_not_depend_on_when_lists_are_made(factor, monkeypatch, rng):
 
 def test_a_sweep_is_pure(rng):
     """From the same state the same state, though lists of another time are at hand."""
-    setting = Setting(blobs(rng, 600, 16), np.ones(600), engine=ENGINES["candidates"])
-    chain = doubly_stochastic(setting, Shrinking(3.0, 8.0, 5.0), seed=0)
+    problem = Problem(blobs(rng, 600, 16), np.ones(600), engine=ENGINES["candidates"])
+    chain = doubly_stochastic(problem, Shrinking(3.0, 8.0, 5.0), seed=0)
     start = chain.init()
     path = [start]
     for _ in range(4):
@@ -205,11 +205,11 @@ def test_all_four_algorithms_end_as_with_brute(rng):
     points = blobs(rng, 300, 8)
 
     def ends(engine):
-        setting = Setting(points, np.ones(300), engine=ENGINES[engine])
+        problem = Problem(points, np.ones(300), engine=ENGINES[engine])
         chains = [
-            mean_shift(setting, 5.0, tol=1e-3),
-            blurring(setting, 5.0),
-            doubly_stochastic(setting, Shrinking(3.0, 7.0, 5.0), seed=0),
+            mean_shift(problem, 5.0, tol=1e-3),
+            blurring(problem, 5.0),
+            doubly_stochastic(problem, Shrinking(3.0, 7.0, 5.0), seed=0),
         ]
         return [run(chain, Stopping(tau=0.7)) for chain in chains]
 
@@ -242,6 +242,6 @@ def test_never_much_more_than_all_pairs(rng):
 
 
 def test_own_profiles_are_refused_by_name(rng):
-    own = own_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="own")
+    own = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="own")
     with pytest.raises(ValueError, match=r"candidates.*'own'.*'brute'"):
         choose("candidates", own, rng.normal(size=(5, 2)))

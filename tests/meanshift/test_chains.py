@@ -15,10 +15,10 @@ from modeseek.meanshift.chains import (
     as_record,
     blurring,
     doubly_stochastic,
+    make_problem,
     mean_shift,
     partition,
     run,
-    setting,
     stochastic,
 )
 from modeseek.meanshift.chains import trace as trace_room
@@ -29,7 +29,7 @@ from modeseek.meanshift.partition import components
 
 @pytest.fixture
 def space():
-    return setting(paper_mixture(20, random_state=0)[0])
+    return make_problem(paper_mixture(20, random_state=0)[0])
 
 
 def make_chains(space):
@@ -44,7 +44,7 @@ def make_chains(space):
     }
 
 
-CHAINS = list(make_chains(setting(np.zeros((1, 1)))))
+CHAINS = list(make_chains(make_problem(np.zeros((1, 1)))))
 
 
 @pytest.mark.parametrize("name", CHAINS)
@@ -97,7 +97,7 @@ def test_engines_give_the_same_labels(engine):
     X = paper_mixture(20, random_state=3)[0]
     labels = []
     for name in ("reference", engine):
-        chain = doubly_stochastic(setting(X, engine=name), Shrinking(0.2, 1.6, 0.6), seed=5)
+        chain = doubly_stochastic(make_problem(X, engine=name), Shrinking(0.2, 1.6, 0.6), seed=5)
         labels.append(partition(chain, run(chain, Stopping(0.05)), 0.05).labels)
     assert_array_equal(*labels)
 
@@ -148,7 +148,7 @@ def test_a_climber_that_arrived_rests(space):
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_mean_shift_ends_by_its_own_tolerance_at_any_scale(scale):
     """Climbers rested at tol * h while the run waited for an absolute threshold: it never ended for large h."""
-    chain = mean_shift(setting(scale * paper_mixture(20, random_state=0)[0]), 0.6 * scale)
+    chain = mean_shift(make_problem(scale * paper_mixture(20, random_state=0)[0]), 0.6 * scale)
     result = run(chain, Stopping(0.1 * scale, max_sweeps=2000))
     assert result.outcome is Outcome.CLIMBED
     assert (result.state.last_shift <= 1e-6 * 0.6 * scale).all()
@@ -168,7 +168,7 @@ def test_a_long_run_cut_anywhere_is_one_run():
 
 
 def run_dsms(seed, max_sweeps=None, start=None):
-    space = setting(paper_mixture(50, random_state=seed)[0])
+    space = make_problem(paper_mixture(50, random_state=seed)[0])
     chain = doubly_stochastic(space, Shrinking(0.2, 1.6, 0.6), seed=seed)
     return run(chain, Stopping(0.05, max_sweeps=max_sweeps), start=start)
 
@@ -195,7 +195,7 @@ def test_update_and_time_limits(space):
 def test_default_limit_on_updates(space):
     chain = stochastic(space, 0.6, seed=0)
     assert Stopping(0.1).limit(chain) == 10**7
-    large = stochastic(setting(np.arange(10.0**5)[:, None]), 0.5, seed=0)
+    large = stochastic(make_problem(np.arange(10.0**5)[:, None]), 0.5, seed=0)
     assert Stopping(0.1).limit(large) == 2 * 10**7
 
 
@@ -212,7 +212,7 @@ def test_the_papers_rule(space):
 
 def test_points_at_the_rim_end_by_small_shifts():
     # exactly h apart: out of reach, yet no gap above h for a certificate
-    chain = stochastic(setting([[0.0], [1.0], [2.0]]), 1.0, seed=0)
+    chain = stochastic(make_problem([[0.0], [1.0], [2.0]]), 1.0, seed=0)
     result = run(chain, Stopping(0.2))
     assert result.outcome is Outcome.SMALL_SHIFTS
     assert partition(chain, result, 0.2).n_clusters == 3
@@ -321,7 +321,7 @@ def test_clumps_diameter_gap_and_objective_are_those_of_the_state(space):
     assert (trace.diameter.values[-1], trace.gap.values[-1]) == (part.diameter, part.gap)
     assert trace.objective.values[-1] == objective(result.state.points, result.state.h, weights=space.weights)
     assert_array_equal(trace.snapshots.values[-1], result.state.points)
-    one = run(stochastic(setting([[0.0], [0.1]]), 5.0, seed=0), Stopping(0.5), record=as_record(["gap"])).trace
+    one = run(stochastic(make_problem([[0.0], [0.1]]), 5.0, seed=0), Stopping(0.5), record=as_record(["gap"])).trace
     assert np.isinf(one.gap.values[-1])
     assert one.diameter is None
 
@@ -365,7 +365,7 @@ def test_certificate_is_looked_for_ever_more_rarely():
 @given(states(dimensions=(1, 2, 3)))
 @settings(max_examples=30)
 def test_every_state_ends_certified_unless_clumps_barely_see_each_other(state):
-    space = setting(state.points, state.weights)
+    space = make_problem(state.points, state.weights)
     chain = doubly_stochastic(space, Uniform(0.5 * state.h, state.h), seed=state.seed)
     result = run(chain, Stopping(0.1 * state.h, max_sweeps=5000))
     if result.outcome is not Outcome.CERTIFIED:
@@ -396,6 +396,6 @@ def test_tau_is_checked_against_the_chain(space):
 
 def test_setting_checks():
     with pytest.raises(ValueError, match="unit vectors"):
-        setting([[2.0, 0.0]], metric="cosine")
+        make_problem([[2.0, 0.0]], metric="cosine")
     with pytest.raises(ValueError, match="metric"):
-        setting([[2.0, 0.0]], metric="cosin")
+        make_problem([[2.0, 0.0]], metric="cosin")

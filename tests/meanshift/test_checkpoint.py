@@ -34,13 +34,13 @@ from modeseek.meanshift.chains import (
     Stopping,
     blurring,
     doubly_stochastic,
+    make_problem,
     mean_shift,
     run,
-    setting,
 )
 from modeseek.meanshift.chains.checkpoint import MAGIC, VERSION
 from modeseek.meanshift.engines import ENGINES as ENGINES_BY_NAME
-from modeseek.meanshift.ensemble import chains_of, run_chains
+from modeseek.meanshift.ensemble import make_chains, run_chains
 
 X, _ = paper_mixture(40, random_state=0)
 RANGE = {"h_min": 0.2, "h_max": 1.6, "h_inf": 0.6}
@@ -153,7 +153,7 @@ def test_every_engine_goes_on_bit_for_bit(engine, batch_size, tmp_path):
     stopping = Stopping(0.01, rule="shifts", threshold=0.0, max_sweeps=sweeps)
 
     def chain():
-        space = setting(points, engine=engine)
+        space = make_problem(points, engine=engine)
         return doubly_stochastic(space, Shrinking(h, 4 * h, 2 * h), seed=3, batch_size=batch_size)
 
     record = Record(snapshots=1, clumps=1, limit=16) if batch_size == 1 else None
@@ -172,7 +172,7 @@ def test_climbers_over_points_that_nearly_coincide_go_on_bit_for_bit(engine, tmp
     data = np.concatenate([base, base * (1 + 2.0**-52), base * (1 - 2.0**-52)])
 
     def climb(*callbacks):
-        chain = mean_shift(setting(data, engine=engine), 0.9, tol=1e-4, queries=base)
+        chain = mean_shift(make_problem(data, engine=engine), 0.9, tol=1e-4, queries=base)
         return run(chain, Stopping(0.2), checkpoint=Checkpoint(tmp_path / "a", 0.0), callbacks=callbacks)
 
     whole = climb()
@@ -186,7 +186,7 @@ def test_engines_are_opened_where_the_chain_began(monkeypatch):
     opened, brute = [], type(ENGINES_BY_NAME["brute"])
     plain = brute.open
     monkeypatch.setattr(brute, "open", lambda self, points, *rest: opened.append(points) or plain(self, points, *rest))
-    space = setting(X, engine="brute")
+    space = make_problem(X, engine="brute")
     for chain in (doubly_stochastic(space, Shrinking(**RANGE), seed=0), blurring(space, 0.6)):
         chain.sweep(chain.init()._replace(points=X + 1.0))
     assert len(opened) == 2
@@ -275,7 +275,7 @@ def test_a_full_disk_leaves_the_last_good_one_and_the_run_goes_on(tmp_path):
 @pytest.fixture
 def small(tmp_path):
     path = tmp_path / "run.ckpt"
-    chain = doubly_stochastic(setting(X[:8]), Shrinking(**RANGE), seed=0)
+    chain = doubly_stochastic(make_problem(X[:8]), Shrinking(**RANGE), seed=0)
     run(chain, Stopping(0.01, max_sweeps=2), checkpoint=Checkpoint(path))
     return path
 
@@ -353,7 +353,7 @@ def seal(path, text, raw, length=None):
 def test_ten_thousand_chains_fit(tmp_path):
     """With the arrays of so many runs the record is far longer than that of any model."""
     path, n = tmp_path / "a", 10_000
-    chain = doubly_stochastic(setting(X[:2]), Shrinking(**RANGE), seed=0)
+    chain = doubly_stochastic(make_problem(X[:2]), Shrinking(**RANGE), seed=0)
     run(chain, Stopping(0.01, max_sweeps=1), checkpoint=Checkpoint(path))
     record, arrays = read(path)
     many = {f"{i}.{name[2:]}": array for i in range(n) for name, array in arrays.items()}
@@ -451,7 +451,7 @@ def test_other_climbs_are_refused(tmp_path):
 def test_another_version_is_refused(tmp_path, monkeypatch):
     path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
     fitted(make, path)
-    monkeypatch.setattr(modeseek, "__version__", "9.9")
+    monkeypatch.setattr("modeseek.meanshift.chains.identity.__version__", "9.9")
     with pytest.raises(DataError, match=r"made by modeseek .*, and this is 9.9"):
         fitted(make, path)
     record, arrays = read(path)
@@ -476,10 +476,10 @@ def test_limits_may_change_and_it_says_where_it_goes_on(tmp_path):
 
 
 def test_several_chains_say_how_many_have_begun(tmp_path):
-    make = partial(doubly_stochastic, setting(X), Shrinking(**RANGE), seed=0)
-    run_chains(chains_of(make, 3), Stopping(0.05), callbacks=[Cut(2)], checkpoint=Checkpoint(tmp_path / "a"))
+    make = partial(doubly_stochastic, make_problem(X), Shrinking(**RANGE), seed=0)
+    run_chains(make_chains(make, 3), Stopping(0.05), callbacks=[Cut(2)], checkpoint=Checkpoint(tmp_path / "a"))
     with pytest.warns(CheckpointWarning, match="1 of 3 chains"):
-        run_chains(chains_of(make, 3), Stopping(0.05), checkpoint=Checkpoint(tmp_path / "a"))
+        run_chains(make_chains(make, 3), Stopping(0.05), checkpoint=Checkpoint(tmp_path / "a"))
 
 
 def test_what_cannot_work_is_refused_before_the_work(tmp_path):
@@ -489,7 +489,7 @@ def test_what_cannot_work_is_refused_before_the_work(tmp_path):
         MeanShift(0.6, checkpoint=tmp_path / "none" / "a").fit(X)
     with pytest.raises(ValueError, match="checkpoint_every"):
         MeanShift(0.6, checkpoint=tmp_path / "a", checkpoint_every=-1).fit(X)
-    chain = doubly_stochastic(setting(X), Shrinking(**RANGE), seed=0)
+    chain = doubly_stochastic(make_problem(X), Shrinking(**RANGE), seed=0)
     with pytest.raises(ValueError, match="give one of them"):
         run(chain, Stopping(0.05), start=chain.init(), checkpoint=Checkpoint(tmp_path / "a"))
     assert not list(tmp_path.iterdir())

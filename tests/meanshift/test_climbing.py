@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from inputs import states
 from modeseek import MeanShift
 from modeseek._common.neighbors import nearest
-from modeseek.meanshift.chains import Outcome, Stopping, algorithms, mean_shift, paths, run, setting
+from modeseek.meanshift.chains import Outcome, Stopping, algorithms, make_problem, mean_shift, run, scout_paths
 from modeseek.meanshift.engines.brute import BruteWorkspace
 from modeseek.meanshift.engines.masses import mass_within
 from modeseek.meanshift.objective import kernel_mass
@@ -50,7 +50,7 @@ def counted(monkeypatch):
 
 @pytest.mark.parametrize("profile", TOL)
 def test_together_is_alone_for_fewer_sums(profile, monkeypatch):
-    h, tol, space = 2.0, TOL[profile], setting(BLOBS, profile=profile)
+    h, tol, space = 2.0, TOL[profile], make_problem(BLOBS, profile=profile)
     alone, steps = climb_alone(space, h, tol)
     rows = counted(monkeypatch)
     together = run(mean_shift(space, h, tol=tol), Stopping(h / 4)).state.points
@@ -63,7 +63,7 @@ def test_together_is_alone_for_fewer_sums(profile, monkeypatch):
 @given(state=states(dimensions=(1, 2, 3, 5)))
 @settings(max_examples=30)
 def test_together_is_alone_on_ugly_data(state):
-    space, tol = setting(state.points, state.weights), 1e-6
+    space, tol = make_problem(state.points, state.weights), 1e-6
     alone, _ = climb_alone(space, state.h, tol)
     together = run(mean_shift(space, state.h, tol=tol), Stopping(state.h / 4, max_sweeps=10**5)).state
     assert (together.last_shift <= tol * state.h).all()
@@ -75,7 +75,7 @@ def test_together_is_alone_on_ugly_data(state):
 def test_a_chain_that_knows_nothing_goes_on_alike(profile, many, monkeypatch):
     """What is remembered from sweep to sweep saves comparisons and must change nothing."""
     monkeypatch.setattr(algorithms, "PATHS_FROM", many)
-    space = setting(BLOBS, profile=profile)
+    space = make_problem(BLOBS, profile=profile)
 
     def make():
         return mean_shift(space, 2.0, tol=TOL[profile])
@@ -95,7 +95,7 @@ def test_a_chain_that_knows_nothing_goes_on_alike(profile, many, monkeypatch):
 @pytest.mark.parametrize("many", [0, 10**9])
 def test_the_order_of_climbers_changes_nothing(rng, many, monkeypatch):
     monkeypatch.setattr(algorithms, "PATHS_FROM", many)
-    space, order = setting(BLOBS), rng.permutation(len(BLOBS))
+    space, order = make_problem(BLOBS), rng.permutation(len(BLOBS))
     ends = [
         run(mean_shift(space, 2.0, tol=1e-4, queries=queries), Stopping(0.5)).state.points
         for queries in (BLOBS, BLOBS[order])
@@ -121,7 +121,7 @@ RIDGES = np.concatenate(
 @pytest.mark.parametrize("profile", ["biweight", "quadweight"])
 @pytest.mark.parametrize(("data", "at_most"), [(BLOBS, 0.9), (RIDGES, 0.7)])
 def test_paths_give_what_climbing_alone_gives(data, at_most, profile, few_are_many, monkeypatch):
-    h, tol, space = 2.0, 1e-4, setting(data, profile=profile, engine="brute")
+    h, tol, space = 2.0, 1e-4, make_problem(data, profile=profile, engine="brute")
     alone, _ = climb_alone(space, h, tol)
     rows = counted(monkeypatch)
     together = run(mean_shift(space, h, tol=tol, most_steps=0), Stopping(h / 4)).state
@@ -137,11 +137,11 @@ def test_paths_give_what_climbing_alone_gives(data, at_most, profile, few_are_ma
 @given(state=states(dimensions=(1, 2, 3, 5)))
 @settings(max_examples=30)
 def test_paths_on_ugly_data(state):
-    space, tol = setting(state.points, state.weights), 1e-6
+    space, tol = make_problem(state.points, state.weights), 1e-6
     alone, _ = climb_alone(space, state.h, tol)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(algorithms, "PATHS_FROM", 0)
-        patch.setattr(paths, "PIONEERS", 1.0)
+        patch.setattr(scout_paths, "SCOUTS", 1.0)
         chain = mean_shift(space, state.h, tol=tol, most_steps=10**5)
         behind = run(chain, Stopping(state.h / 4, max_sweeps=10**5)).state
     assert (behind.last_shift <= tol * state.h).all()
@@ -150,14 +150,14 @@ def test_paths_on_ugly_data(state):
 
 @pytest.mark.parametrize("profile", ["flat", "gaussian"])
 def test_weights_that_jump_know_no_paths(profile, few_are_many):
-    space = setting(BLOBS, profile=profile)
+    space = make_problem(BLOBS, profile=profile)
     ends = [run(mean_shift(space, 2.0, tol=1e-3, most_steps=most), Stopping(0.5)).state for most in (0, 300)]
     assert_array_equal(ends[0].points, ends[1].points)
     assert ends[0].k == ends[1].k
 
 
 def test_who_goes_ahead_and_does_not_arrive_leaves_no_path(few_are_many):
-    space = setting(BLOBS)
+    space = make_problem(BLOBS)
     states_ = [run(mean_shift(space, 2.0, tol=1e-4, most_steps=most), Stopping(0.5)).state for most in (0, 3)]
     assert_array_equal(states_[0].points, states_[1].points)
     with pytest.warns(ConvergenceWarning):
@@ -166,7 +166,7 @@ def test_who_goes_ahead_and_does_not_arrive_leaves_no_path(few_are_many):
 
 
 def test_ctrl_c_while_some_go_ahead(few_are_many, monkeypatch):
-    space = setting(BLOBS, engine="brute")
+    space = make_problem(BLOBS, engine="brute")
     whole = run(mean_shift(space, 2.0, tol=1e-4), Stopping(0.5)).state
     chain, original, calls = mean_shift(space, 2.0, tol=1e-4), BruteWorkspace.shift_all, []
 
@@ -185,7 +185,7 @@ def test_ctrl_c_while_some_go_ahead(few_are_many, monkeypatch):
 
 
 def two_ways(ends):
-    """Paths of two pioneers that meet at 5 and go on to different places; the second goes by 3, the first by 7."""
+    """Paths of two scouts that meet at 5 and go on to different places; the second goes by 3, the first by 7."""
     stops = iter(np.array([[[7.0], [3.0]], [[5.0], [5.0]], ends]))
 
     def sweep(state):
@@ -193,7 +193,7 @@ def two_ways(ends):
         return ChainState(points, 4.0, state.k + 2, np.ones(2)), SweepInfo(np.ones(1), 0.0)
 
     start = ChainState(np.array([[9.0], [1.0]]), 4.0, 0, np.full(2, np.inf))
-    return paths.walk(sweep, lambda state: np.full(2, state.k < 6), start, 1e-3, 10)
+    return scout_paths.walk(sweep, lambda state: np.full(2, state.k < 6), start, 1e-3, 10)
 
 
 @pytest.mark.parametrize(("ends", "entered"), [([[5.5], [5.5]], [0, 1, 2]), ([[2.0], [8.0]], [0, 2])])
@@ -206,23 +206,23 @@ def test_a_cell_on_ways_to_different_modes_stops_nobody(ends, entered):
 
 
 def test_cells_that_share_a_hash_are_told_apart(monkeypatch):
-    monkeypatch.setattr(paths, "row_keys", lambda rows: np.zeros(len(rows), dtype=np.uint64))
+    monkeypatch.setattr(scout_paths, "hash_rows", lambda rows: np.zeros(len(rows), dtype=np.uint64))
     who, owner = two_ways([[5.5], [5.5]]).find(np.array([[7.0], [9.0], [3.0]]))
     assert_array_equal(who, [1])  # of all cells with one hash the first is known
     assert_array_equal(owner, [0])
 
 
-def test_pioneers_are_spread_over_all_climbers():
-    chosen = paths.pioneers(np.arange(10_000)[::-1])
+def test_scouts_are_spread_over_all_climbers():
+    chosen = scout_paths.choose_scouts(np.arange(10_000)[::-1])
     assert len(chosen) == 400
     assert (chosen[0], chosen[-1]) == (9999, 0)
     assert np.ptp(np.diff(chosen)) <= 1
-    assert_array_equal(paths.pioneers(np.arange(5)), np.arange(5))
+    assert_array_equal(scout_paths.choose_scouts(np.arange(5)), np.arange(5))
 
 
 def test_equal_seeds_cost_one(monkeypatch):
     rows = counted(monkeypatch)
-    run(mean_shift(setting(BLOBS), 2.0, tol=1e-4, queries=np.repeat(BLOBS[:1], 50, axis=0)), Stopping(0.5))
+    run(mean_shift(make_problem(BLOBS), 2.0, tol=1e-4, queries=np.repeat(BLOBS[:1], 50, axis=0)), Stopping(0.5))
     assert set(rows) == {1}
 
 

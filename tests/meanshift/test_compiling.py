@@ -13,8 +13,8 @@ import pytest
 from modeseek.meanshift.engines import compiling
 
 FIT = (
-    "import numpy as np; from modeseek.meanshift.chains import setting; "
-    "space = setting(np.eye(3)); print(space.open().shift_all(space.points, 1.0).shape)"
+    "import numpy as np; from modeseek.meanshift.chains import make_problem; "
+    "space = make_problem(np.eye(3)); print(space.open().shift_all(space.points, 1.0).shape)"
 )
 
 

@@ -20,7 +20,7 @@ from modeseek import DoublyStochasticMeanShift, StochasticMeanShift
 from modeseek.cli.app import app
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
-from modeseek.meanshift.consensus import _linked, clumps_of, consensus, memberships
+from modeseek.meanshift.consensus import _linked, consensus, find_fragments, memberships
 from modeseek.metrics import rand_agreement
 
 RANDOM = [DoublyStochasticMeanShift, StochasticMeanShift]
@@ -148,7 +148,7 @@ def test_linkage_in_rounds_comes_close(square, monkeypatch):
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 12, 600)
     partitions = noisy(truth, 10, 0.1, rng)
-    assert len(clumps_of(partitions, np.ones(600)).weights) > 300
+    assert len(find_fragments(partitions, np.ones(600)).weights) > 300
     sizes, original = [], room._co_association
 
     def watched(labels):

@@ -29,13 +29,22 @@ from modeseek.meanshift.bandwidth import (
     Shrinking,
     Uniform,
     Walk,
-    recipe_of,
+    encode_policy,
     uniforms,
 )
-from modeseek.meanshift.chains import Checkpoint, Outcome, Record, Stopping, doubly_stochastic, partition, run, setting
+from modeseek.meanshift.chains import (
+    Checkpoint,
+    Outcome,
+    Record,
+    Stopping,
+    doubly_stochastic,
+    make_problem,
+    partition,
+    run,
+)
 from modeseek.meanshift.engines import CUDA, ENGINES, choose
-from modeseek.meanshift.ensemble import chains_of, run_chains, run_gathered
-from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, own_profile
+from modeseek.meanshift.ensemble import make_chains, run_chains, run_tasks_on_gpu
+from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, custom_profile
 from modeseek.paper.runner import Plan, run_plan
 from modeseek.paper.sparse import Sparse
 
@@ -47,7 +56,7 @@ if cuda_engine.missing() is None:  # the simulator looks for `cuda` among the na
 
 
 def gpu(test):
-    """Mark what needs a device, or the simulator: `pytest -m gpu` runs it where there is one."""
+    """ResumePoint what needs a device, or the simulator: `pytest -m gpu` runs it where there is one."""
     reason = cuda_engine.missing()
     return pytest.mark.gpu(
         pytest.mark.skipif(reason is not None, reason=f"neither a GPU nor its simulator: {reason}")(test)
@@ -75,7 +84,7 @@ def both(points, weights, profile, metric="euclidean"):
 
 
 def test_own_profiles_are_refused():
-    own = own_profile(lambda t: (1 - t) ** 2, lambda t: 2 * (1 - t), name="mine")
+    own = custom_profile(lambda t: (1 - t) ** 2, lambda t: 2 * (1 - t), name="mine")
     with pytest.raises(ValueError, match="profile 'mine' is one's own"):
         choose("cuda", own, np.zeros((3, 2)))
 
@@ -124,8 +133,8 @@ def test_recipes_are_of_policies_that_ship():
     class Mine(Uniform):
         """It may draw as it likes."""
 
-    assert recipe_of(Mine(0.5, 1.0)) is None
-    assert recipe_of(Shrinking(0.5, 1.0, 0.7, Power(0.5)))[-2:] == (1, 0.5)
+    assert encode_policy(Mine(0.5, 1.0)) is None
+    assert encode_policy(Shrinking(0.5, 1.0, 0.7, Power(0.5)))[-2:] == (1, 0.5)
 
 
 # --- draws
@@ -165,7 +174,9 @@ def test_policies(policy, nu, rng):
             out[k, 0], out[k, 1] = h, policies.upper(recipe, h, at)
 
     out = cuda.device_array((12, 2), np.float64)
-    kernel[1, 1](cuda.to_device(np.array(recipe_of(made), dtype=np.float64)), cuda.to_device(u), made.h_0, begin, out)
+    kernel[1, 1](
+        cuda.to_device(np.array(encode_policy(made), dtype=np.float64)), cuda.to_device(u), made.h_0, begin, out
+    )
     found = out.copy_to_host()
     path = made.draw(u, made.h_0, begin)
     assert_allclose(found[:, 0], path, rtol=1e-14)
@@ -274,8 +285,8 @@ def test_climbing_by_cells(d, profile, rng, monkeypatch):
 def run_both(points, policy, stopping, *, n_chains=2, weights=None, metric="euclidean", profile="biweight", **options):
     found = []
     for engine in ("reference", "cuda"):
-        given = setting(points, weights, engine=engine, metric=metric, profile=profile)
-        chains = chains_of(partial(doubly_stochastic, given, policy, seed=11, **options), n_chains)
+        given = make_problem(points, weights, engine=engine, metric=metric, profile=profile)
+        chains = make_chains(partial(doubly_stochastic, given, policy, seed=11, **options), n_chains)
         found.append((chains, run_chains(chains, stopping)))
     return found
 
@@ -358,13 +369,13 @@ def test_first_trace_is_made_again(rng):
 
 @gpu
 def test_what_is_recorded_or_watched_goes_by_the_host(rng):
-    given = setting(data(9, 2, rng), engine="cuda")
+    given = make_problem(data(9, 2, rng), engine="cuda")
     make = partial(doubly_stochastic, given, Uniform(0.6, 1.2), seed=1)
     seen = []
     stopping = Stopping(0.1, max_sweeps=2)
-    results = run_chains(chains_of(make, 2), stopping, callbacks=[lambda state, info: seen.append(1)])
+    results = run_chains(make_chains(make, 2), stopping, callbacks=[lambda state, info: seen.append(1)])
     assert len(seen) == sum(result.sweeps for result in results)
-    recorded = run_chains(chains_of(make, 1), stopping, record=Record(clumps=1))
+    recorded = run_chains(make_chains(make, 1), stopping, record=Record(clumps=1))
     assert recorded[0].trace.clumps is not None
 
 
@@ -382,7 +393,7 @@ def test_threads_meet(rng):
     alone = [fit(X, seed) for seed, X in enumerate(sets)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(many, "run_many", lambda jobs, *rest: launches.append(len(jobs)) or run_many(jobs, *rest))
-        found = dict(run_gathered([partial(fit, X, seed) for seed, X in enumerate(sets)]))
+        found = dict(run_tasks_on_gpu([partial(fit, X, seed) for seed, X in enumerate(sets)]))
     assert launches == [3]
     for number, labels in enumerate(alone):
         assert_array_equal(found[number], labels)
@@ -396,7 +407,7 @@ def test_an_error_reaches_its_own_thread_only(rng):
         return StochasticMeanShift(bandwidth, random_state=0, engine="cuda").fit(X).n_clusters_
 
     with pytest.raises(ValueError, match="bandwidth"):
-        dict(run_gathered([partial(fit, 1.0), partial(fit, -1.0), partial(fit, 1.0)]))
+        dict(run_tasks_on_gpu([partial(fit, 1.0), partial(fit, -1.0), partial(fit, 1.0)]))
 
 
 # --- estimators
@@ -444,7 +455,7 @@ def test_experiments_at_once():
 @gpu
 @pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
 def test_a_run_goes_on_from_a_checkpoint_bit_for_bit(tmp_path):
-    space = setting(data(70, 2, np.random.default_rng(1)), engine="cuda")
+    space = make_problem(data(70, 2, np.random.default_rng(1)), engine="cuda")
 
     def states(name, *limits):
         for limit in limits:

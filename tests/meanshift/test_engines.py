@@ -15,7 +15,7 @@ from inputs import UGLY, states
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Uniform
 from modeseek.meanshift.engines import ENGINES, choose
-from modeseek.meanshift.kernels.profiles import FLAT, PROFILES, own_profile
+from modeseek.meanshift.kernels.profiles import FLAT, PROFILES, custom_profile
 from modeseek.meanshift.objective import shift
 
 # the GPU has tests of its own
@@ -191,7 +191,7 @@ def test_shift_is_the_operator(engine, rng):
 
 
 def test_own_profile_compiles_and_agrees(rng):
-    own = own_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="own")
+    own = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="own")
     points = rng.normal(size=(40, 2))
     slow, fast = (
         ENGINES[name].open(points, np.ones(40), own, Geometry(), None).shift_all(points, 0.8)
@@ -203,7 +203,7 @@ def test_own_profile_compiles_and_agrees(rng):
 
 def test_own_profile_that_does_not_compile_is_refused_by_name(rng):
     table = {"power": 2}  # a dictionary of strings is nothing that compiles
-    own = own_profile(lambda t: (1 - t) ** table["power"], lambda t: 2 * (1 - t) ** table.get("none", 1), name="odd")
+    own = custom_profile(lambda t: (1 - t) ** table["power"], lambda t: 2 * (1 - t) ** table.get("none", 1), name="odd")
     with pytest.raises(ValueError, match=r"profile 'odd' cannot be compiled.*engine='reference'"):
         ENGINES["brute"].open(rng.normal(size=(5, 2)), np.ones(5), own, Geometry(), None)
 

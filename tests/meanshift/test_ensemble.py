@@ -13,17 +13,17 @@ from numpy.testing import assert_array_equal
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift import ensemble
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform, uniforms
-from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, mean_shift, run, setting, stochastic
-from modeseek.meanshift.ensemble import chains_of, run_chains, run_gathered
+from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make_problem, mean_shift, run, stochastic
+from modeseek.meanshift.ensemble import make_chains, run_chains, run_tasks_on_gpu
 
-SPACE = setting(paper_mixture(20, random_state=0)[0])
+SPACE = make_problem(paper_mixture(20, random_state=0)[0])
 MAKE = partial(doubly_stochastic, SPACE, Shrinking(0.2, 1.6, 0.6), seed=3)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3, -1])
 def test_any_number_of_threads_gives_what_single_runs_give(n_jobs):
     alone = [run(MAKE(chain=number), Stopping(0.05)) for number in range(5)]
-    results = run_chains(chains_of(MAKE, 5), Stopping(0.05), n_jobs=n_jobs)
+    results = run_chains(make_chains(MAKE, 5), Stopping(0.05), n_jobs=n_jobs)
     for result, expected in zip(results, alone, strict=True):
         assert_array_equal(result.state.points, expected.state.points)
         assert_array_equal(result.trace.h.values, expected.trace.h.values)
@@ -36,8 +36,8 @@ def test_small_chains_take_few_threads(n, threads, monkeypatch):
     """Sixteen threads of 600 points were slower than one: sweeps that are mostly Python wait for each other."""
     asked, pool = [], ensemble.ThreadPoolExecutor
     monkeypatch.setattr(ensemble, "ThreadPoolExecutor", lambda workers: asked.append(workers) or pool(workers))
-    space = setting(np.random.default_rng(0).normal(size=(n, 2)))
-    chains = chains_of(partial(doubly_stochastic, space, Shrinking(0.2, 1.6, 0.6), seed=3), 16)
+    space = make_problem(np.random.default_rng(0).normal(size=(n, 2)))
+    chains = make_chains(partial(doubly_stochastic, space, Shrinking(0.2, 1.6, 0.6), seed=3), 16)
     run_chains(chains, Stopping(0.05, max_sweeps=1), n_jobs=16)
     assert asked == [threads]
 
@@ -60,7 +60,7 @@ def test_callbacks_come_one_at_a_time():
         calls.append(state.k)
         inside.release()
 
-    results = run_chains(chains_of(MAKE, 4), Stopping(0.05), n_jobs=3, callbacks=[note])
+    results = run_chains(make_chains(MAKE, 4), Stopping(0.05), n_jobs=3, callbacks=[note])
     assert len(calls) == sum(result.sweeps for result in results)
 
 
@@ -73,7 +73,7 @@ def test_interruption_by_a_callback_ends_all_and_keeps_what_was_done(n_jobs):
         if len(sweeps) == 7:
             raise KeyboardInterrupt
 
-    results = run_chains(chains_of(MAKE, 6), Stopping(0.05), n_jobs=n_jobs, callbacks=[stop])
+    results = run_chains(make_chains(MAKE, 6), Stopping(0.05), n_jobs=n_jobs, callbacks=[stop])
     assert [result.outcome for result in results] == [Outcome.INTERRUPTED] * 6
     assert 7 <= sum(result.sweeps for result in results) <= 7 + n_jobs
     assert results[-1].sweeps == 0
@@ -93,7 +93,7 @@ def test_ctrl_c_reaches_chains_on_other_threads():
         time.sleep(0.05)  # about six seconds for all sweeps
 
     stopping = Stopping(0.05, rule="shifts", threshold=0.0, max_sweeps=10**5, max_updates=10**9)
-    results = run_chains(chains_of(MAKE, 2), stopping, n_jobs=2, callbacks=[interrupt])
+    results = run_chains(make_chains(MAKE, 2), stopping, n_jobs=2, callbacks=[interrupt])
     assert [result.outcome for result in results] == [Outcome.INTERRUPTED] * 2
 
 
@@ -112,7 +112,7 @@ def test_ctrl_c_reaches_who_waits_for_gathered_work():
     before = signal.signal(signal.SIGINT, hear)
     try:
         with pytest.raises(KeyboardInterrupt):
-            list(run_gathered([work]))
+            list(run_tasks_on_gpu([work]))
     finally:
         signal.signal(signal.SIGINT, before)
     assert in_time == [True]
@@ -123,7 +123,7 @@ def test_an_error_in_one_chain_is_raised_and_ends_the_others():
         raise RuntimeError("broken callback")
 
     with pytest.raises(RuntimeError, match="broken callback"):
-        run_chains(chains_of(MAKE, 4), Stopping(0.05), n_jobs=2, callbacks=[fail])
+        run_chains(make_chains(MAKE, 4), Stopping(0.05), n_jobs=2, callbacks=[fail])
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -135,8 +135,8 @@ def test_one_chain_cannot_run_twice_at_once(n_jobs):
 
 def test_chains_of_wants_at_least_one():
     with pytest.raises(ValueError, match="n must be a whole number >= 1"):
-        chains_of(MAKE, 0)
-    assert len({np.float64(chain.sweep(chain.init())[0].points.sum()) for chain in chains_of(MAKE, 4)}) == 4
+        make_chains(MAKE, 0)
+    assert len({np.float64(chain.sweep(chain.init())[0].points.sum()) for chain in make_chains(MAKE, 4)}) == 4
 
 
 @pytest.mark.parametrize("n", [3, 700, 5000])

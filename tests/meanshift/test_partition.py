@@ -10,11 +10,11 @@ from scipy.spatial.distance import cdist
 
 from inputs import states
 from modeseek._common.neighbors import (
-    Neighbours,
+    Neighbors,
     intrinsic_dimension,
     kth_distance,
     nearest,
-    nearest_neighbours,
+    nearest_neighbors,
     pairs_within,
 )
 from modeseek._common.types import Geometry
@@ -133,7 +133,7 @@ def test_nearest_neighbours_are_those_of_all_pairs(state, k):
     if len(points) == 1:
         return
     k = min(k, len(points) - 1)
-    found = nearest_neighbours(points, k)
+    found = nearest_neighbors(points, k)
     distances = cdist(points, points)
     np.fill_diagonal(distances, np.inf)
     assert found.indices.shape == found.distances.shape == (len(points), k)
@@ -151,12 +151,12 @@ def test_intrinsic_dimension_of_a_flat_patch(d, rng):
     # a patch of d dimensions, turned into 20
     turn = np.linalg.qr(rng.normal(size=(20, 20)))[0][:d]
     points = rng.normal(size=(3000, d)) @ turn
-    assert intrinsic_dimension(nearest_neighbours(points, 2)) == pytest.approx(d, rel=0.2)
+    assert intrinsic_dimension(nearest_neighbors(points, 2)) == pytest.approx(d, rel=0.2)
 
 
 def test_intrinsic_dimension_of_too_few_or_coincident_points():
-    assert intrinsic_dimension(nearest_neighbours(np.array([[0.0], [1.0], [2.5]]), 2)) > 0
-    assert intrinsic_dimension(Neighbours(np.zeros((5, 2), dtype=int), np.zeros((5, 2)))) == 1.0
+    assert intrinsic_dimension(nearest_neighbors(np.array([[0.0], [1.0], [2.5]]), 2)) > 0
+    assert intrinsic_dimension(Neighbors(np.zeros((5, 2), dtype=int), np.zeros((5, 2)))) == 1.0
 
 
 @pytest.mark.parametrize("n", [10, 400])

@@ -11,9 +11,9 @@ from modeseek.meanshift.kernels import formulas, profiles
 from modeseek.meanshift.kernels.profiles import (
     PROFILES,
     OutsideTheoremsWarning,
+    custom_profile,
     failed_clauses,
     get_profile,
-    own_profile,
 )
 
 
@@ -80,23 +80,23 @@ def test_powers(name, a):
 )
 def test_a_failing_clause_of_definition_1_is_named(k, weight, clause):
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="Definition 1") as error:
-        own_profile(k, weight, name="mine")
+        custom_profile(k, weight, name="mine")
     assert clause in str(error.value)
     assert "mine" in str(error.value)
 
 
 def test_a_failing_extension_warns():
     with pytest.warns(OutsideTheoremsWarning, match=r"k'\(1\) must be 0"):
-        profile = own_profile(lambda t: 1 - t, lambda t: 1.0 + 0 * t)
+        profile = custom_profile(lambda t: 1 - t, lambda t: 1.0 + 0 * t)
     assert not profile.proven
     with pytest.warns(OutsideTheoremsWarning, match=r"k\(1\) must be 0"):
-        own_profile(lambda t: np.exp(-t), lambda t: np.exp(-t))
+        custom_profile(lambda t: np.exp(-t), lambda t: np.exp(-t))
 
 
 def test_own_profile_is_zero_outside_and_never_asked_there():
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # (1 - t) ** 1.5 would warn for t > 1
-        profile = own_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5)
+        profile = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5)
         assert profile.k(np.array([0.0, 2.0])).tolist() == [1.0, 0.0]
 
 
@@ -106,6 +106,6 @@ def test_unknown_name_hints_at_the_nearest():
 
 
 def test_profiles_pickle():
-    profile = own_profile(formulas.biweight_k, formulas.biweight_weight)
+    profile = custom_profile(formulas.biweight_k, formulas.biweight_weight)
     assert pickle.loads(pickle.dumps(profile)).name == "own"
     assert pickle.loads(pickle.dumps(profiles.BIWEIGHT)) == profiles.BIWEIGHT

@@ -10,7 +10,7 @@ from scipy.stats import binomtest, t, ttest_1samp
 
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking, Walk
-from modeseek.meanshift.chains import Stopping, doubly_stochastic, partition, run, setting
+from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem, partition, run
 from modeseek.meanshift.objective import gradient, max_norm, objective
 from modeseek.meanshift.partition import components
 from modeseek.meanshift.theory import theorem2
@@ -43,7 +43,7 @@ def found():
 def direct(policy, n_per_cluster, run_number, seed=SEED):
     """The chain of a run, made without the experiments' helpers."""
     points = paper_mixture(n_per_cluster, random_state=seed_for(seed, run_number, 0))[0]
-    return doubly_stochastic(setting(points), PAPER[policy], seed=seed_for(seed, run_number, 1))
+    return doubly_stochastic(make_problem(points), PAPER[policy], seed=seed_for(seed, run_number, 1))
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
@@ -170,7 +170,7 @@ def test_curves_of_L_are_those_of_the_chain(policy, found):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_states_between_sweeps(policy):
     """Cut at odd places, the states are those of single updates."""
-    given = setting(paper_mixture(3, random_state=0)[0])
+    given = make_problem(paper_mixture(3, random_state=0)[0])
     one_by_one = list(states_at(given, PAPER[policy], 5, range(25)))
     for state in states_at(given, PAPER[policy], 5, [0, 4, 9, 17, 24]):
         assert_allclose(state.points, one_by_one[state.k].points, atol=1e-14)

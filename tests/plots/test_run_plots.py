@@ -16,7 +16,17 @@ from sklearn.mixture import GaussianMixture
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.meanshift.bandwidth import Shrinking
-from modeseek.meanshift.chains import ChainResult, Outcome, Series, Stopping, Trace, as_record, run, setting, stochastic
+from modeseek.meanshift.chains import (
+    ChainResult,
+    Outcome,
+    Series,
+    Stopping,
+    Trace,
+    as_record,
+    make_problem,
+    run,
+    stochastic,
+)
 from modeseek.meanshift.types import ChainState
 from modeseek.plots import (
     animation,
@@ -187,7 +197,7 @@ def test_a_million_points_are_sampled_and_the_picture_says_so(ax):
 
 
 def test_a_run_by_hand_has_one_colour_unless_told(ax):
-    chain = stochastic(setting(X), 2.0, seed=0)
+    chain = stochastic(make_problem(X), 2.0, seed=0)
     result = run(chain, Stopping(0.5), record=as_record("snapshots"))
     plot_trajectories(result, ax=ax)
     assert ax.get_legend() is None
@@ -322,7 +332,7 @@ def test_what_was_not_recorded_is_said_with_what_to_type(plot):
     assert drawn is not None
     plt.gcf().canvas.draw()
     plt.close("all")
-    by_hand = run(stochastic(setting(X), 2.0, seed=0), Stopping(0.5))
+    by_hand = run(stochastic(make_problem(X), 2.0, seed=0), Stopping(0.5))
     with pytest.raises(ValueError, match=r"run with record=Record\("):
         plot(by_hand)
 

@@ -367,7 +367,7 @@ def test_without_a_script_a_picture_remains(blobs, tmp_path):
 )
 def test_odd_data(X, labels, tmp_path):
     X = np.asarray(X)
-    scaled = Scaling.fit(X, standardise=True).apply(X)
+    scaled = Scaling.fit(X, standardize=True).apply(X)
     _, _, payload = page(tmp_path, given(labels), scaled, original=X)
     places = [axis for axis in payload["axes"] if axis["feature"]]
     shown = np.column_stack([numbers(axis) for axis in places])

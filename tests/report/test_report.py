@@ -316,7 +316,7 @@ def test_python_lines_repeat_a_fit(tmp_path):
     path = tmp_path / "rows.csv"
     np.savetxt(path, X, delimiter=",", header=",".join(f'"{name}"' for name in names), comments="")
     model = DoublyStochasticMeanShift(1.0, 9.0, 3.0, policy="uniform", n_chains=2, min_cluster_size=2, random_state=5)
-    scaled = Scaling.fit(X, standardise=True).apply(X)
+    scaled = Scaling.fit(X, standardize=True).apply(X)
     lines = python_lines(model.set_params(max_time=3600.0), str(path), names, standardise=True)
     assert max(map(len, lines.splitlines())) < 140
     space: dict = {}

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from modeseek._common.neighbors import nearest_neighbours
+from modeseek._common.neighbors import nearest_neighbors
 from modeseek.selection.communities import graph_of, louvain, modularity, neighbour_graph
 
 SEEDS = st.integers(0, 10_000)
@@ -76,13 +76,13 @@ def test_a_ring_of_cliques():
 
 def test_blobs_are_communities():
     X, y = make_blobs(600, n_features=8, centers=6, random_state=3)
-    labels = louvain(neighbour_graph(nearest_neighbours(X, 20).indices), 0.25)
+    labels = louvain(neighbour_graph(nearest_neighbors(X, 20).indices), 0.25)
     assert adjusted_rand_score(y, labels) > 0.95
 
 
 def test_the_higher_the_resolution_the_more_communities():
     X, _ = make_blobs(300, centers=1, random_state=0)
-    graph = neighbour_graph(nearest_neighbours(X, 10).indices)
+    graph = neighbour_graph(nearest_neighbors(X, 10).indices)
     counts = [louvain(graph, resolution).max() + 1 for resolution in (0.1, 1.0, 8.0)]
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]

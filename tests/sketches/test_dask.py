@@ -327,6 +327,9 @@ def test_the_command(cluster, tmp_path):
     status, *_ = run("cluster", tmp_path / "all.parquet", *options, "-o", tmp_path / "known.parquet")
     known = pd.read_parquet(tmp_path / "known.parquet")
     away = [*options, "--scheduler", cluster[1].scheduler.address]
+    # a user's folder: it was filled and became the result
+    (tmp_path / "one.parquet.part").mkdir()
+    (tmp_path / "one.parquet.part" / "thesis.txt").touch()
     for name, files in {
         "one": ["all.parquet"],
         "text": ["all.csv"],
@@ -338,7 +341,9 @@ def test_the_command(cluster, tmp_path):
         pd.testing.assert_frame_equal(pd.read_parquet(target).reset_index(drop=True), known)
         sizes = [each["size"] for each in json.loads(told.read_text())["clusters"]]
         assert sizes == np.bincount(known.cluster).tolist()
-        assert not target.with_name(f"{name}.parquet.part").exists()
+        assert all(path.suffix == ".parquet" for path in target.iterdir())
+    assert [path.name for path in tmp_path.glob("*.part")] == ["one.parquet.part"]
+    assert (tmp_path / "one.parquet.part" / "thesis.txt").exists()
     with LocalCluster(n_workers=0, dashboard_address=":0") as empty:
         refused("has no workers", "cluster", tmp_path / "all.parquet", "--scheduler", empty.scheduler_address)
 

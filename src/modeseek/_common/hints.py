@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["AdviceWarning", "CheckpointWarning", "ScaleWarning", "closest"]
+__all__ = ["AdviceWarning", "CheckpointWarning", "ScaleWarning", "did_you_mean"]
 
 
 class AdviceWarning(UserWarning):
@@ -23,14 +23,14 @@ class CheckpointWarning(UserWarning):
     """A run goes on from a checkpoint, or one could not be saved."""
 
 
-def closest(name: object, names: Iterable[str]) -> str:
+def did_you_mean(name: object, names: Iterable[str]) -> str:
     """Return a hint with the valid name most like `name`, or an empty string.
 
     Examples
     --------
-    >>> closest("biwieght", ["biweight", "flat"])
+    >>> did_you_mean("biwieght", ["biweight", "flat"])
     " Did you mean 'biweight'?"
-    >>> closest("x", [])
+    >>> did_you_mean("x", [])
     ''
     """
     # by lower case: SPECIES and species are the likeliest slip, and difflib sees no letter in common

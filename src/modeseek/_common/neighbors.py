@@ -17,13 +17,13 @@ from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 
 __all__ = [
-    "Neighbours",
+    "Neighbors",
     "distance_blocks",
     "intrinsic_dimension",
     "kth_distance",
     "kth_distances",
     "nearest",
-    "nearest_neighbours",
+    "nearest_neighbors",
     "pairs_within",
 ]
 
@@ -280,7 +280,7 @@ def _check_pairs(count: float, n: int, radius: float) -> None:
     )
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """The nearest other points of each point, from the nearest on.
 
     Attributes
@@ -293,7 +293,7 @@ class Neighbours(NamedTuple):
     distances: Array
 
 
-def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None, watch: Watcher | None = None) -> Neighbours:
+def nearest_neighbors(points: Array, k: int, *, n_jobs: int | None = None, watch: Watcher | None = None) -> Neighbors:
     """Return the k nearest other points of each point; of equally distant ones, the first.
 
     Parameters
@@ -309,8 +309,8 @@ def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None, watc
 
     Examples
     --------
-    >>> nearest_neighbours(np.array([[0.0], [1.0], [3.0]]), 1)
-    Neighbours(indices=array([[1], [0], [1]]), distances=array([[1.],
+    >>> nearest_neighbors(np.array([[0.0], [1.0], [3.0]]), 1)
+    Neighbors(indices=array([[1], [0], [1]]), distances=array([[1.],
            [1.],
            [2.]]))
     """
@@ -333,7 +333,7 @@ def nearest_neighbours(points: Array, k: int, *, n_jobs: int | None = None, watc
     # a point comes first in its own list, and is left out
     away = np.where(near == np.arange(n)[:, None], -1.0, away)
     order = np.lexsort((near, away), axis=1)[:, 1 : k + 1]
-    return Neighbours(np.take_along_axis(near, order, axis=1), np.take_along_axis(away, order, axis=1))
+    return Neighbors(np.take_along_axis(near, order, axis=1), np.take_along_axis(away, order, axis=1))
 
 
 def _by_products(points: Array, k: int, watch: Watcher | None) -> IntArray:
@@ -373,7 +373,7 @@ def _mend(points: Array, rounding: Array, near: IntArray, away: Array) -> None:
         away[rows] = np.take_along_axis(distances, near[rows], axis=1)
 
 
-def intrinsic_dimension(neighbours: Neighbours, *, most: int = 20) -> float:
+def intrinsic_dimension(neighbours: Neighbors, *, most: int = 20) -> float:
     """Estimate how many dimensions the points fill, by maximum likelihood from neighbour distances.
 
     In delta dimensions, with points spread evenly close by, the mean of ln(r_k / r_j) over j < k is 1 / delta. It is
@@ -381,7 +381,7 @@ def intrinsic_dimension(neighbours: Neighbours, *, most: int = 20) -> float:
 
     Parameters
     ----------
-    neighbours : Neighbours
+    neighbours : Neighbors
         At least two for each point.
     most : int
         Neighbours to look at. The first few alone would be fooled by what rounding or overlap does to the shortest
@@ -395,7 +395,7 @@ def intrinsic_dimension(neighbours: Neighbours, *, most: int = 20) -> float:
     Examples
     --------
     >>> points = np.random.default_rng(0).random((2000, 2))
-    >>> round(intrinsic_dimension(nearest_neighbours(points, 20)))
+    >>> round(intrinsic_dimension(nearest_neighbors(points, 20)))
     2
     """
     distances = neighbours.distances[:, :most]

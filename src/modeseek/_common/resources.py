@@ -21,7 +21,7 @@ __all__ = [
     "check_memory",
     "check_time",
     "deadline",
-    "in_words",
+    "format_bytes",
     "limit_memory",
     "limit_time",
 ]
@@ -140,16 +140,16 @@ def check_memory(needed: float, what: str, instead: str) -> None:
     there = available_memory()
     if needed > there:
         raise NotEnoughMemory(
-            f"{what} needs about {in_words(needed)} of memory, and {in_words(there)} is there. {instead}"
+            f"{what} needs about {format_bytes(needed)} of memory, and {format_bytes(there)} is there. {instead}"
         )
 
 
-def in_words(n_bytes: float) -> str:
+def format_bytes(n_bytes: float) -> str:
     """Return a number of bytes for people.
 
     Examples
     --------
-    >>> in_words(3.25e9), in_words(120_000)
+    >>> format_bytes(3.25e9), format_bytes(120_000)
     ('3.2 GB', '0.1 MB')
     """
     for power, unit in ((1e12, "TB"), (1e9, "GB")):

@@ -29,15 +29,15 @@ class Scaling(NamedTuple):
     factor: Array
 
     @classmethod
-    def fit(cls, X: Array, *, standardise: bool) -> Scaling:
+    def fit(cls, X: Array, *, standardize: bool) -> Scaling:
         """Return the map to mean 0 and standard deviation 1, or the one that changes nothing.
 
         Examples
         --------
-        >>> Scaling.fit(np.array([[1.0, 5.0], [3.0, 5.0]]), standardise=True)
+        >>> Scaling.fit(np.array([[1.0, 5.0], [3.0, 5.0]]), standardize=True)
         Scaling(shift=array([2., 5.]), factor=array([1., 1.]))
         """
-        if not standardise:
+        if not standardize:
             return cls.none(X.shape[1])
         return Moments.empty(X.shape[1]).add(X).scaling()
 

@@ -6,7 +6,15 @@ from modeseek._storage.binary import string_kinds
 from modeseek._storage.chunk_writers import ChunkWriter, Outline, check_chunk_target, open_writer
 from modeseek._storage.chunks import BLOCK, CHUNKED, Chunk, Chunks, Place, open_chunks
 from modeseek._storage.container import Content, read_container, write_container
-from modeseek._storage.errors import DataError
+from modeseek._storage.errors import (
+    DataError,
+    HeaderOnlyError,
+    MissingValueError,
+    NameTakenError,
+    NoColumnsError,
+    TextColumnError,
+    UnknownColumnError,
+)
 from modeseek._storage.kinds import SUFFIXES, kind_of
 from modeseek._storage.pictures import LABEL_SUFFIXES, PICTURE_FILES, PictureFile, read_picture, write_picture
 from modeseek._storage.reading import read_bytes, read_table
@@ -25,11 +33,17 @@ __all__ = [
     "Content",
     "DataError",
     "Features",
+    "HeaderOnlyError",
     "Kept",
+    "MissingValueError",
+    "NameTakenError",
+    "NoColumnsError",
     "Outline",
     "PictureFile",
     "Place",
     "Table",
+    "TextColumnError",
+    "UnknownColumnError",
     "WorkFolder",
     "atomic_path",
     "check_chunk_target",

@@ -18,17 +18,21 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Any
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError
 
-__all__ = ["atomic_path", "check_target", "put_in_place", "remove_parts", "temporary_folder", "write_json"]
+__all__ = ["atomic_path", "check_target", "create", "put_in_place", "remove_parts", "temporary_folder", "write_json"]
 
 # what is being written, to be removed if SIGTERM comes
 PARTS: set[Path] = set()
+# permissions of files that may belong to a target for its owner only
+PRIVATE = 0o600
+# random bytes in a temporary name: with 4, "remove_parts" would match a user's ".run.20260101.ckpt"
+TOKEN = 8
 
 
 @contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Path]:
     """Write to the path that this yields; it becomes `path` when the block ends well.
 
     The path yielded is a new, empty file beside the target, with the same suffix. When the block ends, it is
@@ -40,6 +44,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     ----------
     path : str or path-like
         The file to write. A link is followed, so that it stays a link.
+    mode : int
+        Permissions of a new file, less the umask. An existing file keeps its own, and the path yielded never has more.
 
     Yields
     ------
@@ -61,11 +67,11 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     [('a.txt', 'whole')]
     """
     target = _regular(path)
-    part = target.with_name(f".{target.stem}.{secrets.token_hex(4)}{target.suffix}")
+    part = _beside(target)
     PARTS.add(part)
     try:
         with _tidy_on_sigterm():
-            yield from _written(part, target)
+            yield from _written(part, target, mode)
     except OSError as error:
         raise DataError(f"cannot write '{path}': {error.strerror or error}.") from error
     finally:
@@ -75,11 +81,22 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         PARTS.discard(part)
 
 
-def _written(part: Path, target: Path) -> Iterator[Path]:
-    # created here, not by mkstemp, whose files are for the owner only whatever the umask says
-    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    if target.exists():
-        part.chmod(target.stat().st_mode & 0o777)
+def _beside(target: Path) -> Path:
+    """Return a random temporary name beside a file, with the same suffix."""
+    return target.with_name(f".{target.stem}.{secrets.token_hex(TOKEN)}{target.suffix}")
+
+
+def create(path: Path, mode: int) -> None:
+    """Create an empty file, with permissions `mode` less the umask; fail if the name is taken, also by a link."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+
+
+def _written(part: Path, target: Path, mode: int) -> Iterator[Path]:
+    known = target.stat().st_mode & 0o777 if target.exists() else None
+    # narrow from the start: chmod does not close the file for a process that has opened it before
+    create(part, mode if known is None else known)
+    if known is not None:
+        part.chmod(known)
     yield part
     _flush(part)
     os.replace(part, target)
@@ -137,7 +154,7 @@ def _remove(part: Path) -> None:
 def remove_parts(path: str | os.PathLike[str]) -> None:
     """Remove what writers of a file have left beside it when they were killed; nobody else may be writing it."""
     target = Path(os.path.realpath(path))
-    for part in target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 8}{escape(target.suffix)}"):
+    for part in target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 2 * TOKEN}{escape(target.suffix)}"):
         with suppress(OSError):
             part.unlink()
 
@@ -150,7 +167,8 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
     made : Path
         The file, in a folder of the target's file system. From another, it is copied as by `atomic_path`.
     path : str or path-like
-        The target. A link is followed, so that it stays a link; a file that was there gives its mode.
+        The target. A link is followed, so that it stays a link. An existing target keeps its permissions; a new one
+        gets those that the umask gives, whatever `made` has.
 
     Raises
     ------
@@ -172,7 +190,10 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
         if target.exists():
             # not to be written means not to be replaced either
             os.close(os.open(target, os.O_WRONLY))
-            made.chmod(target.stat().st_mode & 0o777)
+            mode = target.stat().st_mode & 0o777
+        else:
+            mode = _new_mode(made)
+        made.chmod(mode)
         os.replace(made, target)
         _flush_folder(target.parent)
     except OSError as error:
@@ -180,6 +201,16 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
             raise DataError(f"cannot write '{path}': {error.strerror or error}.") from error
         with atomic_path(path) as part:
             shutil.copyfile(made, part)
+
+
+def _new_mode(beside: Path) -> int:
+    """Return the permissions that a new file gets; `os.umask` tells them only by changing them for all threads."""
+    probe = _beside(beside)
+    create(probe, 0o666)
+    try:
+        return probe.stat().st_mode & 0o777
+    finally:
+        probe.unlink()
 
 
 def write_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
@@ -235,7 +266,7 @@ def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
     if target.suffix.lower() not in suffixes:
         ending = f"unknown ending '{target.suffix}'." if target.suffix else "the name has no ending."
         known = ", ".join(suffixes)
-        raise DataError(f"cannot write '{path}': {ending}{closest(target.suffix, suffixes)} Known: {known}.")
+        raise DataError(f"cannot write '{path}': {ending}{did_you_mean(target.suffix, suffixes)} Known: {known}.")
     if not folder.is_dir():
         raise DataError(f"cannot write '{path}': there is no folder '{target.parent}'; create it first.")
     if target.exists() and not target.is_file():

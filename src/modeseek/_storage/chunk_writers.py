@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._storage import binary
-from modeseek._storage.atomic import atomic_path, put_in_place
+from modeseek._storage.atomic import PRIVATE, atomic_path, create, put_in_place
 from modeseek._storage.cells import to_numbers
 from modeseek._storage.errors import DataError
 from modeseek._storage.kinds import STANDARD_STREAM, kind_of
@@ -94,7 +94,9 @@ class _TextWriter:
         self._path, self._outline = folder / "rows.txt", outline
         if at > (self._path.stat().st_size if self._path.exists() else 0):
             raise DataError(f"'{self._path}' is shorter than it was.")
-        self._stream: TextIO = self._path.open("r+" if at else "w", encoding="utf-8", newline="")
+        if not at:
+            _empty(self._path)
+        self._stream: TextIO = self._path.open("r+", encoding="utf-8", newline="")
         # what a killed run had begun to write
         self._stream.truncate(at)
         self._stream.seek(at)
@@ -127,6 +129,7 @@ class _NpyWriter:
         if at and not self._path.exists():
             raise DataError(f"'{self._path}' is gone.")
         if not at:
+            _empty(self._path)
             np.lib.format.open_memmap(self._path, "w+", np.float64, shape)
         with self._path.open("rb") as file:
             np.lib.format.read_magic(file)
@@ -168,7 +171,7 @@ class _ParquetWriter:
     def write(self, table: Table, added: Mapping[str, NDArray[Any]], lines: list[str] | None = None) -> int:
         import pyarrow.parquet as pq
 
-        with atomic_path(self._part(self._at)) as part:
+        with atomic_path(self._part(self._at), PRIVATE) as part:
             pq.write_table(
                 binary.arrow_table(table.columns, table.cells, added, table.arrow, self._outline.kinds), part
             )
@@ -187,6 +190,7 @@ class _ParquetWriter:
 
         whole = self._folder / "rows.parquet"
         try:
+            _empty(whole)
             with pq.ParquetWriter(whole, pq.read_schema(self._part(0))) as writer:
                 for number in range(self._at):
                     with pq.ParquetFile(self._part(number)) as part:
@@ -194,6 +198,12 @@ class _ParquetWriter:
         except OSError as error:
             raise DataError(f"cannot write '{whole}': {error.strerror or error}.") from error
         put_in_place(whole, target)
+
+
+def _empty(path: Path) -> None:
+    """Replace a file, or a link, by an empty file that only its owner can read."""
+    path.unlink(missing_ok=True)
+    create(path, PRIVATE)
 
 
 class _StandardOutput:

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 from modeseek._common.resources import NotEnoughMemory, check_memory
 from modeseek._storage.atomic import atomic_path
 from modeseek._storage.errors import DataError
@@ -130,7 +130,7 @@ def read_container(path: str | os.PathLike[str], magic: bytes, versions: set[int
         if isinstance(error, DataError):
             raise
         reason = getattr(error, "strerror", None) or error
-        near = closest(Path(path).name, _siblings(path)) if isinstance(error, FileNotFoundError) else ""
+        near = did_you_mean(Path(path).name, _siblings(path)) if isinstance(error, FileNotFoundError) else ""
         raise DataError(f"cannot read '{path}': {reason}.{near}") from None
     except NotEnoughMemory as error:
         raise DataError(f"cannot read '{path}': {error}") from None

@@ -1,15 +1,145 @@
-"""The one exception for data files."""
+"""Errors about files and tables, with fields that say what they are about, so that callers can add remedies."""
 
 from __future__ import annotations
 
-__all__ = ["DataError"]
+from collections.abc import Sequence
+from typing import Any
+
+from modeseek._common.hints import did_you_mean
+
+__all__ = [
+    "DataError",
+    "HeaderOnlyError",
+    "MissingValueError",
+    "NameTakenError",
+    "NoColumnsError",
+    "TextColumnError",
+    "UnknownColumnError",
+]
 
 
 class DataError(ValueError):
-    """A data file that cannot be used as asked; the message names the file, the place and the remedy.
+    """A file that cannot be read, written or used; the message names the file, the place and the remedy.
 
     Examples
     --------
     >>> issubclass(DataError, ValueError)
     True
     """
+
+    def __reduce__(self) -> Any:
+        # exceptions cross processes (joblib, Dask), and subclasses take other arguments than their message
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(kind: type[DataError], args: tuple[Any, ...], fields: dict[str, Any]) -> DataError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
+
+
+class HeaderOnlyError(DataError):
+    """A text file with a header and no rows."""
+
+    def __init__(self, source: str):
+        self.source = source
+        super().__init__(f"{source} has a header but no rows: give at least one row.")
+
+
+class UnknownColumnError(DataError):
+    """A column that the table does not have, or has more than once.
+
+    Attributes
+    ----------
+    name : str
+        The column that was asked for.
+    columns : tuple of str
+        The columns of the table.
+    """
+
+    def __init__(self, source: str, name: str, columns: Sequence[str]):
+        self.source, self.name, self.columns = source, name, tuple(columns)
+        count = self.columns.count(name)
+        if count:
+            super().__init__(f"{source} has {count} columns named '{name}': give them different names.")
+            return
+        listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
+        super().__init__(f"{source} has no column '{name}'.{did_you_mean(name, columns)} The columns are: {listed}.")
+
+
+class NoColumnsError(DataError):
+    """A choice of columns that leaves none."""
+
+    def __init__(self, source: str):
+        self.source = source
+        super().__init__(f"{source}: no column is left to cluster: choose at least one.")
+
+
+class NameTakenError(DataError):
+    """A column to be added whose name the table already has."""
+
+    def __init__(self, source: str, name: str):
+        self.source, self.name = source, name
+        super().__init__(f"{source} already has a column '{name}': choose another name for the new column.")
+
+
+class TextColumnError(DataError):
+    """A column that should hold numbers and holds something else.
+
+    Attributes
+    ----------
+    problem : str
+        What is wrong and where, as sentences.
+    corrections : tuple of str
+        Ways to make the first of the cells a number, as imperatives; often empty.
+    columns : tuple of str
+        All columns that are not numeric.
+    example : object
+        The first cell of the first of these columns that is not a number.
+    place : str
+        Its row, and its line if the file is text.
+    """
+
+    def __init__(self, source: str, columns: Sequence[str], example: object, place: str, corrections: Sequence[str]):
+        self.source, self.columns, self.example, self.place = source, tuple(columns), example, place
+        self.corrections = tuple(corrections)
+        shown = repr(example)
+        shown = shown if len(shown) <= 40 else shown[:36] + "...'"
+        self.problem = f"{source}: column '{columns[0]}' is not numeric: {place} has {shown}."
+        if len(columns) > 1:
+            self.problem += f" Not numeric either: {', '.join(columns[1:])}."
+        super().__init__(self.explain(f"leave {'the columns' if len(columns) > 1 else 'the column'} out"))
+
+    def explain(self, omission: str) -> str:
+        """Return the message, with `omission` (an imperative) as the way to leave the columns out."""
+        return f"{self.problem} To continue, {', or '.join([*self.corrections, omission])}."
+
+
+class MissingValueError(DataError):
+    """A missing or infinite value in a column that should hold finite numbers.
+
+    Attributes
+    ----------
+    problem : str
+        What is wrong and where, without a full stop.
+    column : str
+    place : str
+        The row, and its line if the file is text.
+    count : int
+        Number of rows with such values.
+    infinite : bool
+        Whether the value is infinite, not missing.
+    scope : str
+        The rows that were counted, as " of this chunk"; empty for the whole table.
+    """
+
+    def __init__(self, source: str, column: str, place: str, count: int, *, infinite: bool, scope: str = ""):
+        self.source, self.column, self.place, self.count, self.infinite = source, column, place, count, infinite
+        self.problem = f"{source}: {place} has {'an infinite' if infinite else 'a missing'} value in column '{column}'"
+        if count > 1:
+            self.problem += f" ({count:,} rows{scope} have such values)"
+        super().__init__(self.explain("leave the column out"))
+
+    def explain(self, omission: str) -> str:
+        """Return the message, with `omission` (an imperative) as the way to leave the column out."""
+        return f"{self.problem}: correct it, remove the row, or {omission}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError
 
 __all__ = ["STANDARD_STREAM", "SUFFIXES", "kind_of"]
@@ -53,4 +53,4 @@ def _way_in(suffix: str) -> str:
         return f" Convert it once, in Python: pandas.read_{FRAMES[suffix]}(...).to_parquet('data.parquet')."
     if suffix in PACKED:
         return f" Unpack it first: {PACKED[suffix]}."
-    return closest(suffix, SUFFIXES)
+    return did_you_mean(suffix, SUFFIXES)

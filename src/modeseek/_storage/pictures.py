@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 from modeseek._storage.atomic import atomic_path
 from modeseek._storage.errors import DataError
 
@@ -50,7 +50,9 @@ def read_picture(path: str | os.PathLike[str]) -> PictureFile:
     if source.is_dir():
         raise DataError(f"'{path}' is a folder: give the name of a picture in it.")
     if not source.is_file():
-        near = closest(source.name, [each.name for each in source.parent.glob("*")] if source.parent.is_dir() else [])
+        near = did_you_mean(
+            source.name, [each.name for each in source.parent.glob("*")] if source.parent.is_dir() else []
+        )
         raise DataError(f"there is no file '{path}'.{near}")
     suffix = source.suffix.lower()
     if suffix not in PICTURE_FILES:

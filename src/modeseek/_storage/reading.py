@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 from modeseek._storage import binary
 from modeseek._storage.errors import DataError
 from modeseek._storage.kinds import STANDARD_STREAM, kind_of
@@ -102,7 +102,7 @@ def check_source(path: Path, name: str) -> None:
         if not path.parent.is_dir():
             raise DataError(f"there is no file {name}: there is no folder '{path.parent}'.")
         siblings = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
-        raise DataError(f"there is no file {name}.{closest(path.name, siblings)}")
+        raise DataError(f"there is no file {name}.{did_you_mean(path.name, siblings)}")
     if path.stat().st_size == 0 and path.is_file():
         raise DataError(f"{name} is empty: give a file with at least one row of numbers.")
     kind_of(path)

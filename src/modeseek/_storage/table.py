@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from modeseek._common.hints import closest
 from modeseek._common.types import Array, IntArray
 from modeseek._storage import binary
 from modeseek._storage.atomic import atomic_path
 from modeseek._storage.cells import is_number, rewriting, to_numbers
-from modeseek._storage.errors import DataError
+from modeseek._storage.errors import (
+    DataError,
+    MissingValueError,
+    NameTakenError,
+    NoColumnsError,
+    TextColumnError,
+    UnknownColumnError,
+)
 from modeseek._storage.kinds import STANDARD_STREAM, kind_of
 from modeseek._storage.text import WHITESPACE, write_text
 
@@ -102,7 +107,7 @@ class Table:
         else:
             chosen = [j for j in map(self._position, dict.fromkeys(columns)) if j not in dropped]
         if not chosen:
-            raise DataError(f"{self.source}: no column is left to cluster; name some with --columns, or ignore fewer.")
+            raise NoColumnsError(self.source)
         taken = [to_numbers(self.cells[j]) for j in chosen]
         self._refuse_text([(j, bad) for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None])
         values = np.column_stack([numbers for numbers, _ in taken])
@@ -112,7 +117,7 @@ class Table:
     def check_free(self, name: str) -> None:
         """Check that no column has this name, so that one can be added."""
         if name in self.columns:
-            raise DataError(f"{self.source} already has a column '{name}': choose another name with --name.")
+            raise NameTakenError(self.source, name)
 
     def check_writable(self, path: str | os.PathLike[str]) -> None:
         """Check that this table fits the kind of file: NPY and NPZ hold numbers only."""
@@ -180,62 +185,37 @@ class Table:
         places = [j for j, column in enumerate(self.columns) if column == name]
         if len(places) == 1:
             return places[0]
-        if places:
-            raise DataError(f"{self.source} has {len(places)} columns named '{name}': give them different names.")
-        listed = ", ".join(self.columns[:12]) + (", ..." if len(self.columns) > 12 else "")
-        raise DataError(
-            f"{self.source} has no column '{name}'.{closest(name, self.columns)} The columns are: {listed}."
-        )
+        raise UnknownColumnError(self.source, name, self.columns)
 
     def _refuse_text(self, bad: list[tuple[int, int]]) -> None:
         if not bad:
             return
         j, row = bad[0]
-        name, value = self.columns[j], self.cells[j][row]
-        names = _listed([k for k, _ in bad], self.columns)
-        rest = ", ".join(self.columns[k] for k, _ in bad[1:])
-        others = f" The same goes for {rest}." if rest else ""
-        remedy = f"leave {'them' if others else 'it'} out with --ignore {names}"
-        if better := rewriting(value):
-            remedy = f"{better}, or {remedy}"
+        example, corrections = self.cells[j][row], []
         numbers = sum(is_number(str(cell)) for cell in self.cells[j])
         if 2 * numbers > self.n_rows:
-            # a column of numbers with a slip or two is worth mending
-            remedy = f"correct it ({numbers:,} of {self.n_rows:,} rows{self._here} have a number there), or {remedy}"
-        raise DataError(
-            f"{self.source}: column '{name}' is not numeric: {self.place(row)} has {_short(value)}.{others} "
-            f"To go on, {remedy}."
-        )
+            corrections.append(f"correct it ({numbers:,} of {self.n_rows:,} rows{self._here} have a number there)")
+        if better := rewriting(example):
+            corrections.append(better)
+        names = [self.columns[k] for k, _ in bad]
+        raise TextColumnError(self.source, names, example, self.place(row), corrections)
 
     def _refuse_gaps(self, values: Array, chosen: list[int]) -> None:
         finite = np.isfinite(values)
         if finite.all():
             return
         row, at = (int(i) for i in np.argwhere(~finite)[0])
-        name = self.columns[chosen[at]]
-        what = "a missing value" if np.isnan(values[row, at]) else "an infinite value"
-        count = int((~finite).any(axis=1).sum())
-        more = f" ({count} rows{self._here} have such values)" if count > 1 else ""
-        raise DataError(
-            f"{self.source}: {self.place(row)} has {what} in column '{name}'{more}: correct it, "
-            f"remove the row, or leave the column out with --ignore {shlex.quote(name)}."
+        count, infinite = int((~finite).any(axis=1).sum()), not np.isnan(values[row, at])
+        raise MissingValueError(
+            self.source, self.columns[chosen[at]], self.place(row), count, infinite=bool(infinite), scope=self._here
         )
 
     @property
     def _here(self) -> str:
-        return "" if self.first_row is None else " nearby"
+        return "" if self.first_row is None else " of this chunk"
 
     def place(self, row: int) -> str:
         """Say where a row (counted from 0) is, as an editor counts."""
         return f"row {row + 1 + (self.first_row or 0)}" + (
             f" (line {self.lines[row]})" if self.lines is not None else ""
         )
-
-
-def _listed(chosen: list[int], columns: Sequence[str]) -> str:
-    return shlex.quote(",".join(columns[j] for j in chosen))
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:36] + "...'"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.types import IntArray
 from modeseek._storage.cells import is_missing, is_number
-from modeseek._storage.errors import DataError
+from modeseek._storage.errors import DataError, HeaderOnlyError
 from modeseek._storage.sniffing import SAMPLE_ROWS, WHITESPACE, column_names, find_delimiter, has_header
 
 __all__ = [
@@ -268,7 +268,7 @@ def _layout(rows: list[list[str]], starts: list[int], source: str, delimiter: st
     if header is None:
         header = has_header(rows[: SAMPLE_ROWS + 1])
     if header and len(rows) == 1:
-        raise DataError(f"{source} has a header but no rows: give at least one (or --no-header).")
+        raise HeaderOnlyError(source)
     names, row_names = column_names(rows[0], header)
     return Layout(names, delimiter, row_names, header, starts[0])
 

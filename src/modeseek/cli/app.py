@@ -15,6 +15,7 @@ from modeseek._common.resources import NotEnoughMemory
 from modeseek._storage import DataError
 from modeseek.cli import options as o
 from modeseek.cli import picture_options as p
+from modeseek.cli.messages import message_of
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.signals import sigterm_as_ctrl_c
 
@@ -57,7 +58,7 @@ class PlainGroup(TyperGroup):
         except UsageComplaint as complaint:
             status = _fail(complaint.format_message(), hint=_hint(complaint))  # type: ignore[attr-defined]
         except (Problem, DataError) as problem:
-            status = _fail(str(problem))
+            status = _fail(message_of(problem))
         except BrokenPipeError:
             # whoever read has seen enough: nothing to say
             status = 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -158,16 +160,22 @@ def _label(settings: Settings, frame: Any, estimator: Any) -> Tally:
 
     columns = added_columns(settings, [str(name) for name in frame.columns], estimator)
     folder = None if settings.output is None else Path(settings.output).absolute()
-    begun = None if folder is None else folder.with_name(f"{folder.name}.part")
+    # a new name: a folder that exists may hold other files, or those of a run with more parts
+    begun = None if folder is None else folder.with_name(f"{folder.name}.{secrets.token_hex(8)}.part")
     if begun is not None:
-        begun.mkdir(exist_ok=True)
+        begun.mkdir()
     parts = frame.to_delayed() if begun is not None else [None] * frame.npartitions
     added = zip(*(each.to_delayed() for each in columns.values()), strict=True)
     give = partial(_give, begun, tuple(columns), estimator.n_clusters_)
     jobs = [delayed(give, pure=False)(*each) for each in enumerate(zip(parts, added, strict=True))]
-    tallies = compute(*jobs)
-    if begun is not None and folder is not None:
-        begun.rename(folder)
+    try:
+        tallies = compute(*jobs)
+        if begun is not None and folder is not None:
+            begun.rename(folder)
+    except BaseException:
+        if begun is not None:
+            shutil.rmtree(begun, ignore_errors=True)
+        raise
     return _joined(tallies)
 
 

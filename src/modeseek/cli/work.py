@@ -55,7 +55,7 @@ def cluster_file(settings: Settings) -> None:
         table.check_free(settings.name)
         table.check_writable(settings.output)
     notes = notes_on(settings, table, features)
-    scaling = Scaling.fit(features.values, standardise=settings.standardise)
+    scaling = Scaling.fit(features.values, standardize=settings.standardise)
     scaled = scaling.apply(features.values)
     check_directions(settings, table, scaled)
     fit = run_fit(lambda: estimator.fit(scaled))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 from modeseek._storage import DataError, atomic_path, read_bytes
 from modeseek.diarization.turns import Turn, annotation_of
 
@@ -82,7 +82,7 @@ def parse_rttm(text: str, name: str = "text") -> dict[str, list[Turn]]:
         if fields[0] in OTHERS:
             continue
         if fields[0] != TURN:
-            hint = closest(fields[0].upper(), [TURN, *OTHERS])
+            hint = did_you_mean(fields[0].upper(), [TURN, *OTHERS])
             raise DataError(f"{place}: '{_brief(fields[0])}' is no type of an RTTM line.{hint} A turn reads: {FIELDS}.")
         if len(fields) not in (9, 10):
             raise DataError(

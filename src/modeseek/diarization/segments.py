@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 from modeseek._common.types import Array
 from modeseek._storage import DataError, Table, read_arrays, read_table
 from modeseek.diarization.rttm import decoded, turns_in
@@ -79,7 +79,7 @@ def read_segments(path: str | os.PathLike[str]) -> Array:
     if suffix not in TEXT:
         ending = f"unknown ending '{suffix}'" if suffix else "the name has no ending"
         known = ", ".join(SEGMENT_SUFFIXES)
-        raise DataError(f"'{name}': {ending}.{closest(suffix, SEGMENT_SUFFIXES)} Segments are read from {known}.")
+        raise DataError(f"'{name}': {ending}.{did_you_mean(suffix, SEGMENT_SUFFIXES)} Segments are read from {known}.")
     return _read_columns(path, name)
 
 

@@ -123,5 +123,5 @@ class BlurringMeanShift(ChainClusterer):
     def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
         h = data.settings.smallest_bandwidth
         assert h is not None
-        chain = blurring(self._setting(data.points, h), h)
+        chain = blurring(self._problem(data.points, h), h)
         return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)

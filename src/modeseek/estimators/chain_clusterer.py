@@ -21,9 +21,9 @@ from modeseek.meanshift.chains import (
     ChainResult,
     Checkpoint,
     Outcome,
+    Problem,
     Record,
     RecordSpec,
-    Setting,
     Stopping,
     as_record,
     partition,
@@ -69,7 +69,7 @@ class ChainClusterer(BaseClusterer):
             outcome=result.outcome,
             n_updates=result.state.k,
             settings=self._in_force(data, chain, stopping),
-            points=points.restore(result.state.points)[points.inverse],
+            points=points.to_data(result.state.points)[points.inverse],
             trace=result.trace.restored(points),
         )
 
@@ -82,8 +82,8 @@ class ChainClusterer(BaseClusterer):
         )
 
     def _in_force(self, data: FitData, chain: Chain, stopping: Stopping) -> FitSettings:
-        assert chain.setting.engine is not None
-        return replace(data.settings, engine=chain.setting.engine.name, tau=stopping.tau)
+        assert chain.problem.engine is not None
+        return replace(data.settings, engine=chain.problem.engine.name, tau=stopping.tau)
 
     def _run(self, chain: Chain, stopping: Stopping, line: Line | None) -> ChainResult:
         followers: list[Callback] = [] if line is None else [ChainFollower(line, chain, stopping)]
@@ -122,11 +122,11 @@ class ChainClusterer(BaseClusterer):
     def _record(self) -> Record:
         return as_record(self.record)
 
-    def _setting(self, points: Points, h: float) -> Setting:
+    def _problem(self, points: Points, h: float) -> Problem:
         """Return the points with the kernel and the engine; h is the largest bandwidth."""
         profile = get_profile(self.profile)
         engine = choose(self.engine, profile, points.values, h, chains=self._count_chains())
-        return Setting(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
+        return Problem(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
 
     def _count_chains(self) -> int:
         return 1
@@ -168,4 +168,4 @@ class ChainClusterer(BaseClusterer):
 
 def partition_of_rows(part: Partition, points: Points) -> Partition:
     """Return a partition of points as one of rows, with centres in the units of X."""
-    return replace(part, labels=part.labels[points.inverse], centers=points.restore(part.centers))
+    return replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))

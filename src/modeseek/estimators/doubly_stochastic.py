@@ -246,7 +246,7 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         assert settings.policy is not None
         return partial(
             doubly_stochastic,
-            self._setting(data.points, settings.h_max),
+            self._problem(data.points, settings.h_max),
             settings.policy,
             seed=seed_of(self.random_state),
             order=self._order(data),

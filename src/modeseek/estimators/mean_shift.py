@@ -13,14 +13,14 @@ from modeseek._common.neighbors import kth_distance, nearest
 from modeseek._common.progress import Line
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek._common.validation import (
-    LONGEST,
-    SHORTEST,
+    MAX_EXTENT,
+    MIN_EXTENT,
     Points,
     check_choice,
     check_integer,
     check_number,
     check_state,
-    distinct_rows,
+    sorted_unique_rows,
 )
 from modeseek.estimators.chain_clusterer import ChainClusterer, partition_of_rows
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
@@ -190,16 +190,16 @@ class MeanShift(ChainClusterer):
         tol = (1e-3 if flat else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
         queries = seeds.places if seeds else points.values
-        chain = mean_shift(self._setting(points, h), h, tol=tol, queries=queries, most_steps=sweeps)
+        chain = mean_shift(self._problem(points, h), h, tol=tol, queries=queries, most_steps=sweeps)
         limit = 2 * sweeps * len(queries) + 1  # never reached: climbers that go ahead may climb twice
         stopping = Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
         result = self._run(chain, stopping, line)
         part = self._partition(points, seeds, result, h)
         labels, centers = drop_small(part, self.min_cluster_size)
         if not self.cluster_all and len(centers):
-            modes = points.place(points.restore(centers))
+            modes = points.to_canonical(points.to_data(centers))
             labels = np.where(kth_distance(modes, 1, points.values) > h, -1, labels)
-        ends = points.restore(result.state.points)
+        ends = points.to_data(result.state.points)
         return make_result(
             type(self).__name__,
             data,
@@ -219,7 +219,7 @@ class MeanShift(ChainClusterer):
         """Return a positive bandwidth that stands for the one of the settings, which may be 0."""
         assert settings.bandwidth is not None
         if settings.bandwidth > 0:
-            return float(np.clip(settings.bandwidth, SHORTEST, LONGEST))  # so that its square does not overflow
+            return float(np.clip(settings.bandwidth, MIN_EXTENT, MAX_EXTENT))  # so that its square does not overflow
         # half the smallest distance between two points reaches no other point either
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 
@@ -237,7 +237,7 @@ class MeanShift(ChainClusterer):
             d = points.values.shape[1]
             if given.shape[1] != d:
                 raise ValueError(f"seeds has {given.shape[1]} features where X has {d}.")
-            seeds = _Seeds(points.place(given))
+            seeds = _Seeds(points.to_canonical(given))
         elif self.bin_seeding:
             seeds = self._bin_seeds(points, h)
         else:
@@ -257,12 +257,12 @@ class MeanShift(ChainClusterer):
         frequency = check_integer("min_bin_freq", self.min_bin_freq, low=1)
         rows = points.values.astype(np.float64) + points.offset
         rounded = np.round(rows / h)
-        first, inverse = distinct_rows(rounded)
+        first, inverse = sorted_unique_rows(rounded)
         enough = np.bincount(inverse, weights=points.weights) >= frequency
         corners = rounded[first[enough]] * h
         if points.geometry.spherical:
             corners = corners[np.linalg.norm(corners, axis=1) > 0]
-        places = np.ascontiguousarray(points.place(corners).astype(points.values.dtype))
+        places = np.ascontiguousarray(points.to_canonical(corners).astype(points.values.dtype))
         # half a diagonal is the farthest that a point can be from its corner: within reach up to three dimensions,
         # if the corner is where it should be
         sharp = np.finfo(places.dtype).eps * np.abs(rows).max() < 1e-3 * h
@@ -275,7 +275,7 @@ class MeanShift(ChainClusterer):
             part = partition_of(ends, climber_weights, components(ends, h / 4), points.geometry)
             return _Modes(part.labels, part.centers)
         # flat weights have plateaus, so ends within h of a higher one belong to it, as in scikit-learn
-        first, inverse = distinct_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
+        first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
         heights = mass_within(ends[first], points.values, h, points.weights, n_jobs=self.n_jobs)
         labels, kept = merge_modes(ends[first], heights, h)
         return _Modes(labels[inverse], ends[first][kept])
@@ -283,7 +283,7 @@ class MeanShift(ChainClusterer):
     def _partition(self, points: Points, seeds: _Seeds | None, result: ChainResult, h: float) -> Partition:
         """Hand the modes on from the climbers to the points."""
         # climbers that came together ended at one place: one of them stands for all
-        first, climbers = distinct_rows(result.state.points)
+        first, climbers = sorted_unique_rows(result.state.points)
         ends = result.state.points[first]
         modes = self._modes(points, np.bincount(climbers, weights=None if seeds else points.weights), ends, h)
         labels = self._labels_of(points, seeds, _Modes(modes.labels[climbers], modes.centers))

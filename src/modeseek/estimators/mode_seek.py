@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.decomposition import PCA
 
-from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbours
+from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
 from modeseek._common.progress import Line
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import Points, check_integer, seed_of
@@ -231,7 +231,7 @@ class ModeSeek(BaseClusterer):
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
         counts = counts_for(len(x))
-        neighbours = nearest_neighbours(x, longest_list(counts, len(x)), n_jobs=self.n_jobs, watch=watch)
+        neighbours = nearest_neighbors(x, longest_list(counts, len(x)), n_jobs=self.n_jobs, watch=watch)
         # distances of 0 are rounding between distinct rows
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0

@@ -14,10 +14,10 @@ from modeseek._common.types import Array
 from modeseek._common.validation import Points
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitResult, drop_small, membership_fields
-from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Record, Setting, Stopping, partition
+from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Record, Stopping, partition
 from modeseek.meanshift.chains.progress import ChainsFollower
 from modeseek.meanshift.consensus import consensus
-from modeseek.meanshift.ensemble import chains_of, client_in_force, run_chains
+from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
 from modeseek.meanshift.partition import partition_of
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
@@ -52,7 +52,7 @@ class RandomChainClusterer(ChainClusterer):
         n_chains = self._count_chains()
         if n_chains == 1:
             return super()._solve(data, line)
-        chains = chains_of(self._chain_maker(data), n_chains)
+        chains = make_chains(self._chain_maker(data), n_chains)
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
         results = self._run_chains(chains, stopping, line, distributed=data.distributed)
         counted = _counted(results)
@@ -73,7 +73,7 @@ class RandomChainClusterer(ChainClusterer):
         follower = None if line is None else ChainsFollower(line, len(chains))
         with on_workers() if distributed else nullcontext():
             # chains on Dask's workers report only when they end
-            remote = client_in_force() and self.checkpoint is None
+            remote = dask_client() and self.checkpoint is None
             followers: list[Callback] = [] if follower is None or remote else [follower]
             return run_chains(
                 chains,
@@ -110,7 +110,7 @@ class RandomChainClusterer(ChainClusterer):
             data,
             part,
             outcome=Outcome.CERTIFIED,
-            points=points.restore(positions)[points.inverse],
+            points=points.to_data(positions)[points.inverse],
             stability=found.stability,
             chain_labels=chain_labels[:, points.inverse],
             **membership_fields(data, labels, found.labels, found.shares, found.cluster_stability),
@@ -137,10 +137,10 @@ class RandomChainClusterer(ChainClusterer):
         # `run_chains` can run the whole chain on a GPU, together with those of other threads
         return run_chains([chain], stopping, record=record, callbacks=callbacks, checkpoint=checkpoint)[0]
 
-    def _setting(self, points: Points, h: float) -> Setting:
-        setting = super()._setting(points, h)
+    def _problem(self, points: Points, h: float) -> Problem:
+        problem = super()._problem(points, h)
         # several chains share the threads: each has one
-        return setting if self._count_chains() == 1 else replace(setting, n_jobs=None)
+        return problem if self._count_chains() == 1 else replace(problem, n_jobs=None)
 
     def _order(self, data: FitData) -> str:
         """Return the order of updates: "even" instead of "random" for a sketch of many rows.

@@ -110,7 +110,7 @@ class PointIndex:
     def find(self, rows: Array, n_jobs: int | None = None, watch: Watcher | None = None) -> IntArray:
         """Return for each row the index of its point: that of its sketch cell, or the nearest one."""
         if self.sketch is None or self.sketch_points is None:
-            return nearest(self.points.values, self.points.place(rows), n_jobs=n_jobs, watch=watch)
+            return nearest(self.points.values, self.points.to_canonical(rows), n_jobs=n_jobs, watch=watch)
         return self.sketch_points[self.find_in_sketch(rows, n_jobs)]
 
     def find_in_sketch(self, rows: Array, n_jobs: int | None = None) -> IntArray:
@@ -263,7 +263,7 @@ class FitResult:
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes of an estimator; those without a value are left out."""
-        found = {
+        found: dict[str, Any] = {
             "labels_": self.labels,
             "cluster_centers_": self.centers,
             "n_clusters_": self.n_clusters,
@@ -300,7 +300,7 @@ def make_result(algorithm: str, data: FitData, labels: IntArray, centers: Array,
     return FitResult(
         algorithm=algorithm,
         labels=rows,
-        centers=points.restore(centers),
+        centers=points.to_data(centers),
         sizes=sizes[:k],
         n_noise=int(sizes[k]),
         n_rows=len(rows),

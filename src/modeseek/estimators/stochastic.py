@@ -152,7 +152,7 @@ class StochasticMeanShift(RandomChainClusterer):
         assert h is not None
         return partial(
             stochastic,
-            self._setting(data.points, h),
+            self._problem(data.points, h),
             h,
             seed=seed_of(self.random_state),
             order=self._order(data),

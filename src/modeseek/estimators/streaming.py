@@ -162,7 +162,7 @@ class Streaming:
         if not len(absent):
             return points
         inverse = points.inverse.copy()
-        inverse[absent] = nearest(points.values, points.place(rows[absent]), n_jobs=self.n_jobs)
+        inverse[absent] = nearest(points.values, points.to_canonical(rows[absent]), n_jobs=self.n_jobs)
         return points._replace(inverse=inverse)
 
     def _placed(self, rows: Array) -> Array:

@@ -19,7 +19,7 @@ from modeseek._common.validation import check_integer, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
-from modeseek.meanshift.ensemble import run_gathered
+from modeseek.meanshift.ensemble import run_tasks_on_gpu
 
 __all__ = ["BandwidthSweep", "Plateau", "sweep_bandwidths"]
 
@@ -140,7 +140,7 @@ def sweep_bandwidths(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdviceWarning)  # the ends of a grid are far off by design
         # on a GPU all bandwidths at once
-        done = run_gathered(tasks) if model.engine == "cuda" else ((row, task()) for row, task in enumerate(tasks))
+        done = run_tasks_on_gpu(tasks) if model.engine == "cuda" else ((row, task()) for row, task in enumerate(tasks))
         for row, found in done:
             labels[row] = found
     return BandwidthSweep(h, labels, labels.max(axis=1).astype(np.intp) + 1)

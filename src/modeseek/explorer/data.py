@@ -15,7 +15,7 @@ import numpy as np
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._common.validation import Points, canonical_points
-from modeseek._storage import DataError, Table, read_table
+from modeseek._storage import DataError, MissingValueError, Table, TextColumnError, read_table
 from modeseek.datasets import paper_mixture
 from modeseek.plots.projection import project
 from modeseek.selection.bandwidths import Range, automatic_range
@@ -90,9 +90,10 @@ def describe(table: Table, name: str) -> Data:
         try:
             table.features([column])
             numeric.append(column)
-        except DataError as error:
-            if "missing value" in str(error) or "infinite value" in str(error):
-                notes.append(f"Column '{column}' has missing or infinite values, so it is not offered.")
+        except MissingValueError:
+            notes.append(f"Column '{column}' has missing or infinite values, so it is not offered.")
+        except TextColumnError:
+            pass
         if 2 <= len(set(cells[:10_000].tolist())) <= MOST_LABELS:
             known.append(column)
     if not numeric:
@@ -230,7 +231,7 @@ class Subject:
         if not columns:
             raise DataError("columns: none is chosen, so there is nothing to cluster by; tick at least one.")
         raw = data.table.features(list(columns)).values
-        X = Scaling.fit(raw, standardise=standardise).apply(raw)
+        X = Scaling.fit(raw, standardize=standardise).apply(raw)
         shown = np.arange(len(X))
         if len(X) > MOST_SHOWN:
             shown = np.sort(np.random.default_rng(0).choice(len(X), MOST_SHOWN, replace=False))
@@ -263,7 +264,7 @@ class Eye:
 
     def __init__(self, points: Points, rows: IntArray, names: Sequence[str]):
         self._points, self.rows = points, rows
-        start = points.restore(points.values).astype(np.float64)
+        start = points.to_data(points.values).astype(np.float64)
         # `project` draws whatever is given as centres with the components of the data: zero and the unit vectors tell
         # the whole map, which is affine
         d = start.shape[1]
@@ -274,7 +275,7 @@ class Eye:
 
     def __call__(self, state: Array) -> Array:
         """Return the places, (m, 2) float32, of the rows that are drawn."""
-        rows = self._points.restore(state[self.rows]).astype(np.float64)
+        rows = self._points.to_data(state[self.rows]).astype(np.float64)
         places = np.zeros((len(rows), 2), dtype=np.float32)
         if self._map.shape[1] == 1:  # one feature: rows are spread at random across, so that they can be told apart
             places[:, 0] = rows[:, 0]

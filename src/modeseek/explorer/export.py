@@ -44,7 +44,7 @@ def picture(subject: Subject, settings: Settings, result: Result, suffix: str) -
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
     elif X.shape[1] <= 2:  # axes carry names, so they carry the data's own units
         X = subject.raw
-        centers = Scaling.fit(subject.raw, standardise=subject.standardise).undo(centers)
+        centers = Scaling.fit(subject.raw, standardize=subject.standardise).undo(centers)
     count = result.n_clusters
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"clusters{suffix}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.meanshift.chains import Setting
+from modeseek.meanshift.chains import Problem
 from modeseek.meanshift.objective import density, objective
 
 __all__ = ["OBJECTIVE_POINTS", "History", "sampled_objective"]
@@ -59,7 +59,7 @@ def _bounded(entries: list[Any]) -> list[Any]:
     return entries if len(entries) <= MOST else [*entries[:-1:2], entries[-1]]
 
 
-def sampled_objective(points: Array, setting: Setting, h: float, data: Array | None) -> float:
+def sampled_objective(points: Array, problem: Problem, h: float, data: Array | None) -> float:
     """Return L_h as a share of the largest that it can be, all points at one place; of a sample where they are many.
 
     Where data never move, what climbs is the density at the climbers: its mean, as a share of the largest possible.
@@ -67,14 +67,14 @@ def sampled_objective(points: Array, setting: Setting, h: float, data: Array | N
     Examples
     --------
     >>> state = np.zeros((3, 1))
-    >>> sampled_objective(state, Setting(state, np.ones(3)), 1.0, None)
+    >>> sampled_objective(state, Problem(state, np.ones(3)), 1.0, None)
     1.0
     """
     n = len(points)
     rows = np.arange(n)
     if n > OBJECTIVE_POINTS:
         rows = np.random.default_rng(2).choice(n, OBJECTIVE_POINTS, replace=False)
-    weights, profile = setting.weights[rows], setting.profile
+    weights, profile = problem.weights[rows], problem.profile
     if data is not None:
         values = density(points[rows], data[rows], h, profile=profile, weights=weights) * h ** points.shape[1]
         return float(np.average(values, weights=weights) / profile.k(np.zeros(1))[0])

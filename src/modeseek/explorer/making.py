@@ -12,7 +12,7 @@ from modeseek._common.validation import Points
 from modeseek.explorer.data import Subject
 from modeseek.explorer.settings import Settings
 from modeseek.meanshift.bandwidth import Constant, DrawPlan, make_policy
-from modeseek.meanshift.chains import Chain, Setting, Stopping, blurring, doubly_stochastic, mean_shift, stochastic
+from modeseek.meanshift.chains import Chain, Problem, Stopping, blurring, doubly_stochastic, mean_shift, stochastic
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 from modeseek.meanshift.types import ChainState, Draws, Workspace
@@ -51,23 +51,23 @@ def make(subject: Subject, settings: Settings) -> Made:
     h = _range(subject, points, settings)
     profile = get_profile(settings.profile)
     engine = choose("auto", profile, points.values, h.h_max)
-    setting = Setting(points.values, points.weights, profile, points.geometry, engine)
+    problem = Problem(points.values, points.weights, profile, points.geometry, engine)
     if settings.algorithm == "ms":
         tol = 1e-3 if profile is FLAT else 1e-4
         # nobody goes ahead: all shall be seen climbing
-        chain = mean_shift(setting, h.h_max, tol=tol, most_steps=0)
+        chain = mean_shift(problem, h.h_max, tol=tol, most_steps=0)
         limit = MOST_ITERATIONS * len(points.values) + 1
         return Made(points, chain, Stopping(h.h_max / 4, max_sweeps=MOST_ITERATIONS, max_updates=limit), h, None)
     plan = None
     if settings.algorithm == "bms":
-        chain = blurring(setting, h.h_max)
+        chain = blurring(problem, h.h_max)
     elif settings.algorithm == "sms":
-        chain = stochastic(setting, h.h_max, seed=settings.seed)
-        plan = DrawPlan(setting.weights, Constant(h.h_max), settings.seed)
+        chain = stochastic(problem, h.h_max, seed=settings.seed)
+        plan = DrawPlan(problem.weights, Constant(h.h_max), settings.seed)
     else:
         policy = make_policy(settings.policy, h.h_min, h.h_max, h.h_inf, settings.nu)
-        chain = doubly_stochastic(setting, policy, seed=settings.seed)
-        plan = DrawPlan(setting.weights, policy, settings.seed)
+        chain = doubly_stochastic(problem, policy, seed=settings.seed)
+        plan = DrawPlan(problem.weights, policy, settings.seed)
     return Made(points, chain, Stopping(chain.h_min / 4, threshold=TOL * chain.h_min), h, plan)
 
 
@@ -86,11 +86,11 @@ class Sweeping:
 
     Parameters
     ----------
-    setting : Setting
+    problem : Problem
     plan : DrawPlan
     """
 
-    setting: Setting
+    problem: Problem
     plan: DrawPlan
     _workspace: Workspace | None = None
 
@@ -101,7 +101,7 @@ class Sweeping:
         self._last = state.last_shift.copy()
         self._longest = 0.0
         if self._workspace is None:
-            self._workspace = self.setting.open(state.points)
+            self._workspace = self.problem.open(state.points)
 
     @property
     def left(self) -> int:

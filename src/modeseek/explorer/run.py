@@ -132,7 +132,7 @@ class Run:
         self._made, self.h = made, made.h
         self._state, self._sweeps = made.chain.init(), 0
         if made.plan is not None:
-            self._sweeping = Sweeping(made.chain.setting, made.plan)
+            self._sweeping = Sweeping(made.chain.problem, made.plan)
         self._piece = min(len(made.points.values), FIRST_PIECE)
         self._between, self._count_at = False, 0.0
         self._look(self._state, 0.0, np.nan)
@@ -193,7 +193,7 @@ class Run:
         ended = ChainResult(self._state, outcome, Trace(), self._sweeps, 0.0)
         part = partition(made.chain, ended, made.stopping.tau)
         labels = part.labels[made.points.inverse]
-        centers = made.points.restore(part.centers)
+        centers = made.points.to_data(part.centers)
         self._close(Result(labels, part.n_clusters, outcome.value, None, centers, (), outcome.converged, self._state.k))
 
     def _fit(self, message: str) -> None:
@@ -252,7 +252,7 @@ class Run:
 
     def _note(self, state: ChainState) -> None:
         assert self._made is not None
-        data = self._made.chain.setting.points if self._made.chain.upper is None else None
+        data = self._made.chain.problem.points if self._made.chain.upper is None else None
         h = self._made.h.h_inf
-        level = sampled_objective(state.points, self._made.chain.setting, h, data)
+        level = sampled_objective(state.points, self._made.chain.problem, h, data)
         self.history.level(self._sweeps, level, self.frame.clumps)

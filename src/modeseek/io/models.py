@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, IntArray
+from modeseek._common.version import __version__
 from modeseek._storage import DataError, read_container, write_container
 from modeseek.io.fitted import ESTIMATORS, check_fitted
 from modeseek.io.values import decoded, encoded
@@ -100,7 +100,7 @@ def save(
     params["callbacks"] = params["callbacks"] or None  # none of them is none
     fitted = _state(model, params)
     record = {
-        "written_by": _version(),
+        "written_by": __version__,
         "estimator": name,
         "params": {key: encoded(value, key, arrays) for key, value in params.items()},
         "fitted": {key: encoded(value, key, arrays) for key, value in fitted.items()},
@@ -198,8 +198,3 @@ def _state(model: Any, params: dict[str, Any]) -> dict[str, Any]:
 
 def _fits(d: int, fitted: dict[str, Any]) -> bool:
     return bool(np.equal(d, fitted.get("n_features_in_", d)))
-
-
-def _version() -> str:
-    # not imported: the package is above all rooms
-    return str(sys.modules["modeseek"].__version__)

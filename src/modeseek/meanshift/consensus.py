@@ -19,11 +19,20 @@ from scipy.sparse import csr_array
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import check_integer, check_weights, same_rows
+from modeseek._common.validation import check_integer, check_weights, unique_rows
 from modeseek.meanshift.partition import by_weight
 from modeseek.metrics import best_jaccard, rand_agreement
 
-__all__ = ["Clumps", "Consensus", "Vote", "clumps_of", "cluster_stability", "consensus", "counterparts", "memberships"]
+__all__ = [
+    "Consensus",
+    "Fragments",
+    "Vote",
+    "cluster_stability",
+    "consensus",
+    "counterparts",
+    "find_fragments",
+    "memberships",
+]
 
 # which points, and their clusters
 Vote: TypeAlias = tuple[IntArray, IntArray]
@@ -36,7 +45,7 @@ HALF = 0.5 + 1e-9
 BLOCK = 1 << 22
 
 
-class Clumps(NamedTuple):
+class Fragments(NamedTuple):
     """Points that go together in every partition, from the heaviest clump to the lightest.
 
     Attributes
@@ -120,7 +129,7 @@ def consensus(partitions: ArrayLike, weights: ArrayLike | None = None, *, square
     masses = check_weights(weights, rows.shape[1])
     if not masses.all():
         raise ValueError(f"weights must be positive, but that of point {int(masses.argmin())} is 0: leave it out.")
-    clumps = clumps_of(rows, masses)
+    clumps = find_fragments(rows, masses)
     groups = by_weight(_in_rounds(clumps, square)[clumps.members], masses)
     labels = groups.labels
     of_clump = np.empty(len(clumps.weights), dtype=np.intp)
@@ -132,20 +141,20 @@ def consensus(partitions: ArrayLike, weights: ArrayLike | None = None, *, square
     return Consensus(labels, shares[clumps.members], stability, cluster_stability(of_clump, votes, clumps.weights))
 
 
-def clumps_of(partitions: IntArray, weights: Array) -> Clumps:
+def find_fragments(partitions: IntArray, weights: Array) -> Fragments:
     """Return the points that go together in every partition.
 
     Examples
     --------
-    >>> clumps_of(np.array([[0, 1, 1, 1], [0, 0, 0, 1]]), np.ones(4))
-    Clumps(labels=array([[1, 0, 1], [0, 0, 1]]), weights=array([2., 1., 1.]), members=array([1, 0, 0, 2]))
+    >>> find_fragments(np.array([[0, 1, 1, 1], [0, 0, 0, 1]]), np.ones(4))
+    Fragments(labels=array([[1, 0, 1], [0, 0, 1]]), weights=array([2., 1., 1.]), members=array([1, 0, 0, 2]))
     """
-    first, members = same_rows(partitions.T)
+    first, members = unique_rows(partitions.T)
     sizes = np.bincount(members, weights=weights)
     order = np.lexsort((first, -sizes))
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return Clumps(partitions[:, first[order]], sizes[order], rank[members])
+    return Fragments(partitions[:, first[order]], sizes[order], rank[members])
 
 
 def memberships(labels: IntArray, votes: Iterable[Vote], weights: Array | None = None) -> csr_array:
@@ -216,7 +225,7 @@ def counterparts(found: IntArray, labels: IntArray, weights: Array | None = None
     return (pairs[order[first]] % k)[np.searchsorted(clusters, found)]
 
 
-def _in_rounds(clumps: Clumps, square: int) -> IntArray:
+def _in_rounds(clumps: Fragments, square: int) -> IntArray:
     """Return the group of each clump: by linkage at once if they are few, and in rounds if not."""
     groups = np.empty(len(clumps.weights), dtype=np.intp)
     left, count = np.arange(len(groups)), 0

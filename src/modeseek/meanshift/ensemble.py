@@ -15,12 +15,22 @@ from joblib.parallel import get_active_backend
 
 from modeseek._common.types import Stage, Watcher
 from modeseek._common.validation import check_integer
-from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Record, Stopping, Trace, retraced, run
-from modeseek.meanshift.chains.checkpoint import Slot
+from modeseek.meanshift.chains import (
+    Chain,
+    ChainResult,
+    Checkpoint,
+    Outcome,
+    Record,
+    Stopping,
+    Trace,
+    rebuild_trace,
+    run,
+)
+from modeseek.meanshift.chains.checkpoint import RunCheckpoint
 from modeseek.meanshift.engines import CudaEngine, Gathering
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
-__all__ = ["chains_of", "client_in_force", "run_chains", "run_gathered"]
+__all__ = ["dask_client", "make_chains", "run_chains", "run_tasks_on_gpu"]
 
 T = TypeVar("T")
 # pieces of work under way at a time: each is a thread, and a block of the device while it waits for a chain
@@ -32,7 +42,7 @@ FOR_A_THREAD, ALWAYS = 1000, 2
 PULSE = 0.2
 
 
-def chains_of(make: Callable[..., Chain], n: int) -> list[Chain]:
+def make_chains(make: Callable[..., Chain], n: int) -> list[Chain]:
     """Return n independent chains of one seed: `make(chain=0)`, `make(chain=1)`, ...
 
     Parameters
@@ -46,9 +56,9 @@ def chains_of(make: Callable[..., Chain], n: int) -> list[Chain]:
     --------
     >>> from functools import partial
     >>> from modeseek.meanshift.bandwidth import Uniform
-    >>> from modeseek.meanshift.chains import doubly_stochastic, setting
-    >>> make = partial(doubly_stochastic, setting([[0.0], [0.1], [5.0]]), Uniform(0.5, 1.0), seed=0)
-    >>> len(chains_of(make, 3))
+    >>> from modeseek.meanshift.chains import doubly_stochastic, make_problem
+    >>> make = partial(doubly_stochastic, make_problem([[0.0], [0.1], [5.0]]), Uniform(0.5, 1.0), seed=0)
+    >>> len(make_chains(make, 3))
     3
     """
     return [make(chain=number) for number in range(check_integer("n", n, low=1))]
@@ -104,9 +114,9 @@ def run_chains(
     --------
     >>> from functools import partial
     >>> from modeseek.meanshift.bandwidth import Uniform
-    >>> from modeseek.meanshift.chains import doubly_stochastic, partition, setting
-    >>> make = partial(doubly_stochastic, setting([[0.0], [0.1], [5.0]]), Uniform(0.5, 1.0), seed=0)
-    >>> chains = chains_of(make, 3)
+    >>> from modeseek.meanshift.chains import doubly_stochastic, partition, make_problem
+    >>> make = partial(doubly_stochastic, make_problem([[0.0], [0.1], [5.0]]), Uniform(0.5, 1.0), seed=0)
+    >>> chains = make_chains(make, 3)
     >>> results = run_chains(chains, Stopping(tau=0.1), n_jobs=2)
     >>> [partition(chain, result, 0.1).n_clusters for chain, result in zip(chains, results)]
     [2, 2, 2]
@@ -114,7 +124,7 @@ def run_chains(
     if len({id(chain.sweep) for chain in chains}) < len(chains):
         raise ValueError("the same chain twice: make each chain by a call of its own.")
     callbacks = tuple(callbacks)
-    client = client_in_force()
+    client = dask_client()
     near = bool(callbacks) or checkpoint is not None  # these want to see every sweep
     if client is not None and not near:
         return _run_away(
@@ -164,7 +174,7 @@ def _of_use(chains: Sequence[Chain]) -> int:
     """Return how many threads have something to do at a time."""
     if not chains:
         return 1
-    n, d = max((chain.setting.points.shape for chain in chains), key=lambda shape: shape[0])
+    n, d = max((chain.problem.points.shape for chain in chains), key=lambda shape: shape[0])
     return max(ALWAYS, 1 + round(n * d**0.5 / FOR_A_THREAD))
 
 
@@ -172,20 +182,20 @@ def _run_together(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | 
     """Have an engine run all chains at once; None where it cannot, or they are not of one kind."""
     if not chains:
         return []
-    setting = chains[0].setting
-    if not isinstance(setting.engine, CudaEngine) or stopping.max_time is not None:
+    problem = chains[0].problem
+    if not isinstance(problem.engine, CudaEngine) or stopping.max_time is not None:
         return None
     if any(
         each.plan is None
-        or (each.setting.engine, each.setting.profile, each.setting.geometry)
-        != (setting.engine, setting.profile, setting.geometry)
+        or (each.problem.engine, each.problem.profile, each.problem.geometry)
+        != (problem.engine, problem.profile, problem.geometry)
         for each in chains
     ):
         return None
     for each in chains:
         stopping.check_fit(each)
-    jobs = [ChainJob(each.setting.points, each.setting.weights, each.plan, stopping.ending(each)) for each in chains]
-    if not setting.engine.takes(jobs):
+    jobs = [ChainJob(each.problem.points, each.problem.weights, each.plan, stopping.ending(each)) for each in chains]
+    if not problem.engine.takes(jobs):
         return None
     began = time.perf_counter()
 
@@ -193,14 +203,14 @@ def _run_together(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | 
         if watch is not None:
             watch(Stage("chains", ended, len(chains), "chains"))
 
-    ends = setting.engine.run_many(jobs, setting.profile, setting.geometry, tell)
+    ends = problem.engine.run_many(jobs, problem.profile, problem.geometry, tell)
     tell(len(chains))
     seconds = time.perf_counter() - began
     return [
         ChainResult(
             end.state,
             Outcome[end.outcome],
-            retraced(chain, stopping.tau, end) if chain is chains[0] else Trace(),
+            rebuild_trace(chain, stopping.tau, end) if chain is chains[0] else Trace(),
             end.sweeps,
             seconds,
         )
@@ -208,7 +218,7 @@ def _run_together(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | 
     ]
 
 
-def run_gathered(tasks: Sequence[Callable[[], T]], *, threads: int = GATHERED) -> Iterator[tuple[int, T]]:
+def run_tasks_on_gpu(tasks: Sequence[Callable[[], T]], *, threads: int = GATHERED) -> Iterator[tuple[int, T]]:
     """Do pieces of work in threads, so that the chains they run on a GPU run there together.
 
     Only the device gains by this: other engines do as well in processes.
@@ -262,7 +272,7 @@ def _next(queue: SimpleQueue[T]) -> T:
             return queue.get(timeout=PULSE)
 
 
-def client_in_force() -> Any:
+def dask_client() -> Any:
     """Return the client of Dask that jobs go to, which is that of joblib's Dask backend; None where another is set."""
     backend, _ = get_active_backend()
     return backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
@@ -276,7 +286,7 @@ class _Shared:
         self._callbacks, self._watch, self._lock = callbacks, watch, Lock()
         self._ended, self._n = 0, n_chains
 
-    def run(self, chain: Chain, stopping: Stopping, record: Record | None, slot: Slot | None) -> ChainResult:
+    def run(self, chain: Chain, stopping: Stopping, record: Record | None, slot: RunCheckpoint | None) -> ChainResult:
         if self.stop.is_set():
             return _at_start(chain)
         try:

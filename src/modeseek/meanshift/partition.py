@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 
 from modeseek._common.neighbors import kth_distance, pairs_within
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._common.validation import distinct_rows
+from modeseek._common.validation import sorted_unique_rows
 
 __all__ = [
     "Partition",
@@ -305,7 +305,7 @@ def _cells(x: Array, tau: float) -> tuple[IntArray, IntArray]:
     """
     n, d = x.shape
     if d <= GRID_DIMENSIONS:
-        return distinct_rows(np.floor((x - x.min(axis=0)) / (tau / (2 * np.sqrt(d)))))
+        return sorted_unique_rows(np.floor((x - x.min(axis=0)) / (tau / (2 * np.sqrt(d)))))
     first: list[int] = []
     cell, left = np.empty(n, dtype=np.intp), np.arange(n)
     for _ in range(BALLS):
@@ -419,7 +419,7 @@ def _closest(a: Array, b: Array) -> float:
 
 def _farthest(x: Array) -> float:
     """Return the largest distance within a set of points, looking at the outer ones only."""
-    x = x[distinct_rows(x)[0]]
+    x = x[sorted_unique_rows(x)[0]]
     if len(x) == 1:
         return 0.0
     radii = np.linalg.norm(x - x.mean(axis=0), axis=1)

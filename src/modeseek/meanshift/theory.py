@@ -24,18 +24,18 @@ from modeseek.meanshift.types import BandwidthPolicy, ChainState
 
 __all__ = [
     "STATEMENTS",
-    "Absorbed",
+    "AbsorbedShares",
     "Proposition1",
     "Submartingale",
     "Theorem1",
     "Theorem2",
-    "absorption",
     "gradient_error",
     "gradient_norms",
     "hull_distance",
+    "partition_stays",
     "proposition1",
     "proven",
-    "stays",
+    "simulate_absorption",
     "submartingale",
     "theorem1",
     "theorem2",
@@ -239,7 +239,7 @@ def hull_distance(points: ArrayLike, original: ArrayLike) -> float:
     return scale * max(nnls(system, np.append(x / scale, 1.0))[1] for x in queries)
 
 
-def stays(chain: Chain, state: ChainState, tau: float, *, sweeps: int = 20) -> bool:
+def partition_stays(chain: Chain, state: ChainState, tau: float, *, sweeps: int = 20) -> bool:
     """Return whether the partition at tau is the same after every one of some further sweeps."""
     before = components(state.points, tau)
     for _ in range(sweeps):
@@ -259,12 +259,12 @@ def gradient_norms(chain: Chain, *, sweeps: int, start: ChainState | None = None
     (sweeps + 1,) array
         The first entry is that of the start.
     """
-    setting, state = chain.setting, chain.init() if start is None else start
+    problem, state = chain.problem, chain.init() if start is None else start
     norms = []
     for sweep in range(sweeps + 1):
         if sweep:
             state, _ = chain.sweep(state)
-        norms.append(max_norm(gradient(state.points, state.h, profile=setting.profile, weights=setting.weights)))
+        norms.append(max_norm(gradient(state.points, state.h, profile=problem.profile, weights=problem.weights)))
     return np.array(norms)
 
 
@@ -368,7 +368,7 @@ def _changes(state: Array, h: float, indices: IntArray, bandwidths: Array, kerne
     return changes + rows.sum(axis=1)
 
 
-class Absorbed(NamedTuple):
+class AbsorbedShares(NamedTuple):
     """Where simulated walks are after some draws: shares at either end and in between."""
 
     to_min: float
@@ -376,9 +376,9 @@ class Absorbed(NamedTuple):
     inside: float
 
 
-def absorption(
+def simulate_absorption(
     walk: Walk, *, n_paths: int = 10_000, n_draws: int = 500, tolerance: float = 1e-3, seed: int = 0
-) -> Absorbed:
+) -> AbsorbedShares:
     """Simulate paths of a walk and tell which share has come within a relative tolerance of either end.
 
     `Walk.absorption` has the closed formula.
@@ -386,7 +386,7 @@ def absorption(
     words = uniforms(seed, 0, 1, n_paths * n_draws)[:, 1].reshape(n_paths, n_draws)
     h = walk_paths(walk, words)[:, -1]
     low, high = h <= walk.h_min * (1 + tolerance), h >= walk.h_max * (1 - tolerance)
-    return Absorbed(float(low.mean()), float(high.mean()), float(1.0 - low.mean() - high.mean()))
+    return AbsorbedShares(float(low.mean()), float(high.mean()), float(1.0 - low.mean() - high.mean()))
 
 
 def walk_paths(walk: Walk, words: Array, h: ArrayLike | None = None) -> Array:

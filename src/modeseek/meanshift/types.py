@@ -13,7 +13,7 @@ __all__ = [
     "ChainEnd",
     "ChainJob",
     "ChainState",
-    "Climber",
+    "ClimbingWorkspace",
     "Draws",
     "Ending",
     "Engine",
@@ -197,7 +197,7 @@ class Workspace(Protocol):
 
 
 @runtime_checkable
-class Climber(Protocol):
+class ClimbingWorkspace(Protocol):
     """A workspace that can take climbers to their ends by itself."""
 
     @property

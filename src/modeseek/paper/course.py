@@ -8,7 +8,7 @@ import numpy as np
 
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import DrawPlan, make_policy
-from modeseek.meanshift.chains import Chain, Setting, doubly_stochastic, setting
+from modeseek.meanshift.chains import Chain, Problem, doubly_stochastic, make_problem
 from modeseek.meanshift.types import BandwidthPolicy, ChainState, Draws
 from modeseek.paper.experiment import seed_for
 from modeseek.paper.hyperparameters import Hyperparameters
@@ -34,15 +34,15 @@ def paper_chain(n_per_cluster: int, policy: BandwidthPolicy, seed: int, run: int
     (15, 2)
     """
     points = paper_mixture(n_per_cluster, random_state=seed_for(seed, run, 0))[0]
-    return doubly_stochastic(setting(points), policy, seed=seed_for(seed, run, 1))
+    return doubly_stochastic(make_problem(points), policy, seed=seed_for(seed, run, 1))
 
 
-def states_at(given: Setting, policy: BandwidthPolicy, seed: int, counts: Sequence[int]) -> Iterator[ChainState]:
+def states_at(given: Problem, policy: BandwidthPolicy, seed: int, counts: Sequence[int]) -> Iterator[ChainState]:
     """Yield the states of `doubly_stochastic` after so many updates, in rising order; they need not be whole sweeps.
 
     Examples
     --------
-    >>> policy, given = paper_policy("walk", Hyperparameters()), setting([[0.0], [0.1], [0.5]])
+    >>> policy, given = paper_policy("walk", Hyperparameters()), make_problem([[0.0], [0.1], [0.5]])
     >>> states = list(states_at(given, policy, 1, [0, 2, 3]))
     >>> [state.k for state in states]
     [0, 2, 3]

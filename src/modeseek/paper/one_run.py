@@ -116,14 +116,14 @@ on for a few sweeps. Where all points are in one cluster there is no gap, and D 
     def _sweep(self, chain: Chain, state: ChainState, sweep: int) -> Row:
         assert chain.upper is not None
         n, upper = len(state.points), chain.upper(state)
-        found = read_off(state.points, chain.setting.weights, self.tau, h_min=chain.h_min, h_upper=upper)
-        largest = n * (n + 1) / 2 * float(chain.setting.profile.k(np.zeros(1))[0])
+        found = read_off(state.points, chain.problem.weights, self.tau, h_min=chain.h_min, h_upper=upper)
+        largest = n * (n + 1) / 2 * float(chain.problem.profile.k(np.zeros(1))[0])
         return {
             "kind": "sweep",
             "sweep": sweep,
             "k": state.k,
             "h": state.h,
-            "L": objective(state.points, state.h, profile=chain.setting.profile) / largest,
+            "L": objective(state.points, state.h, profile=chain.problem.profile) / largest,
             "clusters": found.n_clusters,
             "diameter": found.diameter,
             # one cluster has no gap
@@ -134,7 +134,7 @@ on for a few sweeps. Where all points are in one cluster there is no gap, and D 
 
     def _labels(self, chain: Chain, state: ChainState) -> list[int]:
         assert chain.upper is not None
-        weights, upper = chain.setting.weights, chain.upper(state)
+        weights, upper = chain.problem.weights, chain.upper(state)
         return read_off(state.points, weights, self.tau, h_min=chain.h_min, h_upper=upper).labels.tolist()
 
     def draw(self, rows: Rows) -> dict[str, Figure]:

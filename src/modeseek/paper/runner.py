@@ -11,7 +11,7 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
-from modeseek.meanshift.ensemble import client_in_force, run_gathered
+from modeseek.meanshift.ensemble import dask_client, run_tasks_on_gpu
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.journal import Journal
 from modeseek.paper.lines import ignore_advice
@@ -109,7 +109,7 @@ def run_plan(
 def _results(
     todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int
 ) -> Iterable[tuple[int, list[Row]]] | Iterator[tuple[int, list[Row]]]:
-    client = client_in_force()
+    client = dask_client()
     tasks = ((number, experiment, job, seed) for number, (experiment, job) in enumerate(todo))
     if client is not None:
         return _by_dask(client, list(tasks))
@@ -131,7 +131,7 @@ def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -
 def _together(tasks: Sequence[tuple[int, Experiment, Job, int]]) -> Iterator[tuple[int, list[Row]]]:
     with warnings.catch_warnings():  # of all threads: what each sets by itself is not its own
         ignore_advice()
-        for _, done in run_gathered([partial(_do, *task) for task in tasks]):
+        for _, done in run_tasks_on_gpu([partial(_do, *task) for task in tasks]):
             yield done
 
 

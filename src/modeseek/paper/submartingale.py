@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from modeseek.meanshift import theory as diagnostics
+from modeseek.meanshift import theory
 from modeseek.meanshift.objective import objective
 from modeseek.paper.course import POLICIES, paper_chain, paper_policy, states_at
 from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure
@@ -99,7 +99,7 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
         """Return a row for each point of the curve, and one for each state that next updates are drawn from."""
         name = str(job.cell["policy"])
         policy = paper_policy(name, self.settings)
-        given = paper_chain(self.n_per_cluster, policy, seed, job.run).setting
+        given = paper_chain(self.n_per_cluster, policy, seed, job.run).problem
         largest = self.n * (self.n + 1) / 2 * float(given.profile.k(np.zeros(1))[0])
         drawn, kept = ({round(at * self.n) for at in times} for times in (self.states, (0, 1 / self.n, *self.curve)))
         rows: list[Row] = []
@@ -109,7 +109,7 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
             if state.k in kept:
                 rows.append({**blank, "kind": "curve", **here})
             if state.k in drawn:
-                found = diagnostics.submartingale(
+                found = theory.submartingale(
                     state.points,
                     policy,
                     h=state.h,

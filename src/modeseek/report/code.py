@@ -47,7 +47,7 @@ def python_lines(
     from modeseek._storage import read_table
     <BLANKLINE>
     X = read_table('birds.csv').features(['width', 'height']).values
-    X = Scaling.fit(X, standardise=True).apply(X)
+    X = Scaling.fit(X, standardize=True).apply(X)
     model = ModeSeek(random_state=0).fit(X)
     print(model.labels_)
     """
@@ -57,7 +57,7 @@ def python_lines(
     body = [f"X = read_table({file!r}{told}).features({'' if columns is None else _listed(columns)}).values"]
     if standardise:
         head.append("from modeseek._common.scaling import Scaling")
-        body.append("X = Scaling.fit(X, standardise=True).apply(X)")
+        body.append("X = Scaling.fit(X, standardize=True).apply(X)")
     head.append("from modeseek._storage import read_table")
     body += [f"model = {_call(estimator, name)}.fit(X)", "print(model.labels_)"]
     return "\n".join([*head, "", *body])

@@ -174,7 +174,7 @@ def figure(value: float, spread: float) -> str:
 
 
 def _standardised_means(subject: Subject) -> tuple[Scaling, Array]:
-    scaling = Scaling.fit(subject.original, standardise=True)
+    scaling = Scaling.fit(subject.original, standardize=True)
     return scaling, _means(subject, scaling.apply(subject.original))
 
 

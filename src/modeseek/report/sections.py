@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Container, Mapping, Sequence
 from typing import TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import IntArray
+from modeseek._common.version import __version__
 from modeseek.estimators.display import DOUBTFUL
 from modeseek.plots.colours import NOISE_COLOUR, palette
 from modeseek.report.blocks import Block, Cell, Details, Heading, Jump, Paragraph, Stack, Swatch, Table
@@ -112,7 +112,7 @@ def _apart(subject: Subject, told: Sequence[Trait]) -> Cell:
 
 
 def _values(subject: Subject) -> Cell:
-    means, spreads = Scaling.fit(subject.original, standardise=True)
+    means, spreads = Scaling.fit(subject.original, standardize=True)
     constant = np.ptp(subject.original, axis=0) == 0
     lines = [
         Plain(f"{name}: {figure(mean, spread)}" + ("" if same else f" ± {figure(spread, spread)}"))
@@ -200,7 +200,7 @@ def question_section(subject: Subject, asked: Mapping[str, str]) -> list[Block]:
         changed = [f"{key}={value!r}" for key, value in changed_parameters(model).items()]
         lines["parameters"] = ", ".join(changed) or "all at their defaults"
     # the package is there, as this room is in it; an import of it would go up
-    lines["version"] = f"modeseek {sys.modules['modeseek'].__version__}"
+    lines["version"] = f"modeseek {__version__}"
     rows = [[key, Plain(value)] for key, value in lines.items()]
     blocks: list[Block] = [Heading("What was asked"), Table(["", ""], rows, numeric=False)]
     if settings:

@@ -146,7 +146,7 @@ class Labeller:
         if isinstance(self.finder, Summary):
             return self.values[self.finder.find(part.place(rows))]
         # under cosine these are scaled already, and once more is once too often for the last bit
-        placed = part.place(rows) if part.spherical else self.finder.place(rows)
+        placed = part.place(rows) if part.spherical else self.finder.to_canonical(rows)
         return self.values[nearest(self.finder.values, placed)]
 
     def __getstate__(self) -> dict[str, Any]:

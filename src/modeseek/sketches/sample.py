@@ -12,7 +12,7 @@ import numpy as np
 
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import row_keys
+from modeseek._common.validation import hash_rows
 
 __all__ = ["Sample"]
 
@@ -65,7 +65,7 @@ class Sample:
         (True, 2, 3.0)
         """
         weights = np.ones(len(rows)) if weights is None else weights
-        keys = _spread(row_keys(rows.astype(np.float64)))
+        keys = _spread(hash_rows(rows.astype(np.float64)))
         total = self.weight + float(weights.sum())
         if len(self.keys) == self.size:  # most rows of a long stream are out of the question at once
             near = keys <= self.keys[-1]

@@ -12,22 +12,22 @@ from modeseek._common.validation.options import (
     seed_of,
 )
 from modeseek._common.validation.points import (
-    LONGEST,
-    SHORTEST,
+    MAX_EXTENT,
+    MIN_EXTENT,
     Points,
     canonical_points,
     check_state,
     check_weights,
-    distinct_rows,
-    row_keys,
-    same_rows,
+    hash_rows,
+    sorted_unique_rows,
+    unique_rows,
     unit_rows,
 )
 
 __all__ = [
-    "LONGEST",
+    "MAX_EXTENT",
     "METRICS",
-    "SHORTEST",
+    "MIN_EXTENT",
     "Points",
     "canonical_points",
     "check_callbacks",
@@ -39,9 +39,9 @@ __all__ = [
     "check_state",
     "check_tau",
     "check_weights",
-    "distinct_rows",
-    "row_keys",
-    "same_rows",
+    "hash_rows",
     "seed_of",
+    "sorted_unique_rows",
+    "unique_rows",
     "unit_rows",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from modeseek._common.hints import closest
+from modeseek._common.hints import did_you_mean
 
 __all__ = [
     "METRICS",
@@ -30,7 +30,7 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
         words = ", ".join(repr(word) for word in choices)
-        raise ValueError(f"{name} must be one of {words}; got {value!r}.{closest(value, choices)}")
+        raise ValueError(f"{name} must be one of {words}; got {value!r}.{did_you_mean(value, choices)}")
     return value
 
 

@@ -11,20 +11,20 @@ from numpy.typing import ArrayLike
 from modeseek._common.types import Array, Geometry, IntArray
 
 __all__ = [
-    "LONGEST",
-    "SHORTEST",
+    "MAX_EXTENT",
+    "MIN_EXTENT",
     "Points",
     "canonical_points",
     "check_state",
     "check_weights",
-    "distinct_rows",
-    "row_keys",
-    "same_rows",
+    "hash_rows",
+    "sorted_unique_rows",
+    "unique_rows",
     "unit_rows",
 ]
 
 # lengths whose squares are numbers, with room for sums of a thousand of them
-SHORTEST, LONGEST = 1e-152, 1e152
+MIN_EXTENT, MAX_EXTENT = 1e-152, 1e152
 # the same in single precision, with room for ten thousand columns and bandwidths of a millionth
 SHORTEST_SINGLE, LONGEST_SINGLE = 1e-12, 1e15
 # an odd number without pattern: 2^64 over the golden ratio
@@ -55,13 +55,13 @@ class Points(NamedTuple):
     offset: Array
     geometry: Geometry
 
-    def place(self, rows: Array) -> Array:
+    def to_canonical(self, rows: Array) -> Array:
         """Bring other rows into the same coordinates."""
         if self.geometry.spherical:
             return unit_rows(rows)
         return (rows.astype(np.float64) - self.offset).astype(self.values.dtype)
 
-    def restore(self, rows: Array) -> Array:
+    def to_data(self, rows: Array) -> Array:
         """Bring rows of the canonical coordinates back into those of the data."""
         return (rows.astype(np.float64) + self.offset).astype(self.values.dtype)
 
@@ -92,7 +92,7 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
         offset = np.where(low == high, low, low / 2 + high / 2)
         rows = _check_extent(rows.astype(np.float64) - offset)
         rows = rows.astype(_precision(rows, X.dtype))
-    first, inverse_present = distinct_rows(rows)
+    first, inverse_present = sorted_unique_rows(rows)
     values = np.take(rows, first, axis=0) + 0.0  # + 0.0: -0.0 and 0.0 are one
     merged = weights[present][first]
     if len(first) < len(rows):
@@ -104,19 +104,19 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
     return Points(np.ascontiguousarray(values), merged, inverse, offset, geometry)
 
 
-def distinct_rows(rows: Array) -> tuple[IntArray, IntArray]:
+def sorted_unique_rows(rows: Array) -> tuple[IntArray, IntArray]:
     """Return the first occurrence of each distinct row, in lexicographic order, and the number of each row in it.
 
     As fast as sorting numbers where the first column tells all rows apart, or where few rows are distinct.
 
     Examples
     --------
-    >>> distinct_rows(np.array([[2, 1], [1, 5], [2, 1], [1, 3]]))
+    >>> sorted_unique_rows(np.array([[2, 1], [1, 5], [2, 1], [1, 3]]))
     (array([3, 1, 0]), array([2, 1, 2, 0]))
     """
     some = np.sort(rows[:: max(1, len(rows) // 256), 0])  # a sample, to see whether the first column repeats itself
     if not _steps(some).all():
-        first, number = same_rows(rows)
+        first, number = unique_rows(rows)
         if 2 * len(first) < len(rows):
             order, rank = _sorted_rows(rows[first])
             return first[order], rank[number]
@@ -124,7 +124,7 @@ def distinct_rows(rows: Array) -> tuple[IntArray, IntArray]:
 
 
 def _sorted_rows(rows: Array) -> tuple[IntArray, IntArray]:
-    """Do the work of `distinct_rows` column by column, each time only for rows that earlier columns leave tied."""
+    """Do the work of `sorted_unique_rows` column by column, each time only for rows that earlier columns leave tied."""
     order = np.argsort(rows[:, 0])
     opens = _steps(rows[order, 0])  # where a new group begins
     if not opens.all():
@@ -142,19 +142,19 @@ def _sorted_rows(rows: Array) -> tuple[IntArray, IntArray]:
     return order[opens], number
 
 
-def same_rows(rows: Array) -> tuple[IntArray, IntArray]:
+def unique_rows(rows: Array) -> tuple[IntArray, IntArray]:
     """Return the first occurrence of each distinct row, in any order, and the number of each row in it.
 
-    By one sort of hashed rows: what `distinct_rows` does, faster, where the order does not matter.
+    By one sort of hashed rows: what `sorted_unique_rows` does, faster, where the order does not matter.
 
     Examples
     --------
-    >>> first, number = same_rows(np.array([[2.0, 1.0], [1.0, 5.0], [2.0, 1.0]]))
+    >>> first, number = unique_rows(np.array([[2.0, 1.0], [1.0, 5.0], [2.0, 1.0]]))
     >>> sorted(first.tolist()), bool(number[0] == number[2] != number[1])
     ([0, 1], True)
     """
     rows = rows.astype(np.float64)
-    key = row_keys(rows)
+    key = hash_rows(rows)
     order = np.argsort(key)
     opens = _steps(key[order])
     if opens.all():
@@ -168,7 +168,7 @@ def same_rows(rows: Array) -> tuple[IntArray, IntArray]:
     return first, number
 
 
-def row_keys(rows: Array) -> Array:
+def hash_rows(rows: Array) -> Array:
     """Return a 64-bit hash of each row of a float64 array; equal rows have equal ones."""
     key = np.zeros(len(rows), dtype=np.uint64)
     for column in rows.T:
@@ -224,7 +224,7 @@ def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True)
 def _check_extent(rows: Array) -> Array:
     """Refuse data whose squared distances are too large or too small to be numbers."""
     extent = float(np.abs(rows).max())
-    if 0 < extent < SHORTEST or extent > LONGEST:
+    if 0 < extent < MIN_EXTENT or extent > MAX_EXTENT:
         raise ValueError(
             f"X extends {extent:.3g} from its middle, and squares of such numbers overflow or vanish: "
             f"divide X by {extent:.0e} first."

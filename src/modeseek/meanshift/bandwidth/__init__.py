@@ -1,18 +1,18 @@
 """Bandwidths: policies, the sequences nu, and the draws."""
 
-from modeseek.meanshift.bandwidth.draws import ORDERS, Drawn, DrawPlan, uniforms
-from modeseek.meanshift.bandwidth.nu import LogLog, Nu, NuSpec, OwnNu, Power, get_nu
+from modeseek.meanshift.bandwidth.draws import ORDERS, DrawPlan, SweepDraws, uniforms
+from modeseek.meanshift.bandwidth.nu import CustomNu, LogLog, Nu, NuSpec, Power, get_nu
 from modeseek.meanshift.bandwidth.policies import (
     POLICIES,
     Absorption,
     Anchored,
     Constant,
-    Recipe,
+    PolicyCode,
     Shrinking,
     Uniform,
     Walk,
+    encode_policy,
     make_policy,
-    recipe_of,
 )
 
 __all__ = [
@@ -21,19 +21,19 @@ __all__ = [
     "Absorption",
     "Anchored",
     "Constant",
+    "CustomNu",
     "DrawPlan",
-    "Drawn",
     "LogLog",
     "Nu",
     "NuSpec",
-    "OwnNu",
+    "PolicyCode",
     "Power",
-    "Recipe",
     "Shrinking",
+    "SweepDraws",
     "Uniform",
     "Walk",
+    "encode_policy",
     "get_nu",
     "make_policy",
-    "recipe_of",
     "uniforms",
 ]

@@ -20,7 +20,7 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice, check_integer
 from modeseek.meanshift.types import BandwidthPolicy, Draws
 
-__all__ = ["ORDERS", "DrawPlan", "Drawn", "uniforms"]
+__all__ = ["ORDERS", "DrawPlan", "SweepDraws", "uniforms"]
 
 ORDERS = ("random", "reshuffled", "even")
 # blocks made at once, for as many whole sweeps as they hold: few for a chain that begins, then as many as it has had
@@ -41,7 +41,7 @@ def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width
     return (words.reshape(count, 4)[:, :width] >> np.uint64(11)) * 2.0**-53
 
 
-class Drawn(NamedTuple):
+class SweepDraws(NamedTuple):
     """A sweep's draws and the policy's path behind them.
 
     Attributes
@@ -104,7 +104,7 @@ class DrawPlan:
         """Single-point updates in a sweep."""
         return len(self.weights) if self.order == "reshuffled" else self.steps * self.batch
 
-    def sweep(self, number: int, h: float) -> Drawn:
+    def sweep(self, number: int, h: float) -> SweepDraws:
         """Return the draws of sweep 0, 1, ..., given the policy's bandwidth h before it."""
         first = number * self.steps
         words = self._words(number)
@@ -118,7 +118,7 @@ class DrawPlan:
         bandwidths = path if self.batch == 1 else np.repeat(path[:, None], self.batch, axis=1)
         if self.scales is not None:
             bandwidths = bandwidths * self.scales[indices]
-        return Drawn(Draws(indices, bandwidths), path)
+        return SweepDraws(Draws(indices, bandwidths), path)
 
     def _words(self, number: int) -> Array:
         """Return the two words of each step of a sweep; those of small sweeps are made several sweeps at a time."""

@@ -14,7 +14,7 @@ from modeseek._common.types import Array
 from modeseek._common.validation import check_number
 from modeseek.meanshift.bandwidth import steps
 
-__all__ = ["LogLog", "Nu", "NuSpec", "OwnNu", "Power", "get_nu"]
+__all__ = ["CustomNu", "LogLog", "Nu", "NuSpec", "Power", "get_nu"]
 
 
 class Nu(Protocol):
@@ -80,7 +80,7 @@ class Power:
 
 
 @dataclass(frozen=True)
-class OwnNu:
+class CustomNu:
     """A user's own sequence.
 
     Parameters
@@ -122,7 +122,7 @@ def get_nu(nu: NuSpec) -> Nu:
     >>> get_nu(2)
     Power(a=2.0)
     """
-    if isinstance(nu, (LogLog, Power, OwnNu)):
+    if isinstance(nu, (LogLog, Power, CustomNu)):
         return nu
     if isinstance(nu, str):
         if nu == "log-log":
@@ -133,7 +133,7 @@ def get_nu(nu: NuSpec) -> Nu:
     elif isinstance(nu, Real) and not isinstance(nu, bool):
         return Power(check_number("nu", nu))
     elif callable(nu):
-        return cast(Nu, nu) if hasattr(nu, "sup") else OwnNu(nu)
+        return cast(Nu, nu) if hasattr(nu, "sup") else CustomNu(nu)
     raise ValueError(
         f"nu must be 'log-log', '1/k', '1/k^a' with a number a, a positive exponent a, or a function of k; got {nu!r}."
     )

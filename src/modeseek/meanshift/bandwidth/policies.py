@@ -22,12 +22,12 @@ __all__ = [
     "Absorption",
     "Anchored",
     "Constant",
-    "Recipe",
+    "PolicyCode",
     "Shrinking",
     "Uniform",
     "Walk",
+    "encode_policy",
     "make_policy",
-    "recipe_of",
 ]
 
 
@@ -143,7 +143,9 @@ class Walk(_Ranged):
         True
         """
         if self.nu.squares_diverge is None:
-            return Absorption(None, None, "unknown: say whether the sum of nu^2 diverges, OwnNu(..., squares_diverge=)")
+            return Absorption(
+                None, None, "unknown: say whether the sum of nu^2 diverges, CustomNu(..., squares_diverge=)"
+            )
         if not self.nu.squares_diverge:
             return Absorption(None, None, "none: the sum of nu^2 converges, so the walk may freeze inside its range")
         h = self.h_0 if h is None else h
@@ -230,13 +232,13 @@ def make_policy(
     return Constant(ranged.h_0) if policy == "constant" else ranged  # type: ignore[return-value]
 
 
-class Recipe(NamedTuple):
+class PolicyCode(NamedTuple):
     """A policy that ships, in numbers: what draws it needs on another machine.
 
     Attributes
     ----------
     policy : int
-        Which one, by its place in `RECIPES`.
+        Which one, by its place in `CODED_POLICIES`.
     h_min, h_0, h_max : float
         Its range and where it starts.
     nu : int
@@ -253,24 +255,24 @@ class Recipe(NamedTuple):
     a: float
 
 
-RECIPES: tuple[type, ...] = (Constant, Uniform, Shrinking, Anchored, Walk)
+CODED_POLICIES: tuple[type, ...] = (Constant, Uniform, Shrinking, Anchored, Walk)
 
 
-def recipe_of(policy: BandwidthPolicy) -> Recipe | None:
+def encode_policy(policy: BandwidthPolicy) -> PolicyCode | None:
     """Return a policy in numbers; None for one of a user's own, or one with a sequence of a user's own.
 
     Examples
     --------
-    >>> recipe_of(Uniform(0.5, 2.0))
-    Recipe(policy=1, h_min=0.5, h_0=1.0, h_max=2.0, nu=0, a=0.0)
+    >>> encode_policy(Uniform(0.5, 2.0))
+    PolicyCode(policy=1, h_min=0.5, h_0=1.0, h_max=2.0, nu=0, a=0.0)
     """
-    if type(policy) not in RECIPES:  # not a subclass either: it may draw as it likes
+    if type(policy) not in CODED_POLICIES:  # not a subclass either: it may draw as it likes
         return None
-    number = RECIPES.index(type(policy))
+    number = CODED_POLICIES.index(type(policy))
     if isinstance(policy, Constant):
-        return Recipe(number, policy.h, policy.h, policy.h, 0, 0.0)
+        return PolicyCode(number, policy.h, policy.h, policy.h, 0, 0.0)
     assert isinstance(policy, _Ranged)
     if type(policy.nu) not in (LogLog, Power):
         return None
     a = float(policy.nu.a) if isinstance(policy.nu, Power) else 0.0
-    return Recipe(number, policy.h_min, policy.h_0, policy.h_max, int(isinstance(policy.nu, Power)), a)
+    return PolicyCode(number, policy.h_min, policy.h_0, policy.h_max, int(isinstance(policy.nu, Power)), a)

@@ -2,17 +2,17 @@
 
 from modeseek.meanshift.chains.algorithms import (
     Chain,
-    Setting,
+    Problem,
     blurring,
     doubly_stochastic,
+    make_problem,
     mean_shift,
-    setting,
     stochastic,
 )
 from modeseek.meanshift.chains.checkpoint import Checkpoint
 from modeseek.meanshift.chains.run import ChainResult, partition, run
 from modeseek.meanshift.chains.stopping import RULES, Outcome, Stopping
-from modeseek.meanshift.chains.trace import Record, RecordSpec, Series, Trace, as_record, retraced
+from modeseek.meanshift.chains.trace import Record, RecordSpec, Series, Trace, as_record, rebuild_trace
 
 __all__ = [
     "RULES",
@@ -20,19 +20,19 @@ __all__ = [
     "ChainResult",
     "Checkpoint",
     "Outcome",
+    "Problem",
     "Record",
     "RecordSpec",
     "Series",
-    "Setting",
     "Stopping",
     "Trace",
     "as_record",
     "blurring",
     "doubly_stochastic",
+    "make_problem",
     "mean_shift",
     "partition",
-    "retraced",
+    "rebuild_trace",
     "run",
-    "setting",
     "stochastic",
 ]

@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike
 from modeseek._common.types import Array, Geometry
 from modeseek._common.validation import METRICS, check_choice, check_number, check_state, check_weights
 from modeseek.meanshift.bandwidth import Constant, DrawPlan
-from modeseek.meanshift.chains.climb import Ascent, Climb
+from modeseek.meanshift.chains.climbers import Ascent, Climb
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.engines.compiling import announce
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, Profile, get_profile
-from modeseek.meanshift.types import BandwidthPolicy, ChainState, Climber, Engine, SweepInfo, Workspace
+from modeseek.meanshift.types import BandwidthPolicy, ChainState, ClimbingWorkspace, Engine, SweepInfo, Workspace
 
-__all__ = ["Chain", "Setting", "blurring", "doubly_stochastic", "mean_shift", "setting", "stochastic"]
+__all__ = ["Chain", "Problem", "blurring", "doubly_stochastic", "make_problem", "mean_shift", "stochastic"]
 
 # a bandwidth that a draw changes by less than this share of it counts as fixed
 FROZEN = 1e-5
@@ -41,7 +41,7 @@ PATHS_FROM = 30_000
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class Problem:
     """What all algorithms are given: the points, their weights, the kernel, the space and an engine.
 
     Attributes
@@ -77,7 +77,7 @@ class Setting:
         return workspace
 
 
-def setting(
+def make_problem(
     points: ArrayLike,
     weights: ArrayLike | None = None,
     *,
@@ -85,14 +85,14 @@ def setting(
     metric: str = "euclidean",
     engine: str = "auto",
     n_jobs: int | None = None,
-) -> Setting:
-    """Return a checked `Setting` from plain arrays and names; under cosine, points must be unit vectors."""
+) -> Problem:
+    """Return a checked `Problem` from plain arrays and names; under cosine, points must be unit vectors."""
     state = check_state(points)
     geometry = Geometry(check_choice("metric", metric, METRICS))
     if geometry.spherical and not np.allclose(np.linalg.norm(state, axis=1), 1.0, atol=1e-5):
         raise ValueError('points must be unit vectors under metric="cosine": divide each row by its length.')
     kernel = get_profile(profile)
-    return Setting(state, check_weights(weights, len(state)), kernel, geometry, choose(engine, kernel, state), n_jobs)
+    return Problem(state, check_weights(weights, len(state)), kernel, geometry, choose(engine, kernel, state), n_jobs)
 
 
 class Chain(NamedTuple):
@@ -101,7 +101,7 @@ class Chain(NamedTuple):
     Attributes
     ----------
     name : str
-    setting : Setting
+    problem : Problem
     h_min : float
         Smallest bandwidth that can be drawn, per-point scale included.
     init : callable
@@ -119,12 +119,12 @@ class Chain(NamedTuple):
         ChainState -> which queries have arrived, where data never move.
     plan : DrawPlan, optional
         What chance decides, where it decides anything: all that an engine needs to run the chain by itself.
-    settings : dict, optional
+    parameters : dict, optional
         Other numbers that the chain was made with, by name.
     """
 
     name: str
-    setting: Setting
+    problem: Problem
     h_min: float
     init: Callable[[], ChainState]
     sweep: Callable[[ChainState], tuple[ChainState, SweepInfo]]
@@ -132,7 +132,7 @@ class Chain(NamedTuple):
     frozen: Callable[[ChainState], bool]
     arrived: Callable[[ChainState], Array] | None = None
     plan: DrawPlan | None = None
-    settings: dict[str, float] | None = None
+    parameters: dict[str, float] | None = None
 
 
 def _start(points: Array, h: float) -> ChainState:
@@ -146,15 +146,15 @@ def _always(state: ChainState) -> bool:
 class _Held:
     """A workspace and the state it holds, so that a sweep continues from whichever state it is given."""
 
-    def __init__(self, setting: Setting):
-        self._setting = setting
+    def __init__(self, problem: Problem):
+        self._problem = problem
         self._workspace: Workspace | None = None
         self._points: Array | None = None
 
     def at(self, points: Array) -> Workspace:
         if self._workspace is None:
             # always where the chain starts: an engine may arrange itself by what it is opened on
-            self._workspace, self._points = self._setting.open(), self._setting.points
+            self._workspace, self._points = self._problem.open(), self._problem.points
         if points is not self._points:
             self._workspace.load(points)
         self._points = None  # until the sweep is over the workspace is between states
@@ -167,7 +167,7 @@ class _Held:
 
 
 def mean_shift(
-    setting: Setting, h: float, *, tol: float = 1e-6, queries: Array | None = None, most_steps: int = 300
+    problem: Problem, h: float, *, tol: float = 1e-6, queries: Array | None = None, most_steps: int = 300
 ) -> Chain:
     """Return plain mean shift: every query climbs the density of the data, which never move.
 
@@ -183,7 +183,7 @@ def mean_shift(
 
     Parameters
     ----------
-    setting : Setting
+    problem : Problem
     h : float
     tol : float
         A query has arrived when a shift is at most tol * h; from then on it rests.
@@ -193,13 +193,13 @@ def mean_shift(
         One that goes ahead and has not arrived after so many steps leaves no path; 0: nobody goes ahead.
     """
     check_number("bandwidth", h)
-    start = setting.points if queries is None else queries
-    side = h * max(min(TOGETHER * tol, WIDEST) if setting.profile.proven else 0.0, ROUNDING)
+    start = problem.points if queries is None else queries
+    side = h * max(min(TOGETHER * tol, WIDEST) if problem.profile.proven else 0.0, ROUNDING)
     # other weights let climbers stop only where their places agree to rounding, which saves next to nothing
-    pays = setting.profile.proven and start.size >= PATHS_FROM
-    workspace = setting.open()
+    pays = problem.profile.proven and start.size >= PATHS_FROM
+    workspace = problem.open()
     climb: Climb | Ascent
-    if isinstance(workspace, Climber) and workspace.climbs:
+    if isinstance(workspace, ClimbingWorkspace) and workspace.climbs:
         climb = Ascent(workspace, start, h, tol, max(most_steps, 1))
     else:
         climb = Climb(workspace, start, h, tol, side, most_steps if pays else 0)
@@ -209,21 +209,21 @@ def mean_shift(
 
     return Chain(
         "mean shift",
-        setting,
+        problem,
         h,
         climb.begin,
         climb.sweep,
         None,
         lambda state: bool(arrived(state).all()),
         arrived,
-        settings={"bandwidth": float(h), "tol": float(tol), "most steps": int(most_steps)},
+        parameters={"bandwidth": float(h), "tol": float(tol), "most steps": int(most_steps)},
     )
 
 
-def blurring(setting: Setting, h: float) -> Chain:
+def blurring(problem: Problem, h: float) -> Chain:
     """Return blurring mean shift: all points move at once, against the current state."""
     check_number("bandwidth", h)
-    held = _Held(setting)
+    held = _Held(problem)
 
     def sweep(state: ChainState) -> tuple[ChainState, SweepInfo]:
         workspace = held.at(state.points)
@@ -234,14 +234,14 @@ def blurring(setting: Setting, h: float) -> Chain:
         return ChainState(held.leave(), h, state.k + len(new), last_shift), info
 
     def start() -> ChainState:
-        return _start(setting.points, h)
+        return _start(problem.points, h)
 
     own = {"bandwidth": float(h)}
-    return Chain("blurring mean shift", setting, h, start, sweep, lambda state: h, _always, settings=own)
+    return Chain("blurring mean shift", problem, h, start, sweep, lambda state: h, _always, parameters=own)
 
 
 def stochastic(
-    setting: Setting,
+    problem: Problem,
     h: float,
     *,
     seed: int,
@@ -252,12 +252,12 @@ def stochastic(
 ) -> Chain:
     """Return stochastic mean shift: `doubly_stochastic` at one bandwidth."""
     return doubly_stochastic(
-        setting, Constant(h), seed=seed, chain=chain, order=order, batch_size=batch_size, scales=scales
+        problem, Constant(h), seed=seed, chain=chain, order=order, batch_size=batch_size, scales=scales
     )._replace(name="stochastic mean shift")
 
 
 def doubly_stochastic(
-    setting: Setting,
+    problem: Problem,
     policy: BandwidthPolicy,
     *,
     seed: int,
@@ -270,7 +270,7 @@ def doubly_stochastic(
 
     Parameters
     ----------
-    setting : Setting
+    problem : Problem
     policy : BandwidthPolicy
     seed, chain : int
         Key of the draws; chains of one seed are independent.
@@ -280,9 +280,9 @@ def doubly_stochastic(
     scales : (n,) array, optional
         Factors on the bandwidth, one for each point.
     """
-    plan = DrawPlan(setting.weights, policy, seed, chain, order, batch_size, scales)
+    plan = DrawPlan(problem.weights, policy, seed, chain, order, batch_size, scales)
     narrowest, widest = (1.0, 1.0) if scales is None else (float(scales.min()), float(scales.max()))
-    held = _Held(setting)
+    held = _Held(problem)
 
     def sweep(state: ChainState) -> tuple[ChainState, SweepInfo]:
         draws, path = plan.sweep(state.k // plan.updates, state.h)
@@ -308,9 +308,9 @@ def doubly_stochastic(
 
     return Chain(
         "doubly stochastic mean shift",
-        setting,
+        problem,
         policy.h_min * narrowest,
-        lambda: _start(setting.points, policy.h_0),
+        lambda: _start(problem.points, policy.h_0),
         sweep,
         upper,
         frozen,

@@ -21,10 +21,10 @@ from modeseek._storage import DataError, check_target, read_container, remove_pa
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.identity import difference, identity
 from modeseek.meanshift.chains.stopping import Stopping
-from modeseek.meanshift.chains.trace import Record, Recorded, Trace
+from modeseek.meanshift.chains.trace import Record, RecorderState, Trace
 from modeseek.meanshift.types import ChainState
 
-__all__ = ["Checkpoint", "Mark", "Slot"]
+__all__ = ["Checkpoint", "ResumePoint", "RunCheckpoint"]
 
 # no text begins like this
 MAGIC, VERSION = b"\x89MODECKPT\r\n\x1a", 1
@@ -36,7 +36,7 @@ FAR, SMALLEST, MOST = 1e-3, 1e-153, 1 << 58
 TRACKED = tuple(field.name for field in fields(Trace))
 
 
-class Mark(NamedTuple):
+class ResumePoint(NamedTuple):
     """Where a run can be left and gone on from.
 
     Attributes
@@ -46,26 +46,26 @@ class Mark(NamedTuple):
         Sweeps since the very start.
     seconds : float
         Time they took.
-    recorded : Recorded
+    recorded : RecorderState
         The trace so far.
     """
 
     state: ChainState
     sweeps: int
     seconds: float
-    recorded: Recorded
+    recorded: RecorderState
 
 
-class Slot:
+class RunCheckpoint:
     """What a checkpoint has of one run.
 
     Attributes
     ----------
-    mark : Mark or None
+    mark : ResumePoint or None
         The last one; None before the run has begun.
     """
 
-    def __init__(self, checkpoint: Checkpoint, chain: Chain, mark: Mark | None):
+    def __init__(self, checkpoint: Checkpoint, chain: Chain, mark: ResumePoint | None):
         self.mark = mark
         self._checkpoint, self._moving = checkpoint, chain.plan is not None
 
@@ -77,7 +77,7 @@ class Slot:
         """
         return state._replace(points=state.points.copy()) if self._moving else state
 
-    def keep(self, mark: Mark) -> None:
+    def keep(self, mark: ResumePoint) -> None:
         """Take note of a mark; save it if it is time to."""
         self.mark = mark
         self._checkpoint.save_if_due()
@@ -100,9 +100,9 @@ class Checkpoint:
     Examples
     --------
     >>> import tempfile
-    >>> from modeseek.meanshift.chains import run, setting, stochastic
+    >>> from modeseek.meanshift.chains import run, make_problem, stochastic
     >>> path = Path(tempfile.mkdtemp(), "run.ckpt")
-    >>> chain = stochastic(setting([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> chain = stochastic(make_problem([[0.0], [0.1], [5.0]]), 1.0, seed=0)
     >>> result = run(chain, Stopping(tau=0.2), checkpoint=Checkpoint(path))
     >>> path.exists()
     True
@@ -111,10 +111,10 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], every: float = 60.0, watch: Watcher | None = None):
         self._path, self._every, self._watch = Path(path), check_number("checkpoint_every", every, strict=False), watch
         check_target(self._path, [self._path.suffix.lower()])
-        self._slots: list[Slot] = []
+        self._slots: list[RunCheckpoint] = []
         self._lock, self._saved, self._failed = Lock(), time.monotonic(), False
 
-    def open(self, chains: Sequence[Chain], stopping: Stopping, record: Record) -> list[Slot]:
+    def open(self, chains: Sequence[Chain], stopping: Stopping, record: Record) -> list[RunCheckpoint]:
         """Return a slot for each run, with its mark where the file has one.
 
         Raises
@@ -123,12 +123,12 @@ class Checkpoint:
             If there is a file that is damaged, or of other data, settings or another version.
         """
         self._identity = identity(chains, stopping, record)
-        marks: list[Mark | None] = [None] * len(chains)
+        marks: list[ResumePoint | None] = [None] * len(chains)
         remove_parts(self._path)
         if self._path.exists():
             marks = self._read(chains, record)
             self._tell(marks)
-        self._slots = [Slot(self, chain, mark) for chain, mark in zip(chains, marks, strict=True)]
+        self._slots = [RunCheckpoint(self, chain, mark) for chain, mark in zip(chains, marks, strict=True)]
         return self._slots
 
     def save_if_due(self) -> None:
@@ -164,7 +164,7 @@ class Checkpoint:
             self._failed = True
         self._saved = time.monotonic()
 
-    def _read(self, chains: Sequence[Chain], wanted: Record) -> list[Mark | None]:
+    def _read(self, chains: Sequence[Chain], wanted: Record) -> list[ResumePoint | None]:
         _, record, arrays = read_container(self._path, MAGIC, {VERSION}, "a checkpoint of modeseek", INSTEAD)
         other = difference(record.get("identity"), self._identity)
         if other:
@@ -173,7 +173,7 @@ class Checkpoint:
                 "Take what it was made with, or another file."
             )
         try:
-            marks: list[Mark | None] = []
+            marks: list[ResumePoint | None] = []
             for number, (run, chain) in enumerate(zip(record["runs"], chains, strict=True)):
                 marks.append(None if run is None else _take(run, chain.init(), f"{number}.", arrays))
                 if marks[-1] is not None:
@@ -183,7 +183,7 @@ class Checkpoint:
         except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError):
             raise DataError(f"the checkpoint '{self._path}' holds something else than its runs. {INSTEAD}") from None
 
-    def _tell(self, marks: Sequence[Mark | None]) -> None:
+    def _tell(self, marks: Sequence[ResumePoint | None]) -> None:
         begun = [mark for mark in marks if mark is not None]
         updates, sweeps = sum(mark.state.k for mark in begun), sum(mark.sweeps for mark in begun)
         of = "" if len(marks) == 1 else f" of {len(begun)} of {len(marks)} chains"
@@ -193,7 +193,7 @@ class Checkpoint:
         warnings.warn(f"{text}.", CheckpointWarning, stacklevel=2)
 
 
-def _put(mark: Mark, name: str, arrays: dict[str, Array]) -> dict[str, Any]:
+def _put(mark: ResumePoint, name: str, arrays: dict[str, Array]) -> dict[str, Any]:
     """Add the arrays of a mark; return the rest of it."""
     state, recorded = mark.state, mark.recorded
     arrays[f"{name}points"], arrays[f"{name}last_shift"] = state.points, state.last_shift
@@ -212,7 +212,7 @@ def _put(mark: Mark, name: str, arrays: dict[str, Array]) -> dict[str, Any]:
     }
 
 
-def _take(run: dict[str, Any], start: ChainState, name: str, arrays: dict[str, Array]) -> Mark:
+def _take(run: dict[str, Any], start: ChainState, name: str, arrays: dict[str, Array]) -> ResumePoint:
     """Return the mark that `_put` made."""
     points, last_shift = arrays[f"{name}points"], arrays[f"{name}last_shift"]
     pairs = (points, start.points), (last_shift, start.last_shift)
@@ -235,13 +235,13 @@ def _take(run: dict[str, Any], start: ChainState, name: str, arrays: dict[str, A
     if early[0].ndim != 1 or early[0].shape != early[1].shape:
         raise ValueError("early draws of another shape")
     state = ChainState(points, float(run["h"]), run["k"], last_shift)
-    recorded = Recorded(run["draws"], tracks, (early[0].tolist(), early[1].tolist()))
-    return Mark(state, run["sweeps"], float(run["seconds"]), recorded)
+    recorded = RecorderState(run["draws"], tracks, (early[0].tolist(), early[1].tolist()))
+    return ResumePoint(state, run["sweeps"], float(run["seconds"]), recorded)
 
 
-def _check_mark(mark: Mark, chain: Chain, record: Record) -> None:
+def _check_mark(mark: ResumePoint, chain: Chain, record: Record) -> None:
     """Check what a checksum cannot: a file that somebody made is refused, or leads to a run that ends."""
-    state, recorded, data = mark.state, mark.recorded, (chain.setting.points, chain.init().points)
+    state, recorded, data = mark.state, mark.recorded, (chain.problem.points, chain.init().points)
     counts = (state.k, mark.sweeps, recorded.draws, *recorded.early[0])
     counts += tuple(number for _, entries in recorded.tracks.values() for entry in entries for number in entry[:2])
     # means of points are no further out than the furthest of them

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from modeseek._common.types import Array
+from modeseek._common.version import __version__
 from modeseek.meanshift.bandwidth import DrawPlan
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.stopping import Stopping
@@ -40,8 +40,7 @@ def identity(chains: Sequence[Chain], stopping: Stopping, record: Record) -> dic
     sums = _Sums()
     first, *others = (_of_chain(chain, sums) for chain in chains)
     found = {
-        # the package is there, as this room is in it; an import of it would go up
-        "version": sys.modules["modeseek"].__version__,
+        "version": __version__,
         "number of chains": len(chains),
         **first,
         "other chains": _sum(json.dumps(others).encode()),
@@ -87,22 +86,22 @@ class _Sums:
 
 
 def _of_chain(chain: Chain, sums: _Sums) -> dict[str, Any]:
-    setting = chain.setting
-    assert setting.engine is not None
-    n, d = setting.points.shape
+    problem = chain.problem
+    assert problem.engine is not None
+    n, d = problem.points.shape
     found = {
         "algorithm": chain.name,
         "number of points": n,
         "number of features": d,
-        "type of the data": str(setting.points.dtype),
-        "metric": setting.geometry.metric,
-        "points": sums.of(setting.points),
-        "weights": sums.of(setting.weights),
+        "type of the data": str(problem.points.dtype),
+        "metric": problem.geometry.metric,
+        "points": sums.of(problem.points),
+        "weights": sums.of(problem.weights),
         "start": sums.of(chain.init().points),
-        "profile": setting.profile.name,
-        "weights of the profile": _probe_profile(setting.profile),
-        "engine": setting.engine.name,
-        **(chain.settings or {}),
+        "profile": problem.profile.name,
+        "weights of the profile": _probe_profile(problem.profile),
+        "engine": problem.engine.name,
+        **(chain.parameters or {}),
     }
     return found if chain.plan is None else {**found, **_of_plan(chain.plan, sums)}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from modeseek._common.resources import TimeUp, limit_time
 from modeseek.meanshift.chains.algorithms import Chain
-from modeseek.meanshift.chains.checkpoint import Checkpoint, Mark, Slot
+from modeseek.meanshift.chains.checkpoint import Checkpoint, ResumePoint, RunCheckpoint
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, Recorder, Trace
 from modeseek.meanshift.partition import Partition, read_off
@@ -49,7 +49,7 @@ def run(
     record: Record | None = None,
     callbacks: Iterable[Callback] = (),
     start: ChainState | None = None,
-    checkpoint: Checkpoint | Slot | None = None,
+    checkpoint: Checkpoint | RunCheckpoint | None = None,
 ) -> ChainResult:
     """Run a chain until its stopping rule says so.
 
@@ -69,12 +69,12 @@ def run(
         Where to go on; by the recipe of the draws, a run cut in two gives what one run gives.
     checkpoint : Checkpoint, optional
         Where to keep how far it has come. If there is a file of the same run, it goes on from there, and gives, bit for
-        bit, what it gives in one piece. `stopping.max_time` counts from there. Of several runs, each has its `Slot`.
+        bit, what it gives in one piece. `stopping.max_time` counts from there. Of several runs, each has its own.
 
     Examples
     --------
-    >>> from modeseek.meanshift.chains import setting, stochastic
-    >>> chain = stochastic(setting([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> from modeseek.meanshift.chains import make_problem, stochastic
+    >>> chain = stochastic(make_problem([[0.0], [0.1], [5.0]]), 1.0, seed=0)
     >>> run(chain, Stopping(tau=0.2)).outcome.name
     'CERTIFIED'
     """
@@ -84,7 +84,7 @@ def run(
         return _loop(chain, stopping, record, callbacks, start, None)
     if start is not None:
         raise ValueError("start and checkpoint both say where to go on: give one of them.")
-    if isinstance(checkpoint, Slot):  # whoever opened the checkpoint saves it
+    if isinstance(checkpoint, RunCheckpoint):  # whoever opened the checkpoint saves it
         return _loop(chain, stopping, record, callbacks, None, checkpoint)
     slot = checkpoint.open([chain], stopping, record)[0]
     try:
@@ -99,7 +99,7 @@ def _loop(
     record: Record,
     callbacks: tuple[Callback, ...],
     start: ChainState | None,
-    slot: Slot | None,
+    slot: RunCheckpoint | None,
 ) -> ChainResult:
     recorder, mark = Recorder(record, chain, stopping.tau), None if slot is None else slot.mark
     began, earlier = time.perf_counter(), 0.0
@@ -110,8 +110,8 @@ def _loop(
         state, sweeps, earlier = mark.state, mark.sweeps, mark.seconds
         recorder.resume(mark.recorded, state, sweeps)
 
-    def here() -> Mark:
-        return Mark(state, sweeps, earlier + time.perf_counter() - began, recorder.kept())
+    def here() -> ResumePoint:
+        return ResumePoint(state, sweeps, earlier + time.perf_counter() - began, recorder.kept())
 
     outcome = stopping.check(chain, state, sweeps, 0.0)
     try:
@@ -141,13 +141,13 @@ def partition(chain: Chain, result: ChainResult, tau: float) -> Partition:
 
     Mean shift's data never move, so its partition carries no certificate.
     """
-    setting = chain.setting
+    problem = chain.problem
     upper = float("inf") if chain.upper is None else chain.upper(result.state)
     return read_off(
         result.state.points,
-        setting.weights,
+        problem.weights,
         tau,
         h_min=chain.h_min,
         h_upper=upper,
-        geometry=setting.geometry,
+        geometry=problem.geometry,
     )

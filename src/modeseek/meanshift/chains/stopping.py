@@ -85,7 +85,7 @@ class Stopping:
 
     def limit(self, chain: Chain) -> int:
         """Return the limit on updates in force."""
-        n = len(chain.setting.points)
+        n = len(chain.problem.points)
         return max(10**7, 200 * n) if self.max_updates is None else self.max_updates
 
     def ending(self, chain: Chain) -> Ending:
@@ -102,7 +102,7 @@ class Stopping:
         elif self.rule == "certificate":
             # by updates since the very start, so that a run that goes on looks when the whole run would have looked
             if _due(state.k // len(state.points)) and is_certified(
-                state.points, self.tau, chain.upper(state), chain.setting.geometry
+                state.points, self.tau, chain.upper(state), chain.problem.geometry
             ):
                 return Outcome.CERTIFIED
             if self._small(state) and chain.frozen(state):

@@ -11,12 +11,12 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek._common.validation import Points, check_choice, check_integer
 from modeseek.meanshift.chains.algorithms import Chain
-from modeseek.meanshift.chains.tracks import Early, Entry, Series, Track
+from modeseek.meanshift.chains.series import EarlyDraws, Entry, Series, ThinnedSeries
 from modeseek.meanshift.objective import objective
 from modeseek.meanshift.partition import components, diameter_of, gap_of
 from modeseek.meanshift.types import ChainEnd, ChainState, SweepInfo
 
-__all__ = ["Record", "RecordSpec", "Recorded", "Recorder", "Series", "Trace", "as_record", "retraced"]
+__all__ = ["Record", "RecordSpec", "Recorder", "RecorderState", "Series", "Trace", "as_record", "rebuild_trace"]
 
 # what is measured on a state; the bandwidth path and the largest shifts come with the sweeps
 OF_STATES = ("clumps", "diameter", "gap", "objective", "snapshots")
@@ -136,11 +136,11 @@ class Trace:
         """
         if self.snapshots is None:
             return self
-        values = points.restore(self.snapshots.values)
+        values = points.to_data(self.snapshots.values)
         return replace(self, snapshots=Series(self.snapshots.k, values if climbers else values[:, points.inverse]))
 
 
-class Recorded(NamedTuple):
+class RecorderState(NamedTuple):
     """How far a recorder has come: all that another needs to go on from there.
 
     Attributes
@@ -164,11 +164,11 @@ class Recorder:
     def __init__(self, record: Record, chain: Chain, tau: float):
         self._chain, self._tau, self._draws = chain, tau, 0
         asked = {field.name: getattr(record, field.name) for field in fields(Trace)}
-        self._tracks = {name: Track(every, record.limit) for name, every in asked.items() if every is not None}
+        self._tracks = {name: ThinnedSeries(every, record.limit) for name, every in asked.items() if every is not None}
         if "snapshots" in self._tracks:
-            most = max(FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS // chain.setting.points.size)
+            most = max(FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS // chain.problem.points.size)
             self._tracks["snapshots"].limit = min(record.limit // 8, most)
-        self._early = Early()
+        self._early = EarlyDraws()
         self._last: tuple[ChainState, int] | None = None
 
     def note(self, state: ChainState, sweeps: int, info: SweepInfo | None) -> None:
@@ -182,11 +182,13 @@ class Recorder:
             self._tracks[name].add(sweeps, state.k, value)
         self._last = state, sweeps
 
-    def kept(self) -> Recorded:
+    def kept(self) -> RecorderState:
         """Return what was recorded so far, for `resume`."""
-        return Recorded(self._draws, {name: track.kept() for name, track in self._tracks.items()}, self._early.kept())
+        return RecorderState(
+            self._draws, {name: track.kept() for name, track in self._tracks.items()}, self._early.kept()
+        )
 
-    def resume(self, kept: Recorded, state: ChainState, sweeps: int) -> None:
+    def resume(self, kept: RecorderState, state: ChainState, sweeps: int) -> None:
         """Go on from what was kept after so many sweeps."""
         self._draws, self._last = kept.draws, (state, sweeps)
         for name, track in self._tracks.items():
@@ -224,14 +226,14 @@ class Recorder:
             }
             found = {name: of_labels[name]() for name in of_labels if name in names}
         if "objective" in names:
-            setting = self._chain.setting
-            found["objective"] = objective(points, state.h, profile=setting.profile, weights=setting.weights)
+            problem = self._chain.problem
+            found["objective"] = objective(points, state.h, profile=problem.profile, weights=problem.weights)
         if "snapshots" in names:
             found["snapshots"] = points.copy()
         return found
 
 
-def retraced(chain: Chain, tau: float, end: ChainEnd) -> Trace:
+def rebuild_trace(chain: Chain, tau: float, end: ChainEnd) -> Trace:
     """Return what is recorded by default, of a chain that an engine ran by itself: its draws can be made again."""
     plan = chain.plan
     assert plan is not None

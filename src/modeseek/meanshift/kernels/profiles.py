@@ -25,9 +25,9 @@ __all__ = [
     "TRIWEIGHT",
     "OutsideTheoremsWarning",
     "Profile",
+    "custom_profile",
     "failed_clauses",
     "get_profile",
-    "own_profile",
 ]
 
 
@@ -80,7 +80,7 @@ def get_profile(profile: str | Profile) -> Profile:
     return PROFILES[check_choice("profile", profile, PROFILES)]
 
 
-def own_profile(k: Callable[[Array], Array], weight: Callable[[Array], Array], *, name: str = "own") -> Profile:
+def custom_profile(k: Callable[[Array], Array], weight: Callable[[Array], Array], *, name: str = "own") -> Profile:
     """Make a profile of one's own functions, checked numerically against Definition 1.
 
     Parameters
@@ -107,7 +107,7 @@ def own_profile(k: Callable[[Array], Array], weight: Callable[[Array], Array], *
 
     Examples
     --------
-    >>> cubic = own_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="a = 2.5")
+    >>> cubic = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="a = 2.5")
     >>> cubic.proven
     True
     """

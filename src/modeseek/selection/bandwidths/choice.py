@@ -16,7 +16,7 @@ import numpy as np
 from modeseek._common.neighbors import kth_distances, nearest
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, uniforms
-from modeseek.meanshift.chains import Setting
+from modeseek.meanshift.chains import Problem
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.meanshift.partition import components
@@ -191,7 +191,7 @@ class _Half(NamedTuple):
         """Run a chain, no longer than its clusters take to show, and read them off."""
         engine = choose("auto", BIWEIGHT, self.points, h.h_max)
         plan = DrawPlan(self.weights, Shrinking(h.h_min, h.h_max, h.h_inf), seed=0, chain=number)
-        workspace = Setting(self.points, self.weights, BIWEIGHT, geometry, engine).open()
+        workspace = Problem(self.points, self.weights, BIWEIGHT, geometry, engine).open()
         tau, last_shift = h.h_min / 4, np.full(len(self.points), np.inf)
         # not `run`: a trace and a certificate, which nobody looks at, cost as much as the sweeps of a few points
         for sweep in range(SWEEPS):

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from modeseek._common.neighbors import Neighbours
+from modeseek._common.neighbors import Neighbors
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.communities import louvain, neighbour_graph
 from modeseek.selection.prominence import ModeTree, cut, mode_tree
@@ -46,7 +46,7 @@ class Landscape(NamedTuple):
 
     Attributes
     ----------
-    neighbours : Neighbours
+    neighbours : Neighbors
     weights : (n,) array
         How many rows each point stands for.
     dimension : float
@@ -59,7 +59,7 @@ class Landscape(NamedTuple):
         Share of all points that these are: lists are as much shorter, so that they reach as far.
     """
 
-    neighbours: Neighbours
+    neighbours: Neighbors
     weights: Array
     dimension: float
     counts: tuple[int, ...]

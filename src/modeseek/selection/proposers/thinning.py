@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.neighbors import Neighbours
+from modeseek._common.neighbors import Neighbors
 from modeseek._common.types import IntArray
 from modeseek.selection.proposers.proposals import EDGES, LISTS, Landscape
 
@@ -37,7 +37,7 @@ def thin(landscape: Landscape, rng: np.random.Generator, share: float = SHARE) -
     place[rows] = np.arange(len(rows))
     indices, distances = landscape.neighbours
     most = min(max(*landscape.counts, EDGES, *LISTS), indices.shape[1])
-    left = Neighbours(*left_over(indices, distances, rows, place, most))
+    left = Neighbors(*left_over(indices, distances, rows, place, most))
     kept = landscape._replace(
         neighbours=left, weights=landscape.weights[rows], coordinates=landscape.coordinates[rows], share=share
     )

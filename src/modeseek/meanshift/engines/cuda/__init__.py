@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from modeseek._common.types import Array, Geometry
-from modeseek.meanshift.bandwidth import recipe_of
+from modeseek.meanshift.bandwidth import encode_policy
 from modeseek.meanshift.engines.cuda.gather import Gathering, in_force
 from modeseek.meanshift.types import ChainEnd, ChainJob, ProfileLike
 
@@ -71,7 +71,7 @@ class CudaEngine:
         """Tell whether chains can run together: drawn by policies that ship, one point at a time, by one rule."""
         first = jobs[0]
         return all(
-            recipe_of(each.plan.policy) is not None
+            encode_policy(each.plan.policy) is not None
             and each.plan.batch == 1
             and each.plan.order == first.plan.order
             and each.points.shape[1] == first.points.shape[1]

@@ -10,7 +10,7 @@ import numpy as np
 from numba import cuda
 
 from modeseek._common.types import Array, Geometry
-from modeseek.meanshift.bandwidth import DrawPlan, recipe_of
+from modeseek.meanshift.bandwidth import DrawPlan, encode_policy
 from modeseek.meanshift.engines.cuda import chains_kernel as tables
 from modeseek.meanshift.engines.cuda.chains_kernel import chains_kernel, stride_of
 from modeseek.meanshift.engines.cuda.device import SIMULATED, multiprocessors, round_keys
@@ -147,7 +147,7 @@ class _Launch:
         places = np.column_stack([at, self._last_at, self._state_at, n]).astype(np.int64)
         rules = np.array([_rule(each) for each in jobs])
         keys = np.stack([round_keys(each.plan.seed, each.plan.chain) for each in jobs])
-        recipes = np.array([recipe_of(each.plan.policy) for each in jobs], dtype=np.float64)
+        recipes = np.array([encode_policy(each.plan.policy) for each in jobs], dtype=np.float64)
         self._order = int(plans[0].order == "reshuffled")
         self._inputs = (
             self._d,

@@ -1,6 +1,6 @@
 """Bandwidth policies on the device: the arithmetic of `modeseek.meanshift.bandwidth.steps`, chosen by number.
 
-A recipe is a row of numbers: policy, h_min, h_0, h_max, nu, a, as in `modeseek.meanshift.bandwidth.Recipe`.
+A recipe is a row of numbers: policy, h_min, h_0, h_max, nu, a, as in `modeseek.meanshift.bandwidth.PolicyCode`.
 """
 
 from __future__ import annotations

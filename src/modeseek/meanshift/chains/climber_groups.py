@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import same_rows
+from modeseek._common.validation import unique_rows
 
-__all__ = ["Together"]
+__all__ = ["ClimberGroups"]
 
 
-class Together:
+class ClimberGroups:
     """Who climbs with whom: climbers in one cell of a grid share their way from there on.
 
     Only what the places say themselves is remembered: climbers that went on together are at one place. So a state that
@@ -57,7 +57,7 @@ class Together:
         everyone = np.arange(len(points))
         leader = self._leader if points is self._points else everyone
         alone = self.order[(climbing & (leader == everyone))[self.order]]
-        first, number = same_rows(np.round(np.take(points, alone, axis=0).astype(np.float64) / self._side))
+        first, number = unique_rows(np.round(np.take(points, alone, axis=0).astype(np.float64) / self._side))
         steps, joined = alone[first], everyone
         joined[alone] = steps[number]
         return steps, joined[leader]

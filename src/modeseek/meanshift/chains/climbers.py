@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.meanshift.chains.paths import Paths, pioneers, walk
-from modeseek.meanshift.chains.together import Together
-from modeseek.meanshift.types import ChainState, Climber, SweepInfo, Workspace
+from modeseek.meanshift.chains.climber_groups import ClimberGroups
+from modeseek.meanshift.chains.scout_paths import ScoutPaths, choose_scouts, walk
+from modeseek.meanshift.types import ChainState, ClimbingWorkspace, SweepInfo, Workspace
 
 __all__ = ["Ascent", "Climb"]
 
@@ -30,8 +30,8 @@ class Climb:
 
     def __init__(self, workspace: Workspace, start: Array, h: float, tol: float, side: float, most_steps: int = 0):
         self._workspace, self._start, self._h, self._tol, self._side = workspace, start, h, tol, side
-        self._together = Together(start, side)
-        self._paths: Paths | None = None
+        self._together = ClimberGroups(start, side)
+        self._paths: ScoutPaths | None = None
         self._most_steps = most_steps
 
     def begin(self) -> ChainState:
@@ -69,10 +69,10 @@ class Climb:
         info = SweepInfo(np.full(1, self._h), float(last_shift[steps].max(initial=0.0)))
         return ChainState(points, self._h, k + int(stepped[leader[rows]].sum()), last_shift), info
 
-    def _ahead(self) -> Paths:
-        """Return the paths of the pioneers, who climb when they are first asked for."""
+    def _ahead(self) -> ScoutPaths:
+        """Return the paths of the scouts, who climb when they are first asked for."""
         if self._paths is None:
-            chosen = np.take(self._start, pioneers(self._together.order), axis=0)
+            chosen = np.take(self._start, choose_scouts(self._together.order), axis=0)
             climb = Climb(self._workspace, chosen, self._h, self._tol, self._side)
             self._paths = walk(climb.sweep, climb.climbing, climb.begin(), self._side, self._most_steps)
         return self._paths
@@ -83,7 +83,7 @@ class Ascent:
 
     Parameters
     ----------
-    climber : Climber
+    climber : ClimbingWorkspace
         Holds the data.
     start : (m, d) array
         Where climbers start.
@@ -93,7 +93,7 @@ class Ascent:
         Most steps of a sweep.
     """
 
-    def __init__(self, climber: Climber, start: Array, h: float, tol: float, most_steps: int):
+    def __init__(self, climber: ClimbingWorkspace, start: Array, h: float, tol: float, most_steps: int):
         self._climber, self._start, self._h, self._tol, self._most = climber, start, h, tol, most_steps
 
     def begin(self) -> ChainState:

@@ -8,28 +8,28 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import row_keys, same_rows
+from modeseek._common.validation import hash_rows, unique_rows
 from modeseek.meanshift.partition import components
 from modeseek.meanshift.types import ChainState, SweepInfo
 
-__all__ = ["Paths", "pioneers", "walk"]
+__all__ = ["ScoutPaths", "choose_scouts", "walk"]
 
-# pioneers are this many times the square root of the number of climbers
-PIONEERS = 4.0
+# scouts are this many times the square root of the number of climbers
+SCOUTS = 4.0
 # the line between two steps belongs to the path if it crosses at most this many cells ...
 LONGEST = 64
 # a table of bits, this many for each cell, tells quickly that a cell was not visited
 BITS = 8
 
 
-def pioneers(order: IntArray) -> IntArray:
+def choose_scouts(order: IntArray) -> IntArray:
     """Choose who climbs first: evenly spaced among climbers in their order, so that all regions have some."""
     n = len(order)
-    some = min(n, int(np.ceil(PIONEERS * np.sqrt(n))))
+    some = min(n, int(np.ceil(SCOUTS * np.sqrt(n))))
     return order[np.unique(np.round(np.linspace(0, n - 1, some)).astype(np.intp))]
 
 
-class Paths(NamedTuple):
+class ScoutPaths(NamedTuple):
     """Visited cells, sorted by a hash, and where the paths through them end.
 
     Attributes
@@ -49,11 +49,11 @@ class Paths(NamedTuple):
     owner : (p,) integer array
         Whose piece it is.
     ends : (m, d) array
-        Where each pioneer arrived.
+        Where each scout arrived.
     last_shift : (m,) array
         Length of its last step.
     updates : int
-        Steps of all pioneers.
+        Steps of all scouts.
     """
 
     side: float
@@ -70,7 +70,7 @@ class Paths(NamedTuple):
     def find(self, places: Array) -> tuple[IntArray, IntArray]:
         """Return which places are in a visited cell, and whose end (a row of `ends`) each of them takes."""
         cells = _cells(places, self.side)
-        keys = row_keys(cells)
+        keys = hash_rows(cells)
         near = np.flatnonzero(self.visited[_leading(keys, len(self.visited))])
         found = np.minimum(np.searchsorted(self.keys, keys[near]), len(self.keys) - 1)
         near, found = near[hit := self.keys[found] == keys[near]], found[hit]
@@ -86,15 +86,15 @@ def walk(
     state: ChainState,
     side: float,
     most_steps: int,
-) -> Paths:
-    """Let pioneers climb, and keep the cells on their ways.
+) -> ScoutPaths:
+    """Let scouts climb, and keep the cells on their ways.
 
-    A cell on the ways to different modes stops nobody. Neither does the way of a pioneer that does not arrive.
+    A cell on the ways to different modes stops nobody. Neither does the way of a scout that does not arrive.
 
     Parameters
     ----------
     sweep, climbing : callable
-        One step of all pioneers; who of them has not arrived.
+        One step of all scouts; who of them has not arrived.
     state : ChainState
         Pioneers at the start.
     side : float
@@ -113,17 +113,17 @@ def walk(
         owners.append(who)
     everything, owner = np.concatenate(lines, axis=1), np.concatenate(owners)
     # those that climb as one leave one path; `take` and not brackets, whose result it would have to copy each time
-    once = np.sort(same_rows(np.concatenate(everything, axis=1))[0])
+    once = np.sort(unique_rows(np.concatenate(everything, axis=1))[0])
     once = once[~climbing(state)[owner[once]]]
     return _table(side, np.take(everything, once, axis=1), owner[once], state)
 
 
-def _table(side: float, lines: Array, owner: IntArray, state: ChainState) -> Paths:
+def _table(side: float, lines: Array, owner: IntArray, state: ChainState) -> ScoutPaths:
     piece, share = _pieces(lines, side, state.h)
     keys = np.empty(len(piece), dtype=np.uint64)
     block = max(1, (1 << 22) // lines.shape[2])
     for rows in (slice(start, start + block) for start in range(0, len(piece), block)):
-        keys[rows] = row_keys(_cells(_along(lines, piece[rows], share[rows]), side))
+        keys[rows] = hash_rows(_cells(_along(lines, piece[rows], share[rows]), side))
     order = np.argsort(keys)
     opens = np.flatnonzero(np.append(True, np.diff(keys[order]) != 0)[: len(keys)])
     if len(opens):
@@ -135,7 +135,7 @@ def _table(side: float, lines: Array, owner: IntArray, state: ChainState) -> Pat
     visited = np.zeros(1 << int(BITS * len(first)).bit_length(), dtype=bool)
     visited[_leading(keys[first], len(visited))] = True
     kept = keys[first], piece[first], share[first]
-    return Paths(side, *kept, visited, lines, owner, state.points, state.last_shift, state.k)
+    return ScoutPaths(side, *kept, visited, lines, owner, state.points, state.last_shift, state.k)
 
 
 def _pieces(lines: Array, side: float, h: float) -> tuple[IntArray, Array]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["Early", "Entry", "Series", "Track"]
+__all__ = ["EarlyDraws", "Entry", "Series", "ThinnedSeries"]
 
 # draws kept of each doubling of k at the start, however long the run: pictures of h have a logarithmic axis
 PER_OCTAVE = 8
@@ -30,7 +30,7 @@ class Series(NamedTuple):
     values: Array
 
 
-class Track:
+class ThinnedSeries:
     """Entries at multiples of an interval, thinned when there are too many."""
 
     def __init__(self, every: int, limit: int):
@@ -85,7 +85,7 @@ class Track:
         )
 
 
-class Early:
+class EarlyDraws:
     """The first of many values, so many of each doubling."""
 
     def __init__(self) -> None:
