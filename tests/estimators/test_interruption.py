@@ -17,7 +17,7 @@ from modeseek._common.types import Geometry
 from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
-from modeseek.meanshift.chains.series import Early
+from modeseek.meanshift.chains.series import EarlyDraws
 from modeseek.selection import choice
 from modeseek.selection.proposers.proposals import Landscape
 
@@ -275,7 +275,7 @@ def test_ctrl_c_does_not_part_a_number_from_its_value():
         def __array__(self, dtype=None, copy=None):
             raise KeyboardInterrupt
 
-    early = Early()
+    early = EarlyDraws()
     early.extend(1, np.arange(5.0))
     with pytest.raises(KeyboardInterrupt):
         early.extend(6, Interrupted([1.0, 2.0]))

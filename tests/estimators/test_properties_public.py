@@ -56,7 +56,15 @@ from modeseek.meanshift.objective import (
     objective,
     shift_vector,
 )
-from modeseek.meanshift.theory import STATEMENTS, absorption, gradient_norms, proven, stays, submartingale, walk_paths
+from modeseek.meanshift.theory import (
+    STATEMENTS,
+    gradient_norms,
+    partition_stays,
+    proven,
+    simulate_absorption,
+    submartingale,
+    walk_paths,
+)
 from modeseek.meanshift.types import ChainEnd
 from modeseek.metrics import k_score
 from modeseek.scorers import ari_scorer, k_scorer, stability_scorer
@@ -99,7 +107,7 @@ def test_walks_stay_in_their_range_and_are_absorbed_at_an_end(seed, low, more):
     assert ((paths >= low * (1 - 1e-12)) & (paths <= (low + more) * (1 + 1e-12))).all()
     for path, row in zip(paths, words, strict=True):
         np.testing.assert_allclose(path, walk.draw(row, walk.h_0, 0), rtol=1e-9)
-    early, late = (absorption(walk, n_paths=50, n_draws=m, seed=seed % 100) for m in (5, 200))
+    early, late = (simulate_absorption(walk, n_paths=50, n_draws=m, seed=seed % 100) for m in (5, 200))
     assert sum(early) == pytest.approx(1.0)
     assert late.inside <= early.inside
 
@@ -120,7 +128,7 @@ def test_gradients_vanish_and_partitions_stay_once_certified(seed, h):
     assert norms.shape == (4,)
     assert norms[0] == pytest.approx(max_norm(gradient(cloud(seed), h)), rel=1e-9)
     result = run(chain, Stopping(tau=h / 4))
-    assert stays(chain, result.state, h / 4, sweeps=3)
+    assert partition_stays(chain, result.state, h / 4, sweeps=3)
     blurred = run(blurring(make_problem(cloud(seed)), h), Stopping(tau=h / 4))
     assert np.ptp(blurred.state.points) <= np.ptp(cloud(seed)) + 1e-12
 
