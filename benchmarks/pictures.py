@@ -87,7 +87,7 @@ def left_out(pictures: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     for parts, colour, prominence in itertools.product(PARTS, COLOURS, PROMINENCES):
         for name, (image, people) in pictures.items():
             side = float(np.sqrt(image.shape[0] * image.shape[1]))
-            labels = segment(image, spatial_bandwidth=side / parts, colour_bandwidth=colour, prominence=prominence)
+            labels = segment(image, spatial_bandwidth=side / parts, color_bandwidth=colour, prominence=prominence)
             setting = f"side / {parts}, colour {colour:g}, prominence {prominence:g}"
             rows.append({"picture": name, "method": setting, **scores(labels, people), "regions": int(labels.max())})
     settings = list(dict.fromkeys(row["method"] for row in rows))
@@ -105,11 +105,11 @@ def left_out(pictures: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     around = [f"spatial bandwidth the side over {', '.join(map(str, PARTS))}"]
     around += [f"colour {', '.join(f'{c:g}' for c in COLOURS)}", f"prominence {', '.join(map(str, PROMINENCES))}"]
     text = (
-        f"With constants chosen on all pictures but one, that one is segmented with a mean ARI of "
-        f"{np.mean([row['ari'] for row in chosen]):.2f} and a covering of "
+        f"With settings chosen on all other images, the mean ARI is "
+        f"{np.mean([row['ari'] for row in chosen]):.2f} and the mean covering "
         f"{np.mean([row['covering'] for row in chosen]):.2f}. Over all {len(settings)} settings around the defaults "
-        f"({'; '.join(around)}) the mean ARI is from {ari.min():.2f} to {ari.max():.2f} (median "
-        f"{np.median(ari):.2f}), the covering from {covering.min():.2f} to {covering.max():.2f} (median "
+        f"({'; '.join(around)}) the mean ARI ranges from {ari.min():.2f} to {ari.max():.2f} (median "
+        f"{np.median(ari):.2f}) and the covering from {covering.min():.2f} to {covering.max():.2f} (median "
         f"{np.median(covering):.2f})."
     )
     return rows, text
@@ -128,9 +128,9 @@ def shaken(pictures: dict[str, Any], cuts: Sequence[tuple[int, int]]) -> str:
             means.append([np.mean([one[key] for one in each]) for key in ("ari", "covering")])
     (ari, covering), (least, lowest), (most, highest) = (f(means, axis=0) for f in (np.mean, np.min, np.max))
     return (
-        f"When up to {max(map(max, cuts))} rows and columns are cut off or the picture is turned, which moves all "
-        f"cells ({len(means)} times), the mean ARI is {ari:.2f} (from {least:.2f} to {most:.2f}) and the covering "
-        f"{covering:.2f} (from {lowest:.2f} to {highest:.2f})."
+        f"Over {len(means)} variants with up to {max(map(max, cuts))} rows and columns removed, or turned by 180 "
+        f"degrees, which shifts all cells, the mean ARI is {ari:.2f} ({least:.2f} to {most:.2f}) and the mean covering "
+        f"{covering:.2f} ({lowest:.2f} to {highest:.2f})."
     )
 
 
@@ -150,8 +150,8 @@ def large(times: int) -> str:
         labels = np.lib.format.open_memmap(f"{folder}/labels.npy", "w+", np.int32, shape)
         figures, _ = measured(lambda: segment(image, out=labels), 1, 600.0, 600.0)
     return (
-        f"{shape[0]:,} x {shape[1]:,} pixels, from a memory map into another, take {figures['wall_s']:.0f} s; the "
-        f"process grows by {figures['added_mb']:.0f} MB at its peak, pages of both maps counted."
+        f"An image of {shape[0]:,} x {shape[1]:,} pixels, from one memory map into another, takes "
+        f"{figures['wall_s']:.0f} s and {figures['added_mb']:.0f} MB at peak, including the pages of both maps."
     )
 
 
@@ -160,7 +160,7 @@ def beside_quickshift(rows: list[dict[str, Any]]) -> str:
     took = {(row["method"], row["picture"]): row["seconds"] for row in rows if "seconds" in row}
     names = {name for _, name in took}
     share = max(took[METHODS[0].name, name] / took["quickshift", name] for name in names)
-    return f"On no picture does `segment` take more than {share:.0%} of quickshift's time."
+    return f"On every image `segment` takes at most {share:.0%} of the time of quickshift."
 
 
 def speed(repeats: int) -> str:
@@ -173,7 +173,8 @@ def speed(repeats: int) -> str:
             run(image)
             times.append(time.perf_counter() - start)
         took[name] = statistics.median(times)
-    return f"512 x 512 pixels in colour take {took['segment']:.1f} s, and {took['quickshift']:.1f} s by quickshift."
+    ours, theirs = took["segment"], took["quickshift"]
+    return f"A colour image of 512 x 512 pixels takes {ours:.1f} s, and {theirs:.1f} s with quickshift."
 
 
 def page(rows: list[dict[str, Any]], lines: list[str]) -> str:

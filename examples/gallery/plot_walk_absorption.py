@@ -18,7 +18,7 @@ import numpy as np
 from modeseek import DoublyStochasticMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking, Walk, uniforms
-from modeseek.meanshift.theory import absorption, walk_paths
+from modeseek.meanshift.theory import simulate_absorption, walk_paths
 from modeseek.plots import palette
 
 # %%
@@ -28,7 +28,7 @@ from modeseek.plots import palette
 
 walk = Walk(h_min=0.2, h_max=1.6, h_inf=0.6)
 print(walk.absorption().message)
-print(absorption(walk, n_paths=10_000, n_draws=500))
+print(simulate_absorption(walk, n_paths=10_000, n_draws=500))
 
 # %%
 # Walks and draws

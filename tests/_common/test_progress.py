@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 import time
@@ -9,26 +10,26 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from rich.console import Console
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.neighbors import nearest, nearest_neighbors
-from modeseek._common.progress import Line, line, screens, show_line
-from modeseek._common.progress.report import Report, clock, count, fitted
+from modeseek._common.progress import display, show_progress
+from modeseek._common.progress.display import ProgressLine
+from modeseek._common.progress.words import clock, count
 from modeseek._common.types import Stage
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem, mean_shift, run
 from modeseek.meanshift.chains import progress as chain_progress
-from modeseek.meanshift.chains.progress import ChainFollower, ChainsFollower
+from modeseek.meanshift.chains.progress import ChainProgress, EnsembleProgress
 from modeseek.meanshift.ensemble import make_chains, run_chains
-from modeseek.selection.bandwidths import automatic_range, judge_scales
+from modeseek.selection.bandwidths import automatic_range, score_ranges
 
 X = paper_mixture(30, random_state=1)[0]
 
 
-class Screen(io.StringIO):
+class Stream(io.StringIO):
     def __init__(self, terminal):
         super().__init__()
         self.terminal = terminal
@@ -38,44 +39,52 @@ class Screen(io.StringIO):
 
 
 @pytest.fixture
-def screen(monkeypatch):
-    """Make standard error a terminal, or what is not one."""
+def stderr(monkeypatch):
+    """Return a function that replaces standard error by a terminal, or by a stream that is not one."""
 
-    def make(terminal):
-        found = Screen(terminal)
-        monkeypatch.setattr(sys, "stderr", found)
-        return found
+    def replace(terminal):
+        stream = Stream(terminal)
+        monkeypatch.setattr(sys, "stderr", stream)
+        return stream
 
     for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "PYCHARM_HOSTED"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    return make
+    return replace
 
 
 @pytest.fixture
-def hand(monkeypatch):
-    """Give progress a clock that only a test moves on."""
-    now = SimpleNamespace(at=100.0)
-    for module in (line, chain_progress):
-        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now.at))
-    return now
+def now(monkeypatch):
+    """Replace the clock of the progress display; tests advance it by hand."""
+    clock = SimpleNamespace(at=100.0)
+    for module in (display, chain_progress):
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: clock.at))
+    return clock
 
 
-# ---------------------------------------- what a line says
+# ---------------------------------------- the text of a line
 
 
-@given(
-    facts=st.lists(st.text(st.characters(codec="ascii", categories=("L", "N")), min_size=1, max_size=30), max_size=6),
-    share=st.none() | st.floats(-0.5, 1.5),
-    left=st.sampled_from(["", "at most 12:34 left"]),
-    width=st.integers(20, 200),
-)
-def test_a_line_fits_and_keeps_what_matters(facts, share, left, width):
-    text = fitted(Report("DSMS", tuple(facts), share, left), 75.0, width)
+def drawn(line, width):
+    """Return what a terminal of this width shows."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    with display._terminal(line, console) as draw:
+        draw()
+        shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())
+        return re.split(r"[\r\n]+", shown)
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+def test_a_line_fits_the_terminal(width):
+    line = ProgressLine("DSMS")
+    line(Stage("choosing the range", 2, 8, "scales", details=("a detail " * 4, "another one")))
+    text = drawn(line, width)[-1]
     assert len(text) <= width
-    assert text.startswith("DSMS")
-    if len(whole := f"DSMS: {', '.join(facts)}  1:15  {left}".strip()) <= width and facts:
-        assert all(fact in text for fact in facts), whole
+    assert "DSMS" in text
+    assert ("another one" in text) == (width == 200)
+    if width >= 60:
+        assert "━" in text
+        assert "0:00" in text
 
 
 def test_numbers_are_short():
@@ -83,163 +92,173 @@ def test_numbers_are_short():
     assert [clock(s) for s in (0.9, 59.9, 3600)] == ["0:00", "0:59", "1:00:00"]
 
 
-def test_a_stage_says_how_long_it_takes_from_when_it_began(hand):
-    told = Line("DSMS")
-    hand.at += 50  # somebody else's
-    told.tell(Stage("choosing the range", 0, 8, "scales", at_most=True))
-    hand.at += 2
-    told.tell(Stage("choosing the range", 2, 8, "scales", at_most=True))
-    report, seconds = told.now()
-    assert report == Report("DSMS", ("choosing the range", "2 of at most 8 scales"), 0.25, "0:06 left")
-    assert seconds == 52
-    told.tell(Stage("trying a mixture"))
-    assert told.now()[0] == Report("DSMS", ("trying a mixture",))
-    told.tell(Stage("confidence", 4, 16, "thinnings"))
-    assert told.now()[0].left == ""  # nothing has been done since it was first heard of
+def test_time_left_is_estimated_from_the_start_of_the_stage(now):
+    line = ProgressLine("DSMS")
+    now.at += 50  # an earlier stage
+    line(Stage("choosing the range", 0, 8, "scales", at_most=True))
+    now.at += 2
+    line(Stage("choosing the range", 2, 8, "scales", at_most=True))
+    assert line.text == "DSMS: choosing the range, 2 of at most 8 scales"
+    assert (line.share, line.left, line.elapsed) == (None, "at most 0:06 left", 52)
+    line(Stage("trying a mixture"))
+    assert (line.text, line.share, line.left) == ("DSMS: trying a mixture", None, "")
+    line(Stage("confidence", 4, 16, "subsamples"))
+    assert (line.share, line.left) == (0.25, "")  # nothing was completed since the first report
+    now.at += 3
+    line(Stage("confidence", 5, 16, "subsamples"))
+    now.at += 1
+    assert line.left == "0:32 left"  # counts down between two reports
 
 
-def follow(hand, chain, stopping, sweeps, seconds):
-    """Let a line follow sweeps of so many seconds, and give back what it said."""
-    told, state, said = Line("DSMS"), chain.init(), []
-    callback = ChainFollower(told, chain, stopping)
+def followed(now, chain, stopping, sweeps, seconds):
+    """Run sweeps that take this many seconds each; return the line after each of them."""
+    line, state, lines = ProgressLine("DSMS"), chain.init(), []
+    callback = ChainProgress(line, chain, stopping)
     for _ in range(sweeps):
         state, info = chain.sweep(state)
-        hand.at += seconds
+        now.at += seconds
         callback(state, info)
-        said.append(told.now()[0])
-    return said
+        lines.append((line.text, line.share, line.left))
+    return lines
 
 
-def test_a_run_says_updates_clumps_h_sweeps_and_the_most_time_left(hand):
+def test_a_run_reports_updates_clumps_bandwidth_and_sweeps(now):
     chain = doubly_stochastic(make_problem(X), Shrinking(0.2, 1.6, 0.6), seed=0)
-    said = follow(hand, chain, Stopping(0.05, max_time=30.0, max_updates=100 * len(X)), 10, 1.0)[-1]
-    updates, clumps, h, sweeps = said.facts
-    assert (updates, sweeps) == ("900 of 9,000 updates", "10 sweeps")
-    assert clumps.endswith((" clump", " clumps"))
-    assert h.startswith("h ")
-    assert (said.left, said.share) == ("at most 0:20 left", None)  # 30 s, not the 90 s that the updates would take
-    free = follow(hand, chain, Stopping(0.05), 3, 1.0)[-1]
-    assert (free.left, free.facts[0]) == ("", "270 updates")  # a limit that nobody set is no time to tell
+    text, share, left = followed(now, chain, Stopping(0.05, max_time=30.0, max_updates=100 * len(X)), 10, 1.0)[-1]
+    assert re.fullmatch(r"DSMS: 900 of at most 9,000 updates, \d+ clumps?, h [\d.]+, 10 sweeps", text)
+    assert (share, left) == (None, "at most 0:20 left")  # 30 s, not the 90 s that the updates would take
+    text, share, left = followed(now, chain, Stopping(0.05), 3, 1.0)[-1]
+    assert text.startswith("DSMS: 270 updates, ")
+    assert left == ""
 
 
-def test_counting_clumps_takes_a_bounded_share_of_the_time(hand, monkeypatch):
+def test_counting_clumps_takes_a_bounded_share_of_the_time(now, monkeypatch):
     counts = []
 
     def slow(points, tau):
-        counts.append(hand.at)
-        hand.at += 1.0
+        counts.append(now.at)
+        now.at += 1.0
         return np.zeros(len(points), dtype=int)
 
     monkeypatch.setattr(chain_progress, "components", slow)
     chain = doubly_stochastic(make_problem(X), Shrinking(0.2, 1.6, 0.6), seed=0)
-    follow(hand, chain, Stopping(0.05), 2000, 0.5)
+    followed(now, chain, Stopping(0.05), 2000, 0.5)
     assert 8 <= len(counts) <= 11  # of 1000 s
 
 
-def test_mean_shift_says_how_many_have_arrived(hand):
-    said = follow(hand, mean_shift(make_problem(X), 0.8, tol=1e-3), Stopping(0.2), 60, 1.0)
-    assert said[-1].facts[0] == f"{len(X)} of {len(X)} points arrived"
-    assert said[-1].share == 1.0
-    assert said[0].share < 1.0
+def test_mean_shift_reports_the_points_that_have_converged(now):
+    lines = followed(now, mean_shift(make_problem(X), 0.8, tol=1e-3), Stopping(0.2), 60, 1.0)
+    assert lines[-1][0].startswith(f"DSMS: {len(X)} of {len(X)} points converged, ")
+    assert lines[-1][1] == 1.0
+    assert lines[0][1] < 1.0
 
 
-def test_several_chains_say_how_many_have_ended(hand):
-    told = Line("DSMS")
-    several = ChainsFollower(told, 4)
+def test_several_chains_report_how_many_have_ended(now):
+    line = ProgressLine("DSMS")
+    several = EnsembleProgress(line, 4)
     chains = make_chains(
         lambda chain: doubly_stochastic(make_problem(X), Shrinking(0.2, 1.6, 0.6), seed=0, chain=chain), 4
     )
-    at_end = []
+    lines = []
 
     def ended(stage):
-        hand.at += 10.0
+        now.at += 10.0
         several.ended(stage)
-        at_end.append(told.now()[0])
+        lines.append((line.text, line.left))
 
     results = run_chains(chains, Stopping(0.05), callbacks=[several], watch=ended)
-    assert [report.facts[0] for report in at_end] == [f"{n} of 4 chains" for n in (1, 2, 3, 4)]
-    assert [report.left for report in at_end] == ["0:30 left", "0:20 left", "0:10 left", ""]
-    assert at_end[-1].facts[1:] == (
-        f"{count(sum(result.state.k for result in results))} updates",
-        f"{sum(result.sweeps for result in results)} sweeps",
-    )
+    updates, sweeps = sum(result.state.k for result in results), sum(result.sweeps for result in results)
+    assert lines[-1][0] == f"DSMS: 4 of 4 chains, {count(updates)} updates, {sweeps} sweeps"
+    assert [left for _, left in lines] == ["0:30 left", "0:20 left", "0:10 left", ""]
 
 
 # ---------------------------------------- where it is shown
 
 
 @pytest.mark.parametrize("cls", [StochasticMeanShift, ModeSeek, MeanShift])
-def test_silent_in_a_pipe_shown_on_a_terminal(cls, screen, monkeypatch):
-    monkeypatch.setattr(screens, "DELAY", 0.0)
+def test_silent_in_a_pipe_shown_on_a_terminal(cls, stderr, monkeypatch):
+    monkeypatch.setattr(display, "DELAY", 0.0)
     title = {"StochasticMeanShift": "SMS", "MeanShift": "MS"}.get(cls.__name__, "ModeSeek")
     for terminal in (False, True):
-        shown = screen(terminal)
+        shown = stderr(terminal)
         cls(verbose=1).fit(X)
         assert (f"{title}: " in shown.getvalue()) == terminal
         cls(verbose=0).fit(X)
-    assert cls(verbose=1).fit(X)._line is None  # and nothing of it stays
 
 
-def test_colours_by_force_do_not_make_a_terminal(screen, monkeypatch):
-    monkeypatch.setattr(screens, "DELAY", 0.0)
+def test_forced_colours_do_not_make_a_terminal(stderr, monkeypatch):
+    monkeypatch.setattr(display, "DELAY", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    shown = screen(False)
+    shown = stderr(False)
     StochasticMeanShift(verbose=1).fit(X)
     assert shown.getvalue() == ""
 
 
-def test_what_ends_soon_shows_nothing(screen, monkeypatch):
-    monkeypatch.setattr(screens, "DELAY", 60.0)
-    shown = screen(True)
+def test_short_work_shows_nothing(stderr, monkeypatch):
+    monkeypatch.setattr(display, "DELAY", 60.0)
+    shown = stderr(True)
     StochasticMeanShift(verbose=1).fit(X).predict(X)
     assert shown.getvalue() == ""
 
 
-def test_prints_to_a_file_are_not_drawn_into_the_terminal(screen, monkeypatch):
-    """rich would hand standard output to the screen of the line, which is standard error."""
-    monkeypatch.setattr(screens, "DELAY", 0.0)
-    shown, out = screen(True), Screen(False)
+def test_an_inner_block_uses_the_line_of_the_outer_one(stderr, monkeypatch):
+    monkeypatch.setattr(display, "DELAY", 60.0)
+    stderr(True)
+    with show_progress("rows.csv") as outer:
+        outer(Stage("reading", 1, 2, "bytes"))
+        with show_progress("DSMS") as inner:
+            assert inner is outer
+            assert inner.text == "DSMS: starting"
+        assert outer.text == "rows.csv: reading, 1 of 2 bytes"
+    with show_progress("DSMS") as other:
+        assert other is not outer
+
+
+def test_prints_to_a_file_are_not_drawn_into_the_terminal(stderr, monkeypatch):
+    """rich would redirect standard output to the console of the line, which is standard error."""
+    monkeypatch.setattr(display, "DELAY", 0.0)
+    shown, out = stderr(True), Stream(False)
     monkeypatch.setattr(sys, "stdout", out)
-    with show_line("DSMS"):
-        time.sleep(0.3)
+    with show_progress("DSMS"):
+        while "DSMS" not in shown.getvalue():
+            time.sleep(0.01)
         print("kept")
     assert out.getvalue() == "kept\n"
-    assert "DSMS" in shown.getvalue()
     assert "kept" not in shown.getvalue()
 
 
-def test_a_notebook_gets_a_line_that_goes_away(screen, monkeypatch):
-    screen(False)
+def test_a_notebook_shows_a_line_and_removes_it(stderr, monkeypatch):
+    stderr(False)
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
-    monkeypatch.setattr(screens, "DELAY", 0.0)
-    monkeypatch.setattr(screens, "NOTEBOOK_TICK", 0.01)
+    monkeypatch.setattr(display, "DELAY", 0.0)
+    monkeypatch.setattr(display, "TICK", 0.01)
     cells = []
 
     class Handle:
         def update(self, shown):
             cells.append(shown)
 
-    def display(shown, *, display_id):
+    def show(shown, *, display_id):
         assert display_id is True
         cells.append(shown)
         return Handle()
 
     module = ModuleType("IPython.display")
-    module.HTML, module.display = str, display
+    module.HTML, module.display = str, show
     monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
     monkeypatch.setitem(sys.modules, "IPython.display", module)
-    with show_line("a < b") as told:
-        told.tell(Stage("confidence", 1, 4, "thinnings"))
-        while len(cells) < 3:
+    with show_progress("a < b") as line:
+        line(Stage("confidence", 1, 4, "subsamples"))
+        seen = len(cells)
+        while len(cells) < seen + 3:
             time.sleep(0.01)
-    assert '<progress value="0.250" max="1"></progress> a &lt; b: confidence, 1 of 4 thinnings' in cells[1]
+    assert '<progress value="0.250" max="1"></progress> a &lt; b: confidence, 1 of 4 subsamples' in cells[-2]
     assert cells[-1] == ""
 
 
-TELLS = """
-import sys
-from modeseek._common.progress import screens
-screens.DELAY = 0.0
+NO_DELAY = """
+from modeseek._common.progress import display
+display.DELAY = 0.0
 from modeseek.cli import main
 main()
 """
@@ -252,7 +271,7 @@ def test_the_command_shows_it_on_a_terminal(tmp_path, quiet):
 
     np.save(tmp_path / "a.npy", X)
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", TELLS, "cluster", str(tmp_path / "a.npy"), "--json", "-", *["-q"] * quiet]
+    command = [sys.executable, "-c", NO_DELAY, "cluster", str(tmp_path / "a.npy"), "--json", "-", *["-q"] * quiet]
     with open(ours, "rb", buffering=0) as terminal:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"})
         os.close(theirs)
@@ -267,7 +286,7 @@ def test_the_command_shows_it_on_a_terminal(tmp_path, quiet):
     assert done.stdout.startswith(b"{")
 
 
-# ---------------------------------------- who reports what
+# ---------------------------------------- who calls it
 
 
 def test_the_range_tells_the_scales_it_has_judged():
@@ -276,7 +295,7 @@ def test_the_range_tells_the_scales_it_has_judged():
     assert h == automatic_range(X)
     assert [stage.done for stage in told] == list(range(len(told)))
     assert {(stage.name, stage.total, stage.at_most) for stage in told} == {
-        ("choosing the range", sum(1 for _ in judge_scales(X)), True)
+        ("choosing the range", sum(1 for _ in score_ranges(X)), True)
     }
 
 
@@ -309,9 +328,9 @@ def test_arrived_is_what_frozen_goes_by():
     assert not chain.arrived(chain.init()).any()
 
 
-def test_verbose_changes_no_label(screen, monkeypatch):
-    monkeypatch.setattr(screens, "DELAY", 0.0)
-    screen(True)
+def test_verbose_changes_no_label(stderr, monkeypatch):
+    monkeypatch.setattr(display, "DELAY", 0.0)
+    stderr(True)
     for cls in (ModeSeek, DoublyStochasticMeanShift):
         silent, shown = (cls(random_state=0, verbose=verbose).fit(X) for verbose in (0, 1))
         np.testing.assert_array_equal(silent.labels_, shown.labels_)

@@ -180,8 +180,8 @@ def memberships():
 
 def squares():
     from modeseek.diarization.linkage import by_linkage
-    from modeseek.plots.matching import alike
-    from modeseek.selection.mixture.rival import kernel_log_density
+    from modeseek.plots.label_matching import alike
+    from modeseek.selection.mixture.kde_baseline import kernel_log_density
     from modeseek.selection.mixture.search import starts
 
     X = rows(300, 2)

@@ -24,7 +24,7 @@ from modeseek._storage import DataError, WorkFolder, chunk_writers, read_table
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import summaries
 from modeseek.report import block_lines
-from modeseek.sketches import summary
+from modeseek.sketches import sketch
 
 X, _ = make_blobs(1000, centers=4, cluster_std=0.6, random_state=3)
 MS = ["--algorithm", "ms", "--bandwidth", "0.4"]
@@ -36,8 +36,8 @@ NO_NAME = ["--ignore", "name"]
 def small(monkeypatch):
     """Small blocks, and a state kept after each."""
     monkeypatch.setattr(out_of_core, "BLOCK", 4096)
-    for room in (summaries, summary):
-        monkeypatch.setattr(room, "FIRST", 500)
+    for room in (summaries, sketch):
+        monkeypatch.setattr(room, "LAYOUT_ROWS", 500)
     monkeypatch.setattr(summaries.Summarised, "_sample_rows", 300)
     monkeypatch.setattr(kept, "PAUSE", 0.0)
     monkeypatch.setattr(kept, "TIMES", 0.0)
@@ -243,9 +243,9 @@ KILLED = """
     import os, signal, sys
     from modeseek.cli import app, kept, out_of_core
     from modeseek.estimators import MeanShift, summaries
-    from modeseek.sketches import summary
+    from modeseek.sketches import sketch
 
-    out_of_core.BLOCK, summaries.FIRST, summary.FIRST, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
+    out_of_core.BLOCK, summaries.LAYOUT_ROWS, sketch.LAYOUT_ROWS, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
     summaries.Summarised._sample_rows = 300
     # what is loaded here is not loaded anew by each child
     MeanShift(bandwidth=1.0, summary="grid").partial_fit([[0.0, 0.0]] * 500)

@@ -35,7 +35,23 @@ def test_another_answer_would_be_seen():
     assert golden.differences({**got, "hash": "0" * 16}, KEPT["shrinking"]) == ["hash"]
     moved = [[got["centres"][0][0] + 1e-11, *got["centres"][0][1:]], *got["centres"][1:]]
     assert golden.differences({**got, "centres": moved}, KEPT["shrinking"]) == ["centres"]
-    assert len({each["hash"] for each in KEPT.values()}) == len(golden.CASES) - 1  # two policies end alike
+    # two policies give the same labels
+    assert len({KEPT[case]["hash"] for case in golden.CHAINS}) == len(golden.CHAINS) - 1
+
+
+def test_another_choice_would_be_seen():
+    got = golden.answer("mixture")
+    assert golden.differences(got, KEPT["mixture"]) == []
+    assert golden.differences({**got, "stability": got["stability"] + 1e-11}, KEPT["mixture"]) == ["stability"]
+    fewer = got["alternatives"][1:]
+    assert golden.differences({**got, "alternatives": fewer}, KEPT["mixture"]) == ["alternatives"]
+    assert golden.differences({**got, "new": 1}, KEPT["mixture"]) == ["new"]
+
+
+@pytest.mark.parametrize("chosen", golden.CHOSEN)
+def test_every_view_is_chosen_where_it_should_be(chosen):
+    for case in golden.CHOSEN[chosen]:
+        assert KEPT[case]["chosen"] == chosen, case
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])

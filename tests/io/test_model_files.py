@@ -114,7 +114,7 @@ def test_policies_that_ship_come_back(policy, tmp_path):
 
 
 def test_a_stream_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.streaming.FIRST", 50)  # rows that wait before they are counted
+    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 50)  # rows that wait before they are counted
     for first in (X[:10], NEW, np.concatenate([X, NEW])):
         model = StochasticMeanShift(0.6, random_state=0).partial_fit(first)
         back = there_and_back(model, tmp_path / "a")

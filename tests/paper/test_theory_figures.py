@@ -23,7 +23,7 @@ from modeseek.paper.intervals import half_width, mean_interval, wilson
 from modeseek.paper.one_run import OneRun
 from modeseek.paper.rows import Rows
 from modeseek.paper.submartingale import SubmartingaleMeans
-from modeseek.plots.colours import palette
+from modeseek.plots.colors import palette
 
 PAPER = {"walk": Walk(0.2, 1.6, 0.6), "shrinking": Shrinking(0.2, 1.6, 0.6)}
 EXPERIMENTS = [each().quick() for each in (Absorption, OneRun, SubmartingaleMeans, GradientNorm, CertificateTimes)]

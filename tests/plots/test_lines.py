@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from modeseek.plots import Band, Style, legend_below, palette, plot_lines, save_figure, style_cycle
+from modeseek.plots import Band, LineStyle, legend_below, palette, plot_lines, save_figure, style_cycle
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_logarithmic_axes_have_plain_numbers(ax):
 
 
 def test_styles_can_be_given_by_name(ax):
-    own = Style("#112233", "--", "v", 3.0, 0.5)
+    own = LineStyle("#112233", "--", "v", 3.0, 0.5)
     plot_lines({"a": band([1, 2]), "b": band([1, 2])}, ax=ax, styles={"b": own, "in another panel": own})
     first, second = ax.lines
     assert (first.get_color(), first.get_marker()) == (palette(2)[0], "o")
@@ -91,7 +91,7 @@ def test_styles_can_be_given_by_name(ax):
 def test_lines_can_be_told_apart_without_colour(n):
     styles = style_cycle(n)
     assert len({(style.marker, style.dash) for style in styles}) == n
-    assert len({style.colour for style in styles}) == n
+    assert len({style.color for style in styles}) == n
 
 
 def test_one_legend_for_all_panels():

@@ -12,11 +12,11 @@ from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, Mo
 from modeseek.estimators import BandwidthSweep, sweep_bandwidths
 from modeseek.plots import (
     palette,
+    plot_cluster_counts,
     plot_coassociation,
     plot_comparison,
-    plot_scales,
 )
-from modeseek.selection.prominence import mode_tree, scale_tree
+from modeseek.selection.modes import merge_tree, point_tree
 
 X, _ = make_blobs([40, 30, 20], centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
 
@@ -88,7 +88,7 @@ def test_bad_sweeps():
 
 
 def test_scales_of_a_sweep():
-    figure = plot_scales(
+    figure = plot_cluster_counts(
         BandwidthSweep(np.array([1.0, 2.0, 4.0, 8.0, 16.0]), np.zeros((5, 1)), np.array([60, 3, 3, 1, 1])),
         title="scales",
         figure=Figure(),
@@ -107,8 +107,8 @@ def test_scales_of_a_sweep():
 
 def test_scales_of_a_tree():
     # peaks of 5, 4 and 3 with saddles at 1 and 2
-    tree = scale_tree(mode_tree([5.0, 2.0, 3.0, 1.0, 4.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [2, 2, 1, 1]), level=2.0)
-    above, below = plot_scales(tree, figure=Figure()).axes
+    tree = merge_tree(point_tree([5.0, 2.0, 3.0, 1.0, 4.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [2, 2, 1, 1]), level=2.0)
+    above, below = plot_cluster_counts(tree, figure=Figure()).axes
     stairs = above.patches[0].get_data()
     assert_array_equal(stairs.values, [3, 2, 1])
     assert_allclose(stairs.edges[:3], [0.0, 1.0, 3.0])
@@ -117,7 +117,7 @@ def test_scales_of_a_tree():
     assert "1 cluster from here on" in texts(above)
     assert below.get_ylabel() == "lifetime (difference)"
     for rows in (X, X[:1], X[:2]):
-        plot_scales(ModeSeek(random_state=0).fit(rows), figure=Figure()).canvas.draw()
+        plot_cluster_counts(ModeSeek(random_state=0).fit(rows), figure=Figure()).canvas.draw()
 
 
 # ---------------------------------------- co-association

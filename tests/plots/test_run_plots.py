@@ -34,12 +34,12 @@ from modeseek.plots import (
     plot_bandwidths,
     plot_clusters,
     plot_comparison,
-    plot_course,
+    plot_trace,
     plot_trajectories,
     save_figure,
 )
+from modeseek.plots.run_source import some_rows
 from modeseek.plots.trajectories import MOST_PATHS
-from modeseek.plots.watched import some_rows
 
 X, _ = make_blobs([40, 30, 20], centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
 
@@ -211,7 +211,7 @@ def test_noise_only_one_point_and_seeds():
     assert legend(plot_trajectories(gone, ax=Figure().subplots())) == ["noise  (90)"]
     one = BlurringMeanShift(1.0, record="all").fit([[1.0, 2.0]])
     plot_trajectories(one, ax=Figure().subplots()).figure.canvas.draw()
-    plot_course(one, figure=Figure()).canvas.draw()
+    plot_trace(one, figure=Figure()).canvas.draw()
     seeded = MeanShift(2.0, seeds=[[0.0, 0.0], [6.0, 0.0]], record="snapshots").fit(X)
     ax = plot_trajectories(seeded, ax=Figure().subplots())
     assert len(ax.collections[0].get_segments()) == 2
@@ -274,7 +274,7 @@ def test_draws_that_were_dropped_are_said(model, ax):
 
 
 def test_the_course_has_what_was_recorded(model):
-    figure = plot_course(model, title="course", figure=Figure())
+    figure = plot_trace(model, title="course", figure=Figure())
     assert [ax.get_title(loc="left") for ax in figure.axes] == [
         "objective L_h",
         "number of clumps",
@@ -297,23 +297,23 @@ def test_the_course_has_what_was_recorded(model):
 
 def test_some_quantities_on_axes_of_ones_own(model):
     axes = Figure().subplots(1, 2)
-    plot_course(model, quantities=["gap", "clumps"], axes=axes)
+    plot_trace(model, quantities=["gap", "clumps"], axes=axes)
     assert [ax.get_title(loc="left") for ax in axes] == ["gap between clumps", "number of clumps"]
     with pytest.raises(ValueError, match="axes must be one for each of gap, clumps, diameter; got 2"):
-        plot_course(model, quantities=["gap", "clumps", "diameter"], axes=axes)
+        plot_trace(model, quantities=["gap", "clumps", "diameter"], axes=axes)
     with pytest.raises(ValueError, match=r"quantities must be one of .*Did you mean 'clumps'\?"):
-        plot_course(model, quantities=["clump"], axes=axes)
+        plot_trace(model, quantities=["clump"], axes=axes)
 
 
 def test_one_clump_has_no_gap():
     fitted = BlurringMeanShift(50.0, record=["gap", "diameter"]).fit(X)
-    figure = plot_course(fitted, figure=Figure())
+    figure = plot_trace(fitted, figure=Figure())
     assert "one clump: no gap" in texts(figure.axes[1])
     figure.canvas.draw()
 
 
 def test_mean_shift_has_no_certificate_to_draw():
-    figure = plot_course(MeanShift(1.5, record="all").fit(X), figure=Figure())
+    figure = plot_trace(MeanShift(1.5, record="all").fit(X), figure=Figure())
     assert len(figure.axes) == 3
     assert figure.axes[2].get_legend() is None
 
@@ -321,7 +321,7 @@ def test_mean_shift_has_no_certificate_to_draw():
 # ---------------------------------------- all of them
 
 
-@pytest.mark.parametrize("plot", [plot_trajectories, plot_course, animation.animate])
+@pytest.mark.parametrize("plot", [plot_trajectories, plot_trace, animation.animate])
 def test_what_was_not_recorded_is_said_with_what_to_type(plot):
     plain = BlurringMeanShift(2.0).fit(X)
     with pytest.raises(ValueError, match=r"fit with record=\['") as caught:
@@ -337,7 +337,7 @@ def test_what_was_not_recorded_is_said_with_what_to_type(plot):
         plot(by_hand)
 
 
-@pytest.mark.parametrize("plot", [plot_trajectories, plot_course, plot_bandwidths, animation.animate])
+@pytest.mark.parametrize("plot", [plot_trajectories, plot_trace, plot_bandwidths, animation.animate])
 def test_wrong_sources(plot):
     with pytest.raises(TypeError, match="source must have run a chain, and ModeSeek runs none"):
         plot(ModeSeek(random_state=0).fit(X))
@@ -351,7 +351,7 @@ def test_several_chains_say_whose_path_it_is():
     several = DoublyStochasticMeanShift(0.5, 3.0, 1.2, n_chains=3, record="all", random_state=0).fit(X)
     assert "first chain, colours by what 3 chains agree on" in texts(plot_trajectories(several, ax=Figure().subplots()))
     assert "the first of 3 chains" in texts(plot_bandwidths(several, ax=Figure().subplots()))
-    assert "the first of 3 chains" in plot_course(several, figure=Figure()).get_supxlabel()
+    assert "the first of 3 chains" in plot_trace(several, figure=Figure()).get_supxlabel()
 
 
 def test_the_same_picture_is_the_same_file(model, tmp_path):

@@ -26,13 +26,13 @@ from modeseek._common.scaling import Scaling
 from modeseek._storage import DataError
 from modeseek.plots.projection import components
 from modeseek.report import (
-    Fragment,
-    Jump,
+    CellLines,
+    HtmlBlock,
     Page,
-    Plain,
-    Stack,
+    PlainText,
+    RowLink,
     Swatch,
-    Table,
+    TableBlock,
     findings,
     to_html,
     to_markdown,
@@ -450,8 +450,8 @@ def test_what_does_not_belong_together_is_named(options, error, message, blobs, 
 
 
 def test_cells_with_colours_and_lines():
-    cells = [[Swatch("a|<b>", "#0072B2"), Stack(["one", Plain("*two*")])], [Jump("<i>", "up", 3), ""]]
-    made = Page(Plain("*T*"), "", [Table(["", ""], cells), Fragment("<hr>", "a *rule*", ".x { }", "1 + 1;")])
+    cells = [[Swatch("a|<b>", "#0072B2"), CellLines(["one", PlainText("*two*")])], [RowLink("<i>", "up", 3), ""]]
+    made = Page(PlainText("*T*"), "", [TableBlock(["", ""], cells), HtmlBlock("<hr>", "a *rule*", ".x { }", "1 + 1;")])
     html, markdown = to_html(made, "."), to_markdown(made)
     assert '<span class="swatch" style="background: #0072B2"></span>a|&lt;b&gt;' in html
     assert "<div>one</div><div>*two*</div>" in html
@@ -462,7 +462,7 @@ def test_cells_with_colours_and_lines():
     assert markdown.startswith("# \\*T\\*\n")
     assert "| a\\|\\<b> | one<br>\\*two\\* |" in markdown
     assert markdown.endswith("a *rule*\n")
-    with pytest.raises(ValueError, match="colour of swatch 'a' must be '#rrggbb'; got 'red'"):
+    with pytest.raises(ValueError, match="color of swatch 'a' must be '#rrggbb'; got 'red'"):
         Swatch("a", "red")
 
 

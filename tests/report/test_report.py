@@ -18,11 +18,11 @@ from modeseek.report import (
     Bullets,
     Details,
     Heading,
-    Mark,
+    ImageBlock,
     Page,
     Paragraph,
-    Picture,
-    Table,
+    TableBlock,
+    Verdict,
     inline,
     pictures,
     python_lines,
@@ -71,7 +71,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-LINE = Picture("figures/line", 'a "line" <rising>', "**It** rises.")
+LINE = ImageBlock("figures/line", 'a "line" <rising>', "**It** rises.")
 WHOLE = Page(
     "All *blocks*",
     "In short.\n\nAnd once more.",
@@ -80,7 +80,7 @@ WHOLE = Page(
         Paragraph("One.\n\nTwo, see [below](#details)."),
         Bullets(["a", "**b**"]),
         Heading("Finer", 3),
-        Table(["line", "K"], [["SMS", "0.9"], ["DSMS", Mark("best", "good")]], "A table."),
+        TableBlock(["line", "K"], [["SMS", "0.9"], ["DSMS", Verdict("best", "good")]], "A table."),
         LINE,
         Heading("Finest", 4),
         Heading("Details"),
@@ -129,7 +129,7 @@ def test_a_text_says_the_same_in_both_files_and_is_not_read_as_markup(text):
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_cell_stays_one_cell(text):
-    table = Table(["a", "b"], [[text, "next"], ["x|y", Mark("p|*q*", "bad")]])
+    table = TableBlock(["a", "b"], [[text, "next"], ["x|y", Verdict("p|*q*", "bad")]])
     page = Reader(GITHUB.render(to_markdown(Page("T", "", [table]))))
     assert [len(page.all(tag)) for tag in ("tr", "th", "td")] == [3, 2, 4]
     assert "p|*q*" in page.text
@@ -164,7 +164,7 @@ def test_targets(target, is_link):
 @pytest.mark.parametrize("block", [Paragraph, Heading, lambda text: Bullets([text]), lambda text: Details(text, text)])
 def test_no_block_lets_html_through(block):
     evil = "</code></pre></p><script>alert(1)</script><img src=https://a.org onerror='b'>"
-    page = Page(evil, evil, [block(evil), Table([evil], [[evil], [Mark(evil, "bad")]], evil)])
+    page = Page(evil, evil, [block(evil), TableBlock([evil], [[evil], [Verdict(evil, "bad")]], evil)])
     web, text = Reader(to_html(page, ".")), Reader(GITHUB.render(to_markdown(page)))
     for reader in (web, text):
         assert not reader.all("script")
@@ -206,25 +206,25 @@ def test_anchors_are_those_of_github_and_differ():
 
 def test_columns_of_numbers_are_on_the_right():
     rows = [
-        ["1", "0.91 ± 0.02", "12 ms", "-", "3 of 5", "words", Mark("0.5", "bad")],
-        ["2", "**-0.5** [-1, 0.2]", "—", "-", "", "4 words here", Mark("0.7", "good")],
+        ["1", "0.91 ± 0.02", "12 ms", "-", "3 of 5", "words", Verdict("0.5", "bad")],
+        ["2", "**-0.5** [-1, 0.2]", "—", "-", "", "4 words here", Verdict("0.7", "good")],
     ]
     right = [False, True, True, False, True, False, True]
     for numeric in (True, False):
-        page = Page("T", "", [Table(list("abcdefg"), rows, numeric=numeric)])
+        page = Page("T", "", [TableBlock(list("abcdefg"), rows, numeric=numeric)])
         rule = "|".join("--:" if column and numeric else ":--" for column in right)
         assert f"|{rule}|\n" in to_markdown(page)
         assert to_html(page, ".").count('class="number"') == 3 * sum(right) * numeric
 
 
 def test_a_table_without_rows():
-    page = Page("T", "", [Table(["a", "b"], [])])
+    page = Page("T", "", [TableBlock(["a", "b"], [])])
     assert "| a | b |\n|:--|:--|\n" in to_markdown(page)
     assert len(Reader(to_html(page, ".")).all("th")) == 2
 
 
 def test_marks():
-    page = Page("T", "", [Table(["a", "b"], [["x", Mark("does <not> hold", "bad")]])])
+    page = Page("T", "", [TableBlock(["a", "b"], [["x", Verdict("does <not> hold", "bad")]])])
     assert '<span class="mark bad">does &lt;not&gt; hold</span>' in to_html(page, ".")
     assert r"| **does \<not> hold** |" in to_markdown(page)
 
@@ -247,7 +247,7 @@ def test_the_smaller_file_of_a_picture_is_inside(folder):
 
 def test_a_picture_that_cannot_be_used_is_named(folder, monkeypatch):
     with pytest.raises(DataError, match=r"cannot read '.*figures/lime\.png'"):
-        write_page(folder, "page", Page("T", "", [Picture("figures/lime", "", "")]))
+        write_page(folder, "page", Page("T", "", [ImageBlock("figures/lime", "", "")]))
     monkeypatch.setattr(pictures, "MOST_BYTES", 1000)
     with pytest.raises(DataError, match=r"line\.png' is too large for a page: [\d,]+ bytes, and at most 1,000"):
         write_page(folder, "page", Page("T", "", [LINE]))
@@ -268,7 +268,7 @@ def test_markdown_of_all_blocks():
 
 
 def test_pictures_with_odd_names_in_markdown():
-    page = Page("T", "", [Picture("my figures/a (1)", "x ] ![y](https://a.org/b.png)", "")])
+    page = Page("T", "", [ImageBlock("my figures/a (1)", "x ] ![y](https://a.org/b.png)", "")])
     (image,) = Reader(GITHUB.render(to_markdown(page)).replace(" />", ">")).all("img")
     assert image == {"src": "my%20figures/a%20%281%29.png", "alt": "x ] ![y](https://a.org/b.png)"}
 
@@ -295,10 +295,10 @@ def test_the_same_page_is_the_same_file(folder):
 def test_blocks_are_checked_and_frozen():
     with pytest.raises(ValueError, match="level of heading 'a' must be 2 to 6"):
         Heading("a", 1)
-    with pytest.raises(ValueError, match="kind of mark 'a' must be one of good, partly, bad; got 'fine'"):
-        Mark("a", "fine")
+    with pytest.raises(ValueError, match="kind of verdict 'a' must be one of good, partly, bad; got 'fine'"):
+        Verdict("a", "fine")
     with pytest.raises(ValueError, match="row 1 of the table has 1 cells, but its header 2"):
-        Table(["a", "b"], [["c", "d"], ["e"]])
+        TableBlock(["a", "b"], [["c", "d"], ["e"]])
     with pytest.raises(FrozenInstanceError):
         Paragraph("a").text = "b"
 

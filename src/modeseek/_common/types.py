@@ -19,19 +19,24 @@ IntArray: TypeAlias = NDArray[Any]
 
 
 class Stage(NamedTuple):
-    """How far a stage of some work has come, for whoever watches.
+    """Progress of one stage of a longer task.
 
     Attributes
     ----------
     name : str
-        What is being done.
+        Name of the stage.
     done : int
+        Completed units.
     total : int, optional
-        How much there is to do; None where nobody knows.
+        Number of units; None if unknown.
     unit : str
-        What is counted.
+        The unit, in the plural.
     at_most : bool
-        Whether the stage may end before the total.
+        Whether `total` is an upper bound.
+    details : tuple of str
+        Further facts, the most important first.
+    seconds_left : float, optional
+        Time left; None to estimate it from the speed so far.
     """
 
     name: str
@@ -39,6 +44,8 @@ class Stage(NamedTuple):
     total: int | None = None
     unit: str = ""
     at_most: bool = False
+    details: tuple[str, ...] = ()
+    seconds_left: float | None = None
 
 
 Watcher: TypeAlias = Callable[[Stage], None]

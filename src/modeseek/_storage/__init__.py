@@ -14,6 +14,7 @@ from modeseek._storage.errors import (
     NoColumnsError,
     TextColumnError,
     UnknownColumnError,
+    WriteError,
 )
 from modeseek._storage.kinds import SUFFIXES, kind_of
 from modeseek._storage.pictures import LABEL_SUFFIXES, PICTURE_FILES, PictureFile, read_picture, write_picture
@@ -45,6 +46,7 @@ __all__ = [
     "TextColumnError",
     "UnknownColumnError",
     "WorkFolder",
+    "WriteError",
     "atomic_path",
     "check_chunk_target",
     "check_target",

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from modeseek._common.hints import did_you_mean
-from modeseek._storage.errors import DataError
+from modeseek._storage.errors import DataError, WriteError
 
 __all__ = ["atomic_path", "check_target", "create", "put_in_place", "remove_parts", "temporary_folder", "write_json"]
 
@@ -73,7 +73,7 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
         with _tidy_on_sigterm():
             yield from _written(part, target, mode)
     except OSError as error:
-        raise DataError(f"cannot write '{path}': {error.strerror or error}.") from error
+        raise WriteError(path, error) from error
     finally:
         # gone already where all went well; where the folder is missing there is nothing to remove
         with suppress(OSError):
@@ -198,7 +198,7 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
         _flush_folder(target.parent)
     except OSError as error:
         if error.errno != errno.EXDEV:
-            raise DataError(f"cannot write '{path}': {error.strerror or error}.") from error
+            raise WriteError(path, error) from error
         with atomic_path(path) as part:
             shutil.copyfile(made, part)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from modeseek._storage import binary
 from modeseek._storage.atomic import PRIVATE, atomic_path, create, put_in_place
 from modeseek._storage.cells import to_numbers
-from modeseek._storage.errors import DataError
+from modeseek._storage.errors import DataError, WriteError
 from modeseek._storage.kinds import STANDARD_STREAM, kind_of
 from modeseek._storage.table import Table
 from modeseek._storage.text import write_text
@@ -196,7 +196,7 @@ class _ParquetWriter:
                     with pq.ParquetFile(self._part(number)) as part:
                         writer.write_table(part.read())
         except OSError as error:
-            raise DataError(f"cannot write '{whole}': {error.strerror or error}.") from error
+            raise WriteError(whole, error) from error
         put_in_place(whole, target)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ __all__ = [
     "NoColumnsError",
     "TextColumnError",
     "UnknownColumnError",
+    "WriteError",
 ]
 
 
@@ -36,6 +38,21 @@ def _restore(kind: type[DataError], args: tuple[Any, ...], fields: dict[str, Any
     error = kind.__new__(kind, *args)
     error.__dict__.update(fields)
     return error
+
+
+class WriteError(DataError):
+    """A file that the operating system failed to write, for example because the disk is full.
+
+    Attributes
+    ----------
+    path : str
+    reason : str
+        The reason, as the system words it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], error: OSError):
+        self.path, self.reason = os.fspath(path), error.strerror or str(error)
+        super().__init__(f"cannot write '{self.path}': {self.reason}.")
 
 
 class HeaderOnlyError(DataError):

@@ -116,9 +116,9 @@ def _check_targets(asked: Asked) -> None:
     if asked.json not in (None, STANDARD_STREAM):
         check_target(str(asked.json), [".json"])
     if asked.timeline is not None:
-        from modeseek.plots import PICTURE_SUFFIXES
+        from modeseek.plots import FIGURE_SUFFIXES
 
-        check_target(asked.timeline, PICTURE_SUFFIXES)
+        check_target(asked.timeline, FIGURE_SUFFIXES)
     if asked.uri is not None and asked.uri.split() != [asked.uri]:
         raise Problem(f"--uri {asked.uri!r} cannot be written as RTTM: give a name without blanks.")
     if asked.jobs == 0:

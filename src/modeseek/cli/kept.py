@@ -17,7 +17,7 @@ from modeseek._storage import Kept, Place, WorkFolder
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import note
 from modeseek.cli.summary import Tally
-from modeseek.sketches import Survey, survey_arrays, survey_from
+from modeseek.sketches import Sketch, sketch_arrays, sketch_from_arrays
 
 __all__ = ["LABELS", "STATISTICS", "SUMMARY", "Keeper", "State"]
 
@@ -52,7 +52,7 @@ class State:
         Of the first pass.
     scaling : Scaling or None
         Known once it has ended.
-    survey : Survey or None
+    survey : Sketch or None
         Of the second.
     output : int
         Where the output ends.
@@ -69,7 +69,7 @@ class State:
     kinds: tuple[str | None, ...] = ()
     moments: Moments | None = None
     scaling: Scaling | None = None
-    survey: Survey | None = None
+    survey: Sketch | None = None
     output: int = 0
     tally: Tally = NOBODY
     model: str = ""
@@ -81,7 +81,7 @@ class State:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the rest."""
-        found = {} if self.survey is None else survey_arrays(self.survey)
+        found = {} if self.survey is None else sketch_arrays(self.survey)
         if self.moments is not None:
             found |= {f"moments_{name}": np.asarray(value) for name, value in self.moments._asdict().items()}
         if self.scaling is not None:
@@ -104,7 +104,7 @@ class State:
             tuple(state["kinds"]),
             moments,
             Scaling(arrays["shift"], arrays["factor"]) if "shift" in arrays else None,
-            survey_from(arrays) if "weight" in arrays else None,
+            sketch_from_arrays(arrays) if "weight" in arrays else None,
             state["output"],
             Tally(rows, tuple(sizes), tuple(sure), doubtful),
             state["model"],

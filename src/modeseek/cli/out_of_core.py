@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from modeseek._common.progress import show_line
+from modeseek._common.progress import show_progress
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.types import Array, Stage
 from modeseek._storage import (
@@ -132,12 +132,12 @@ class _Job:
         """Take all blocks that are left through a step, show how far it is, and keep it now and then."""
         total, self.step = self.chunks.size, state.step
         interrupted = False
-        with nullcontext() if self.settings.quiet else show_line(TITLES[state.step]) as line:
+        with nullcontext() if self.settings.quiet else show_progress(TITLES[state.step]) as line:
             try:
                 for chunk in self.chunks.read(state.place, only, lines=lines):
                     state = replace(step(state, chunk), place=chunk.after, done=chunk.done)
                     if line is not None:
-                        line.tell(Stage("reading", state.done, total, "bytes"))
+                        line(Stage("reading", state.done, total, "bytes"))
                     if self.keeper.due():
                         self._keep(state)
                 self._keep(state)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._common.progress import show_line
+from modeseek._common.progress import show_progress
 from modeseek._storage import LABEL_SUFFIXES, atomic_path, check_target, read_picture, write_json, write_picture
 from modeseek.cli.settings import Problem
 from modeseek.cli.steps import PIPE_WIDTH, STANDARD_STREAM, note
@@ -47,9 +47,9 @@ class Request:
 def segment_file(request: Request) -> None:
     """Segment a picture and write what was asked for."""
     try:
-        from modeseek.images.extra import need_scikit_image
+        from modeseek.images.scikit_image import require_scikit_image
 
-        need_scikit_image()
+        require_scikit_image()
     except ImportError as error:
         raise Problem(f"modeseek segment: {error}") from None
     _check_targets(request)
@@ -123,21 +123,21 @@ def _labels(request: Request, values: NDArray, axis: int | None) -> NDArray:
 def _segment(request: Request, values: NDArray, axis: int | None, out: NDArray | None) -> NDArray:
     from modeseek.images import segment
 
-    shown = nullcontext() if request.quiet else show_line("segment")
+    shown = nullcontext() if request.quiet else show_progress("segment")
     with warnings.catch_warnings(record=True) as caught, shown as line:
         warnings.simplefilter("always")
         try:
             labels = segment(
                 values,
                 spatial_bandwidth=request.spatial_bandwidth,
-                colour_bandwidth=request.colour_bandwidth,
+                color_bandwidth=request.colour_bandwidth,
                 prominence=request.prominence,
                 min_size=request.min_size,
                 enforce_connectivity=request.connected,
                 spacing=_spacing(request.spacing),
                 channel_axis=axis,
                 out=out,
-                watch=None if line is None else line.tell,
+                progress=line,
             )
         except (TypeError, ValueError) as error:
             raise Problem(f"{request.picture}: {error}") from error

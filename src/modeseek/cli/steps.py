@@ -53,9 +53,9 @@ def check_targets(settings: Settings) -> None:
     if settings.json not in (None, STANDARD_STREAM):
         check_target(str(settings.json), [".json"])
     if settings.plot is not None:
-        from modeseek.plots import PICTURE_SUFFIXES
+        from modeseek.plots import FIGURE_SUFFIXES
 
-        check_target(settings.plot, PICTURE_SUFFIXES)
+        check_target(settings.plot, FIGURE_SUFFIXES)
     if settings.report is not None:
         from modeseek.report.clustering import REPORT_SUFFIXES
 

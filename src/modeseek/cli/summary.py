@@ -117,7 +117,7 @@ class Summary:
         }
 
     def _choice(self) -> dict[str, Any]:
-        nearly = [{"n_clusters": e.n_clusters, "by": e.view, "stability": float(e.stability)} for e in self.nearly]
+        nearly = [{"n_clusters": e.n_clusters, "by": e.proposer, "stability": float(e.stability)} for e in self.nearly]
         fitted = self.estimator
         return {
             "message": fitted.message_,

@@ -14,8 +14,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from modeseek.diarization.diarizing import Diarization
 from modeseek.diarization.extras import pyannote
 from modeseek.diarization.turns import Turn, turns_of
-from modeseek.plots.colours import FAINT, INK, palette
-from modeseek.plots.style import dress, new_figure, save_figure
+from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
+from modeseek.plots.style import new_figure, save_figure, style_axes
 
 __all__ = ["plot_timeline", "save_timeline"]
 
@@ -61,13 +61,13 @@ def plot_timeline(
         shade = [FAINTEST + (1 - FAINTEST) * (turn.confidence or 0.0) for turn in turns]
         _draw(ax, turns, lanes[name], BAR, colours[lanes[name]], shade)
     for lane, _, turns in strips:
-        _draw(ax, turns, lane, STRIP, INK, [1.0] * len(turns), below=True)
+        _draw(ax, turns, lane, STRIP, TEXT_COLOR, [1.0] * len(turns), below=True)
     others = {lane: name for lane, name, _ in strips if lane >= len(names)}
     _finish(ax, [others.get(lane, names[lane] if lane < len(names) else "") for lane in range(n_lanes)])
     note = "solid: sure of the speaker; faint: not sure"
     if reference is not None:
         note += "; thin strips below: the reference"
-    dress(ax, x_label=_unit(ax), y_label="", title=title, note=note)
+    style_axes(ax, x_label=_unit(ax), y_label="", title=title, note=note)
     ax.grid(visible=False, axis="y")
     return ax
 
@@ -123,10 +123,10 @@ def _finish(ax: Axes, names: list[str]) -> None:
     ax.set_ylim(len(names) - 0.3, -0.7)
     ax.margins(x=0.01)
     if len(names) <= MOST_NAMED:
-        ax.set_yticks(range(len(names)), names, fontsize="small", color=INK)
+        ax.set_yticks(range(len(names)), names, fontsize="small", color=TEXT_COLOR)
     else:
         ax.set_yticks([])
-    ax.tick_params(axis="y", length=0, colors=FAINT, labelcolor=INK)
+    ax.tick_params(axis="y", length=0, colors=MUTED_COLOR, labelcolor=TEXT_COLOR)
     ax.xaxis.set_major_locator(MaxNLocator(9, steps=[1, 1.5, 2, 3, 5, 6, 10]))
     ax.xaxis.set_major_formatter(FuncFormatter(_clock))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
-from modeseek.selection.choice import ALIKE, Candidate
+from modeseek.selection.select import ALIKE, Candidate
 
 __all__ = ["chosen_one", "nearly_chosen"]
 

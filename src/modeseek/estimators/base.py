@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek._common.progress import Line, show_line
+from modeseek._common.progress import show_progress
 from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import (
     METRICS,
@@ -26,7 +26,7 @@ from modeseek.estimators.data import Columns, advise_on_scale, check_new_rows, c
 from modeseek.estimators.display import Displayed
 from modeseek.estimators.result import FitData, FitResult
 from modeseek.estimators.streaming import Streaming
-from modeseek.sketches import is_distributed
+from modeseek.sketches import is_dask
 
 __all__ = ["BaseClusterer"]
 
@@ -69,7 +69,7 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         geometry = self._check_settings()
-        if is_distributed(X):
+        if is_dask(X):
             fit_dask(self, X, sample_weight, geometry)
             return self
         rows, columns = check_rows(self, X)
@@ -91,11 +91,11 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
             A lazy Dask array if X is a Dask collection.
         """
         check_is_fitted(self)
-        if is_distributed(X):
+        if is_dask(X):
             return predict_dask(self, X)
         rows, index = check_new_rows(self, X), self.result_.index
-        with self._progress() as line:
-            return index.labels[index.find(rows, self.n_jobs, None if line is None else line.tell)]
+        with self._progress() as watch:
+            return index.labels[index.find(rows, self.n_jobs, watch)]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; `deep` includes those of nested estimators."""
@@ -115,8 +115,8 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
         # partial_fit sets n_features_in_ before there is a result
         return "result_" in vars(self)
 
-    def _solve(self, data: FitData, line: Line | None) -> FitResult:
-        """Cluster the points; report progress to `line`, if there is one."""
+    def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
+        """Cluster the points; call `watch`, if there is one, with each stage of the work."""
         raise NotImplementedError
 
     def _fit(
@@ -129,10 +129,10 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
     ) -> Self:
         """Make the data, solve, and store the result; raise KeyboardInterrupt after storing."""
         try:
-            with self._progress() as line:
-                data = make_data(self._watch(line))
+            with self._progress() as watch:
+                data = make_data(watch)
                 warn_caller(type(self).__name__, advice_on_size(self, data.points))
-                result = self._solve(data, line)
+                result = self._solve(data, watch)
                 result = result if finish is None else finish(result)
         except KeyboardInterrupt:
             self._clear(keep_stream=keep_stream)
@@ -165,19 +165,15 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
         return Geometry(check_choice("metric", self.metric, METRICS))
 
     @contextmanager
-    def _progress(self) -> Iterator[Line | None]:
-        """Show a progress line while the block runs, if `verbose` is set and there is a terminal or notebook."""
-        with show_line(self._title) if self.verbose else nullcontext() as line:
-            yield line
+    def _progress(self) -> Iterator[Watcher | None]:
+        """Show progress while the block runs, if `verbose` is set; yield a function to call with each `Stage`."""
+        with show_progress(self._title) if self.verbose else nullcontext() as watch:
+            yield watch
 
     @property
     def _title(self) -> str:
         """Short name for the progress line."""
         return type(self).__name__
-
-    def _watch(self, line: Line | None) -> Watcher | None:
-        """Return a function to call with the `Stage` that the work has reached; None if nothing is shown."""
-        return None if line is None else line.tell
 
     def _interruption(self, result: FitResult) -> str:
         return result.message

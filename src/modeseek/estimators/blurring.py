@@ -65,7 +65,7 @@ class BlurringMeanShift(ChainClusterer):
     ----------
     labels_, cluster_centers_, n_clusters_, points_, outcome_, partition_, n_updates_, engine_, trace_
         As in `DoublyStochasticMeanShift`.
-    summary_ : Summary
+    summary_ : SketchPoints
         Where a summary was taken: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.

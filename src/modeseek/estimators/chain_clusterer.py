@@ -10,7 +10,6 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from modeseek._common.progress import Line
 from modeseek._common.types import Geometry, Watcher
 from modeseek._common.validation import Points, check_number, check_tau
 from modeseek.estimators.advice import caller_level
@@ -29,7 +28,7 @@ from modeseek.meanshift.chains import (
     partition,
     run,
 )
-from modeseek.meanshift.chains.progress import ChainFollower
+from modeseek.meanshift.chains.progress import ChainProgress
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition
@@ -59,9 +58,9 @@ class ChainClusterer(BaseClusterer):
         """Return the chain to run and when to stop it."""
         raise NotImplementedError
 
-    def _solve(self, data: FitData, line: Line | None) -> FitResult:
+    def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         chain, stopping = self._make_chain(data)
-        result = self._run(chain, stopping, line)
+        result = self._run(chain, stopping, watch)
         points = data.points
         return self._chain_result(
             data,
@@ -85,10 +84,10 @@ class ChainClusterer(BaseClusterer):
         assert chain.problem.engine is not None
         return replace(data.settings, engine=chain.problem.engine.name, tau=stopping.tau)
 
-    def _run(self, chain: Chain, stopping: Stopping, line: Line | None) -> ChainResult:
-        followers: list[Callback] = [] if line is None else [ChainFollower(line, chain, stopping)]
+    def _run(self, chain: Chain, stopping: Stopping, watch: Watcher | None) -> ChainResult:
+        followers: list[Callback] = [] if watch is None else [ChainProgress(watch, chain, stopping)]
         callbacks = [*followers, *(self.callbacks or ())]
-        result = self._run_chain(chain, stopping, self._record(), callbacks, self._checkpoint(self._watch(line)))
+        result = self._run_chain(chain, stopping, self._record(), callbacks, self._checkpoint(watch))
         if result.outcome is Outcome.INTERRUPTED and not result.sweeps:
             raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
         self._warn(result.outcome, result.state.k)

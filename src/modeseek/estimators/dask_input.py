@@ -21,7 +21,7 @@ from modeseek._common.validation import check_weights
 from modeseek.estimators.advice import caller_level
 from modeseek.estimators.data import Columns, advise_on_scale
 from modeseek.estimators.result import FitData, FitResult
-from modeseek.sketches import Distributed, Plan, told
+from modeseek.sketches import DaskRows, SketchLayout, dask_errors
 
 if TYPE_CHECKING:
     from modeseek.estimators.base import BaseClusterer
@@ -39,7 +39,7 @@ def fit_dask(estimator: BaseClusterer, X: Any, sample_weight: Any, geometry: Geo
     """
     seen = copy.copy(estimator)
     data = _opened(seen, X, sample_weight, geometry.spherical, reset=True)
-    with told():
+    with dask_errors():
         make_data, some_rows = _data_maker(estimator, data, geometry)
         columns = Columns.of(seen)
         if not geometry.spherical:
@@ -55,11 +55,11 @@ def predict_dask(estimator: BaseClusterer, X: Any) -> Any:
     """Return labels of the rows of a Dask collection, as a lazy array in the same chunks."""
     data = _opened(estimator, X, None, estimator.metric == "cosine", reset=False)
     index = estimator.result_.index
-    return data.label(index.labeller(index.labels))
+    return data.label(index.labeler(index.labels))
 
 
-def _opened(estimator: BaseClusterer, X: Any, sample_weight: Any, spherical: bool, *, reset: bool) -> Distributed:
-    data = Distributed.of(X, sample_weight, spherical=spherical)
+def _opened(estimator: BaseClusterer, X: Any, sample_weight: Any, spherical: bool, *, reset: bool) -> DaskRows:
+    data = DaskRows.of(X, sample_weight, spherical=spherical)
     # scikit-learn checks the names and the number of columns; the empty frame of a collection has both
     empty = np.empty((0, data.rows.shape[1])) if data.names is None else X._meta
     validate_data(estimator, empty, skip_check_array=True, reset=reset)
@@ -67,7 +67,7 @@ def _opened(estimator: BaseClusterer, X: Any, sample_weight: Any, spherical: boo
 
 
 def _data_maker(
-    estimator: BaseClusterer, data: Distributed, geometry: Geometry
+    estimator: BaseClusterer, data: DaskRows, geometry: Geometry
 ) -> tuple[Callable[[Watcher | None], FitData], Array]:
     """Return a function that makes the input of the fit, and some of the rows."""
     kind = estimator._kind()
@@ -85,7 +85,7 @@ def _data_maker(
     present = first.rows if first.weights is None else first.rows[first.weights > 0]
     if len(first.rows) and not len(present):
         raise ValueError(NO_WEIGHT)
-    survey = data.survey(Plan.of(estimator._placed(present), rows=estimator._sample_rows))
+    survey = data.survey(SketchLayout.of(estimator._placed(present), rows=estimator._sample_rows))
     if not survey.weight:
         raise ValueError(NO_WEIGHT)
     if kind is None:
@@ -98,21 +98,21 @@ def _data_maker(
     return lambda watch: estimator._sketch_data(survey, geometry, kind or "auto", watch), survey.sample.rows
 
 
-def _made_lazy(result: FitResult, data: Distributed) -> FitResult:
+def _made_lazy(result: FitResult, data: DaskRows) -> FitResult:
     """Return the result with lazy labels and confidence; cluster sizes are those of the sketch, scaled to all rows."""
     index, k = result.index, result.n_clusters
     confidence = result.confidence
     if confidence is not None:
         of_points = np.empty(len(index.labels))
         of_points[index.points.inverse] = confidence
-        confidence = data.label(index.labeller(of_points))
+        confidence = data.label(index.labeler(of_points))
     weights = np.bincount(np.where(index.labels < 0, k, index.labels), index.points.weights, minlength=k + 1)
     if index.sketch is not None:
         weights *= index.sketch.weight / index.points.weights.sum()
     sizes = np.round(weights).astype(np.intp)
     return replace(
         result,
-        labels=data.label(index.labeller(index.labels)),
+        labels=data.label(index.labeler(index.labels)),
         confidence=confidence,
         sizes=sizes[:k],
         n_noise=int(sizes[k]),

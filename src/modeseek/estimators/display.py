@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.naming import TableAndOption
 from modeseek.estimators.result import FitResult
-from modeseek.sketches import is_distributed
+from modeseek.sketches import is_dask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +153,7 @@ def _clusters(result: FitResult) -> _Clusters:
         index = result.index
         rest = [index.points.weights[index.labels < 0].sum()] if noise else []
         weights = np.append(result.weights, rest)
-    if result.confidence is not None and not is_distributed(result.confidence):
+    if result.confidence is not None and not is_dask(result.confidence):
         labels, sure = result.labels, result.confidence
         member = labels >= 0
         confidence = np.bincount(labels[member], weights=sure[member], minlength=n) / np.maximum(result.sizes, 1)

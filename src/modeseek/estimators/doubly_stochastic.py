@@ -127,7 +127,7 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         Mean adjusted Rand index of the chains with the consensus.
     chain_labels_ : integer array of shape (n_chains, n_samples)
         Labels of each chain that counts; small clusters included.
-    summary_ : Summary
+    summary_ : SketchPoints
         Where a summary was taken: its points, their weights and the width of its cells.
     n_features_in_ : int
     feature_names_in_ : array of str

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek._common.neighbors import kth_distance, nearest
-from modeseek._common.progress import Line
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek._common.validation import (
     MAX_EXTENT,
@@ -117,7 +116,7 @@ class MeanShift(ChainClusterer):
         As in `DoublyStochasticMeanShift`. Centres are modes, highest first with "flat", heaviest first otherwise.
     points_ : array
         Where each climber ended: one row for each row of X, or for each seed.
-    summary_ : Summary
+    summary_ : SketchPoints
         Where a summary was taken: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
@@ -181,7 +180,7 @@ class MeanShift(ChainClusterer):
             return FitSettings(bandwidth=check_number("bandwidth", self.bandwidth, strict=False))
         return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch))
 
-    def _solve(self, data: FitData, line: Line | None) -> FitResult:
+    def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         check_choice("assign_labels", self.assign_labels, ("basin", "nearest"))
         points = data.points
         h = self._finest(data.settings, points)
@@ -193,7 +192,7 @@ class MeanShift(ChainClusterer):
         chain = mean_shift(self._problem(points, h), h, tol=tol, queries=queries, most_steps=sweeps)
         limit = 2 * sweeps * len(queries) + 1  # never reached: climbers that go ahead may climb twice
         stopping = Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
-        result = self._run(chain, stopping, line)
+        result = self._run(chain, stopping, watch)
         part = self._partition(points, seeds, result, h)
         labels, centers = drop_small(part, self.min_cluster_size)
         if not self.cluster_all and len(centers):

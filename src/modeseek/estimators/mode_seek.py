@@ -10,18 +10,17 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
-from modeseek._common.progress import Line
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import Points, check_integer, seed_of
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection.choice import Choice, Wishes, choose, merged
-from modeseek.selection.proposers import Landscape
-from modeseek.selection.proposers.proposals import counts_for
-from modeseek.selection.proposers.scale import flat_tree, tree_of
-from modeseek.selection.proposers.thinning import longest_list
+from modeseek.selection.proposers import KnnGraph
+from modeseek.selection.proposers.mode_trees import single_mode_tree, tree_of
+from modeseek.selection.proposers.proposals import neighbor_counts
+from modeseek.selection.proposers.subsampling import n_neighbors_needed
+from modeseek.selection.select import ClusterBounds, Selection, merge_clusters, select_partition
 
 __all__ = ["ModeSeek"]
 
@@ -87,7 +86,7 @@ class ModeSeek(BaseClusterer):
         Mean adjusted Rand index of the partition with those of thinned data.
     alternatives_ : list of Candidate
         The best few partitions that differ, with their stability; labels are those of distinct rows.
-    tree_ : ScaleTree
+    tree_ : MergeTree
         How the modes of the density merge, with their prominence: at the count of neighbours that was chosen where
         modes were, else at a middle one. `tree_.clusters(4)` gives labels; `modeseek.plots.plot_tree` draws it.
     message_ : str
@@ -96,7 +95,7 @@ class ModeSeek(BaseClusterer):
         Whether Ctrl-C came before the end, and what is here is the best so far: proposals are then judged by fewer
         thinnings, and where there were hardly any for it, `memberships_`, `confidence_` and `cluster_stability_` are
         not there.
-    summary_ : Summary
+    summary_ : SketchPoints
         Where a summary was taken: its points, their weights.
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -144,9 +143,9 @@ class ModeSeek(BaseClusterer):
             raise ValueError('summary="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
         return FitSettings()
 
-    def _solve(self, data: FitData, line: Line | None) -> FitResult:
-        points, watch = data.points, self._watch(line)
-        wishes = self._wishes(len(points.values))
+    def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
+        points, watch = data.points, self._report_to(watch)
+        bounds = self._bounds(len(points.values))
         if len(points.values) < 3:
             n = len(points.values)
             return self._selection_result(
@@ -157,12 +156,12 @@ class ModeSeek(BaseClusterer):
                 outcome=Outcome.CHOSEN,
                 message="one cluster: fewer than three distinct rows",
                 stability=1.0,
-                tree=flat_tree(points.inverse, points.weights),
+                tree=single_mode_tree(points.inverse, points.weights),
             )
-        landscape = self._landscape(points, watch)
-        found = self._choose(points, landscape, wishes, watch)
+        graph = self._knn_graph(points, watch)
+        found = self._choose(points, graph, bounds, watch)
         # a single cluster comes from no candidate
-        modes = found.n_clusters > 1 and found.candidates[0].view == "modes"
+        modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
         return self._selection_result(
             data,
             found.labels,
@@ -172,7 +171,7 @@ class ModeSeek(BaseClusterer):
             message=found.message,
             stability=found.stability,
             alternatives=tuple(found.candidates),
-            tree=tree_of(landscape, points.inverse, found.candidates[0].setting if modes else None),
+            tree=tree_of(graph, points.inverse, found.candidates[0].setting if modes else None),
         )
 
     def _selection_result(
@@ -185,22 +184,24 @@ class ModeSeek(BaseClusterer):
             fields |= membership_fields(data, labels, numbers, memberships, cluster_stability)
         return make_result(type(self).__name__, data, labels, centers, **fields)
 
-    def _choose(self, points: Points, landscape: Landscape, wishes: Wishes, watch: Watcher | None) -> Choice:
+    def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds, watch: Watcher | None) -> Selection:
         seed = seed_of(self.random_state)
         polish = _Polish(points.values) if points.geometry.spherical else None
-        found = choose(landscape, seed=seed, wishes=wishes, polish=polish, watch=watch)
-        if wishes.allow(found.n_clusters):
+        found = select_partition(graph, seed=seed, bounds=bounds, polish=polish, watch=watch)
+        if bounds.contains(found.n_clusters):
             return found
         if found.cut:
             raise KeyboardInterrupt("ModeSeek: interrupted before there were as many clusters as asked for")
         # nobody proposed so few: of those with more, the best is merged
-        more = choose(landscape, seed=seed, wishes=Wishes(wishes.least), polish=polish, watch=watch)
-        if more.n_clusters > wishes.most:
-            return merged(more, points.values, int(wishes.most))
-        return replace(found, message=f"{found.message}; no partition with {wishes.least} clusters or more was found")
+        more = select_partition(graph, seed=seed, bounds=ClusterBounds(bounds.min_clusters), polish=polish, watch=watch)
+        if more.n_clusters > bounds.max_clusters:
+            return merge_clusters(more, points.values, int(bounds.max_clusters))
+        return replace(
+            found, message=f"{found.message}; no partition with {bounds.min_clusters} clusters or more was found"
+        )
 
-    def _watch(self, line: Line | None) -> Watcher | None:
-        watchers = [*([] if line is None else [line.tell]), *(self.callbacks or ())]
+    def _report_to(self, line: Watcher | None) -> Watcher | None:
+        watchers = [*([] if line is None else [line]), *(self.callbacks or ())]
 
         def tell(stage: Stage) -> None:
             for watcher in watchers:
@@ -208,20 +209,20 @@ class ModeSeek(BaseClusterer):
 
         return tell if watchers else None
 
-    def _wishes(self, n_distinct: int) -> Wishes:
+    def _bounds(self, n_distinct: int) -> ClusterBounds:
         for name in ("n_clusters", "min_clusters", "max_clusters"):
             wish = getattr(self, name)
             if wish is not None and check_integer(name, wish, low=1) > n_distinct and name != "max_clusters":
                 raise ValueError(f"{name}={wish} is more than X has distinct rows, {n_distinct}: give a smaller one.")
         if self.n_clusters is not None:
-            return Wishes(self.n_clusters, self.n_clusters)
+            return ClusterBounds(self.n_clusters, self.n_clusters)
         if self.min_clusters is not None and self.max_clusters is not None and self.min_clusters > self.max_clusters:
             raise ValueError(
                 f"min_clusters={self.min_clusters} is above max_clusters={self.max_clusters}: give a smaller one."
             )
-        return Wishes(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
+        return ClusterBounds(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
 
-    def _landscape(self, points: Points, watch: Watcher | None = None) -> Landscape:
+    def _knn_graph(self, points: Points, watch: Watcher | None = None) -> KnnGraph:
         x = points.values.astype(np.float64)
         pca = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full")
         coordinates = pca.fit_transform(x)
@@ -230,14 +231,14 @@ class ModeSeek(BaseClusterer):
         filled = max(1, int((spread > _rounding(points, spread[0])).sum()))
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
-        counts = counts_for(len(x))
-        neighbours = nearest_neighbors(x, longest_list(counts, len(x)), n_jobs=self.n_jobs, watch=watch)
+        counts = neighbor_counts(len(x))
+        neighbours = nearest_neighbors(x, n_neighbors_needed(counts, len(x)), n_jobs=self.n_jobs, watch=watch)
         # distances of 0 are rounding between distinct rows
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0
         neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
         dimension = min(intrinsic_dimension(neighbours), filled)
-        return Landscape(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
+        return KnnGraph(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
 
 
 def _rounding(points: Points, longest: float) -> float:

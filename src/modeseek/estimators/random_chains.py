@@ -9,19 +9,18 @@ from numbers import Integral
 
 import numpy as np
 
-from modeseek._common.progress import Line
-from modeseek._common.types import Array
+from modeseek._common.types import Array, Watcher
 from modeseek._common.validation import Points
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitResult, drop_small, membership_fields
 from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Record, Stopping, partition
-from modeseek.meanshift.chains.progress import ChainsFollower
+from modeseek.meanshift.chains.progress import EnsembleProgress
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
 from modeseek.meanshift.partition import partition_of
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
-from modeseek.sketches import on_workers
+from modeseek.sketches import joblib_on_dask
 
 __all__ = ["RandomChainClusterer"]
 
@@ -48,13 +47,13 @@ class RandomChainClusterer(ChainClusterer):
         chain = self._chain_maker(data)(chain=0)
         return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)
 
-    def _solve(self, data: FitData, line: Line | None) -> FitResult:
+    def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         n_chains = self._count_chains()
         if n_chains == 1:
-            return super()._solve(data, line)
+            return super()._solve(data, watch)
         chains = make_chains(self._chain_maker(data), n_chains)
         stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
-        results = self._run_chains(chains, stopping, line, distributed=data.distributed)
+        results = self._run_chains(chains, stopping, watch, distributed=data.distributed)
         counted = _counted(results)
         if not counted:
             raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
@@ -68,10 +67,10 @@ class RandomChainClusterer(ChainClusterer):
         return replace(result, outcome=outcome, message=message, n_updates=n_updates, settings=settings, trace=trace)
 
     def _run_chains(
-        self, chains: Sequence[Chain], stopping: Stopping, line: Line | None, *, distributed: bool
+        self, chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None, *, distributed: bool
     ) -> list[ChainResult]:
-        follower = None if line is None else ChainsFollower(line, len(chains))
-        with on_workers() if distributed else nullcontext():
+        follower = None if watch is None else EnsembleProgress(watch, len(chains))
+        with joblib_on_dask() if distributed else nullcontext():
             # chains on Dask's workers report only when they end
             remote = dask_client() and self.checkpoint is None
             followers: list[Callback] = [] if follower is None or remote else [follower]
@@ -82,7 +81,7 @@ class RandomChainClusterer(ChainClusterer):
                 callbacks=[*followers, *(self.callbacks or ())],
                 watch=None if follower is None else follower.ended,
                 record=self._record(),
-                checkpoint=self._checkpoint(self._watch(line)),
+                checkpoint=self._checkpoint(watch),
             )
 
     def _consensus(

@@ -15,9 +15,9 @@ from modeseek._common.validation import Points, unit_rows
 from modeseek.meanshift.chains import Outcome, Trace
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import BandwidthPolicy
-from modeseek.selection.choice import Candidate
-from modeseek.selection.prominence import ScaleTree
-from modeseek.sketches import Labeller, Summary, is_distributed
+from modeseek.selection.modes import MergeTree
+from modeseek.selection.select import Candidate
+from modeseek.sketches import Labeler, SketchPoints, is_dask
 
 __all__ = ["FitData", "FitResult", "FitSettings", "PointIndex", "drop_small", "make_result", "membership_fields"]
 
@@ -73,7 +73,7 @@ class FitData:
         Distinct points in canonical order; `points.inverse` maps rows to points.
     settings : FitSettings
         Bandwidths, chosen before the fit.
-    sketch : Summary or None
+    sketch : SketchPoints or None
         Weighted points that stand for the rows, if the fit runs on a sketch.
     sketch_points : integer array or None
         Index in `points` of each point of `sketch`.
@@ -83,7 +83,7 @@ class FitData:
 
     points: Points
     settings: FitSettings
-    sketch: Summary | None = None
+    sketch: SketchPoints | None = None
     sketch_points: IntArray | None = None
     distributed: bool = False
 
@@ -104,7 +104,7 @@ class PointIndex:
 
     points: Points
     labels: IntArray
-    sketch: Summary | None = None
+    sketch: SketchPoints | None = None
     sketch_points: IntArray | None = None
 
     def find(self, rows: Array, n_jobs: int | None = None, watch: Watcher | None = None) -> IntArray:
@@ -118,11 +118,11 @@ class PointIndex:
         assert self.sketch is not None
         return self.sketch.find(unit_rows(rows) if self.points.geometry.spherical else rows, n_jobs)
 
-    def labeller(self, values: Array) -> Labeller:
+    def labeler(self, values: Array) -> Labeler:
         """Return a picklable function that gives rows the entry of `values` (one per point) of their point."""
         if self.sketch is None or self.sketch_points is None:
-            return Labeller(self.points, values)
-        return Labeller(self.sketch, values[self.sketch_points])
+            return Labeler(self.points, values)
+        return Labeler(self.sketch, values[self.sketch_points])
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ class FitResult:
         Stability of the partition.
     alternatives : tuple of Candidate
         Other partitions that were considered, best first. Their labels are those of distinct points.
-    tree : ScaleTree or None
+    tree : MergeTree or None
         Merge tree of the modes of the density.
     trace : Trace or None
         What was recorded during the run.
@@ -197,7 +197,7 @@ class FitResult:
     cluster_stability: Array | None = None
     stability: float | None = None
     alternatives: tuple[Candidate, ...] = ()
-    tree: ScaleTree | None = None
+    tree: MergeTree | None = None
     trace: Trace | None = None
     partition: Partition | None = None
     n_updates: int | None = None
@@ -216,7 +216,7 @@ class FitResult:
         return self.outcome is Outcome.INTERRUPTED
 
     @property
-    def sketch(self) -> Summary | None:
+    def sketch(self) -> SketchPoints | None:
         """Weighted points that stand for the rows, if the fit ran on a sketch."""
         return self.index.sketch
 
@@ -254,7 +254,7 @@ class FitResult:
 
         After a fit on a sketch these are the points of the sketch.
         """
-        if not is_distributed(self.labels):
+        if not is_dask(self.labels):
             return self
         index, confidence = self.index, None
         if self.memberships is not None:

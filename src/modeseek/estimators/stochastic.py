@@ -82,7 +82,7 @@ class StochasticMeanShift(RandomChainClusterer):
         As in `DoublyStochasticMeanShift`.
     memberships_, confidence_, cluster_stability_, stability_, chain_labels_
         With several chains, as there.
-    summary_ : Summary
+    summary_ : SketchPoints
         Where a summary was taken: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.

@@ -19,7 +19,7 @@ from modeseek.estimators.advice import caller_level
 from modeseek.estimators.data import Columns, check_new_rows, check_rows
 from modeseek.estimators.memory import check_fit
 from modeseek.estimators.result import FitData, FitSettings
-from modeseek.sketches import FIRST, Plan, Sample, Survey, is_distributed
+from modeseek.sketches import LAYOUT_ROWS, Sample, Sketch, SketchLayout, is_dask
 
 __all__ = ["Streaming", "resume_survey", "survey_of", "told_of"]
 
@@ -59,7 +59,7 @@ class Streaming:
         check_number("forget", forget, strict=False)
         if forget > 1:
             raise ValueError(f"forget must be in [0, 1]; got {forget!r}.")
-        if is_distributed(X):
+        if is_dask(X):
             raise TypeError("partial_fit takes a batch in memory: give a Dask collection whole, to fit(X).")
         begun = hasattr(self, "_pending")
         if begun:
@@ -73,7 +73,7 @@ class Streaming:
         rows, weights = rows[weights > 0], weights[weights > 0]
         if not begun:
             self._pending: list[tuple[Array, Array]] | None = []
-            self._survey: Survey | None = None
+            self._survey: Sketch | None = None
         elif forget > 0:
             self._settle()
             if self._survey is not None:
@@ -85,7 +85,7 @@ class Streaming:
             self._survey = self._survey.add(rows, weights)
             return self
         self._pending.append((rows, weights))
-        if sum(len(each) for each, _ in self._pending) >= FIRST:
+        if sum(len(each) for each, _ in self._pending) >= LAYOUT_ROWS:
             self._settle()
         return self
 
@@ -128,7 +128,7 @@ class Streaming:
                 empty = Sample.empty(self._sample_rows, rows.shape[1])
                 sample = _points(empty.add(placed[taken], weights[taken]), geometry)
             return FitData(points, self._choose_settings(sample, watch))
-        survey = Plan.of(placed[taken], rows=self._sample_rows).begin().add(placed[taken], weights[taken])
+        survey = SketchLayout.of(placed[taken], rows=self._sample_rows).begin().add(placed[taken], weights[taken])
         data = self._sketch_data(survey, geometry, kind, watch)
         assert data.sketch is not None
         if kind == "auto":
@@ -141,7 +141,7 @@ class Streaming:
         inverse = data.points.inverse[data.sketch.find(placed, self.n_jobs)]
         return replace(data, points=data.points._replace(inverse=inverse))
 
-    def _sketch_data(self, survey: Survey, geometry: Geometry, kind: str, watch: Watcher | None) -> FitData:
+    def _sketch_data(self, survey: Sketch, geometry: Geometry, kind: str, watch: Watcher | None) -> FitData:
         """Return the input of a fit on a sketch; its cells are measured by the smallest bandwidth."""
         sample = _points(survey.sample, geometry)
         settings = self._choose_settings(sample, watch)
@@ -173,7 +173,7 @@ class Streaming:
         if self._pending:
             first = np.concatenate([rows for rows, _ in self._pending])
             weights = np.concatenate([each for _, each in self._pending])
-            self._survey = Plan.of(first, rows=self._sample_rows).begin().add(first, weights)
+            self._survey = SketchLayout.of(first, rows=self._sample_rows).begin().add(first, weights)
             self._pending = None
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
@@ -193,12 +193,12 @@ class Streaming:
         raise NotImplementedError
 
 
-def survey_of(estimator: Streaming) -> Survey | None:
+def survey_of(estimator: Streaming) -> Sketch | None:
     """Return what `partial_fit` has counted; None before there are rows enough to count them in anything."""
     return getattr(estimator, "_survey", None)
 
 
-def resume_survey(estimator: Any, survey: Survey) -> None:
+def resume_survey(estimator: Any, survey: Sketch) -> None:
     """Let an estimator go on from a survey as if its `partial_fit` had made it."""
     estimator._pending, estimator._survey = None, survey
     estimator.n_features_in_ = survey.sample.rows.shape[1]

@@ -91,7 +91,7 @@ def sweep_bandwidths(
 ) -> BandwidthSweep:
     """Fit an estimator at each of many bandwidths.
 
-    `modeseek.plots.plot_scales` draws the result.
+    `modeseek.plots.plot_cluster_counts` draws the result.
 
     Parameters
     ----------

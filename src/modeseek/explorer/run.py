@@ -212,7 +212,7 @@ class Run:
         others: tuple[str, ...] = ()
         if result.alternatives:
             others = tuple(
-                f"{each.n_clusters} clusters by {each.view}, stability {each.stability:.2f}"
+                f"{each.n_clusters} clusters by {each.proposer}, stability {each.stability:.2f}"
                 for each in nearly_chosen(model)
             )
         self._close(

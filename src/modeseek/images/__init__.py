@@ -1,6 +1,7 @@
-"""Pictures: label images by modes of the density over place and colour (`pip install "modeseek[images]"`)."""
+"""Segmentation of images and volumes (`pip install "modeseek[images]"`)."""
 
+from modeseek.images.config import SegmentConfig
 from modeseek.images.overlay import overlay
 from modeseek.images.segmentation import segment
 
-__all__ = ["overlay", "segment"]
+__all__ = ["SegmentConfig", "overlay", "segment"]

@@ -1,25 +1,26 @@
-"""Boundaries of regions, drawn into the picture."""
+"""Boundaries of regions drawn on an image."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from modeseek.images.extra import need_scikit_image
+from modeseek.images.scikit_image import require_scikit_image
 
 __all__ = ["overlay"]
 
 
 def overlay(image: ArrayLike, labels: ArrayLike, *, channel_axis: int | None = -1) -> NDArray:
-    """Return the picture in RGB, uint8, with the boundaries of regions in yellow on black.
+    """Return the image in RGB, uint8, with the boundaries of regions in yellow, outlined in black.
 
     Parameters
     ----------
     image : array-like of shape (rows, columns[, channels])
-        Grey, or channels of which the first three are shown; what is no colour is put on the range of the picture.
+        A grey image, or channels of which the first three are shown. Values that are neither uint8 nor colours in
+        [0, 1] are rescaled from the range of the image.
     labels : integer array-like of shape (rows, columns)
     channel_axis : int or None, default=-1
-        As in `segment`.
+        The axis of channels, as in `segment`.
 
     Examples
     --------
@@ -27,7 +28,7 @@ def overlay(image: ArrayLike, labels: ArrayLike, *, channel_axis: int | None = -
     >>> drawn.shape, drawn[0, 3].tolist(), drawn[0, 0].tolist()
     ((8, 8, 3), [255, 255, 0], [0, 0, 0])
     """
-    need_scikit_image()
+    require_scikit_image()
     from skimage.segmentation import mark_boundaries
 
     values, regions = np.asarray(image), np.asarray(labels)
@@ -35,16 +36,16 @@ def overlay(image: ArrayLike, labels: ArrayLike, *, channel_axis: int | None = -
         values = np.moveaxis(values, channel_axis, -1)[..., :3]
     if regions.ndim != 2 or values.shape[:2] != regions.shape or (values.ndim == 3 and channel_axis is None):
         raise ValueError(
-            f"an overlay needs a picture and labels of its rows and columns; got image of shape {np.shape(image)} and "
-            f"labels of shape {regions.shape}."
+            "labels must have the rows and columns of the image; got an image of shape "
+            f"{np.shape(image)} and labels of shape {regions.shape}."
         )
     if values.ndim == 3 and values.shape[-1] == 2:
         values = values[..., 0]
-    drawn = mark_boundaries(_shown(values), regions, color=(1, 1, 0), outline_color=(0, 0, 0), mode="inner")
+    drawn = mark_boundaries(_to_unit_range(values), regions, color=(1, 1, 0), outline_color=(0, 0, 0), mode="inner")
     return np.rint(255 * drawn).astype(np.uint8)
 
 
-def _shown(values: NDArray) -> NDArray:
+def _to_unit_range(values: NDArray) -> NDArray:
     if values.dtype == np.uint8:
         return values / 255.0
     low, high = np.nanmin(values), np.nanmax(values)

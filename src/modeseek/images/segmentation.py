@@ -1,4 +1,4 @@
-"""`segment`: a picture in, a label image out."""
+"""The function `segment`: an image in, a label image out."""
 
 from __future__ import annotations
 
@@ -11,26 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.types import IntArray, Watcher
 from modeseek._common.validation import check_integer, check_number
-from modeseek.images.basins import Scales, basins, survey
-from modeseek.images.extra import need_scikit_image
-from modeseek.images.picture import Picture, check_picture
-from modeseek.images.regions import NOBODY, Collector
-from modeseek.sketches import Cells
+from modeseek.images.config import DEFAULT_CONFIG, SegmentConfig
+from modeseek.images.density_modes import Bandwidths, count_pixels, modes_of_cells
+from modeseek.images.input_image import InputImage, check_image
+from modeseek.images.regions import MASKED, RegionCollector
+from modeseek.images.scikit_image import require_scikit_image
+from modeseek.sketches import GridCells
 
 __all__ = ["segment"]
-
-# sixteen bandwidths along a side: what people outline is seldom smaller
-SIXTEENTH = 16
-# in pixels: a cell, half as wide, then has two along each axis
-LEAST = 4
-TILE = 1 << 20
 
 
 def segment(
     image: ArrayLike,
     *,
     spatial_bandwidth: float | None = None,
-    colour_bandwidth: float = 10.0,
+    color_bandwidth: float = 10.0,
     prominence: float = 0.5,
     min_size: float | None = None,
     enforce_connectivity: bool = True,
@@ -39,56 +34,61 @@ def segment(
     mask: ArrayLike | None = None,
     start_label: int = 1,
     channel_axis: int | None = -1,
-    tile: int = TILE,
+    tile: int = 2**20,
     out: NDArray | None = None,
-    watch: Watcher | None = None,
+    progress: Watcher | None = None,
+    config: SegmentConfig = DEFAULT_CONFIG,
 ) -> NDArray:
-    """Segment a picture by the modes of its density over place and colour.
+    """Segment an image by the modes of the density of its pixels over position and colour.
 
-    A pixel is a point (colour / colour_bandwidth, place / spatial_bandwidth), and the kernel is a biweight of radius 1:
-    so it has the spatial bandwidth in the plane and the other in colour. Points are counted in cells half a bandwidth
-    wide, the density is summed over cells, and each cell belongs to a mode that rises by at least `prominence` above
-    its pass to a higher one. See docs/how-to-pictures.md.
+    Each pixel is a point (colour / color_bandwidth, position / spatial_bandwidth), and the kernel is a biweight of
+    radius 1. Pixels are counted in the cells of a grid, half a bandwidth wide, and the density is computed at the
+    cells. Each cell belongs to a mode whose prominence is at least `prominence`; the pixels of a mode form a region,
+    or one region per connected part. See docs/how-to-pictures.md.
 
     Parameters
     ----------
     image : array-like of shape (rows, columns[, channels]) or (planes, rows, columns[, channels])
-        A picture or a volume: grey, RGB or with other channels; uint8, uint16, or floats (RGB: in [0, 1]). A memory map
-        is read in tiles.
+        An image or a volume: grey, RGB or with other channels. The type is uint8, uint16 or float; RGB floats lie in
+        [0, 1]. A memory-mapped array is read in tiles.
     spatial_bandwidth : float, optional
-        Radius in the plane, in pixels times spacing. Default: a sixteenth of the side (the geometric mean of all),
-        at least four pixels.
-    colour_bandwidth : float, default=10
-        Radius in colour: in units of CIELAB, where black and white are 100 apart. Other channels and grey are put on
-        0 to 100 by the smallest and the largest value of the picture.
+        Radius of the kernel in space, in pixels times spacing. Default: a sixteenth of the side of the image (the
+        geometric mean of its sides), at least four pixels.
+    color_bandwidth : float, default=10
+        Radius of the kernel in colour, in CIELAB units: black and white have distance 100. Grey values and other
+        channels are rescaled so that the range of the image becomes [0, 100].
     prominence : float, default=0.5
-        How far a mode must rise, as the logarithm of a ratio of densities, to make a region. 0 keeps every mode.
+        Smallest prominence of a mode that makes a region: the logarithm of the ratio of its density to the density at
+        the pass to a higher mode. 0 keeps every mode.
     min_size : float, optional
-        Smaller regions, in pixels, join the neighbour most like them in colour. Default: the pixels of a cell, half a
-        spatial bandwidth wide. 0 or 1 keeps all.
+        Regions with fewer pixels are merged into the neighbour with the closest mean colour. Default: the number of
+        pixels in a cell, which is half a spatial bandwidth wide. 0 or 1 keeps all regions.
     enforce_connectivity : bool, default=True
-        Whether regions are connected; if False, far parts of one mode's region keep one label.
+        Whether regions are connected. If False, separate parts of one mode share a label.
     convert2lab : bool, optional
-        Whether channels are sRGB and become CIELAB. Default: if there are three.
+        Whether the channels are sRGB and are converted to CIELAB. Default: True if there are three channels.
     spacing : float or sequence of float, optional
-        Distance between neighbouring pixels along each axis of space, for voxels that are no cubes.
+        Distance between neighbouring pixels along each spatial axis, for voxels that are not cubes.
     mask : array-like of bool, optional
-        The pixels that count, of the picture's shape without channels.
+        True for the pixels to segment. It has the shape of the image without channels.
     start_label : {0, 1}, default=1
-        Label of the largest region. Pixels outside the mask have one less.
+        Label of the largest region. Pixels outside the mask have the label `start_label - 1`.
     channel_axis : int or None, default=-1
-        The axis of channels; None for grey. A matrix is grey in any case.
+        The axis of channels; None for grey. A two-dimensional array is always grey.
     tile : int, default=2**20
-        Pixels that are worked on at a time, in whole rows (planes of a volume). It changes memory, and no label.
+        Number of pixels that are processed at a time, in whole rows (planes of a volume). It bounds the memory and
+        does not change the labels.
     out : integer array, optional
-        Where to write labels, such as a memory map; of the picture's shape, signed.
-    watch : callable, optional
-        Told after each tile how far it is, as a `Stage`.
+        Array of the shape of the label image, int32 or int64, into which the labels are written; a memory map, say.
+    progress : callable, optional
+        Called with a `Stage` after each tile.
+    config : SegmentConfig, optional
+        Constants of the method, such as the width of the cells.
 
     Returns
     -------
     labels : integer array of shape (rows, columns) or (planes, rows, columns)
-        Regions, numbered from the largest on.
+        Region of each pixel. Regions are numbered by decreasing size.
 
     Examples
     --------
@@ -98,75 +98,76 @@ def segment(
     >>> labels[0, [0, 39, 40, 63]]
     array([1, 1, 2, 2])
     """
-    need_scikit_image()
+    require_scikit_image()
     tile = check_integer("tile", tile, low=1)
     if isinstance(start_label, bool) or start_label not in (0, 1):
         raise ValueError(f"start_label must be 0 or 1; got {start_label!r}.")
-    prominence = check_number("prominence", prominence, strict=False)
-    picture = check_picture(image, mask, spacing, convert2lab, channel_axis, tile)
-    scales = Scales(_place_scale(picture, spatial_bandwidth), check_number("colour_bandwidth", colour_bandwidth))
-    least = _least(picture, scales) if min_size is None else check_number("min_size", min_size, strict=False)
     if not isinstance(enforce_connectivity, bool | np.bool_):
         raise TypeError(f"enforce_connectivity must be True or False; got {enforce_connectivity!r}.")
-    labels = _target(out, picture)
-    cells = survey(picture, scales, tile, watch)
-    _advise(cells, scales)
-    modes = basins(cells, prominence)
-    collector = Collector(labels, picture.pixels.shape[-1], bool(enforce_connectivity))
-    for band in picture.bands(tile, "labelling", watch):
-        collector.add(band, _label(picture, scales, cells, modes, band), picture.colours(band))
-    regions, number = collector.finish()
-    kept, joined = regions.without_small(least)
+    prominence = check_number("prominence", prominence, strict=False)
+    checked = check_image(image, mask, spacing, convert2lab, channel_axis, tile=tile, max_channels=config.max_channels)
+    bandwidths = Bandwidths(
+        _default_spatial_bandwidth(checked, config)
+        if spatial_bandwidth is None
+        else check_number("spatial_bandwidth", spatial_bandwidth),
+        check_number("color_bandwidth", color_bandwidth),
+    )
+    if min_size is None:
+        min_size = float(np.prod([bandwidths.spatial / 2 / step for step in checked.spacing]))
+    min_size = check_number("min_size", min_size, strict=False)
+    labels = _label_array(out, checked)
+    cells = count_pixels(checked, bandwidths, tile, config, progress)
+    _check_cells(cells, bandwidths)
+    modes = modes_of_cells(cells, prominence)
+    collector = RegionCollector(labels, checked.pixels.shape[-1], bool(enforce_connectivity))
+    for band in checked.bands(tile, "labelling", progress):
+        collector.add(band, _pixel_modes(checked, bandwidths, cells, modes, band), checked.colors(band))
+    regions, region_of = collector.finish()
+    kept, numbers = regions.without_small(min_size)
     rank = np.empty(len(kept.sizes), np.int64)
     rank[np.argsort(-kept.sizes, kind="stable")] = np.arange(len(kept.sizes))
-    final = rank[joined]
-    for band in picture.bands(tile, "numbering", watch):
-        at = number(np.asarray(labels[band]))
-        labels[band] = np.where(at == NOBODY, -1, final[at]) + start_label
+    final = rank[numbers]
+    for band in checked.bands(tile, "numbering", progress):
+        found = region_of(np.asarray(labels[band]))
+        labels[band] = np.where(found == MASKED, -1, final[found]) + start_label
     return labels
 
 
-def _advise(cells: Cells, scales: Scales) -> None:
-    """Warn where cells are wider than they should be, and refuse those that have nobody in reach."""
+def _check_cells(cells: GridCells, bandwidths: Bandwidths) -> None:
+    """Warn if the cells had to be widened to a bandwidth; raise ValueError if they are wider still."""
     if cells.level == 0:
         return
-    what = (
-        f"spatial_bandwidth={scales.place:.4g} and colour_bandwidth={scales.colour:.4g} cut this picture into more "
-        f"than {cells.grid.limit:,} cells"
+    problem = (
+        f"spatial_bandwidth={bandwidths.spatial:.4g} and color_bandwidth={bandwidths.color:.4g} divide this image into "
+        f"more than {cells.grid.limit:,} cells"
     )
-    remedy = "take a larger bandwidth, or segment parts of the picture."
+    remedy = "use a larger bandwidth, or segment parts of the image."
     if cells.side > 1:
-        raise ValueError(f"{what}, even if they are a bandwidth wide: {remedy}")
+        raise ValueError(f"{problem}, even if each is a bandwidth wide: {remedy}")
     warnings.warn(
-        f"{what}, so they are a bandwidth wide instead of half of one, and regions are coarser: {remedy}",
+        f"{problem}, so cells are one bandwidth wide instead of half, and regions are coarser: {remedy}",
         AdviceWarning,
         stacklevel=3,
     )
 
 
-def _label(picture: Picture, scales: Scales, cells: Cells, modes: IntArray, band: slice) -> NDArray:
+def _pixel_modes(image: InputImage, bandwidths: Bandwidths, cells: GridCells, modes: IntArray, band: slice) -> NDArray:
     """Return the mode of each pixel of a band."""
-    found = np.full((band.stop - band.start, *picture.shape[1:]), NOBODY, np.int64)
-    found.ravel()[picture.taken(band)] = modes[cells.find(scales.features(picture, band))]
+    found = np.full((band.stop - band.start, *image.shape[1:]), MASKED, np.int64)
+    found.ravel()[image.selected(band)] = modes[cells.find(bandwidths.features(image, band))]
     return found
 
 
-def _place_scale(picture: Picture, given: float | None) -> float:
-    if given is not None:
-        return check_number("spatial_bandwidth", given)
-    sides = np.array(picture.shape) * np.array(picture.spacing)
-    return max(float(np.exp(np.log(sides).mean())) / SIXTEENTH, LEAST * max(picture.spacing))
+def _default_spatial_bandwidth(image: InputImage, config: SegmentConfig) -> float:
+    sides = np.array(image.shape) * np.array(image.spacing)
+    side = float(np.exp(np.log(sides).mean()))
+    return max(side / config.bandwidths_per_side, config.min_bandwidth_pixels * max(image.spacing))
 
 
-def _least(picture: Picture, scales: Scales) -> float:
-    """Return the pixels of a cell: what is smaller, the density cannot tell from chance."""
-    return float(np.prod([scales.place / 2 / step for step in picture.spacing]))
-
-
-def _target(out: NDArray | None, picture: Picture) -> NDArray:
+def _label_array(out: NDArray | None, image: InputImage) -> NDArray:
     if out is None:
-        return np.empty(picture.shape, np.int64)
-    if not isinstance(out, np.ndarray) or out.dtype.kind != "i" or out.dtype.itemsize < 4 or out.shape != picture.shape:
+        return np.empty(image.shape, np.int64)
+    if not isinstance(out, np.ndarray) or out.dtype.kind != "i" or out.dtype.itemsize < 4 or out.shape != image.shape:
         got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise ValueError(f"out must be an int32 or int64 array of shape {picture.shape}; got {got}.")
+        raise ValueError(f"out must be an int32 or int64 array of shape {image.shape}; got {got}.")
     return out

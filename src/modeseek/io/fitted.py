@@ -9,7 +9,7 @@ import numpy as np
 from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.estimators.result import FitResult
 from modeseek.io.kinds import Kind, check_kind, expect, maybe, of, reals, whole
-from modeseek.sketches import Survey
+from modeseek.sketches import Sketch
 
 __all__ = ["ESTIMATORS", "check_fitted"]
 
@@ -38,7 +38,7 @@ ATTRIBUTES: dict[str, Kind] = {
     "feature_names_in_": _names,
     "result_": of(FitResult),
     "_pending": _batches,
-    "_survey": maybe(of(Survey)),
+    "_survey": maybe(of(Sketch)),
 }
 
 

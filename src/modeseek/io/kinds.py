@@ -19,10 +19,10 @@ from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shri
 from modeseek.meanshift.chains import Outcome, Record, Series, Trace
 from modeseek.meanshift.partition import Partition
 from modeseek.selection.candidates import Candidate
-from modeseek.selection.prominence import ModeTree, ScaleTree
-from modeseek.sketches import Cells, Grid, Sample, Summary, Survey
+from modeseek.selection.modes import MergeTree, PointTree
+from modeseek.sketches import Grid, GridCells, Sample, Sketch, SketchPoints
 from modeseek.sketches.grid import FAR
-from modeseek.sketches.summary import CELLS, MOST_DIMENSIONS
+from modeseek.sketches.sketch import CELLS, MOST_DIMENSIONS
 
 __all__ = ["KINDS", "Kind", "check_kind", "expect", "flag", "maybe", "number", "of", "reals", "text", "whole", "wholes"]
 
@@ -90,7 +90,7 @@ def _points(points: Points) -> None:
     expect((points.weights > 0).all() and _within(points.inverse, -1, n), "weights and rows of points")
 
 
-def _tree(tree: ModeTree) -> None:
+def _tree(tree: PointTree) -> None:
     n = len(tree.heights)
     expect(n and all(len(each) == n for each in tree), "a tree of one length")
     top = tree.prominence == np.inf
@@ -103,7 +103,7 @@ def _tree(tree: ModeTree) -> None:
     expect((top[ends] & (tree.target[ends] == ends)).all(), "ways that end in a tree")
 
 
-def _scale_tree(tree: ScaleTree) -> None:
+def _scale_tree(tree: MergeTree) -> None:
     n = len(tree.tree.heights)
     expect(tree.weights.shape == (n,) and (tree.weights > 0).all(), "weights of a tree")
     expect(_within(tree.inverse, 0, n), "rows of a tree")
@@ -117,7 +117,7 @@ def _grid(grid: Grid) -> None:
     expect(1 <= grid.limit <= CELLS and abs(grid.exponent) < 1000, "the size of a grid")
 
 
-def _cells(cells: Cells) -> None:
+def _cells(cells: GridCells) -> None:
     m, d = cells.keys.shape
     expect(d == len(cells.grid.offset) and m <= cells.grid.limit and 0 <= cells.level < 62, "cells of a grid")
     expect(cells.counts.shape == (m,) and cells.sums.shape == (m, d), "cells of one shape")
@@ -130,7 +130,7 @@ def _sample(sample: Sample) -> None:
     expect((sample.counts > 0).all() and np.isfinite(sample.weight), "weights of a sample")
 
 
-def _survey(survey: Survey) -> None:
+def _survey(survey: Sketch) -> None:
     d = survey.sample.rows.shape[1]
     expect(survey.cells is None or survey.cells.keys.shape[1] == d, "a survey in one space")
 
@@ -202,7 +202,7 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
         {
             "points": of(Points),
             "labels": wholes(1),
-            "sketch": maybe(of(Summary)),
+            "sketch": maybe(of(SketchPoints)),
             "sketch_points": maybe(wholes(1)),
         },
         _nothing,
@@ -222,7 +222,7 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
             **dict.fromkeys(("weights", "confidence", "cluster_stability"), maybe(reals(1))),
             "stability": maybe(number),
             "alternatives": _candidates,
-            "tree": maybe(of(ScaleTree)),
+            "tree": maybe(of(MergeTree)),
             "trace": maybe(of(Trace)),
             "partition": maybe(of(Partition)),
             **dict.fromkeys(("n_updates", "n_iter"), maybe(whole)),
@@ -238,7 +238,7 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
     Trace: (dict.fromkeys(_TRACE, _series), _nothing),
     Record: ({**dict.fromkeys(_TRACE, maybe(whole)), "limit": whole}, _nothing),
     Grid: ({"exponent": whole, "offset": of(tuple), "limit": whole}, _grid),
-    Cells: (
+    GridCells: (
         {"grid": of(Grid), "level": whole, "keys": wholes(2), "counts": reals(1), "sums": reals(2)},
         _cells,
     ),
@@ -246,12 +246,12 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
         {"size": whole, "keys": wholes(1, np.uint64), "rows": reals(2), "counts": reals(1), "weight": number},
         _sample,
     ),
-    Survey: ({"cells": maybe(of(Cells)), "sample": of(Sample)}, _survey),
+    Sketch: ({"cells": maybe(of(GridCells)), "sample": of(Sample)}, _survey),
     # the rest of these two is made of what is kept
-    Summary: ({"source": of(Cells, Sample), "resolution": maybe(number), "weight": number}, _nothing),
-    ScaleTree: (
+    SketchPoints: ({"source": of(GridCells, Sample), "resolution": maybe(number), "weight": number}, _nothing),
+    MergeTree: (
         {
-            "tree": of(ModeTree),
+            "tree": of(PointTree),
             "weights": reals(1),
             "inverse": wholes(1),
             "level": maybe(number),
@@ -259,7 +259,7 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
         },
         _scale_tree,
     ),
-    ModeTree: (
+    PointTree: (
         {
             "heights": reals(1),
             "prominence": reals(1, finite=False),
@@ -270,7 +270,7 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
     ),
     Candidate: (
         {
-            "view": text,
+            "proposer": text,
             "setting": lambda value: isinstance(value, tuple) and all(number(each) for each in value),
             "labels": wholes(1),
             "n_clusters": whole,

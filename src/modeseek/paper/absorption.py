@@ -14,7 +14,7 @@ from modeseek.paper.absorption_pictures import draw_paths, draw_starts
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.intervals import wilson
 from modeseek.paper.rows import Row, Rows
-from modeseek.report import Table
+from modeseek.report import TableBlock
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -133,11 +133,11 @@ range."""
         """Return the walks and the ends by start."""
         return {"absorption-paths": draw_paths(self, rows), "absorption-starts": draw_starts(self, rows)}
 
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         """Return shares by start, draws until absorption, and what shrinking still covers."""
         return [self._shares(rows), self._times(rows), self._cover()]
 
-    def _shares(self, rows: Rows) -> Table:
+    def _shares(self, rows: Rows) -> TableBlock:
         lines, inside, shares = [], 0, rows.where(kind="share")
         for start in self.starts:
             line = [f"{start:g}", f"{100 * float(self.walk('log-log').absorption(start).to_min or 0):.2f}"]
@@ -157,9 +157,9 @@ range."""
             f"Where walks are after {self.draws:,} draws, {count:,} walks from each start. With the paper's nu the "
             f"formula lies inside {inside} of {len(self.starts)} intervals; about nine in ten of them should hold it."
         )
-        return Table(header, lines, caption)
+        return TableBlock(header, lines, caption)
 
-    def _times(self, rows: Rows) -> Table:
+    def _times(self, rows: Rows) -> TableBlock:
         lines = []
         for nu in self.nus:
             times = rows.where(kind="path", nu=nu)["absorbed_at"]
@@ -168,17 +168,19 @@ range."""
             texts = [f"{k:.0f}" if np.isfinite(k) else f"> {self.draws:,}" for k in picked]
             lines.append([nu, f"{len(arrived):,}", f"{100 * np.isnan(times).mean():.2f}", *texts])
         header = ["nu", "walks", "still inside, %", *(f"{100 * q:g} % by draw" for q in QUANTILES)]
-        return Table(
+        return TableBlock(
             header, lines, f"Draws until a walk from {self.settings.h_inf:g} is within 0.1 % of an end for good."
         )
 
-    def _cover(self) -> Table:
+    def _cover(self) -> TableBlock:
         lines = []
         for power in range(2, 8):
             low, high = self.shrinking(10**power)
             share = (high - low) / (self.settings.h_max - self.settings.h_min)
             lines.append([f"10^{power}", f"{low:.3f} to {high:.3f}", f"{100 * share:.1f}"])
-        return Table(["draw k", "shrinking draws from", "share of the range, %"], lines, "From the formula of nu_k.")
+        return TableBlock(
+            ["draw k", "shrinking draws from", "share of the range, %"], lines, "From the formula of nu_k."
+        )
 
 
 def _absorbed_at(at_end: Array) -> list[int | None]:

@@ -11,7 +11,7 @@ from modeseek._common.types import Array
 from modeseek.paper.drawing import COLOURS, dress, heading, legend, new_figure, plain_numbers
 from modeseek.paper.intervals import wilson
 from modeseek.paper.rows import Rows
-from modeseek.plots.colours import FAINT, INK
+from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,11 +33,11 @@ def draw_paths(experiment: Absorption, rows: Rows) -> Figure:
         _walks(axes[0, column], experiment, rows, nu)
         _ends(axes[1, column], experiment, rows, nu)
     _shrinking(axes[0, -1], axes[1, -1], experiment)
-    axes[0, 0].set_ylabel("bandwidth h", color=INK)
-    axes[1, 0].set_ylabel("share", color=INK)
+    axes[0, 0].set_ylabel("bandwidth h", color=TEXT_COLOR)
+    axes[1, 0].set_ylabel("share", color=TEXT_COLOR)
     for ax in axes[0]:
         for end in (experiment.settings.h_min, experiment.settings.h_max):
-            ax.axhline(end, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)))
+            ax.axhline(end, color=MUTED_COLOR, linewidth=0.9, linestyle=(0, (4, 3)))
         plain_numbers(ax, "y", [experiment.settings.h_min, experiment.settings.h_inf, 1.0, experiment.settings.h_max])
     shares = [100 * np.isfinite(rows.where(kind="path", nu=nu)["absorbed_at"]).mean() for nu in experiment.nus]
     parts = [f"{share:.0f} % with {NU_NAMES.get(nu, nu)}" for share, nu in zip(shares, experiment.nus, strict=True)]
@@ -55,7 +55,7 @@ def _walks(ax: Axes, experiment: Absorption, rows: Rows, nu: str) -> None:
         h = mine["h"]
         at = "h_min" if h[-1] <= experiment.settings.h_min * (1 + experiment.tolerance) else "inside"
         at = "h_max" if h[-1] >= experiment.settings.h_max * (1 - experiment.tolerance) else at
-        colour = FAINT if at == "inside" else COLOURS[at]
+        colour = MUTED_COLOR if at == "inside" else COLOURS[at]
         ax.plot(mine["k"], h, color=colour, linewidth=0.9, alpha=0.65)
     ax.set_xscale("log")
     dress(ax, title=f"walk, {NU_NAMES.get(nu, nu)}")
@@ -81,15 +81,22 @@ def _shrinking(above: Axes, below: Axes, experiment: Absorption) -> None:
     draws = low + (high - low) * np.random.default_rng(0).random(len(k))
     above.fill_between(k, low, high, color=COLOURS["shrinking"], alpha=0.15, linewidth=0)
     above.plot(k, draws, ".", markersize=2.5, color=COLOURS["shrinking"])
-    above.axhline(experiment.settings.h_inf, color=INK, linewidth=0.9)
-    label = above.annotate("h_inf", (1, experiment.settings.h_inf), (2, 4), textcoords="offset points", color=INK)
+    above.axhline(experiment.settings.h_inf, color=TEXT_COLOR, linewidth=0.9)
+    label = above.annotate(
+        "h_inf", (1, experiment.settings.h_inf), (2, 4), textcoords="offset points", color=TEXT_COLOR
+    )
     label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1})
     above.set_xscale("log")
     dress(above, title="shrinking, the paper's slow nu")
     share = (high - low) / (experiment.settings.h_max - experiment.settings.h_min)
     below.plot(k, share, color=COLOURS["shrinking"], linewidth=2)
     below.annotate(
-        f"{share[-1]:.2f} at k = 10^7", (k[-1], share[-1]), (0, -16), textcoords="offset points", ha="right", color=INK
+        f"{share[-1]:.2f} at k = 10^7",
+        (k[-1], share[-1]),
+        (0, -16),
+        textcoords="offset points",
+        ha="right",
+        color=TEXT_COLOR,
     )
     below.set_xscale("log")
     dress(below, x="draw k", title="share of the range it draws from")
@@ -107,11 +114,11 @@ def draw_starts(experiment: Absorption, rows: Rows) -> Figure:
         if formula is not None:
             ax.plot(grid, formula, color=COLOURS["h_min"], linewidth=1.4)
             ax.plot(grid, 1 - formula, color=COLOURS["h_max"], linewidth=1.4)
-            ax.plot([], [], color=INK, linewidth=1.4, label="formula")
+            ax.plot([], [], color=TEXT_COLOR, linewidth=1.4, label="formula")
             _gaps(axes[-1], experiment, at_min, total)
         _dots(ax, experiment, at_min, total, COLOURS["h_min"], "at h_min")
         _dots(ax, experiment, at_max, total, COLOURS["h_max"], "at h_max")
-        _dots(ax, experiment, total - at_min - at_max, total, FAINT, "inside")
+        _dots(ax, experiment, total - at_min - at_max, total, MUTED_COLOR, "inside")
         dress(ax, x="start h_0", y="share of walks", title=f"walk, {NU_NAMES.get(nu, nu)}")
         ax.set(xlim=(experiment.settings.h_min - 0.04, experiment.settings.h_max + 0.04), ylim=(-0.03, 1.03))
     legend(axes[0], place="center right")
@@ -143,7 +150,7 @@ def _gaps(ax: Axes, experiment: Absorption, at_min: Array, total: Array) -> None
     formula = _formula(experiment, "log-log", np.array(experiment.starts))
     assert formula is not None
     _dots(ax, experiment, at_min, total, COLOURS["h_min"], "at h_min", formula)
-    ax.axhline(0, color=INK, linewidth=1)
+    ax.axhline(0, color=TEXT_COLOR, linewidth=1)
     ax.set_xlim(experiment.settings.h_min - 0.04, experiment.settings.h_max + 0.04)
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=1))
     dress(ax, x="start h_0", title="at h_min: simulated less formula")

@@ -23,7 +23,7 @@ from modeseek.paper.panels import (
     sweep_shown,
 )
 from modeseek.paper.rows import Rows, Value
-from modeseek.report import Table
+from modeseek.report import TableBlock
 
 __all__ = ["AgainstSMS"]
 
@@ -66,7 +66,7 @@ class AgainstSMS(Comparison):
             **{stem: draw_panels(rows, each) for stem, each in parts.items()},
         }
 
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         summary = self.summary()
         scores = [mean_table(rows, summary, measure, panel) for measure in ("k", "ari") for panel in summary.panels]
         return [*scores, endings(rows)]

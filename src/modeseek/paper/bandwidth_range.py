@@ -21,7 +21,7 @@ from modeseek.paper.lines import (
 )
 from modeseek.paper.panels import SPREADS, Panel, Shown, Summary, draw_panels, endings, mean_table, random_shown
 from modeseek.paper.rows import Row, Rows
-from modeseek.report import Table
+from modeseek.report import TableBlock
 
 __all__ = ["BandwidthRange"]
 
@@ -116,14 +116,16 @@ the paper's table. h_min never falls below 0.1; the range then moves up."""
                 figures[f"{stem}-{spread}"] = draw_panels(rows, replace(summary, panels=panels))
         return figures
 
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         summary = self._summary(("k",))
         body = []
         for spread in self.spreads:
             best = rows.where(spread=spread, line=f"DSMS {POLICIES[0]}", place=next(iter(PLACES)), width=0.0)
             shares = [f"{h:g} ({len(best.where(h=h))})" for h in sorted(best.distinct("h"))]  # type: ignore[type-var]
             body.append([SPREADS[spread], mean_interval(best["h"]).text(), ", ".join(shares)])
-        chosen = Table(["spread", "mean", "h (data sets)"], body, "The best bandwidth of SMS, by K, on each data set.")
+        chosen = TableBlock(
+            ["spread", "mean", "h (data sets)"], body, "The best bandwidth of SMS, by K, on each data set."
+        )
         means = [mean_table(rows, summary, each, panel) for each in ("k", "acp", "alp") for panel in summary.panels]
         return [chosen, *means, endings(rows)]
 

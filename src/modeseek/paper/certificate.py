@@ -16,7 +16,7 @@ from modeseek.paper.course import POLICIES, paper_chain, paper_policy
 from modeseek.paper.drawing import NAMES
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.rows import Row, Rows
-from modeseek.report import Table
+from modeseek.report import TableBlock
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -135,7 +135,7 @@ all the same. The theorem says that they hold for all large k, not that they are
         """Return the times, and how often rules and conditions misled."""
         return {"certificate-times": draw_times(rows), "certificate-differences": draw_differences(rows)}
 
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         """Return the times, and how often rules and conditions misled, by policy and size."""
         times, counts = [], []
         for policy in POLICIES:
@@ -162,10 +162,13 @@ all the same. The theorem says that they hold for all large k, not that they are
             f"paper's rule {spread}",
         ]
         header += ["ended by certificate", "ended by small shifts"]
-        first = Table(header, times, f"Sweeps, at most {self.most_sweeps:,}; one sweep is n updates.")
+        first = TableBlock(header, times, f"Sweeps, at most {self.most_sweeps:,}; one sweep is n updates.")
         header = ["policy", "n", "runs", "paper's rule came first", "it stopped at other clusters", "smallest ARI"]
         header += ["Theorem 2's conditions held before the certificate", "and the partition changed afterwards"]
-        return [first, Table(header, counts, "How often the paper's rule and Theorem 2's conditions came too early.")]
+        return [
+            first,
+            TableBlock(header, counts, "How often the paper's rule and Theorem 2's conditions came too early."),
+        ]
 
 
 class _Seen(NamedTuple):

@@ -10,7 +10,7 @@ from modeseek.paper.course import POLICIES
 from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure, plain_numbers
 from modeseek.paper.intervals import wilson
 from modeseek.paper.rows import Rows
-from modeseek.plots.colours import INK
+from modeseek.plots.colors import TEXT_COLOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def draw_times(rows: Rows) -> Figure:
             values = [np.maximum(mine.where(n=size)[name], 1) for size in sizes]
             low, lower, median, upper, high = np.array([np.percentile(at, BAND) for at in values]).T
             if name == "final":  # close to the certificate: bands would lie on one another
-                ax.plot(n, median, color=INK, linewidth=1.4, linestyle=(0, (2, 2)), label=label)
+                ax.plot(n, median, color=TEXT_COLOR, linewidth=1.4, linestyle=(0, (2, 2)), label=label)
                 continue
             ax.fill_between(n, low, high, color=COLOURS[name], alpha=0.13, linewidth=0)
             ax.fill_between(n, lower, upper, color=COLOURS[name], alpha=0.30, linewidth=0)
@@ -46,7 +46,7 @@ def draw_times(rows: Rows) -> Figure:
         dress(ax, x="points n", title=NAMES[policy])
     low, high = axes[0].get_ylim()
     plain_numbers(axes[0], "y", [tick for tick in TICKS if low < tick < high])
-    axes[0].set_ylabel("updates per point (sweeps)", color=INK)
+    axes[0].set_ylabel("updates per point (sweeps)", color=TEXT_COLOR)
     legend(axes[0], place="upper left")
     return figure
 
@@ -57,7 +57,7 @@ def draw_differences(rows: Rows) -> Figure:
     left, right = figure.subplots(1, 2, sharey=True)
     _shares(left, rows, "ari", "the paper's rule stopped at other clusters")
     _shares(right, rows, "theorem2_changed", "Theorem 2's conditions held, then a change")
-    left.set_ylabel("share of runs", color=INK)
+    left.set_ylabel("share of runs", color=TEXT_COLOR)
     legend(left, place="center")
     return figure
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from modeseek.plots import style
-from modeseek.plots.colours import INK, palette
+from modeseek.plots.colors import TEXT_COLOR, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,20 +46,20 @@ def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
     >>> dress(new_figure(3, 2).subplots(), x="k", title="the walk").get_title(loc="left")
     'the walk'
     """
-    style.dress(ax, x_label=x, y_label=y)
+    style.style_axes(ax, x_label=x, y_label=y)
     if title:  # smaller than that of a picture of one panel
-        ax.set_title(title, loc="left", color=INK, fontsize="medium", fontweight="bold")
+        ax.set_title(title, loc="left", color=TEXT_COLOR, fontsize="medium", fontweight="bold")
     return ax
 
 
 def heading(figure: Figure, text: str) -> None:
     """Put a heading over the whole figure."""
-    figure.suptitle(text, x=0.01, ha="left", color=INK, fontsize="large", fontweight="bold")
+    figure.suptitle(text, x=0.01, ha="left", color=TEXT_COLOR, fontsize="large", fontweight="bold")
 
 
 def legend(ax: Axes, *, place: Place = "upper left") -> None:
     """Add a small legend without a border."""
-    made = ax.legend(loc=place, labelcolor=INK, fontsize="small", framealpha=0.85)
+    made = ax.legend(loc=place, labelcolor=TEXT_COLOR, fontsize="small", framealpha=0.85)
     made.get_frame().set_edgecolor("none")
 
 

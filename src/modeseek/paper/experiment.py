@@ -15,7 +15,7 @@ from modeseek.paper.rows import Row, Rows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from modeseek.report import Table
+    from modeseek.report import TableBlock
 
 __all__ = ["Experiment", "Job", "seed_for"]
 
@@ -91,7 +91,7 @@ class Experiment(ABC):
         """Return the pictures, by the stems of `captions`."""
 
     @abstractmethod
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         """Return the tables that stand below the pictures."""
 
 

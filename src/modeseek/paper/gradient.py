@@ -13,8 +13,8 @@ from modeseek.paper.course import POLICIES, paper_chain, paper_policy
 from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.rows import Row, Rows
-from modeseek.plots.colours import FAINT, INK
-from modeseek.report import Table
+from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
+from modeseek.report import TableBlock
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,20 +90,20 @@ points."""
         axes = figure.subplots(1, len(POLICIES), sharey=True)
         for ax, policy in zip(axes, POLICIES, strict=True):
             self._lines(ax, _norms(rows, policy), policy)
-        axes[0].set_ylabel("max norm of the gradient of L_h", color=INK)
+        axes[0].set_ylabel("max norm of the gradient of L_h", color=TEXT_COLOR)
         return {"gradient-norms": figure}
 
     def _lines(self, ax: Axes, norms: Array, policy: str) -> None:
         shown = np.maximum(norms, self.floor)
         ax.plot(shown.T, color=COLOURS[policy], linewidth=0.6, alpha=0.3)
-        ax.plot(np.median(shown, axis=0), color=INK, linewidth=2.2, label=f"median of {len(norms)} runs")
+        ax.plot(np.median(shown, axis=0), color=TEXT_COLOR, linewidth=2.2, label=f"median of {len(norms)} runs")
         for level in self.levels:
-            ax.axhline(level, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)))
+            ax.axhline(level, color=MUTED_COLOR, linewidth=0.9, linestyle=(0, (4, 3)))
         ax.set_yscale("log")
         dress(ax, x="updates per point (sweeps)", title=NAMES[policy])
         legend(ax, place="upper right")
 
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         """Return after how many sweeps runs are below the levels for good, and how far they came."""
         lines = []
         for policy in POLICIES:
@@ -118,7 +118,7 @@ points."""
         header = ["policy", "runs", *(f"sweeps until < {level:g} for good (5 / 50 / 95 %)" for level in self.levels)]
         header += ["median norm at the end", "largest norm at the end"]
         caption = f"Runs of {self.sweeps} sweeps; for good means up to the last of them."
-        return [Table(header, lines, caption)]
+        return [TableBlock(header, lines, caption)]
 
 
 def _norms(rows: Rows, policy: str) -> Array:

@@ -16,7 +16,7 @@ from modeseek.paper.drawing import NAMES
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.one_run_pictures import draw_course, draw_points
 from modeseek.paper.rows import Row, Rows
-from modeseek.report import Table
+from modeseek.report import TableBlock
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -141,7 +141,7 @@ on for a few sweeps. Where all points are in one cluster there is no gap, and D 
         """Return the points and the course."""
         return {"one-run-points": draw_points(self, rows), "one-run-course": draw_course(self, rows)}
 
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         """Return both runs at their certificates and at their ends."""
         lines = []
         for policy in POLICIES:
@@ -158,4 +158,4 @@ on for a few sweeps. Where all points are in one cluster there is no gap, and D 
                 line += [f"{value['L']:.4f}", f"{value['clusters']:.0f}", f"{value['diameter']:.2g}", gap]
                 lines.append([*line, f"{value['h_upper'] + 2 * value['diameter']:.4g}"])
         header = ["policy", "when", "sweep", "updates k", "h_k", "L / largest", "clusters", "D", "gap", "h_upper + 2D"]
-        return [Table(header, lines, f"The two runs; clusters are read off at tau = {self.tau:g}.")]
+        return [TableBlock(header, lines, f"The two runs; clusters are read off at tau = {self.tau:g}.")]

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from modeseek.paper.course import POLICIES
 from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure, plain_numbers
 from modeseek.paper.rows import Rows
-from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
+from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def draw_points(experiment: OneRun, rows: Rows) -> Figure:
             (count,), (certified,) = (by_sweep.where(sweep=sweep)[name] for name in ("clusters", "certified"))
             words = f"{count:.0f} cluster" + "s" * int(count > 1)
             dress(ax, title=f"sweep {sweep}{': final' * int(certified)}" if sweep else "the data")
-            ax.set_title(words, loc="right", fontsize="small", color=FAINT)
+            ax.set_title(words, loc="right", fontsize="small", color=MUTED_COLOR)
             before = now
         for ax in line[len(shown[policy]) :]:
             ax.set_visible(False)
@@ -61,7 +61,7 @@ def _colours(labels: np.ndarray) -> list[str]:
     """Colour clusters from the heaviest; single points are grey."""
     several = int((np.bincount(labels) > 1).sum())
     shades = palette(several)
-    return [shades[label] if label < several else NOISE_COLOUR for label in labels]
+    return [shades[label] if label < several else NOISE_COLOR for label in labels]
 
 
 def draw_course(experiment: OneRun, rows: Rows) -> Figure:
@@ -82,12 +82,12 @@ def draw_course(experiment: OneRun, rows: Rows) -> Figure:
         _certificate(column[2], experiment, sweeps)
         if at is not None:
             for ax in column:
-                ax.axvline(at, color=INK, linewidth=1.1, linestyle=DASHES)
+                ax.axvline(at, color=TEXT_COLOR, linewidth=1.1, linestyle=DASHES)
             count = sweeps["clusters"][at]
             words = f"certified after sweep {at}: {count:.0f} cluster" + "s" * int(count > 1)
-            column[0].set_title(words, loc="right", fontsize="small", color=INK)
+            column[0].set_title(words, loc="right", fontsize="small", color=TEXT_COLOR)
     for ax, label in zip(axes[:, 0], ("bandwidth h", "L_h / largest", "distance"), strict=True):
-        ax.set_ylabel(label, color=INK)
+        ax.set_ylabel(label, color=TEXT_COLOR)
     legend(axes[2, 0], place="lower left")
     return figure
 
@@ -97,7 +97,7 @@ def _bandwidths(ax: Axes, experiment: OneRun, sweeps: np.ndarray, h: np.ndarray,
     style = {"linewidth": 1.4} if policy == "walk" else {"linewidth": 0, "marker": ".", "markersize": 2.2}
     ax.plot(sweeps, h, color=COLOURS[policy], **style)
     for end in (experiment.settings.h_min, experiment.settings.h_max):
-        ax.axhline(end, color=FAINT, linewidth=0.9, linestyle=DASHES)
+        ax.axhline(end, color=MUTED_COLOR, linewidth=0.9, linestyle=DASHES)
     dress(ax, title=NAMES[policy])
     plain_numbers(ax, "y", [experiment.settings.h_min, experiment.settings.h_inf, 1.0, experiment.settings.h_max])
 
@@ -111,7 +111,7 @@ def _certificate(ax: Axes, experiment: OneRun, sweeps: Rows) -> None:
     ]
     for name, label, values in lines:
         ax.plot(at, values, color=COLOURS[name], marker="o", markersize=3, linewidth=1.4, label=label)
-    ax.axhline(experiment.tau, color=FAINT, linewidth=0.9, linestyle=DASHES, label=f"tau = {experiment.tau:g}")
+    ax.axhline(experiment.tau, color=MUTED_COLOR, linewidth=0.9, linestyle=DASHES, label=f"tau = {experiment.tau:g}")
     ax.set_yscale("log")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     dress(ax, x="updates per point (sweeps)")

@@ -15,7 +15,7 @@ from modeseek.paper.claims import CLAIMS, Findings, name_of, settle
 from modeseek.paper.experiment import Experiment
 from modeseek.paper.journal import config_of
 from modeseek.paper.rows import Rows
-from modeseek.report import Block, Bullets, Details, Heading, Mark, Page, Paragraph, Picture, Table
+from modeseek.report import Block, Bullets, Details, Heading, ImageBlock, Page, Paragraph, TableBlock, Verdict
 
 __all__ = ["Made", "claims_page", "report_page", "section_of"]
 
@@ -79,7 +79,7 @@ def claims_page(results: Mapping[Experiment, Rows], made: Made) -> Page:
     pictures: list[Block] = [Heading("The main figures")]
     for experiment in results:
         stem, caption = next(iter(experiment.captions.items()))
-        pictures += [Heading(experiment.title, 3), Picture(f"figures/{stem}", caption, caption)]
+        pictures += [Heading(experiment.title, 3), ImageBlock(f"figures/{stem}", caption, caption)]
     blocks = [*_findings(found, made), *_claim_by_claim(found), *_reading(), *pictures, *_origin(made)]
     return Page(TITLE, LEAD, tuple(blocks))
 
@@ -90,7 +90,7 @@ def section_of(experiment: Experiment, rows: Rows) -> list[Block]:
     return [
         Heading(experiment.title),
         *(Paragraph(text) for text in experiment.text.split("\n\n")),
-        *(Picture(f"figures/{stem}", caption, caption) for stem, caption in experiment.captions.items()),
+        *(ImageBlock(f"figures/{stem}", caption, caption) for stem, caption in experiment.captions.items()),
         *experiment.tables(rows),
         Details(f"Config of `{experiment.name}`; its {len(rows):,} rows are in data/{experiment.name}.csv", config),
     ]
@@ -112,8 +112,8 @@ def _origin(made: Made) -> list[Block]:
 def _findings(found: Sequence[Findings], made: Made) -> list[Block]:
     if not found:
         return []
-    body: list[list[str | Mark]] = [
-        [str(number), each.claim.text, Mark(each.verdict, each.kind), each.under]
+    body: list[list[str | Verdict]] = [
+        [str(number), each.claim.text, Verdict(each.verdict, each.kind), each.under]
         for number, each in enumerate(found, start=1)
     ]
     counts = {kind: sum(each.kind == kind for each in found) for kind in ("good", "partly", "bad")}
@@ -127,7 +127,7 @@ def _findings(found: Sequence[Findings], made: Made) -> list[Block]:
         if made.quick
         else []
     )
-    return [Heading("What was found"), *warning, Paragraph(summary), Table(["", "claim", "verdict", ""], body)]
+    return [Heading("What was found"), *warning, Paragraph(summary), TableBlock(["", "claim", "verdict", ""], body)]
 
 
 def _claim_by_claim(found: Sequence[Findings]) -> list[Block]:

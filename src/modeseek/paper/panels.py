@@ -16,8 +16,8 @@ from modeseek.paper.intervals import LEVEL, mean_interval
 from modeseek.paper.lines import POLICIES, Line
 from modeseek.paper.rows import Rows, Value
 from modeseek.paper.scores import MEASURES
-from modeseek.plots import Band, Style, legend_below, palette, plot_lines
-from modeseek.report import Table
+from modeseek.plots import Band, LineStyle, legend_below, palette, plot_lines
+from modeseek.report import TableBlock
 
 __all__ = [
     "SPREADS",
@@ -45,7 +45,7 @@ class Shown(NamedTuple):
 
     label: str
     where: Mapping[str, Value]
-    style: Style
+    style: LineStyle
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class Summary:
 def fixed_shown(h: float, names: Sequence[str] = ("SMS", "BMS", "MS")) -> tuple[Shown, ...]:
     """Return MS, BMS and SMS at one bandwidth."""
     return tuple(
-        Shown(f"{name}, h = {h:g}", {"line": name, "h": h}, Style(colour=_COLOURS[name], marker=_MARKS[name]))
+        Shown(f"{name}, h = {h:g}", {"line": name, "h": h}, LineStyle(color=_COLOURS[name], marker=_MARKS[name]))
         for name in names
     )
 
@@ -102,7 +102,9 @@ def random_shown() -> tuple[Shown, ...]:
         Shown(
             f"DSMS, {policy}",
             {"line": f"DSMS {policy}"},
-            Style(colour=_COLOURS[f"DSMS {policy}"], dash=dashes[policy], marker=_MARKS[f"DSMS {policy}"], width=2.0),
+            LineStyle(
+                color=_COLOURS[f"DSMS {policy}"], dash=dashes[policy], marker=_MARKS[f"DSMS {policy}"], width=2.0
+            ),
         )
         for policy in POLICIES
     )
@@ -116,7 +118,7 @@ def sweep_shown(bandwidths: Sequence[float], name: str = "SMS", *, named: bool =
         Shown(
             f"{name}, h = {h:g}" if named else f"h = {h:g}",
             {"line": name, "h": h},
-            Style(colour=to_hex(shade), dash=dashes[number % len(dashes)], marker=_MARKS[name], width=1.3),
+            LineStyle(color=to_hex(shade), dash=dashes[number % len(dashes)], marker=_MARKS[name], width=1.3),
         )
         for number, (h, shade) in enumerate(zip(bandwidths, shades, strict=True))
     )
@@ -126,7 +128,7 @@ def own_shown(lines: Sequence[Line]) -> tuple[Shown, ...]:
     """Return the user's own lines."""
     shades = palette(8 + len(lines))[8:]
     return tuple(
-        Shown(line.name, {"line": line.name}, Style(colour=shade, marker="P", width=2.0))
+        Shown(line.name, {"line": line.name}, LineStyle(color=shade, marker="P", width=2.0))
         for line, shade in zip(lines, shades, strict=True)
     )
 
@@ -186,7 +188,7 @@ def _keep_possible(ax: Axes, measure: str) -> None:
         ax.set_ylim(max(low, -0.1), min(high, 1.02))
 
 
-def mean_table(rows: Rows, summary: Summary, measure: str, panel: Panel, digits: int | None = None) -> Table:
+def mean_table(rows: Rows, summary: Summary, measure: str, panel: Panel, digits: int | None = None) -> TableBlock:
     """Return a table of one panel: a row for each line, a column for each x, the mean and its interval."""
     digits = (1 if measure.startswith("n_") else 2) if digits is None else digits
     inside = rows.where(**panel.where)
@@ -200,10 +202,10 @@ def mean_table(rows: Rows, summary: Summary, measure: str, panel: Panel, digits:
         body.append([shown.label, *(mean_interval(each).text(digits) if len(each) else "" for each in values)])
     title = ", ".join([MEASURES[measure], *panel.title.splitlines()])
     caption = f"{title[:1].upper()}{title[1:]}: mean over the runs [its {LEVEL:.0%} interval]."
-    return Table([summary.x_label, *(f"{place:g}" for place in places)], body, caption)
+    return TableBlock([summary.x_label, *(f"{place:g}" for place in places)], body, caption)
 
 
-def endings(rows: Rows) -> Table:
+def endings(rows: Rows) -> TableBlock:
     """Return how the runs of each line ended, and how many sweeps they took."""
     outcomes = [str(outcome) for outcome in rows.distinct("outcome") if outcome is not None]
     body = []
@@ -214,4 +216,4 @@ def endings(rows: Rows) -> Table:
         low, middle, high = np.nanquantile(sweeps, [0.05, 0.5, 0.95]) if np.isfinite(sweeps).any() else [np.nan] * 3
         body.append([str(line), f"{len(own):,}", *counts, f"{middle:.0f} ({low:.0f} to {high:.0f})"])
     header = ["line", "runs", *(outcome.replace("_", " ") for outcome in outcomes), "sweeps: median (5 % to 95 %)"]
-    return Table(header, body, "How the runs ended; a sweep is as many updates as there are points.")
+    return TableBlock(header, body, "How the runs ended; a sweep is as many updates as there are points.")

@@ -23,7 +23,7 @@ from modeseek.paper.panels import (
     sweep_shown,
 )
 from modeseek.paper.rows import Rows
-from modeseek.report import Table
+from modeseek.report import TableBlock
 
 __all__ = ["Sparse"]
 
@@ -66,7 +66,7 @@ suits them."""
         sweeps = {f"sparse-sweep-{spread}": draw_panels(rows, self._sweep(spread)) for spread in self.spreads}
         return {"sparse": draw_panels(rows, self._summary()), "sparse-scores": draw_panels(rows, scores), **sweeps}
 
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         summary = self._summary()
         fixed = tuple(each for name in FIXED for each in sweep_shown(self.sweep, name))
         sweep = replace(summary, lines=(*fixed, *random_shown(), *own_shown(self.own)))

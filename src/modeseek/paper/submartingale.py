@@ -15,8 +15,8 @@ from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.intervals import half_width, mean_interval
 from modeseek.paper.rows import Row, Rows
-from modeseek.plots.colours import INK
-from modeseek.report import Table
+from modeseek.plots.colors import TEXT_COLOR
+from modeseek.report import TableBlock
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,7 +126,7 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
         states = new_figure(11, 4.4)
         for ax, policy in zip(axes := states.subplots(1, len(POLICIES), sharey=True), POLICIES, strict=True):
             self._bars(ax, rows.where(kind="state", policy=policy), policy)
-        axes[0].set_ylabel("mean change of L / largest", color=INK)
+        axes[0].set_ylabel("mean change of L / largest", color=TEXT_COLOR)
         means = new_figure(8, 4.4)
         self._means(means.subplots(), rows.where(kind="curve"))
         return {"submartingale-states": states, "submartingale-means": means}
@@ -139,14 +139,16 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
             mean, half = at["mean"][: len(runs)], half_width(at["std"], self.next_updates)[: len(runs)]
             places = group + (np.arange(len(runs)) - (len(runs) - 1) / 2) * 0.8 / max(len(runs), 1)
             ax.errorbar(places, mean, half, color=COLOURS[policy], fmt="o", markersize=2.6, elinewidth=1.1)
-        ax.axhline(0, color=INK, linewidth=1)
+        ax.axhline(0, color=TEXT_COLOR, linewidth=1)
         ax.set_yscale("symlog", linthresh=1e-3, linscale=0.8)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.set_xticks(range(len(ticks)), [f"{k:,}" for k in ticks])
         below = int((states["mean"] + half_width(states["std"], self.next_updates) < -ROUNDING).sum())
         dress(ax, x=f"updates k before (n = {self.n})", title=NAMES[policy])
         ax.grid(visible=False, axis="x")
-        ax.set_title(f"{below} of {len(states)} bars below 0 (all runs)", loc="right", fontsize="small", color=INK)
+        ax.set_title(
+            f"{below} of {len(states)} bars below 0 (all runs)", loc="right", fontsize="small", color=TEXT_COLOR
+        )
 
     def _means(self, ax: Axes, curve: Rows) -> None:
         for policy in POLICIES:
@@ -166,7 +168,7 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
         dress(ax, x=f"updates k (n = {self.n})", y="L / largest", title=f"mean of L over {len(values)} runs")
         legend(ax, place="upper left")
 
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         """Return what the states say, by policy and update."""
         lines = []
         for policy in POLICIES:
@@ -184,9 +186,9 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
             "state. Half intervals and margins are medians over states. "
             "Refuted and confirmed go by the rigorous margin."
         )
-        return [Table(header, lines, caption), self._falls(rows)]
+        return [TableBlock(header, lines, caption), self._falls(rows)]
 
-    def _falls(self, rows: Rows) -> Table:
+    def _falls(self, rows: Rows) -> TableBlock:
         lines = []
         for policy in POLICIES:
             mine = rows.where(kind="curve", policy=policy)
@@ -200,4 +202,4 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
         caption = (
             "Steps from one point of the curve to the next, each run compared with itself; 90 % intervals over runs."
         )
-        return Table(header, lines, caption)
+        return TableBlock(header, lines, caption)

@@ -12,8 +12,8 @@ from modeseek.paper.comparison import OnPaperMixture
 from modeseek.paper.lines import POLICIES, Line, doubly_stochastic_line, fixed_lines
 from modeseek.paper.panels import SPREADS, Panel, Shown, Summary, draw_panels, endings, mean_table
 from modeseek.paper.rows import Rows
-from modeseek.plots import Style, palette
-from modeseek.report import Table
+from modeseek.plots import LineStyle, palette
+from modeseek.report import TableBlock
 
 __all__ = ["Sweep"]
 
@@ -57,7 +57,7 @@ that the number does not matter. A line like that of SMS means that one choice h
     def draw(self, rows: Rows) -> dict[str, Figure]:
         return {f"sweep-{spread}": draw_panels(rows, self._summary(spread)) for spread in self.spreads}
 
-    def tables(self, rows: Rows) -> list[Table]:
+    def tables(self, rows: Rows) -> list[TableBlock]:
         pairs = [(summary, panel) for summary in map(self._summary, self.spreads) for panel in summary.panels]
         means = [
             mean_table(rows, summary, measure, panel) for measure in ("n_clusters", "ari") for summary, panel in pairs
@@ -67,11 +67,11 @@ that the number does not matter. A line like that of SMS means that one choice h
     def _summary(self, spread: str) -> Summary:
         blue, orange, green, pink, _, red = palette(6)
         looks = {
-            "SMS, its h": ("SMS", Style(colour=orange, marker="s")),
-            "DSMS shrinking, h_inf": ("DSMS shrinking over h_inf", Style(colour=blue, marker="o", width=2.0)),
-            "DSMS shrinking, h_max": ("DSMS shrinking over h_max", Style(colour=green, marker="^", width=2.0)),
-            "DSMS walk, h_inf": ("DSMS walk over h_inf", Style(colour=red, marker="D", dash="--")),
-            "DSMS walk, h_max": ("DSMS walk over h_max", Style(colour=pink, marker="v", dash="--")),
+            "SMS, its h": ("SMS", LineStyle(color=orange, marker="s")),
+            "DSMS shrinking, h_inf": ("DSMS shrinking over h_inf", LineStyle(color=blue, marker="o", width=2.0)),
+            "DSMS shrinking, h_max": ("DSMS shrinking over h_max", LineStyle(color=green, marker="^", width=2.0)),
+            "DSMS walk, h_inf": ("DSMS walk over h_inf", LineStyle(color=red, marker="D", dash="--")),
+            "DSMS walk, h_max": ("DSMS walk over h_max", LineStyle(color=pink, marker="v", dash="--")),
         }
         lines = tuple(Shown(label, {"line": name}, style) for label, (name, style) in looks.items())
         panels = tuple(Panel(f"N = {n}\n{SPREADS[spread]}", {"spread": spread, "n_per_cluster": n}) for n in self.sizes)

@@ -16,8 +16,8 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_state
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, nearly_chosen
-from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
-from modeseek.plots.matching import alike
+from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
+from modeseek.plots.label_matching import alike
 from modeseek.plots.projection import View, project
 from modeseek.plots.style import new_figure
 
@@ -81,10 +81,12 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
 
 def _panels(estimator: ModeSeek) -> list[_Panel]:
     chosen, source = np.asarray(estimator.labels_), chosen_one(estimator)
-    by = "" if source is None else f"by {source.view}, "
+    by = "" if source is None else f"by {source.proposer}, "
     first = _Panel(f"chosen: {_count(estimator.n_clusters_)}", f"{by}stability {estimator.stability_:.2f}", chosen)
     others = (
-        _Panel(_count(each.n_clusters), f"by {each.view}, stability {each.stability:.2f}", alike(each.labels, chosen))
+        _Panel(
+            _count(each.n_clusters), f"by {each.proposer}, stability {each.stability:.2f}", alike(each.labels, chosen)
+        )
         for each in nearly_chosen(estimator)
     )
     return [first, *others]
@@ -92,7 +94,7 @@ def _panels(estimator: ModeSeek) -> list[_Panel]:
 
 def _shades(n_chosen: int, n: int) -> Array:
     """Return colours: those that the chosen clusters have in other pictures, then further ones, and grey for noise."""
-    return np.array([to_rgba(shade) for shade in [*palette(n_chosen), *palette(n)[n_chosen:], NOISE_COLOUR]])
+    return np.array([to_rgba(shade) for shade in [*palette(n_chosen), *palette(n)[n_chosen:], NOISE_COLOR]])
 
 
 def _draw(ax: Axes, view: View, panel: _Panel, shades: Array, *, chosen: bool) -> None:
@@ -103,13 +105,13 @@ def _draw(ax: Axes, view: View, panel: _Panel, shades: Array, *, chosen: bool) -
     y = view.points[shown, 1] if view.points.shape[1] > 1 else rng.uniform(-1, 1, len(shown))
     size = float(np.clip(3000 / len(shown), 1.5, 14))
     ax.scatter(x, y, s=size, c=shades[panel.labels[shown]], linewidths=0, rasterized=len(shown) > 5000)
-    ax.set_title(panel.title, loc="left", color=INK, fontsize="medium", fontweight="bold", pad=18)
-    ax.annotate(panel.note, (0, 1), (0, 5), "axes fraction", "offset points", fontsize="small", color=FAINT)
+    ax.set_title(panel.title, loc="left", color=TEXT_COLOR, fontsize="medium", fontweight="bold", pad=18)
+    ax.annotate(panel.note, (0, 1), (0, 5), "axes fraction", "offset points", fontsize="small", color=MUTED_COLOR)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.margins(0.06)
     for spine in ax.spines.values():
-        spine.set(color=INK if chosen else "#D0D0D0", linewidth=2.2 if chosen else 0.8)
+        spine.set(color=TEXT_COLOR if chosen else "#D0D0D0", linewidth=2.2 if chosen else 0.8)
 
 
 def _count(n: int) -> str:

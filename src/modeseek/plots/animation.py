@@ -19,14 +19,14 @@ from PIL import Image
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number
 from modeseek._storage import DataError, atomic_path, check_target
-from modeseek.plots.colours import INK, colours_of
-from modeseek.plots.style import dress, new_figure
+from modeseek.plots.colors import TEXT_COLOR, point_colors
+from modeseek.plots.run_source import Run, Watched, given_labels, recorded, some_rows, watch
+from modeseek.plots.style import new_figure, style_axes
 from modeseek.plots.trajectories import paths_of
-from modeseek.plots.watched import Run, Watched, given_labels, recorded, some_rows, watch
 
-__all__ = ["FILM_SUFFIXES", "animate"]
+__all__ = ["ANIMATION_SUFFIXES", "animate"]
 
-FILM_SUFFIXES = (".gif", ".mp4")
+ANIMATION_SUFFIXES = (".gif", ".mp4")
 SIZE, DOTS = (6.4, 5.0), 100
 MOST_POINTS = 4000
 FRAMES_PER_SECOND = 15
@@ -101,7 +101,7 @@ def animate(
     ax = figure.subplots()
     note = _note(run, rows, mine)
     step = _scene(ax, run, paths, mine[rows], np.unique(mine[mine != -1]))
-    dress(ax, x_label=names[0], y_label=names[1], title=title, note=note)
+    style_axes(ax, x_label=names[0], y_label=names[1], title=title, note=note)
     if names[1] == "":
         ax.set_yticks([])
     # laid out once: it would take longer than the drawing of each picture
@@ -121,7 +121,7 @@ def animate(
 
 
 def _check_film(path: str | os.PathLike[str]) -> None:
-    suffix = check_target(path, FILM_SUFFIXES).suffix.lower()
+    suffix = check_target(path, ANIMATION_SUFFIXES).suffix.lower()
     if suffix == ".mp4" and not FFMpegWriter.isAvailable():
         raise DataError(
             f"cannot write '{path}': .mp4 needs the program ffmpeg, which was not found; install it "
@@ -163,7 +163,7 @@ def _scene(ax: Axes, run: Watched, paths: Array, labels: IntArray, clusters: Int
     x, y = paths[0].T
     size = float(np.clip(5000 / n, 4, 40))
     ax.scatter(x, y, s=min(size, 9), c=SHADOW, linewidths=0, zorder=1)
-    colours = colours_of(labels, clusters, np.ones(n))
+    colours = point_colors(labels, clusters, np.ones(n))
     rim = size > 12
     points = ax.scatter(x, y, s=size, c=colours, edgecolors="white", linewidths=0.5 if rim else 0.0, zorder=3)
     # room for the words above the points
@@ -171,7 +171,9 @@ def _scene(ax: Axes, run: Watched, paths: Array, labels: IntArray, clusters: Int
     margin = 0.05 * np.where(high > low, high - low, 1.0)
     ax.set_xlim(low[0] - margin[0], high[0] + margin[0])
     ax.set_ylim(low[1] - margin[1], high[1] + 3 * margin[1])
-    words = ax.text(0.015, 0.985, "", transform=ax.transAxes, va="top", color=INK, family="monospace", fontsize="small")
+    words = ax.text(
+        0.015, 0.985, "", transform=ax.transAxes, va="top", color=TEXT_COLOR, family="monospace", fontsize="small"
+    )
     k, path = recorded(run, "snapshots").k, run.trace.h
     count = f"{len(clusters):,} cluster" + "s" * (len(clusters) != 1)
     known = bool(clusters.size) and run.labels is not None

@@ -9,10 +9,10 @@ from matplotlib.transforms import blended_transform_factory
 from modeseek._common.types import Array
 from modeseek.meanshift.bandwidth import Anchored, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Series
-from modeseek.plots.colours import FAINT, INK, palette
-from modeseek.plots.style import dress, new_axes
+from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
+from modeseek.plots.run_source import Run, Watched, recorded, watch
+from modeseek.plots.style import new_axes, style_axes
 from modeseek.plots.ticks import log_ticks
-from modeseek.plots.watched import Run, Watched, recorded, watch
 
 __all__ = ["plot_bandwidths"]
 
@@ -67,7 +67,9 @@ def plot_bandwidths(source: Run, *, ax: Axes | None = None, title: str | None = 
     ax.set_xlim(0.85, last * 1.15)
     low, high = _extent(path.values, run.range)
     ax.set_ylim(low, high)
-    dress(ax, x_label="update k" if run.plain else "draw k", y_label="bandwidth h", title=title, note=_note(run, path))
+    style_axes(
+        ax, x_label="update k" if run.plain else "draw k", y_label="bandwidth h", title=title, note=_note(run, path)
+    )
     log_ticks(ax.xaxis, 1.0, float(last))
     if run.range is not None:
         _name_ends(ax, run.range, high - low)
@@ -77,8 +79,8 @@ def plot_bandwidths(source: Run, *, ax: Axes | None = None, title: str | None = 
 def _draw_range(ax: Axes, run: Watched, ends: tuple[float, float, float], last: int, colour: str) -> None:
     h_min, h_inf, h_max = ends
     for h in (h_min, h_max):
-        ax.axhline(h, color=FAINT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
-    ax.axhline(h_inf, color=INK, linewidth=1.0, linestyle=":", zorder=2.5)
+        ax.axhline(h, color=MUTED_COLOR, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
+    ax.axhline(h_inf, color=TEXT_COLOR, linewidth=1.0, linestyle=":", zorder=2.5)
     if isinstance(run.policy, Shrinking | Uniform | Anchored):
         k = np.unique(np.geomspace(1, last, 300).astype(np.int64))
         draw = run.policy.draw
@@ -103,7 +105,7 @@ def _name_ends(ax: Axes, ends: tuple[float, float, float], height: float) -> Non
     at = -np.inf
     for name, h in zip(("h_min", "h_inf", "h_max"), ends, strict=True):
         at = max(h, at + APART * height)
-        colour = INK if name == "h_inf" else FAINT
+        colour = TEXT_COLOR if name == "h_inf" else MUTED_COLOR
         ax.text(1.015, at, f"{name} {h:.3g}", transform=side, va="center", fontsize="small", color=colour)
 
 

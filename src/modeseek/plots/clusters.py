@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_state
 from modeseek._storage import check_target
-from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, colours_of, palette
-from modeseek.plots.found import Labelled, found_by
-from modeseek.plots.legends import MOST_IN_LEGEND, cluster_legend
-from modeseek.plots.numbers import number_clusters
+from modeseek.plots.cluster_legend import MOST_IN_LEGEND, cluster_legend
+from modeseek.plots.cluster_numbers import number_clusters
+from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette, point_colors
+from modeseek.plots.labels_source import Labelled, found_by
 from modeseek.plots.projection import View, project
-from modeseek.plots.style import FIGURE_SIZE, PICTURE_SUFFIXES, dress, new_axes, save_figure
+from modeseek.plots.style import FIGURE_SIZE, FIGURE_SUFFIXES, new_axes, save_figure, style_axes
 
 __all__ = ["plot_clusters", "save_clusters"]
 
@@ -110,7 +110,7 @@ def plot_clusters(
     # a random order, so that no cluster lies on top of the others; always the same, so that a picture repeats
     shown = np.random.default_rng(0).permutation(len(X))[:MOST_POINTS]
     shown = shown[np.argsort(sure[shown] < limit, kind="stable")]
-    points = _Points(shown, colours_of(labels[shown], clusters, 0.15 + 0.85 * sure[shown]), sure[shown] < limit)
+    points = _Points(shown, point_colors(labels[shown], clusters, 0.15 + 0.85 * sure[shown]), sure[shown] < limit)
     many = len(clusters) > MOST_IN_LEGEND
     if view.points.shape[1] == 1:
         _draw_line(ax, view, labels, clusters, points)
@@ -123,7 +123,7 @@ def plot_clusters(
     ringed = f"confidence < {limit:g}  ({n_doubtful:,})" if n_doubtful else ""
     note = _note(clusters, n_noise, len(X), n_numbers, ringed, faint=confidence is not None)
     y_label = view.axes[1] if len(view.axes) > 1 else "points"
-    dress(ax, x_label=view.axes[0], y_label=y_label, title=title, note=note)
+    style_axes(ax, x_label=view.axes[0], y_label=y_label, title=title, note=note)
     cluster_legend(ax, clusters, sizes, n_noise, ringed=ringed)
     return ax
 
@@ -159,7 +159,7 @@ def save_clusters(
     >>> path.read_bytes()[1:4]
     b'PNG'
     """
-    check_target(path, PICTURE_SUFFIXES)  # before the work of drawing
+    check_target(path, FIGURE_SUFFIXES)  # before the work of drawing
     figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
     plot_clusters(
         X,
@@ -202,7 +202,7 @@ def _draw_plane(ax: Axes, view: View, points: _Points, *, many: bool) -> None:
     size = float(np.clip(9000 / len(points.rows), 3, 34))
     # a white rim tells touching points apart; on small ones there would be nothing but rim
     rim = size > 12
-    edges = np.where(points.doubtful, INK, "white" if rim else "none")
+    edges = np.where(points.doubtful, TEXT_COLOR, "white" if rim else "none")
     ax.scatter(
         view.points[points.rows, 0],
         view.points[points.rows, 1],
@@ -215,7 +215,7 @@ def _draw_plane(ax: Axes, view: View, points: _Points, *, many: bool) -> None:
     )
     x, y = view.centres.T
     area = 14 if many else 90
-    ax.scatter(x, y, s=area, marker="X", c=INK, edgecolors="white", linewidths=0.4 if many else 1.2, zorder=3)
+    ax.scatter(x, y, s=area, marker="X", c=TEXT_COLOR, edgecolors="white", linewidths=0.4 if many else 1.2, zorder=3)
 
 
 def _draw_line(
@@ -229,7 +229,7 @@ def _draw_line(
     groups = [values[labels == cluster] for cluster in clusters]
     shades = palette(len(clusters))
     if (labels == -1).any():
-        groups, shades = [*groups, values[labels == -1]], [*shades, NOISE_COLOUR]
+        groups, shades = [*groups, values[labels == -1]], [*shades, NOISE_COLOR]
     edges = np.histogram_bin_edges(values, bins=int(np.clip(np.sqrt(len(values)) * 2, 10, 80)))
     if len(groups) <= MOST_IN_LEGEND + 1:
         ax.hist(groups, bins=edges.tolist(), stacked=True, color=shades, edgecolor="white", linewidth=0.4)
@@ -248,12 +248,12 @@ def _draw_line(
         s=float(np.clip(4000 / len(points.rows), 2, 16)),
         c=points.colours,
         linewidths=np.where(points.doubtful, 0.7, 0.0).tolist(),
-        edgecolors=INK,
+        edgecolors=TEXT_COLOR,
         rasterized=len(points.rows) > 5000,
     )
     for centre in view.centres[:, 0]:
-        ax.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
-    ax.axhline(0, color=FAINT, linewidth=0.8)
+        ax.axvline(centre, color=TEXT_COLOR, linewidth=0.9, linestyle=(0, (4, 3)))
+    ax.axhline(0, color=MUTED_COLOR, linewidth=0.8)
     ax.set_ylim(-0.2 * top, 1.05 * top)
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.05 * top])
 

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.base import BaseClusterer
 from modeseek.meanshift.consensus import consensus
-from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
-from modeseek.plots.style import dress, new_axes
-from modeseek.plots.watched import some_rows
+from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
+from modeseek.plots.run_source import some_rows
+from modeseek.plots.style import new_axes, style_axes
 
 __all__ = ["plot_coassociation"]
 
@@ -85,14 +85,14 @@ def plot_coassociation(
     image = ax.imshow(together.shares, cmap=_shades(), vmin=0, vmax=1, interpolation="nearest", aspect="equal")
     _blocks(ax, shown, np.unique(mine[mine != -1]))
     note = f"{len(shown):,} of {n:,} points drawn" if len(shown) < n else ""
-    dress(ax, x_label="points, cluster by cluster", y_label="", title=title, note=note)
+    style_axes(ax, x_label="points, cluster by cluster", y_label="", title=title, note=note)
     ax.grid(visible=False)
     for spine in ax.spines.values():
         spine.set_visible(False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, aspect=24, pad=0.03)
-    bar.set_label(together.meaning, color=INK)
+    bar.set_label(together.meaning, color=TEXT_COLOR)
     bar.outline.set_visible(False)
-    bar.ax.tick_params(colors=FAINT, labelcolor=INK)
+    bar.ax.tick_params(colors=MUTED_COLOR, labelcolor=TEXT_COLOR)
     return ax
 
 
@@ -159,7 +159,7 @@ def _blocks(ax: Axes, shown: IntArray, clusters: IntArray) -> None:
     strip, places, names = max(STRIP * n, 0.1), [], []
     for a, b in pairwise(starts):
         label = shown[a]
-        colour = NOISE_COLOUR if label == -1 else shades[label.item()]
+        colour = NOISE_COLOR if label == -1 else shades[label.item()]
         ax.add_patch(Rectangle((a - 0.5, -0.5 - strip), b - a, strip, facecolor=colour, linewidth=0))
         ax.add_patch(Rectangle((-0.5 - strip, a - 0.5), strip, b - a, facecolor=colour, linewidth=0))
         if b - a >= NAMED * n:

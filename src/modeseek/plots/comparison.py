@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice
-from modeseek.plots.colours import FAINT, INK, NOISE_COLOUR, palette
-from modeseek.plots.found import Labelled, found_by
-from modeseek.plots.matching import alike
+from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
+from modeseek.plots.label_matching import alike
+from modeseek.plots.labels_source import Labelled, found_by
 from modeseek.plots.style import new_axes
 from modeseek.plots.ticks import plain
 
@@ -98,9 +98,11 @@ def plot_comparison(
     few = max(sides.counts.shape) <= MOST_IN_FLOW
     moved, total = int(sides.counts[~sides.stay].sum()), int(sides.counts.sum())
     note = f"{moved:,} of {total:,} points moved ({moved / total:.0%})"
-    ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=FAINT)
+    ax.annotate(
+        note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=MUTED_COLOR
+    )
     if title:
-        ax.set_title(title, loc="left", color=INK, fontsize="large", fontweight="bold", pad=22)
+        ax.set_title(title, loc="left", color=TEXT_COLOR, fontsize="large", fontweight="bold", pad=22)
     if kind == "flow" or (kind == "auto" and few):
         _flow(ax, sides, names)
     else:
@@ -143,7 +145,7 @@ def _sides(first: tuple[IntArray, list[str]], second: tuple[IntArray, list[str]]
     key = [row if row < a else from_where[column] + 0.5 for column, row in enumerate(partner)]
     order = np.concatenate([np.argsort(key, kind="stable"), np.arange(b, len(theirs))]).astype(np.intp)
     shades = palette(max(a, int(partner.max(initial=-1)) + 1))
-    colours = [*shades[:a], NOISE_COLOUR][: len(mine)], [*(shades[row] for row in partner), NOISE_COLOUR]
+    colours = [*shades[:a], NOISE_COLOR][: len(mine)], [*(shades[row] for row in partner), NOISE_COLOR]
     right = [theirs[column] for column in order], [colours[1][column] for column in order]
     return _Sides((mine, right[0]), (colours[0], right[1]), counts[:, order], stay[:, order])
 
@@ -187,9 +189,9 @@ def _flow(ax: Axes, sides: _Sides, names: tuple[str, str]) -> None:
             ax.add_patch(Rectangle((at, top), BLOCK, size * scale, facecolor=colour, linewidth=0))
             middle = top + size * scale / 2
             if middle - above >= LINE:
-                ax.text(where, middle, f"{name}  ({size:,})", ha=align, va="center", color=INK)
+                ax.text(where, middle, f"{name}  ({size:,})", ha=align, va="center", color=TEXT_COLOR)
                 above = middle
-        ax.text(at + BLOCK / 2, 1.03, names[side], ha="center", va="top", color=INK, fontweight="bold")
+        ax.text(at + BLOCK / 2, 1.03, names[side], ha="center", va="top", color=TEXT_COLOR, fontweight="bold")
     ax.set_xlim(-0.34, 1.34)
     ax.set_ylim(1.09, -0.01)
     ax.set_axis_off()
@@ -215,22 +217,22 @@ def _matrix(ax: Axes, sides: _Sides, names: tuple[str, str]) -> None:
     image = ax.imshow(share, cmap=shades, vmin=0, vmax=1, aspect="equal", interpolation="nearest")
     if max(counts.shape) <= MOST_NUMBERS:
         for i, j in zip(*np.nonzero(counts), strict=True):
-            colour = "white" if share[i, j] > 0.45 else INK
+            colour = "white" if share[i, j] > 0.45 else TEXT_COLOR
             ax.text(j, i, plain(counts[i, j]), ha="center", va="center", fontsize="x-small", color=colour)
     for axis, words in ((ax.yaxis, sides.names[0]), (ax.xaxis, sides.names[1])):
         step = -(-len(words) // 20)
         axis.set_ticks(np.arange(0, len(words), step), words[::step])
     if max(map(len, sides.names[1])) > 3:
         ax.tick_params(axis="x", rotation=90)
-    ax.tick_params(length=0, labelcolor=INK, labelsize="small")
+    ax.tick_params(length=0, labelcolor=TEXT_COLOR, labelsize="small")
     # those who stay, in frames
     for i, j in zip(*np.nonzero(sides.stay & (counts > 0)), strict=True):
         ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=0.9))
-    ax.set_ylabel(names[0], color=INK)
-    ax.set_xlabel(names[1], color=INK)
+    ax.set_ylabel(names[0], color=TEXT_COLOR)
+    ax.set_xlabel(names[1], color=TEXT_COLOR)
     for spine in ax.spines.values():
         spine.set_color("#D0D0D0")
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, aspect=24, pad=0.03)
-    bar.set_label(f"share of the cluster in {names[0]}", color=INK)
+    bar.set_label(f"share of the cluster in {names[0]}", color=TEXT_COLOR)
     bar.outline.set_visible(False)
-    bar.ax.tick_params(colors=FAINT, labelcolor=INK)
+    bar.ax.tick_params(colors=MUTED_COLOR, labelcolor=TEXT_COLOR)

@@ -15,11 +15,11 @@ from matplotlib.legend import Legend
 from numpy.typing import ArrayLike
 
 from modeseek._common.types import Array
-from modeseek.plots.colours import FAINT, INK, palette
-from modeseek.plots.style import LETTER_INCHES, dress, new_axes
+from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
+from modeseek.plots.style import LETTER_INCHES, new_axes, style_axes
 from modeseek.plots.ticks import log_ticks, x_ticks
 
-__all__ = ["Band", "Style", "legend_below", "plot_lines", "style_cycle"]
+__all__ = ["Band", "LineStyle", "legend_below", "plot_lines", "style_cycle"]
 
 Dash: TypeAlias = str | tuple[float, Sequence[float]]
 
@@ -50,12 +50,12 @@ class Band(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Style:
+class LineStyle:
     """How a line looks.
 
     Attributes
     ----------
-    colour : str
+    color : str
         Colour of the line, its markers and its interval.
     dash : str or tuple
         Dashes, as matplotlib writes them: "-" or (offset, (on, off, ...)).
@@ -67,30 +67,30 @@ class Style:
         Opacity of the interval.
     """
 
-    colour: str = INK
+    color: str = TEXT_COLOR
     dash: Dash = "-"
     marker: str = "o"
     width: float = 1.8
     alpha: float = 0.15
 
 
-def style_cycle(n: int) -> list[Style]:
+def style_cycle(n: int) -> list[LineStyle]:
     """Return n styles that differ in colour, and in marker and dash, so that they can be told apart in grey.
 
     Examples
     --------
     >>> first, second = style_cycle(2)
-    >>> first.colour, first.marker, second.colour, second.marker
+    >>> first.color, first.marker, second.color, second.marker
     ('#0072B2', 'o', '#E69F00', 's')
     """
-    return [Style(colour, DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)]) for i, colour in enumerate(palette(n))]
+    return [LineStyle(color, DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)]) for i, color in enumerate(palette(n))]
 
 
 def plot_lines(
     lines: Mapping[str, Band],
     *,
     ax: Axes | None = None,
-    styles: Mapping[str, Style] | None = None,
+    styles: Mapping[str, LineStyle] | None = None,
     x_label: str = "",
     y_label: str = "",
     title: str | None = None,
@@ -111,7 +111,7 @@ def plot_lines(
         Name -> line; drawn and listed in this order.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new pyplot figure.
-    styles : mapping of str to Style, default=None
+    styles : mapping of str to LineStyle, default=None
         Name -> how it looks; a line that has no style here takes its own from `style_cycle`. Names that are not
         among the lines are ignored, so that several panels can share one mapping.
     x_label, y_label : str, default=""
@@ -150,11 +150,16 @@ def plot_lines(
     given = styles or {}
     if reference is not None:
         ax.axhline(
-            reference, color=FAINT, linewidth=1.0, linestyle=":", zorder=REFERENCE_ORDER, label=reference_label or None
+            reference,
+            color=MUTED_COLOR,
+            linewidth=1.0,
+            linestyle=":",
+            zorder=REFERENCE_ORDER,
+            label=reference_label or None,
         )
     for (name, band), own in zip(bands.items(), style_cycle(len(bands)), strict=True):
         _draw(ax, name, band, given.get(name, own))
-    dress(ax, x_label=x_label, y_label=y_label, title=title)
+    style_axes(ax, x_label=x_label, y_label=y_label, title=title)
     x_ticks(ax, np.concatenate([band[0] for band in bands.values()] or [np.empty(0)]), log=log_x)
     if log_y:
         log_ticks(ax.yaxis, *ax.get_ylim())
@@ -208,7 +213,7 @@ def legend_below(figure: Figure, axes: Axes | Iterable[Axes]) -> Legend:
         loc="outside lower center",
         ncols=max(1, n_columns),
         frameon=False,
-        labelcolor=INK,
+        labelcolor=TEXT_COLOR,
         handlelength=2.8,
         columnspacing=2.0,
     )
@@ -222,12 +227,12 @@ def _checked(name: str, band: Band) -> tuple[Array, Array, Array, Array]:
     return x, mean, low, high
 
 
-def _draw(ax: Axes, name: str, band: tuple[Array, Array, Array, Array], style: Style) -> None:
+def _draw(ax: Axes, name: str, band: tuple[Array, Array, Array, Array], style: LineStyle) -> None:
     x, mean, low, high = band
     ax.plot(
         x,
         mean,
-        color=style.colour,
+        color=style.color,
         linestyle=style.dash,
         linewidth=style.width,
         marker=style.marker,
@@ -237,13 +242,11 @@ def _draw(ax: Axes, name: str, band: tuple[Array, Array, Array, Array], style: S
         label=name,
         zorder=LINE_ORDER,
     )
-    ax.fill_between(x, low, high, color=style.colour, alpha=style.alpha, linewidth=0, zorder=BAND_ORDER)
+    ax.fill_between(x, low, high, color=style.color, alpha=style.alpha, linewidth=0, zorder=BAND_ORDER)
     known = np.isfinite(mean) & np.isfinite(low) & np.isfinite(high)
     padded = np.r_[False, known, False]
     alone = known & ~padded[:-2] & ~padded[2:]
-    ax.vlines(
-        x[alone], low[alone], high[alone], color=style.colour, alpha=0.5, linewidth=style.width, zorder=BAND_ORDER
-    )
+    ax.vlines(x[alone], low[alone], high[alone], color=style.color, alpha=0.5, linewidth=style.width, zorder=BAND_ORDER)
 
 
 def _entries(panels: Sequence[Axes]) -> dict[str, Artist]:
@@ -264,6 +267,6 @@ def _legend_beside(ax: Axes) -> None:
             loc="upper left",
             bbox_to_anchor=(1.01, 1.0),
             frameon=False,
-            labelcolor=INK,
+            labelcolor=TEXT_COLOR,
             handlelength=2.8,
         )

@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
-from modeseek.plots.colours import INK, NOISE_COLOUR, palette
-from modeseek.plots.legends import cluster_legend
-from modeseek.plots.look import Source, look_at
-from modeseek.plots.style import dress, new_axes
+from modeseek.plots.cluster_legend import cluster_legend
+from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
+from modeseek.plots.style import new_axes, style_axes
+from modeseek.plots.tree_source import Source, look_at
 
 __all__ = ["plot_prominence"]
 
@@ -29,7 +29,7 @@ def plot_prominence(
 
     Parameters
     ----------
-    source : ScaleTree or fitted ModeSeek
+    source : MergeTree or fitted ModeSeek
         The modes.
     level : float, default=None
         Prominence that a cluster needs, drawn as a line. None: the one chosen, if any.
@@ -46,8 +46,8 @@ def plot_prominence(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from modeseek.selection.prominence import mode_tree, scale_tree
-    >>> tree = scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
+    >>> from modeseek.selection.modes import point_tree, merge_tree
+    >>> tree = merge_tree(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
     >>> ax = plot_prominence(tree, level=0.5, ax=Figure().subplots())
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().texts]
     ('log density at the mode', ['0  (2)', '1  (1)'])
@@ -60,7 +60,7 @@ def plot_prominence(
     y = np.where(np.isinf(tree.prominence), EDGE * top, tree.prominence)
     area = SMALL + LARGE * tree.size / tree.size.max() / np.sqrt(max(len(look.sizes), 4))
     shades = np.array(palette(len(look.sizes)))
-    ax.scatter(tree.height[~look.tops], y[~look.tops], s=SMALL, c=NOISE_COLOUR, linewidths=0, zorder=2, clip_on=False)
+    ax.scatter(tree.height[~look.tops], y[~look.tops], s=SMALL, c=NOISE_COLOR, linewidths=0, zorder=2, clip_on=False)
     # the largest first, so that they hide nobody
     tops = np.flatnonzero(look.tops)[np.argsort(-area[look.tops], kind="stable")]
     ax.scatter(
@@ -74,13 +74,13 @@ def plot_prominence(
         zorder=3,
     )
     if look.level is not None:
-        ax.axhline(look.level, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
+        ax.axhline(look.level, color=TEXT_COLOR, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
         side, text = blended_transform_factory(ax.transAxes, ax.transData), f"level {look.level:.3g}"
-        ax.text(1.0, look.level, text, transform=side, ha="right", va="bottom", fontsize="small", color=INK)
+        ax.text(1.0, look.level, text, transform=side, ha="right", va="bottom", fontsize="small", color=TEXT_COLOR)
     _set_apart(ax, top, ticks=bool(len(finite)) or look.level is not None)
     small = int((~look.tops).sum())
     note = f"{len(tree):,} modes, {small:,} without a cluster of their own (grey)" if small else ""
-    dress(ax, x_label="log density at the mode", y_label="prominence (above the saddle)", title=title, note=note)
+    style_axes(ax, x_label="log density at the mode", y_label="prominence (above the saddle)", title=title, note=note)
     cluster_legend(ax, np.arange(len(look.sizes)), look.sizes, look.n_noise)
     return ax
 

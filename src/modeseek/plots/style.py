@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from modeseek._storage import atomic_path, check_target
-from modeseek.plots.colours import FAINT, INK
+from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 
-__all__ = ["FIGURE_SIZE", "LETTER_INCHES", "PICTURE_SUFFIXES", "dress", "new_axes", "new_figure", "save_figure"]
+__all__ = ["FIGURE_SIZE", "FIGURE_SUFFIXES", "LETTER_INCHES", "new_axes", "new_figure", "save_figure", "style_axes"]
 
-PICTURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
+FIGURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
 FIGURE_SIZE = (7.2, 5.0)
 LETTER_INCHES = 0.085  # about how wide a letter of ten points is
 
@@ -34,7 +34,7 @@ def new_figure(width: float, height: float) -> Figure:
     return plt.figure(figsize=(width, height), layout="constrained")
 
 
-def dress(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, note: str = "") -> None:
+def style_axes(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, note: str = "") -> None:
     """Label axes and draw their frame and grid, faint enough to stand behind the data.
 
     Parameters
@@ -51,22 +51,24 @@ def dress(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, not
     Examples
     --------
     >>> ax = Figure().subplots()
-    >>> dress(ax, x_label="points", y_label="clusters", title="How many")
+    >>> style_axes(ax, x_label="points", y_label="clusters", title="How many")
     >>> ax.get_title(loc="left")
     'How many'
     """
-    ax.set_xlabel(x_label, color=INK)
-    ax.set_ylabel(y_label, color=INK)
+    ax.set_xlabel(x_label, color=TEXT_COLOR)
+    ax.set_ylabel(y_label, color=TEXT_COLOR)
     # small letters are a sixth narrower
     note = textwrap.fill(note, max(30, int(1.2 * ax.bbox.width / ax.figure.dpi / LETTER_INCHES)))
     if title:
         pad = 10 + 12 * len(note.splitlines())  # the note stands between the title and the picture
-        ax.set_title(title, loc="left", color=INK, fontsize="large", fontweight="bold", pad=pad)
+        ax.set_title(title, loc="left", color=TEXT_COLOR, fontsize="large", fontweight="bold", pad=pad)
     if note:
-        ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=FAINT)
+        ax.annotate(
+            note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=MUTED_COLOR
+        )
     ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(FAINT)
-    ax.tick_params(which="both", colors=FAINT, labelcolor=INK)
+    ax.spines[["left", "bottom"]].set_color(MUTED_COLOR)
+    ax.tick_params(which="both", colors=MUTED_COLOR, labelcolor=TEXT_COLOR)
     ax.grid(visible=True, color="#EBEBEB", linewidth=0.8)
     ax.set_axisbelow(True)
 
@@ -93,7 +95,7 @@ def save_figure(path: str | os.PathLike[str], figure: Figure) -> None:
     >>> path.read_bytes()[1:4]
     b'PNG'
     """
-    suffix = check_target(path, PICTURE_SUFFIXES).suffix.lower()
+    suffix = check_target(path, FIGURE_SUFFIXES).suffix.lower()
     # neither the time of day nor random names, so that the file repeats
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
     with mpl.rc_context({"svg.hashsalt": "modeseek"}), atomic_path(path) as part:

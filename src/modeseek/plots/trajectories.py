@@ -11,13 +11,13 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.types import Array, IntArray
-from modeseek.plots.colours import NOISE_COLOUR, colours_of
-from modeseek.plots.legends import MOST_IN_LEGEND, cluster_legend
-from modeseek.plots.numbers import number_clusters
+from modeseek.plots.cluster_legend import MOST_IN_LEGEND, cluster_legend
+from modeseek.plots.cluster_numbers import number_clusters
+from modeseek.plots.colors import NOISE_COLOR, point_colors
 from modeseek.plots.projection import project
-from modeseek.plots.style import dress, new_axes
+from modeseek.plots.run_source import Run, Watched, given_labels, recorded, some_rows, watch
+from modeseek.plots.style import new_axes, style_axes
 from modeseek.plots.ticks import plain
-from modeseek.plots.watched import Run, Watched, given_labels, recorded, some_rows, watch
 
 __all__ = ["paths_of", "plot_trajectories"]
 
@@ -72,13 +72,13 @@ def plot_trajectories(
     paths, names = paths_of(snapshots.values, rows, feature_names)
     ax = new_axes() if ax is None else ax
     clusters, sizes = np.unique(mine[mine != -1], return_counts=True)
-    colours = colours_of(mine[rows], clusters, np.ones(len(rows)))
+    colours = point_colors(mine[rows], clusters, np.ones(len(rows)))
     flat = paths.shape[2] == 1
     if flat:
         time = np.broadcast_to(snapshots.k[:, None, None].astype(np.float64), paths.shape)
         paths = np.concatenate([paths, time], axis=2)
     _draw(ax, paths, colours, mine[rows] == -1, seen=not flat)
-    dress(ax, x_label=names[0], y_label="updates" if flat else names[1], title=title, note=_note(run, rows, mine))
+    style_axes(ax, x_label=names[0], y_label="updates" if flat else names[1], title=title, note=_note(run, rows, mine))
     if flat:
         _time_axis(ax, snapshots.k)
     own = mine[rows] != -1
@@ -115,7 +115,7 @@ def _draw(ax: Axes, paths: Array, colours: Array, lost: NDArray[np.bool_], *, se
     )
     ax.add_collection(lines)
     size = float(np.clip(2000 / n, 2.5, 12))
-    ax.scatter(paths[0, :, 0], paths[0, :, 1], s=size, c=NOISE_COLOUR, linewidths=0, zorder=1.8, rasterized=rasterized)
+    ax.scatter(paths[0, :, 0], paths[0, :, 1], s=size, c=NOISE_COLOR, linewidths=0, zorder=1.8, rasterized=rasterized)
     if seen:
         ax.scatter(
             paths[-1, :, 0],

@@ -3,42 +3,42 @@
 from modeseek.report.blocks import (
     Block,
     Bullets,
-    Cell,
+    CellLines,
     Details,
-    Fragment,
     Heading,
-    Jump,
-    Mark,
+    HtmlBlock,
+    ImageBlock,
     Page,
     Paragraph,
-    Picture,
-    Stack,
+    RowLink,
     Swatch,
-    Table,
+    TableBlock,
+    TableCell,
+    Verdict,
 )
 from modeseek.report.clustering import write_report
 from modeseek.report.code import block_lines, python_lines
 from modeseek.report.html import to_html
-from modeseek.report.inline import Plain
+from modeseek.report.inline import PlainText
 from modeseek.report.markdown import to_markdown
 from modeseek.report.writing import write_page
 
 __all__ = [
     "Block",
     "Bullets",
-    "Cell",
+    "CellLines",
     "Details",
-    "Fragment",
     "Heading",
-    "Jump",
-    "Mark",
+    "HtmlBlock",
+    "ImageBlock",
     "Page",
     "Paragraph",
-    "Picture",
-    "Plain",
-    "Stack",
+    "PlainText",
+    "RowLink",
     "Swatch",
-    "Table",
+    "TableBlock",
+    "TableCell",
+    "Verdict",
     "block_lines",
     "python_lines",
     "to_html",

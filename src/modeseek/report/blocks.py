@@ -10,21 +10,21 @@ from typing import TypeAlias
 __all__ = [
     "Block",
     "Bullets",
-    "Cell",
+    "CellLines",
     "Details",
-    "Fragment",
     "Heading",
-    "Jump",
-    "Mark",
+    "HtmlBlock",
+    "ImageBlock",
     "Page",
     "Paragraph",
-    "Picture",
-    "Stack",
+    "RowLink",
     "Swatch",
-    "Table",
+    "TableBlock",
+    "TableCell",
+    "Verdict",
 ]
 
-MARK_KINDS = ("good", "partly", "bad")
+VERDICT_KINDS = ("good", "partly", "bad")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Bullets:
 
 
 @dataclass(frozen=True)
-class Mark:
+class Verdict:
     """A verdict in a table.
 
     Attributes
@@ -79,8 +79,10 @@ class Mark:
     kind: str
 
     def __post_init__(self) -> None:
-        if self.kind not in MARK_KINDS:
-            raise ValueError(f"kind of mark {self.text!r} must be one of {', '.join(MARK_KINDS)}; got {self.kind!r}.")
+        if self.kind not in VERDICT_KINDS:
+            raise ValueError(
+                f"kind of verdict {self.text!r} must be one of {', '.join(VERDICT_KINDS)}; got {self.kind!r}."
+            )
 
 
 @dataclass(frozen=True)
@@ -91,20 +93,20 @@ class Swatch:
     ----------
     text : str
         The name; nothing in it is markup.
-    colour : str
+    color : str
         "#rrggbb".
     """
 
     text: str
-    colour: str
+    color: str
 
     def __post_init__(self) -> None:
-        if not re.fullmatch("#[0-9a-fA-F]{6}", self.colour):
-            raise ValueError(f"colour of swatch {self.text!r} must be '#rrggbb'; got {self.colour!r}.")
+        if not re.fullmatch("#[0-9a-fA-F]{6}", self.color):
+            raise ValueError(f"color of swatch {self.text!r} must be '#rrggbb'; got {self.color!r}.")
 
 
 @dataclass(frozen=True)
-class Jump:
+class RowLink:
     """A name in a table that leads to a place on the page.
 
     Attributes
@@ -123,24 +125,24 @@ class Jump:
 
 
 @dataclass(frozen=True)
-class Stack:
+class CellLines:
     """Lines, one below the other, in one cell of a table."""
 
     lines: Sequence[str]
 
 
-Cell: TypeAlias = str | Mark | Swatch | Jump | Stack
+TableCell: TypeAlias = str | Verdict | Swatch | RowLink | CellLines
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """A table; its first column names the rows.
 
     Attributes
     ----------
     header : sequence of str
         Names of the columns.
-    rows : sequence of sequences of str, Mark, Swatch, Jump or Stack
+    rows : sequence of sequences of str, Verdict, Swatch, RowLink or CellLines
         The cells.
     caption : str
         What it shows; stands above it.
@@ -149,7 +151,7 @@ class Table:
     """
 
     header: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[TableCell]]
     caption: str = ""
     numeric: bool = True
 
@@ -160,7 +162,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ImageBlock:
     """A picture, in two files beside the page: a PNG, and an SVG if there is one.
 
     Attributes
@@ -187,7 +189,7 @@ class Details:
 
 
 @dataclass(frozen=True)
-class Fragment:
+class HtmlBlock:
     """A part of a page that is HTML already: whoever makes one has escaped what is text in it.
 
     Attributes
@@ -208,7 +210,7 @@ class Fragment:
     script: str = ""
 
 
-Block: TypeAlias = Heading | Paragraph | Bullets | Table | Picture | Details | Fragment
+Block: TypeAlias = Heading | Paragraph | Bullets | TableBlock | ImageBlock | Details | HtmlBlock
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 
 from modeseek._storage import atomic_path, check_target, temporary_folder
 from modeseek.plots.clusters import save_clusters
-from modeseek.report.blocks import Block, Bullets, Fragment, Heading, Page, Picture
+from modeseek.report.blocks import Block, Bullets, Heading, HtmlBlock, ImageBlock, Page
 from modeseek.report.code import fit_lines
 from modeseek.report.ending import ending, unfinished
 from modeseek.report.html import to_html
-from modeseek.report.inline import Plain
+from modeseek.report.inline import PlainText
 from modeseek.report.pictures import Inlined, inline_picture
 from modeseek.report.scatter import scatter
 from modeseek.report.sections import clusters_section, question_section, sureness_section
@@ -125,7 +125,7 @@ def write_report(
         _code(fit_lines(model) if code is None else code),
     ]
     count = len(subject.clusters)
-    page = Page(Plain(title or _clusters_in_words(count).capitalize()), _lead(subject), blocks)
+    page = Page(PlainText(title or _clusters_in_words(count).capitalize()), _lead(subject), blocks)
     # a lone half of a character, as broken files have, is no text
     text = to_html(page, ".").encode("utf-8", "replace")
     with atomic_path(path) as part:
@@ -165,7 +165,7 @@ def _lead(subject: Subject) -> str:
 
 
 def _remarks(notes: Sequence[str]) -> list[Block]:
-    return [Heading("Notes"), Bullets([Plain(note) for note in notes])] if notes else []
+    return [Heading("Notes"), Bullets([PlainText(note) for note in notes])] if notes else []
 
 
 def _still(subject: Subject) -> Inlined:
@@ -179,12 +179,12 @@ def _still(subject: Subject) -> Inlined:
             confidence=None if subject.confidence is None else np.clip(subject.confidence, 0, 1),
             feature_names=subject.features,
         )
-        return inline_picture(Picture("still", "", ""), folder)
+        return inline_picture(ImageBlock("still", "", ""), folder)
 
 
-def _code(text: str) -> Fragment:
+def _code(text: str) -> HtmlBlock:
     html = (
         '<div class="code">\n<button type="button" class="copy" hidden>Copy</button>\n'
         f'<pre tabindex="0"><code>{escape(text.rstrip())}\n</code></pre>\n</div>\n'
     )
-    return Fragment(html, text, CODE_CSS, (files("modeseek.report") / "copy.js").read_text(encoding="utf-8"))
+    return HtmlBlock(html, text, CODE_CSS, (files("modeseek.report") / "copy.js").read_text(encoding="utf-8"))

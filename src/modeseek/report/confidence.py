@@ -6,7 +6,7 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek.estimators.display import DOUBTFUL
-from modeseek.report.blocks import Fragment
+from modeseek.report.blocks import HtmlBlock
 
 __all__ = ["confidence_histogram"]
 
@@ -31,7 +31,7 @@ CSS = """
 """
 
 
-def confidence_histogram(confidence: Array) -> Fragment:
+def confidence_histogram(confidence: Array) -> HtmlBlock:
     """Return a histogram of confidences in [0, 1]; bars of doubtful rows are hollow.
 
     Examples
@@ -52,7 +52,7 @@ def confidence_histogram(confidence: Array) -> Fragment:
         f"<figcaption>How many rows have which confidence. Rows below {DOUBTFUL:g}, hollow, count as doubtful."
         "</figcaption>\n</figure>\n"
     )
-    return Fragment(html, text, CSS)
+    return HtmlBlock(html, text, CSS)
 
 
 def _bars(counts: list[int]) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from modeseek.estimators.alternatives import nearly_chosen
-from modeseek.report.blocks import Block, Cell, Heading, Mark, Paragraph, Table
-from modeseek.report.inline import Plain
+from modeseek.report.blocks import Block, Heading, Paragraph, TableBlock, TableCell, Verdict
+from modeseek.report.inline import PlainText
 
 __all__ = ["ending", "unfinished"]
 
@@ -31,7 +31,7 @@ def unfinished(model: Any) -> str:
 def _choice(model: Any) -> list[Block]:
     blocks: list[Block] = [
         Heading("How they were chosen"),
-        Paragraph(Plain(f"{type(model).__name__}: {model.message_}.")),
+        Paragraph(PlainText(f"{type(model).__name__}: {model.message_}.")),
     ]
     if not model.alternatives_:
         return blocks
@@ -39,12 +39,12 @@ def _choice(model: Any) -> list[Block]:
         blocks.append(_whole(model.stability_))
     nearly = nearly_chosen(model)
     if nearly:
-        rows = [[_count(each.n_clusters), f"{each.stability:.2f}", each.view] for each in nearly]
+        rows = [[_count(each.n_clusters), f"{each.stability:.2f}", each.proposer] for each in nearly]
         wish = (
             " `n_clusters`, in the command `--n-clusters`, asks for another number." if model.n_clusters is None else ""
         )
         caption = f"Other partitions that were looked at, the best first.{wish}"
-        blocks.append(Table(["nearly chosen", "stability", "by"], rows, caption))
+        blocks.append(TableBlock(["nearly chosen", "stability", "by"], rows, caption))
     return blocks
 
 
@@ -62,8 +62,8 @@ def _count(n_clusters: int) -> str:
 
 def _run(model: Any) -> list[Block]:
     outcome, part = model.outcome_, model.partition_
-    by_itself = Mark("ended by itself", "good") if outcome.converged else Mark("stopped early", "bad")
-    rows: list[list[Cell]] = [["the run", by_itself], ["why", outcome.value]]
+    by_itself = Verdict("ended by itself", "good") if outcome.converged else Verdict("stopped early", "bad")
+    rows: list[list[TableCell]] = [["the run", by_itself], ["why", outcome.value]]
     rows.append(["certified", "yes" if part.certified else "no"])
     for name in BANDWIDTHS:
         h = getattr(model, f"{name}_", None)
@@ -80,4 +80,4 @@ def _run(model: Any) -> list[Block]:
         "the data as clustered. Diameter: how wide the widest cluster is at the end. Gap: how far the nearest two lie "
         "apart."
     )
-    return [Heading("How the run ended"), Table(["", ""], rows, caption, numeric=False)]
+    return [Heading("How the run ended"), TableBlock(["", ""], rows, caption, numeric=False)]

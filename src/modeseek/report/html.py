@@ -13,18 +13,18 @@ from html import escape
 from modeseek.report import inline
 from modeseek.report.blocks import (
     Bullets,
-    Cell,
+    CellLines,
     Details,
-    Fragment,
     Heading,
-    Jump,
-    Mark,
+    HtmlBlock,
+    ImageBlock,
     Page,
     Paragraph,
-    Picture,
-    Stack,
+    RowLink,
     Swatch,
-    Table,
+    TableBlock,
+    TableCell,
+    Verdict,
 )
 from modeseek.report.pictures import inline_picture
 from modeseek.report.tables import right_aligned, words
@@ -88,7 +88,7 @@ def to_html(page: Page, folder: str | os.PathLike[str]) -> str:
     lead = "".join(f'<p class="lead">{inline.to_html(text)}</p>\n' for text in inline.paragraphs(page.lead))
     remaining = iter(of_headings)
     # each rule and each script once, however many parts need it
-    fragments = [block for block in page.blocks if isinstance(block, Fragment)]
+    fragments = [block for block in page.blocks if isinstance(block, HtmlBlock)]
     scripts = list(dict.fromkeys(f"\n{each.script.strip()}\n" for each in fragments if each.script))
     css = CSS + "".join(dict.fromkeys(each.css for each in fragments))
     body = "".join(
@@ -138,17 +138,19 @@ def _heading(heading: Heading, anchor: str) -> str:
     return f'<h{heading.level} id="{escape(anchor)}">{inline.to_html(heading.text)}</h{heading.level}>\n'
 
 
-def _block(block: Paragraph | Bullets | Table | Picture | Details | Fragment, folder: str | os.PathLike[str]) -> str:
+def _block(
+    block: Paragraph | Bullets | TableBlock | ImageBlock | Details | HtmlBlock, folder: str | os.PathLike[str]
+) -> str:
     match block:
         case Paragraph(text):
             return "".join(f"<p>{inline.to_html(part)}</p>\n" for part in inline.paragraphs(text))
         case Bullets(items):
             return "<ul>\n" + "".join(f"<li>{inline.to_html(item)}</li>\n" for item in items) + "</ul>\n"
-        case Table():
+        case TableBlock():
             return _table(block)
-        case Picture():
+        case ImageBlock():
             return _picture(block, folder)
-        case Fragment(html):
+        case HtmlBlock(html):
             return html
         case Details(summary, text):
             # a line break right after <pre> would be dropped, but not one after <code>
@@ -158,11 +160,11 @@ def _block(block: Paragraph | Bullets | Table | Picture | Details | Fragment, fo
             )
 
 
-def _picture(picture: Picture, folder: str | os.PathLike[str]) -> str:
+def _picture(picture: ImageBlock, folder: str | os.PathLike[str]) -> str:
     uri, width, height = inline_picture(picture, folder)
     image = f'<img src="{uri}" alt="{escape(picture.alt)}" width="{width}" height="{height}">'
     if width > WIDE:  # on a narrow screen it scrolls, as its letters would be too small
-        label = escape(inline.plain(picture.caption) or picture.alt or "Picture")
+        label = escape(inline.plain(picture.caption) or picture.alt or "ImageBlock")
         image = f'<div class="scroll wide" role="region" tabindex="0" aria-label="{label}">{image}</div>'
     return f"<figure>\n{image}\n{_caption(picture.caption)}</figure>\n"
 
@@ -171,7 +173,7 @@ def _caption(text: str) -> str:
     return f"<figcaption>{inline.to_html(text)}</figcaption>\n" if text.strip() else ""
 
 
-def _table(table: Table) -> str:
+def _table(table: TableBlock) -> str:
     right = right_aligned(table)
     header = "".join(
         f'<th scope="col"{NUMBER if is_number else ""}>{inline.to_html(text)}</th>'
@@ -180,7 +182,7 @@ def _table(table: Table) -> str:
     # without names there is nothing to put above the columns
     header = f"<thead>\n<tr>{header}</tr>\n</thead>\n" if any(table.header) else ""
     rows = "".join(f"<tr>{_row(row, right)}</tr>\n" for row in table.rows)
-    label = escape(inline.plain(table.caption) or "Table")
+    label = escape(inline.plain(table.caption) or "TableBlock")
     return (
         f'<figure class="tabular">\n{_caption(table.caption)}'
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n'
@@ -188,31 +190,31 @@ def _table(table: Table) -> str:
     )
 
 
-def _row(row: Sequence[Cell], right: Sequence[bool]) -> str:
+def _row(row: Sequence[TableCell], right: Sequence[bool]) -> str:
     kinds = [_class(cell, is_number) for cell, is_number in zip(row, right, strict=True)]
     first, *others = [f"{kind}>{_cell(cell)}" for cell, kind in zip(row, kinds, strict=True)]
     return f'<th scope="row"{first}</th>' + "".join(f"<td{cell}</td>" for cell in others)
 
 
-def _class(cell: Cell, is_number: bool) -> str:
+def _class(cell: TableCell, is_number: bool) -> str:
     if is_number:
         return NUMBER
     length = len(words(cell))
     # on a narrow screen short cells stay in one line, and long ones do not become towers
     kind = "short" if length <= SHORT else "long" if length >= LONG else ""
-    kinds = " ".join(filter(None, ["stack" if isinstance(cell, Stack) else "", kind]))
+    kinds = " ".join(filter(None, ["stack" if isinstance(cell, CellLines) else "", kind]))
     return f' class="{kinds}"' if kinds else ""
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: TableCell) -> str:
     match cell:
-        case Mark(text, kind):
+        case Verdict(text, kind):
             return f'<span class="mark {kind}">{escape(text)}</span>'
-        case Swatch(text, colour):
-            return f'<span class="swatch" style="background: {colour}"></span>{escape(text)}'
-        case Jump(text, anchor, row):
+        case Swatch(text, color):
+            return f'<span class="swatch" style="background: {color}"></span>{escape(text)}'
+        case RowLink(text, anchor, row):
             return f'<a href="#{escape(anchor)}" data-row="{row}">{escape(text)}</a>'
-        case Stack(lines):
+        case CellLines(lines):
             return "".join(f"<div>{inline.to_html(line)}</div>" for line in lines)
         case _:
             return inline.to_html(cell)

@@ -10,10 +10,10 @@ import html
 import re
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Plain", "escaped", "paragraphs", "parse", "plain", "to_html", "to_markdown"]
+__all__ = ["PlainText", "escaped", "paragraphs", "parse", "plain", "to_html", "to_markdown"]
 
 
-class Plain(str):
+class PlainText(str):
     """Text in which nothing is markup, such as a name from a file."""
 
 
@@ -78,11 +78,11 @@ def parse(text: str) -> tuple[Span, ...]:
     ('see ', Strong(spans=('this',)), ' and ', Code(text='x*y'))
     >>> parse("[a](javascript:b) < 2*3*4")
     ('[a](javascript:b) < 2*3*4',)
-    >>> parse(Plain("**no** markup"))
+    >>> parse(PlainText("**no** markup"))
     ('**no** markup',)
     """
     line = " ".join(text.split())
-    if isinstance(text, Plain):
+    if isinstance(text, PlainText):
         return (line,) if line else ()
     return _spans(line)
 

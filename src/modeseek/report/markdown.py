@@ -10,18 +10,18 @@ from modeseek.report import inline
 from modeseek.report.blocks import (
     Block,
     Bullets,
-    Cell,
+    CellLines,
     Details,
-    Fragment,
     Heading,
-    Jump,
-    Mark,
+    HtmlBlock,
+    ImageBlock,
     Page,
     Paragraph,
-    Picture,
-    Stack,
+    RowLink,
     Swatch,
-    Table,
+    TableBlock,
+    TableCell,
+    Verdict,
 )
 from modeseek.report.tables import right_aligned
 
@@ -43,8 +43,9 @@ def to_markdown(page: Page) -> str:
 
     Examples
     --------
-    >>> from modeseek.report import Mark, Page, Table
-    >>> table = Table(["claim", "K", "here"], [["more is better", "0.91", Mark("holds", "good")]], "What holds.")
+    >>> from modeseek.report import Verdict, Page, TableBlock
+    >>> rows = [["more is better", "0.91", Verdict("holds", "good")]]
+    >>> table = TableBlock(["claim", "K", "here"], rows, "What holds.")
     >>> print(to_markdown(Page("Results", "All of them.", [table])))
     # Results
     <BLANKLINE>
@@ -69,13 +70,13 @@ def _block(block: Block) -> str:
     match block:
         case Heading(text, level):
             return f"{'#' * level} {inline.to_markdown(text, starts_line=False)}"
-        case Paragraph(text) | Fragment(_, text):
+        case Paragraph(text) | HtmlBlock(_, text):
             return _paragraphs(text)
         case Bullets(items):
             return "\n".join(f"- {inline.to_markdown(item)}" for item in items)
-        case Table():
+        case TableBlock():
             return _table(block)
-        case Picture(stem, alt, caption):
+        case ImageBlock(stem, alt, caption):
             return f"![{inline.escaped(alt)}]({quote(stem)}.png)" + _caption("\n\n", caption, "")
         case Details(summary, text):
             fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
@@ -91,27 +92,27 @@ def _caption(before: str, caption: str, after: str) -> str:
     return f"{before}*{inline.to_markdown(caption, starts_line=False)}*{after}" if caption.strip() else ""
 
 
-def _table(table: Table) -> str:
+def _table(table: TableBlock) -> str:
     rules = ["--:" if right else ":--" for right in right_aligned(table)]
     lines = [_row(table.header), f"|{'|'.join(rules)}|", *map(_row, table.rows)]
     return _caption("", table.caption, "\n\n") + "\n".join(lines)
 
 
-def _row(cells: Sequence[Cell]) -> str:
+def _row(cells: Sequence[TableCell]) -> str:
     return f"| {' | '.join(map(_cell, cells))} |"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: TableCell) -> str:
     return _words(cell).replace("|", "\\|")
 
 
-def _words(cell: Cell) -> str:
+def _words(cell: TableCell) -> str:
     match cell:
-        case Mark(text, _):
+        case Verdict(text, _):
             return f"**{inline.escaped(text)}**"
-        case Swatch(text) | Jump(text):
+        case Swatch(text) | RowLink(text):
             return inline.escaped(text)
-        case Stack(lines):
+        case CellLines(lines):
             return "<br>".join(inline.to_markdown(line, starts_line=False) for line in lines)
         case _:
             return inline.to_markdown(cell, starts_line=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from modeseek._storage import DataError, read_bytes
-from modeseek.report.blocks import Picture
+from modeseek.report.blocks import ImageBlock
 
 __all__ = ["Inlined", "inline_picture"]
 
@@ -25,7 +25,7 @@ class Inlined(NamedTuple):
     height: int
 
 
-def inline_picture(picture: Picture, folder: str | os.PathLike[str]) -> Inlined:
+def inline_picture(picture: ImageBlock, folder: str | os.PathLike[str]) -> Inlined:
     """Read a picture; of its PNG and its SVG the smaller is taken.
 
     Raises

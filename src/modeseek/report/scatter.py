@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.display import DOUBTFUL
-from modeseek.plots.colours import NOISE_COLOUR, palette
+from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.plots.projection import components
-from modeseek.report.blocks import Fragment
+from modeseek.report.blocks import HtmlBlock
 from modeseek.report.findings import separation, traits
 from modeseek.report.pictures import Inlined
 from modeseek.report.subject import Subject
@@ -61,7 +61,7 @@ row, + and &minus; zoom, 0 shows all.</span> {hollow}</p>
 """
 
 
-def scatter(subject: Subject, still: Inlined) -> Fragment:
+def scatter(subject: Subject, still: Inlined) -> HtmlBlock:
     """Return the picture of a clustering.
 
     Parameters
@@ -73,7 +73,7 @@ def scatter(subject: Subject, still: Inlined) -> Fragment:
 
     Returns
     -------
-    Fragment
+    HtmlBlock
         The part of the page, with its script and its rules.
     """
     rows = _sample(subject)
@@ -95,7 +95,7 @@ def scatter(subject: Subject, still: Inlined) -> Fragment:
     style, *scripts = ((files("modeseek.report") / "picture" / name).read_text(encoding="utf-8") for name in PARTS)
     # one function, so that its names are its own
     script = "\n".join(['"use strict";', "(function () {", *scripts, "})();"])
-    return Fragment(html, caption, style, script)
+    return HtmlBlock(html, caption, style, script)
 
 
 def _sample(subject: Subject) -> IntArray:
@@ -193,7 +193,7 @@ def _clusters(subject: Subject, places: dict[int, int]) -> list[dict[str, Any]]:
         for name, size, colour, apart in zip(subject.clusters, sizes, colours, told, strict=True)
     ]
     if subject.n_noise:
-        listed.append({"name": "noise", "size": subject.n_noise, "colour": NOISE_COLOUR.lower(), "noise": True})
+        listed.append({"name": "noise", "size": subject.n_noise, "colour": NOISE_COLOR.lower(), "noise": True})
     return listed
 
 

@@ -11,18 +11,18 @@ from modeseek._common.scaling import Scaling
 from modeseek._common.types import IntArray
 from modeseek._common.version import __version__
 from modeseek.estimators.display import DOUBTFUL
-from modeseek.plots.colours import NOISE_COLOUR, palette
-from modeseek.report.blocks import Block, Cell, Details, Heading, Jump, Paragraph, Stack, Swatch, Table
+from modeseek.plots.colors import NOISE_COLOR, palette
+from modeseek.report.blocks import Block, CellLines, Details, Heading, Paragraph, RowLink, Swatch, TableBlock, TableCell
 from modeseek.report.code import SILENT, changed_parameters
 from modeseek.report.confidence import confidence_histogram
 from modeseek.report.findings import Trait, composition, figure, of_kinds, rivals, share, traits, typical_rows
-from modeseek.report.inline import Plain
+from modeseek.report.inline import PlainText
 from modeseek.report.scatter import ANCHOR
 from modeseek.report.subject import Subject
 
 __all__ = ["clusters_section", "question_section", "sureness_section"]
 
-Column: TypeAlias = tuple[str, list[Cell]]
+Column: TypeAlias = tuple[str, list[TableCell]]
 
 SIGMA = "\N{GREEK SMALL LETTER SIGMA}"
 APART, VALUES = "what sets it apart", "typical values"
@@ -41,20 +41,20 @@ def clusters_section(subject: Subject) -> list[Block]:
         *(_described(subject, shown) if shown else []),
     ]
     if subject.n_noise:
-        noise: list[Cell] = [Swatch("noise", NOISE_COLOUR), _size(subject.n_noise, subject.n_rows)]
+        noise: list[TableCell] = [Swatch("noise", NOISE_COLOR), _size(subject.n_noise, subject.n_rows)]
         for place, (_, column) in enumerate(columns):
             column.append(noise[place] if place < len(noise) else "")
     header = [name for name, _ in columns]
     rows = list(zip(*(column for _, column in columns), strict=True))
-    return [Heading("The clusters"), Table(header, rows, _about_clusters(subject, header))]
+    return [Heading("The clusters"), TableBlock(header, rows, _about_clusters(subject, header))]
 
 
 def _size(count: int, total: int) -> str:
     return f"{count:,} ({share(count, total)})"
 
 
-def _row(subject: Subject, i: int) -> Jump:
-    return Jump(subject.row(i), ANCHOR, i)
+def _row(subject: Subject, i: int) -> RowLink:
+    return RowLink(subject.row(i), ANCHOR, i)
 
 
 def _described(subject: Subject, shown: Sequence[int]) -> list[Column]:
@@ -67,7 +67,7 @@ def _described(subject: Subject, shown: Sequence[int]) -> list[Column]:
     members = [np.flatnonzero(subject.labels == c) for c in shown]
     for each in of_kinds(subject)[:MOST_COMPOSED]:
         lines = [composition(each, rows, MOST_KINDS) for rows in members]
-        columns.append((Plain(each.name), [Stack([Plain(line) for line in told]) for told in lines]))
+        columns.append((PlainText(each.name), [CellLines([PlainText(line) for line in told]) for told in lines]))
     if subject.confidence is not None:
         columns.append(("confidence", [f"{subject.confidence[rows].mean():.2f}" for rows in members]))
     stability = getattr(subject.model, "cluster_stability_", None)
@@ -97,12 +97,12 @@ def _about_clusters(subject: Subject, header: Container[str]) -> str:
     return " ".join(parts)
 
 
-def _apart(subject: Subject, told: Sequence[Trait]) -> Cell:
+def _apart(subject: Subject, told: Sequence[Trait]) -> TableCell:
     if not told:
         return "no feature by its mean"
-    return Stack(
+    return CellLines(
         [
-            Plain(
+            PlainText(
                 f"{subject.features[each.feature]}: {figure(each.mean, each.spread)} {'↑' if each.effect > 0 else '↓'} "
                 f"(others {figure(each.others, each.spread)}; {each.effect:+.1f}{SIGMA})"
             )
@@ -111,15 +111,15 @@ def _apart(subject: Subject, told: Sequence[Trait]) -> Cell:
     )
 
 
-def _values(subject: Subject) -> Cell:
+def _values(subject: Subject) -> TableCell:
     means, spreads = Scaling.fit(subject.original, standardize=True)
     constant = np.ptp(subject.original, axis=0) == 0
     lines = [
-        Plain(f"{name}: {figure(mean, spread)}" + ("" if same else f" ± {figure(spread, spread)}"))
+        PlainText(f"{name}: {figure(mean, spread)}" + ("" if same else f" ± {figure(spread, spread)}"))
         for name, mean, spread, same in zip(subject.features, means, spreads, constant, strict=True)
     ]
     rest = len(lines) - MOST_VALUES
-    return Stack(lines if rest <= 0 else [*lines[:MOST_VALUES], f"and {rest:,} more"])
+    return CellLines(lines if rest <= 0 else [*lines[:MOST_VALUES], f"and {rest:,} more"])
 
 
 # ---------------------------------------- how sure it is
@@ -153,17 +153,17 @@ def sureness_section(subject: Subject) -> list[Block]:
     return [*blocks, _doubtful(subject, rows)]
 
 
-def _doubtful(subject: Subject, rows: IntArray) -> Table:
+def _doubtful(subject: Subject, rows: IntArray) -> TableBlock:
     listed = rows[:MOST_DOUBTFUL]
     assert subject.confidence is not None
     columns = subject.extra[:MOST_COMPOSED]
     others = rivals(subject, listed)
-    header = ["row", "cluster", "confidence", "might be instead", *(Plain(each.name) for each in columns)]
-    cells: list[list[Cell]] = []
+    header = ["row", "cluster", "confidence", "might be instead", *(PlainText(each.name) for each in columns)]
+    cells: list[list[TableCell]] = []
     colours = palette(len(subject.clusters))
     for i, rival in zip(listed.tolist(), others, strict=True):
         own = subject.labels[i]
-        instead: Cell = "—"
+        instead: TableCell = "—"
         if rival is not None:
             instead = Swatch(f"{subject.clusters[rival.cluster]} ({rival.share:.2f})", colours[rival.cluster])
         cells.append(
@@ -172,14 +172,14 @@ def _doubtful(subject: Subject, rows: IntArray) -> Table:
                 Swatch(subject.clusters[own], colours[own]),
                 f"{subject.confidence[i]:.2f}",
                 instead,
-                *(Plain(each.cells[i]) for each in columns),
+                *(PlainText(each.cells[i]) for each in columns),
             ]
         )
     which = f"The {len(listed)} least confident of {len(rows):,} rows" if len(rows) > len(listed) else "The rows"
     caption = (
         f"{which} below {DOUBTFUL:g}, the least confident first; in brackets, how often a row went with the other."
     )
-    return Table(header, cells, caption)
+    return TableBlock(header, cells, caption)
 
 
 # ---------------------------------------- what was asked
@@ -199,10 +199,9 @@ def question_section(subject: Subject, asked: Mapping[str, str]) -> list[Block]:
     if settings:
         changed = [f"{key}={value!r}" for key, value in changed_parameters(model).items()]
         lines["parameters"] = ", ".join(changed) or "all at their defaults"
-    # the package is there, as this room is in it; an import of it would go up
     lines["version"] = f"modeseek {__version__}"
-    rows = [[key, Plain(value)] for key, value in lines.items()]
-    blocks: list[Block] = [Heading("What was asked"), Table(["", ""], rows, numeric=False)]
+    rows = [[key, PlainText(value)] for key, value in lines.items()]
+    blocks: list[Block] = [Heading("What was asked"), TableBlock(["", ""], rows, numeric=False)]
     if settings:
         listed = "\n".join(f"{key} = {value!r}" for key, value in settings.items())
         blocks.append(Details("All parameters", listed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from modeseek.report.blocks import Cell, Jump, Mark, Stack, Swatch, Table
+from modeseek.report.blocks import CellLines, RowLink, Swatch, TableBlock, TableCell, Verdict
 from modeseek.report.inline import plain
 
 __all__ = ["right_aligned", "words"]
@@ -13,31 +13,31 @@ NOT_MEASURED = {"", "-", "\N{EN DASH}", "\N{EM DASH}", "nan", "n/a", "inf", "-in
 WORDS = re.compile(r"[^\W\d_]+")
 
 
-def right_aligned(table: Table) -> tuple[bool, ...]:
+def right_aligned(table: TableBlock) -> tuple[bool, ...]:
     """Tell for each column whether it is aligned on the right.
 
     Examples
     --------
     >>> rows = [["SMS", "0.91 ± 0.02", "1,200 ms", "holds"], ["DSMS", "**0.95** [0.9, 1]", "—", "5 of 6 lines hold"]]
-    >>> right_aligned(Table(["line", "K", "time", "verdict"], rows))
+    >>> right_aligned(TableBlock(["line", "K", "time", "verdict"], rows))
     (False, True, True, False)
     """
     columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.header)
     return tuple(table.numeric and j > 0 and _is_numeric(column) for j, column in enumerate(columns))
 
 
-def words(cell: Cell) -> str:
+def words(cell: TableCell) -> str:
     """Return what a cell says, without markup; of lines, the longest."""
     match cell:
-        case Mark(text) | Swatch(text) | Jump(text):
+        case Verdict(text) | Swatch(text) | RowLink(text):
             return text
-        case Stack(lines):
+        case CellLines(lines):
             return max(map(plain, lines), key=len, default="")
         case _:
             return plain(cell)
 
 
-def _is_numeric(column: tuple[Cell, ...]) -> bool:
+def _is_numeric(column: tuple[TableCell, ...]) -> bool:
     texts = [words(cell).strip() for cell in column]
     measured = [text for text in texts if text.lower() not in NOT_MEASURED]
     return bool(measured) and all(map(_is_number, measured))

@@ -1,6 +1,6 @@
-"""Progress: what does the work knows callbacks, never a terminal; here they become a line or a bar."""
+"""Progress display: library code passes `Stage` values to a callable; this package turns them into a line of text."""
 
+from modeseek._common.progress.display import show_progress
 from modeseek._common.progress.jobs import job_bar
-from modeseek._common.progress.line import Line, show_line
 
-__all__ = ["Line", "job_bar", "show_line"]
+__all__ = ["job_bar", "show_progress"]

@@ -22,7 +22,6 @@ from modeseek._common.validation import METRICS, check_choice, check_number, che
 from modeseek.meanshift.bandwidth import Constant, DrawPlan
 from modeseek.meanshift.chains.climbers import Ascent, Climb
 from modeseek.meanshift.engines import choose
-from modeseek.meanshift.engines.compiling import announce
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, Profile, get_profile
 from modeseek.meanshift.types import BandwidthPolicy, ChainState, ClimbingWorkspace, Engine, SweepInfo, Workspace
 
@@ -72,9 +71,7 @@ class Problem:
         """Open the engine's workspace on the points, or on others."""
         points = self.points if points is None else points
         assert self.engine is not None
-        workspace = self.engine.open(points, self.weights, self.profile, self.geometry, self.n_jobs)
-        announce()  # before the first sum, which is when kernels compile
-        return workspace
+        return self.engine.open(points, self.weights, self.profile, self.geometry, self.n_jobs)
 
 
 def make_problem(

@@ -1,0 +1,13 @@
+"""The optional dependency scikit-image."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+__all__ = ["require_scikit_image"]
+
+
+def require_scikit_image() -> None:
+    """Raise an ImportError that names the command to type if scikit-image is not installed."""
+    if find_spec("skimage") is None:
+        raise ImportError('images need scikit-image: pip install "modeseek[images]"')

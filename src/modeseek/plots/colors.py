@@ -1,0 +1,82 @@
+"""Colours that differ, also for colour-blind readers."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+from matplotlib.colors import to_hex, to_rgba
+from numpy.typing import NDArray
+
+from modeseek._common.types import Array
+
+__all__ = ["MUTED_COLOR", "NOISE_COLOR", "TEXT_COLOR", "palette", "point_colors"]
+
+# Okabe and Ito (2008), without black (centres are drawn in it); yellow last, as it is faint on white
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+NOISE_COLOR, TEXT_COLOR, MUTED_COLOR = "#B4B4B4", "#333333", "#777777"
+
+
+def palette(n: int) -> list[str]:
+    """Return n colours; up to 200 differ visibly.
+
+    Up to seven are those of Okabe and Ito. More lie on rings of equal lightness in the OKLCH space,
+    where steps look as large as they are: colour i is on ring i mod r, and the hues of a ring are evenly
+    spaced and taken in an order that keeps neighbours in number apart in hue.
+
+    Examples
+    --------
+    >>> palette(2)
+    ['#0072B2', '#E69F00']
+    >>> len(set(palette(200)))
+    200
+    """
+    if n <= len(OKABE_ITO):
+        return list(OKABE_ITO[:n])
+    n_rings = 3 if n <= 60 else 5
+    spokes = -(-n // n_rings)
+    # about 0.382 of a turn, the golden angle, in whole spokes; coprime, so that every spoke is visited
+    stride = min((s for s in range(1, spokes + 1) if gcd(s, spokes) == 1), key=lambda s: abs(s - 0.382 * spokes))
+    spoke, ring = np.divmod(np.arange(n), n_rings)
+    hue = 2 * np.pi * (spoke * stride / spokes + ring * 0.382)
+    lightness = np.linspace(0.50, 0.84, n_rings)[ring]
+    # light colours of high chroma lie outside what a screen can show
+    chroma = 0.17 - 0.15 * (lightness - 0.50)
+    return [to_hex(rgb) for rgb in _oklch_to_rgb(lightness, chroma, hue)]
+
+
+def _oklch_to_rgb(lightness: Array, chroma: Array, hue: Array) -> Array:
+    """Turn OKLCH into sRGB (Ottosson 2020), clipped to what a screen can show."""
+    lab = np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)])
+    to_cones = np.array(
+        [
+            [1.0, 0.3963377774, 0.2158037573],
+            [1.0, -0.1055613458, -0.0638541728],
+            [1.0, -0.0894841775, -1.2914855480],
+        ]
+    )
+    to_linear = np.array(
+        [
+            [4.0767416621, -3.3077115913, 0.2309699292],
+            [-1.2684380046, 2.6097574011, -0.3413193965],
+            [-0.0041960863, -0.7034186147, 1.7076147010],
+        ]
+    )
+    linear = np.clip(to_linear @ (to_cones @ lab) ** 3, 0, 1)
+    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055).T
+
+
+def point_colors(labels: NDArray[np.generic], clusters: NDArray[np.generic], alpha: Array) -> Array:
+    """Return the colour of each point as (n, 4) RGBA: that of its cluster, grey for noise.
+
+    Examples
+    --------
+    >>> point_colors(np.array([3, -1]), np.array([3]), np.ones(2))[:, 3]
+    array([0.85, 0.6 ])
+    """
+    table = np.array([to_rgba(colour) for colour in [*palette(len(clusters)), NOISE_COLOR]])
+    # noise is in the last row; searchsorted would put it first
+    rows = np.where(labels == -1, len(clusters), np.searchsorted(clusters, labels))
+    colours = table[rows]
+    colours[:, 3] = alpha * np.where(labels == -1, 0.6, 0.85)
+    return colours

@@ -1,0 +1,86 @@
+"""The command `modeseek segment`."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from commands import run as call
+from modeseek._storage import read_picture, write_picture
+from modeseek.images import segment
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RGB = np.random.default_rng(0).integers(0, 256, (40, 50, 3)).astype(np.uint8)
+
+
+def test_segment_writes_labels_overlay_and_summary(tmp_path):
+    out = {name: str(tmp_path / name) for name in ("labels.png", "over.png", "summary.json")}
+    done = call(
+        *("segment", str(EXAMPLES / "still-life.png"), "-o", out["labels.png"], "--overlay", out["over.png"]),
+        *("--json", out["summary.json"]),
+    )
+    assert done[0] == 0
+    assert "7 regions in 240 x 320 pixels of still-life.png" in done[1]
+    with Image.open(out["labels.png"]) as picture:
+        assert picture.mode == "I;16"
+        labels = np.asarray(picture)
+    assert (labels == segment(np.asarray(Image.open(EXAMPLES / "still-life.png")))).all()
+    assert np.asarray(Image.open(out["over.png"])).shape == (240, 320, 3)
+    record = json.loads(Path(out["summary.json"]).read_text())
+    assert record["n_regions"] == len(record["regions"]) == 7
+    assert sum(region["pixels"] for region in record["regions"]) == 240 * 320
+    quiet = call("segment", str(EXAMPLES / "still-life.png"), "-q", "-o", str(tmp_path / "labels.npy"))
+    assert quiet[:2] == (0, "")
+    assert (np.load(tmp_path / "labels.npy") == labels).all()
+
+
+def test_segment_reads_volumes(tmp_path):
+    volume = np.zeros((12, 20, 20), np.uint16)
+    volume[:, 5:15, 5:15] = 900
+    write_picture(tmp_path / "volume.npy", volume)
+    done = call("segment", str(tmp_path / "volume.npy"), "--spacing", "2,1,1", "-o", str(tmp_path / "labels.tif"))
+    assert done[0] == 0
+    assert "2 regions in 12 x 20 x 20 voxels" in done[1]
+    assert "read as a grey volume of 12 x 20 x 20 voxels" in done[2]
+    assert read_picture(tmp_path / "labels.tif").values.shape == volume.shape
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["gone.png"], r"there is no file '.*gone.png'. Did you mean 'good.png'?"),
+        (["notes.txt"], r"no picture that can be read: known are .png, .jpg"),
+        (["broken.png"], r"broken.png' cannot be read as PNG"),
+        (["good.png", "-o", "labels.jpg"], r"unknown ending '.jpg'.*Known: .png, .tif, .tiff, .npy"),
+        (["good.png", "-o", "good.png"], r"is the file that is read: give the result another name"),
+        (["good.png", "--spacing", "1;2"], r"--spacing must be numbers with commas between"),
+        (["good.png", "--channel-axis", "last"], r"--channel-axis must be a whole number or none; got 'last'"),
+        (["volume.npy", "--overlay", "o.png"], r"--overlay is for pictures: .*volume.npy is a volume"),
+        (["good.png", "--colour-bandwidth", "-3"], r"good.png: color_bandwidth must be a finite number > 0"),
+    ],
+)
+def test_invalid_arguments_are_rejected(tmp_path, monkeypatch, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    Image.fromarray(RGB).save("good.png")
+    Path("broken.png").write_bytes(b"\x89PNG\r\n\x1a\nno more")
+    Path("notes.txt").write_text("x")
+    np.save("volume.npy", np.zeros((12, 20, 20), np.uint8))
+    done = call("segment", *arguments)
+    assert done[0] == 2
+    assert done[2].splitlines()[-1].startswith("error: ")
+    pattern = says.replace("?", r"\?")
+    assert re.search(pattern, done[2]), done[2]
+
+
+def test_without_scikit_image(monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "modeseek.images.scikit_image.find_spec", lambda name: None if name == "skimage" else found(name)
+    )
+    status, _, err = call("segment", str(EXAMPLES / "still-life.png"))
+    assert status == 2
+    assert 'modeseek segment: images need scikit-image: pip install "modeseek[images]"' in err
