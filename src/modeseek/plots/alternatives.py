@@ -10,19 +10,20 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.resources import check_memory
 from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_state
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, nearly_chosen
 from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
-from modeseek.plots.label_matching import match_labels
 from modeseek.plots.projection import project
-from modeseek.plots.style import add_title, new_figure
+from modeseek.plots.style import add_title, draw_points, new_figure
 
-__all__ = ["plot_alternatives"]
+__all__ = ["match_labels", "plot_alternatives"]
 
 PANEL_INCHES = 2.9
 PANELS_PER_ROW = 3
@@ -110,10 +111,32 @@ def _draw(ax: Axes, points: Array, panel: _Panel, colors: Array, *, chosen: bool
     # a reproducible random order, so that no cluster covers the others
     shown = np.random.default_rng(0).permutation(len(points))[:MAX_POINTS]
     size = float(np.clip(3000 / len(shown), 1.5, 14))
-    ax.scatter(*points[shown].T, s=size, c=colors[panel.labels[shown]], linewidths=0, rasterized=len(shown) > 5000)
+    draw_points(ax, points[shown], s=size, c=colors[panel.labels[shown]], linewidths=0)
     add_title(ax, panel.title, panel.note, size="medium")
     ax.set_xticks([])
     ax.set_yticks([])
     ax.margins(0.06)
     for spine in ax.spines.values():
         spine.set(color=TEXT_COLOR if chosen else "#D0D0D0", linewidth=2.2 if chosen else 0.8)
+
+
+def match_labels(labels: IntArray, reference: IntArray) -> IntArray:
+    """Renumber clusters after those of a reference partition so that as many points as possible keep their number.
+
+    Clusters without a partner get new numbers. Points with the reference label -1 do not count.
+
+    Examples
+    --------
+    >>> match_labels(np.array([1, 1, 0, 2]), np.array([0, 0, 1, 1]))
+    array([0, 0, 1, 2])
+    """
+    a, b = int(labels.max()) + 1, int(reference.max()) + 1
+    check_memory(16.0 * a * b, f"matching {a:,} clusters with {b:,}", "Reduce the number of clusters.")
+    shared = np.zeros((a, b))
+    np.add.at(shared, (labels[reference >= 0], reference[reference >= 0]), 1.0)
+    matched, partners = linear_sum_assignment(-shared)
+    numbers = np.full(a, -1, dtype=np.intp)
+    numbers[matched] = partners
+    rest = np.flatnonzero(numbers < 0)
+    numbers[rest] = np.setdiff1d(np.arange(a + b), partners)[: len(rest)]
+    return numbers[labels]

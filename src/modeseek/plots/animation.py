@@ -22,7 +22,7 @@ from modeseek._common.validation import check_number
 from modeseek._storage import DataError, atomic_path, check_target
 from modeseek.plots.colors import TEXT_COLOR, point_colors
 from modeseek.plots.sources import RunSource
-from modeseek.plots.style import new_figure, style_axes
+from modeseek.plots.style import draw_points, new_figure, style_axes
 from modeseek.plots.trajectories import Paths, read_paths
 
 __all__ = ["ANIMATION_SUFFIXES", "animate"]
@@ -135,10 +135,10 @@ def _make_scene(ax: Axes, paths: Paths, positions: Array) -> DrawFrame:
     """Draw the static parts, and return the function that draws a frame."""
     n, last = len(paths.labels), len(positions) - 1
     size = float(np.clip(5000 / n, 4, 40))
-    ax.scatter(*positions[0].T, s=min(size, 9), c=START_COLOR, linewidths=0, zorder=1)
+    draw_points(ax, positions[0], s=min(size, 9), c=START_COLOR, linewidths=0, zorder=1)
     colors = point_colors(paths.labels, paths.clusters, np.ones(n))
     rim = 0.5 if size > 12 else 0.0
-    points = ax.scatter(*positions[0].T, s=size, c=colors, edgecolors="white", linewidths=rim, zorder=3)
+    points = draw_points(ax, positions[0], s=size, c=colors, edgecolors="white", linewidths=rim, zorder=3)
     low, high = positions.min(axis=(0, 1)), positions.max(axis=(0, 1))
     margin = 0.05 * np.where(high > low, high - low, 1.0)
     ax.set_xlim(low[0] - margin[0], high[0] + margin[0])

@@ -44,8 +44,8 @@ def plot_cluster_counts(source: CountsSource, *, figure: Figure | None = None, t
 
     A number of clusters that holds over a wide range of scales is a property of the data, a short-lived one an artefact
     of the scale. For a sweep, the scale is the bandwidth, on a logarithmic axis, and the lifetime is the ratio of the
-    last to the first bandwidth with that number. For a merge tree, the scale is the prominence that a mode needs to be a
-    cluster, and the lifetime is a difference. The longest lifetimes of more than one cluster are coloured.
+    last to the first bandwidth with that number. For a merge tree, the scale is the prominence that a mode needs to be
+    a cluster, and the lifetime is a difference. The longest lifetimes of more than one cluster are coloured.
 
     Parameters
     ----------

@@ -15,12 +15,12 @@ from modeseek._common.text import counted
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state
 from modeseek._storage import check_target
-from modeseek.estimators.table import DOUBTFUL
+from modeseek.estimators.display import DOUBTFUL
 from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_clusters
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette, point_colors
 from modeseek.plots.projection import project
 from modeseek.plots.sources import ClusteringSource, check_column, read_clustering
-from modeseek.plots.style import DASHED, FIGURE_SIZE, FIGURE_SUFFIXES, new_axes, save_figure, style_axes
+from modeseek.plots.style import DASHED, FIGURE_SIZE, FIGURE_SUFFIXES, draw_points, new_axes, save_figure, style_axes
 
 __all__ = ["plot_clusters", "save_clusters"]
 
@@ -53,8 +53,8 @@ def plot_clusters(
 
     One feature is drawn as a histogram above a strip of points, two features as a scatter plot, and more features by
     their first two principal components, x -> V^T (x - mean), where V holds the two leading eigenvectors of the
-    covariance. The axes then state the share of the variance. Of more than 50,000 points, a random 50,000 are drawn, and
-    a note states so.
+    covariance. The axes then state the share of the variance. Of more than 50,000 points, a random 50,000 are drawn,
+    and a note states so.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def plot_clusters(
         notes += [f"{n_numbers} of the largest numbered"] if n_numbers < len(clusters) else []
         notes += [f"ringed: {ringed}"] if ringed else []
     notes += [f"{MAX_POINTS:,} of {len(X):,} points drawn"] if len(X) > MAX_POINTS else []
-    notes += ["fainter points have a lower confidence"] if confidence is not None else []
+    notes += ["faint: low confidence"] if confidence is not None else []
     y_label = view.axes[1] if len(view.axes) > 1 else "number of points"
     style_axes(ax, x_label=view.axes[0], y_label=y_label, title=title, note="; ".join(notes))
     cluster_legend(ax, clusters, sizes, n_noise, ringed=ringed)
@@ -151,8 +151,8 @@ def save_clusters(
 ) -> None:
     """Write the plot of `plot_clusters` to a file; the file appears only once it is complete.
 
-    The suffix of the file name chooses the format (PNG, SVG, PDF, ...). The same data give the same bytes, and pyplot is
-    not used.
+    The suffix of the file name chooses the format (PNG, SVG, PDF, ...). The same data give the same bytes, and pyplot
+    is not used.
 
     Parameters
     ----------
@@ -208,17 +208,17 @@ def _draw_plane(ax: Axes, points: _Points, centers: Array, *, small_centers: boo
     size = float(np.clip(9000 / n, 3, 34))
     # a white rim separates touching points; small points would consist of the rim only
     rim = size > 12
-    ax.scatter(
-        *points.positions.T,
+    draw_points(
+        ax,
+        points.positions,
         s=np.where(points.doubtful, max(size, 9.0), size),
         c=points.colors,
         linewidths=np.where(points.doubtful, 1.0 if rim else 0.6, 0.5 if rim else 0.0).tolist(),
         edgecolors=np.where(points.doubtful, TEXT_COLOR, "white" if rim else "none").tolist(),
-        rasterized=n > 5000,
         zorder=2,
     )
     area, width = (14, 0.4) if small_centers else (90, 1.2)
-    ax.scatter(*centers.T, s=area, marker="X", c=TEXT_COLOR, edgecolors="white", linewidths=width, zorder=3)
+    draw_points(ax, centers, s=area, marker="X", c=TEXT_COLOR, edgecolors="white", linewidths=width, zorder=3)
 
 
 def _draw_histogram(ax: Axes, values: Array, labels: NDArray[np.generic], clusters: NDArray[np.generic]) -> None:
@@ -243,15 +243,15 @@ def _draw_histogram(ax: Axes, values: Array, labels: NDArray[np.generic], cluste
 
 def _draw_strip(ax: Axes, points: _Points, centers: Array) -> None:
     """Draw points below a histogram, with vertical jitter that separates equal values, and lines at the centres."""
-    n, bottom = len(points.positions), ax.get_ylim()[0]
-    ax.scatter(
-        points.positions[:, 0],
-        np.random.default_rng(1).uniform(0.8, 0.2, n) * bottom,
+    n = len(points.positions)
+    heights = np.random.default_rng(1).uniform(0.2, 0.8, n) * ax.get_ylim()[0]
+    draw_points(
+        ax,
+        np.c_[points.positions, heights],
         s=float(np.clip(4000 / n, 2, 16)),
         c=points.colors,
         linewidths=np.where(points.doubtful, 0.7, 0.0).tolist(),
         edgecolors=TEXT_COLOR,
-        rasterized=n > 5000,
     )
     for center in centers:
         ax.axvline(center, color=TEXT_COLOR, linewidth=0.9, linestyle=DASHED)

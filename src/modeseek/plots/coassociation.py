@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators.base import BaseClusterer
+from modeseek.estimators import ModeSeek
+from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.meanshift.consensus import consensus
 from modeseek.plots.colors import NOISE_COLOR, SHARE_COLORS, palette
 from modeseek.plots.sources import check_column, sample_rows
@@ -28,7 +29,7 @@ MAX_CLUSTERS = 4000
 MIN_NAMED = 0.03
 STRIP_WIDTH = 0.025
 
-PartitionsSource: TypeAlias = BaseClusterer | ArrayLike
+PartitionsSource: TypeAlias = ModeSeek | RandomChainClusterer | ArrayLike
 
 
 class _Partitions(NamedTuple):
@@ -45,9 +46,9 @@ def plot_coassociation(
     """Draw how often two points share a cluster, as a matrix ordered by cluster.
 
     Stable clusters are dark squares on the diagonal. A square off the diagonal joins two clusters that some partitions
-    merge; a pale square on the diagonal is a cluster that some partitions split. Within a cluster, points are ordered by
-    how often they share a cluster with its other points. Of more than 1,000 points, a sample with at least one point of
-    each cluster is drawn, and a note states so.
+    merge; a pale square on the diagonal is a cluster that some partitions split. Within a cluster, points are ordered
+    by how often they share a cluster with its other points. Of more than 1,000 points, a sample with at least one point
+    of each cluster is drawn, and a note states so.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def plot_coassociation(
 
 def _read_partitions(source: PartitionsSource, labels: ArrayLike | None) -> _Partitions:
     partitions = memberships = None
-    if isinstance(source, BaseClusterer):
+    if isinstance(source, ModeSeek | RandomChainClusterer):
         check_is_fitted(source)
         partitions, own = source.result_.chain_labels, np.asarray(source.result_.labels)
         if partitions is None and source.result_.memberships is None:

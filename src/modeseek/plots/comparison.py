@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice
 from modeseek.plots.colors import NOISE_COLOR, SHARE_COLORS, TEXT_COLOR, palette
-from modeseek.plots.label_matching import match_labels
 from modeseek.plots.sources import ClusteringSource, read_clustering
 from modeseek.plots.style import add_colorbar, add_title, new_axes
 from modeseek.plots.ticks import format_number
@@ -132,9 +132,12 @@ def _compare(first: tuple[IntArray, list[str]], second: tuple[IntArray, list[str
     np.add.at(counts, (codes, other_codes), 1)
     noise, other_noise = names[-1:] == ["noise"], other_names[-1:] == ["noise"]
     a, b = shape[0] - noise, shape[1] - other_noise
-    partners = _partners(codes, other_codes, a, b)
     matched = np.zeros(shape, dtype=bool)
-    matched[partners[partners < a], np.flatnonzero(partners < a)] = True
+    matched[linear_sum_assignment(-counts[:a, :b])] = True
+    matched &= counts > 0
+    # clusters of the second without a partner get the colours a, a + 1, ...
+    partners = np.where(matched[:a, :b].any(axis=0), matched[:a, :b].argmax(axis=0) if a else 0, -1)
+    partners[partners < 0] = a + np.arange((partners < 0).sum())
     if noise and other_noise:
         matched[a, b] = True
     # clusters next to their partner; those without one by the mean position of their points in the first partition
@@ -150,22 +153,6 @@ def _compare(first: tuple[IntArray, list[str]], second: tuple[IntArray, list[str
         counts[:, order],
         matched[:, order],
     )
-
-
-def _partners(codes: IntArray, other_codes: IntArray, a: int, b: int) -> IntArray:
-    """Return for each cluster of the second partition its partner in the first; a, a + 1, ... if it has none."""
-    inside = other_codes < b
-    if not inside.any() or a == 0:
-        return a + np.arange(b)
-    own = np.where(codes < a, codes, -1)[inside]
-    partners = np.zeros(b, dtype=np.intp)
-    partners[other_codes[inside]] = match_labels(other_codes[inside], own)
-    # partners must share at least one point
-    shared = np.zeros((b, a), dtype=bool)
-    shared[other_codes[inside][own >= 0], own[own >= 0]] = True
-    single = [j for j in range(b) if partners[j] >= a or not shared[j, partners[j]]]
-    partners[single] = a + np.arange(len(single))
-    return partners
 
 
 def _draw_flow(ax: Axes, compared: _Comparison, names: tuple[str, str]) -> None:

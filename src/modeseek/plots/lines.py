@@ -115,8 +115,8 @@ def plot_lines(
     ax : matplotlib Axes, default=None
         The axes to draw on; None creates a pyplot figure.
     styles : mapping of str to LineStyle, default=None
-        Styles by name of the line. Other lines take theirs from `style_cycle`. Names of other lines are ignored, so that
-        several panels can share one mapping.
+        Styles by name of the line. Other lines take theirs from `style_cycle`. Names of other lines are ignored, so
+        that several panels can share one mapping.
     x_label, y_label : str, default=""
         Labels of the axes.
     title : str, default=None

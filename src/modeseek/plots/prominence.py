@@ -10,7 +10,7 @@ from modeseek._common.text import counted
 from modeseek.plots.cluster_labels import cluster_legend
 from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.sources import TreeSource, read_tree
-from modeseek.plots.style import DASHED, new_axes, style_axes
+from modeseek.plots.style import DASHED, draw_points, new_axes, style_axes
 
 __all__ = ["plot_prominence"]
 
@@ -28,8 +28,8 @@ def plot_prominence(
     """Draw each mode of the density by its height and its prominence.
 
     The prominence of a mode is its height above the saddle to the next higher mode. Clusters are modes with a large
-    prominence; random fluctuations produce many modes with a small one. A clear gap between the two groups means a clear
-    number of clusters. Modes that never merge with another one are in the grey band at the top.
+    prominence; random fluctuations produce many modes with a small one. A clear gap between the two groups means a
+    clear number of clusters. Modes that never merge with another one are in the grey band at the top.
 
     Parameters
     ----------
@@ -61,21 +61,13 @@ def plot_prominence(
     finite = tree.prominence[np.isfinite(tree.prominence)]
     highest = max(float(finite.max(initial=0.0)), level or 0.0) or 1.0
     y = np.where(np.isinf(tree.prominence), NEVER_POSITION * highest, tree.prominence)
-    minor = {"s": MIN_AREA, "c": NOISE_COLOR, "linewidths": 0, "zorder": 2, "clip_on": False}
-    ax.scatter(tree.height[~is_top], y[~is_top], **minor)
+    modes = np.c_[tree.height, y]
+    draw_points(ax, modes[~is_top], s=MIN_AREA, c=NOISE_COLOR, linewidths=0, zorder=2, clip_on=False)
     # the largest markers first, so that they do not cover others
     area = MIN_AREA + EXTRA_AREA * tree.size / tree.size.max() / np.sqrt(max(len(sizes), 4))
     tops = np.flatnonzero(is_top)[np.argsort(-area[is_top], kind="stable")]
-    ax.scatter(
-        tree.height[tops],
-        y[tops],
-        s=area[tops],
-        c=np.array(palette(len(sizes)))[labels[tree.row[tops]]],
-        edgecolors="white",
-        linewidths=0.7,
-        alpha=0.9,
-        zorder=3,
-    )
+    colors = np.array(palette(len(sizes)))[labels[tree.row[tops]]]
+    draw_points(ax, modes[tops], s=area[tops], c=colors, edgecolors="white", linewidths=0.7, alpha=0.9, zorder=3)
     if level is not None:
         ax.axhline(level, color=TEXT_COLOR, linewidth=1.0, linestyle=DASHED, zorder=1.5)
         side, text = blended_transform_factory(ax.transAxes, ax.transData), f"level {level:.3g}"

@@ -152,8 +152,8 @@ def read_run(source: RunSource) -> Run:
         return Run(source.trace, source.outcome, None, FitSettings())
     if not isinstance(source, ChainClusterer):
         raise TypeError(
-            "source must be a fitted MeanShift, BlurringMeanShift, StochasticMeanShift or DoublyStochasticMeanShift, or "
-            f"the ChainResult of a run; got {type(source).__name__}."
+            "source must be a fitted MeanShift, BlurringMeanShift, StochasticMeanShift or DoublyStochasticMeanShift, "
+            f"or the ChainResult of a run; got {type(source).__name__}."
         )
     check_is_fitted(source)
     result = source.result_

@@ -8,8 +8,10 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
+from modeseek._common.types import Array
 from modeseek._storage import atomic_path, check_target
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 
@@ -20,6 +22,7 @@ __all__ = [
     "LETTER_INCHES",
     "add_colorbar",
     "add_title",
+    "draw_points",
     "new_axes",
     "new_figure",
     "save_figure",
@@ -88,6 +91,11 @@ def add_title(ax: Axes, title: str | None, note: str = "", *, size: str = "large
     if note:
         small: dict[str, Any] = {"va": "bottom", "fontsize": "small", "color": MUTED_COLOR}
         ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", **small)
+
+
+def draw_points(ax: Axes, positions: Array, **options: Any) -> PathCollection:
+    """Draw points with the options of `Axes.scatter`; in vector files, many points become an image."""
+    return ax.scatter(positions[:, 0], positions[:, 1], rasterized=len(positions) > 5000, **options)
 
 
 def add_colorbar(ax: Axes, image: mpl.cm.ScalarMappable, label: str) -> None:

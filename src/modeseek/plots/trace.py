@@ -44,8 +44,8 @@ def plot_trace(
 
     The quantities are the objective L_h, the number of clumps, the diameter of the widest clump, and the gap between
     clumps, where a clump is a group of points linked by distances below tau. Dashed lines are the limits of the
-    certificate: a run is certified once the diameter D is below tau and the gap above h_upper + 2D, where h_upper is the
-    largest bandwidth that can still be drawn.
+    certificate: a run is certified once the diameter D is below tau and the gap above h_upper + 2D, where h_upper is
+    the largest bandwidth that can still be drawn.
 
     Parameters
     ----------

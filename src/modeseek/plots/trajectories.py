@@ -16,7 +16,7 @@ from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_
 from modeseek.plots.colors import NOISE_COLOR, point_colors
 from modeseek.plots.projection import project
 from modeseek.plots.sources import Run, RunSource, read_run, sample_rows
-from modeseek.plots.style import new_axes, style_axes
+from modeseek.plots.style import draw_points, new_axes, style_axes
 from modeseek.plots.ticks import plain_ticks
 
 __all__ = ["Paths", "plot_trajectories", "read_paths"]
@@ -75,8 +75,8 @@ def plot_trajectories(
     """Draw the path of each point from its start to its end.
 
     Starts are grey dots, ends have the colour of the cluster. One feature is drawn against the number of updates, two
-    features as they are, and more by the first two principal components of the data. Of more than 2,000 points, a sample
-    with at least one point of each cluster is drawn, and a note states so.
+    features as they are, and more by the first two principal components of the data. Of more than 2,000 points, a
+    sample with at least one point of each cluster is drawn, and a note states so.
 
     Parameters
     ----------
@@ -147,10 +147,10 @@ def _draw(ax: Axes, positions: Array, paths: Paths, *, mark_ends: bool) -> None:
     segments, pale = list(np.swapaxes(positions, 0, 1)), colors * [1, 1, 1, 0.7]
     ax.add_collection(LineCollection(segments, colors=pale, linewidths=width, zorder=2, rasterized=raster))
     size = float(np.clip(2000 / n, 2.5, 12))
-    ax.scatter(*positions[0].T, s=size, c=NOISE_COLOR, linewidths=0, zorder=1.8, rasterized=raster)
+    draw_points(ax, positions[0], s=size, c=NOISE_COLOR, linewidths=0, zorder=1.8)
     if mark_ends:
         sizes = np.where(paths.labels == -1, 14, 44)
-        ax.scatter(*positions[-1].T, s=sizes, c=colors, edgecolors="white", linewidths=0.8, zorder=3)
+        draw_points(ax, positions[-1], s=sizes, c=colors, edgecolors="white", linewidths=0.8, zorder=3)
     ax.autoscale_view()
 
 

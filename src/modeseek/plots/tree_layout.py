@@ -36,8 +36,8 @@ class Hill(NamedTuple):
 def layout_hills(tree: MergeTree, level: float) -> list[Hill]:
     """Return the hills of the modes with at least the given prominence, in the order of `order_modes`.
 
-    Points are added from the top down, each on the lighter side of its hill, and hills that merge are joined as a whole.
-    So all points above a saddle are next to each other, and the outline of a hill follows the density.
+    Points are added from the top down, each on the lighter side of its hill, and hills that merge are joined as a
+    whole. So all points above a saddle are next to each other, and the outline of a hill follows the density.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from modeseek.report.blocks import (
 )
 from modeseek.report.clustering_report import REPORT_SUFFIXES, write_report
 from modeseek.report.markdown_text import PlainText
-from modeseek.report.python_code import chunked_fit_code, file_fit_code
+from modeseek.report.python_code import DataCode, chunked_fit_code, file_data_code, fit_code
 from modeseek.report.rendering import to_html, to_markdown, write_page
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Block",
     "Bullets",
     "CellLines",
+    "DataCode",
     "Details",
     "Heading",
     "HtmlBlock",
@@ -39,7 +40,8 @@ __all__ = [
     "TableCell",
     "Verdict",
     "chunked_fit_code",
-    "file_fit_code",
+    "file_data_code",
+    "fit_code",
     "to_html",
     "to_markdown",
     "write_page",

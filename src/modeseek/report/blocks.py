@@ -1,7 +1,8 @@
 """Blocks of a page: frozen values that hold the content; `rendering` turns them into HTML and Markdown.
 
 Texts are Markdown with code, bold, italic and links (see `markdown_text`), or literal where they are `PlainText`. A new
-kind of block needs a class here and a macro of the same name in `templates/blocks.html.j2` and `templates/blocks.md.j2`.
+kind of block needs a class here and a macro of the same name in `templates/blocks.html.j2` and
+`templates/blocks.md.j2`.
 """
 
 from __future__ import annotations

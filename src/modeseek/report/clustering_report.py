@@ -112,7 +112,7 @@ def write_report(
         *confidence_section(data),
         *method_section(data),
         *settings_section(data, data_info or {}),
-        *([Heading("Notes"), Bullets([*map(PlainText, notes)])] if notes else []),
+        *_notes(notes),
         *code_section(fit_code(estimator) if code is None else code),
     ]
     page = Page(PlainText(title or counted(data.n_clusters, "cluster")), _lead(data), blocks)
@@ -120,6 +120,10 @@ def write_report(
     html = to_html(page, ".").encode("utf-8", "replace")
     with atomic_path(path) as part:
         part.write_bytes(html)
+
+
+def _notes(notes: Sequence[str]) -> list[Block]:
+    return [Heading("Notes"), Bullets([*map(PlainText, notes)])] if notes else []
 
 
 def _lead(data: ReportData) -> str:

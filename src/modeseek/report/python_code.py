@@ -4,63 +4,62 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-__all__ = ["DISPLAY_PARAMETERS", "changed_parameters", "chunked_fit_code", "file_fit_code", "fit_code"]
+__all__ = ["DISPLAY_PARAMETERS", "DataCode", "changed_parameters", "chunked_fit_code", "file_data_code", "fit_code"]
 
 # parameters that do not influence the result
 DISPLAY_PARAMETERS = ("callbacks", "checkpoint", "checkpoint_every", "record", "verbose")
 MAX_LINE = 100
 
 
-def fit_code(estimator: BaseEstimator) -> str:
-    """Return code that fits an estimator with the same parameters to X.
+class DataCode(NamedTuple):
+    """Code that loads the data: an import statement and an expression for the array."""
 
-    Examples
-    --------
-    >>> from modeseek import MeanShift
-    >>> print(fit_code(MeanShift(bandwidth=2.0)))
-    from modeseek import MeanShift
-    <BLANKLINE>
-    model = MeanShift(bandwidth=2.0).fit(X)
-    print(model.labels_)
-    """
-    parts = type(estimator).__module__.split(".")
-    # the public module: the top level of this library, or the path up to the first private module
-    module = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
-    lines = [f"from {module} import {type(estimator).__name__}", "", f"model = {_call(estimator)}.fit(X)"]
-    return "\n".join([*lines, "print(model.labels_)"])
+    import_line: str
+    expression: str
 
 
-def file_fit_code(
-    estimator: BaseEstimator,
-    file: str,
-    columns: Sequence[str] | None = None,
-    *,
-    standardize: bool = False,
-    header: bool | None = None,
-) -> str:
-    """Return code that reads a file, scales its columns and fits an estimator with the same parameters.
+def file_data_code(file: str, columns: Sequence[str] | None = None, *, header: bool | None = None) -> DataCode:
+    """Return code that reads columns of a file.
 
     Parameters
     ----------
-    estimator : scikit-learn estimator
-        Parameters that differ from their defaults are written.
     file : str
         Path of the file.
     columns : sequence of str, optional
-        The columns to cluster; None uses all.
-    standardize : bool, default=False
-        Whether to scale features to mean 0 and standard deviation 1.
+        The columns to read; None reads all.
     header : bool, optional
         Whether the first line of the file holds names; None detects it.
 
     Examples
     --------
+    >>> file_data_code("birds.csv", ["width"], header=True).expression
+    "read_table('birds.csv', header=True).features(['width']).values"
+    """
+    selected = "" if columns is None else _list_literal(columns)
+    expression = f"read_table({file!r}{_header_argument(header)}).features({selected}).values"
+    return DataCode("from modeseek._storage import read_table", expression)
+
+
+def fit_code(estimator: BaseEstimator, data: DataCode | None = None, *, standardize: bool = False) -> str:
+    """Return code that loads data, scales them and fits an estimator with the same parameters.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Parameters that differ from their defaults are written.
+    data : DataCode, optional
+        Code that loads the data; None assumes a variable X.
+    standardize : bool, default=False
+        Whether to scale features to mean 0 and standard deviation 1.
+
+    Examples
+    --------
     >>> from modeseek import ModeSeek
-    >>> print(file_fit_code(ModeSeek(random_state=0), "birds.csv", ["width", "height"], standardize=True))
+    >>> print(fit_code(ModeSeek(random_state=0), file_data_code("birds.csv", ["width", "height"]), standardize=True))
     from modeseek import ModeSeek
     from modeseek._common.scaling import Scaling
     from modeseek._storage import read_table
@@ -70,14 +69,17 @@ def file_fit_code(
     model = ModeSeek(random_state=0).fit(X)
     print(model.labels_)
     """
-    imports = [f"from modeseek import {type(estimator).__name__}"]
-    selected = "" if columns is None else _list_literal(columns)
-    body = [f"X = read_table({file!r}{_header_argument(header)}).features({selected}).values"]
+    parts = type(estimator).__module__.split(".")
+    # the public module: the top level of this library, or the path up to the first private module
+    module = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
+    imports, body = [f"from {module} import {type(estimator).__name__}"], []
+    if data is not None:
+        imports.append(data.import_line)
+        body.append(f"X = {data.expression}")
     if standardize:
         imports.append("from modeseek._common.scaling import Scaling")
         body.append("X = Scaling.fit(X, standardize=True).apply(X)")
-    imports.append("from modeseek._storage import read_table")
-    return "\n".join([*imports, "", *body, f"model = {_call(estimator)}.fit(X)", "print(model.labels_)"])
+    return "\n".join([*sorted(imports), "", *body, f"model = {_call(estimator)}.fit(X)", "print(model.labels_)"])
 
 
 def chunked_fit_code(
@@ -88,7 +90,7 @@ def chunked_fit_code(
     standardize: bool = False,
     header: bool | None = None,
 ) -> str:
-    """Return code that does the same as that of `file_fit_code` for files of any size, in chunks.
+    """Return code that fits files of any size in chunks.
 
     Examples
     --------

@@ -27,6 +27,7 @@ __all__ = ["clusters_section"]
 
 Column: TypeAlias = tuple[str, list[TableCell]]
 
+SIGMA = "\N{GREEK SMALL LETTER SIGMA}"
 DISTINGUISHING = "distinguishing features"
 MEAN_VALUES = "mean values"
 MAX_CLUSTERS = 40
@@ -87,7 +88,7 @@ def _caption(data: ReportData, header: Container[str]) -> str:
     if DISTINGUISHING in header:
         parts.append(
             "Distinguishing features: those whose mean in the cluster differs most from the mean of all other rows. "
-            "The last number is the difference in standard deviations (σ)."
+            f"The last number is the difference in standard deviations ({SIGMA})."
         )
     if MEAN_VALUES in header:
         parts.append("Mean values: mean ± standard deviation.")
@@ -106,7 +107,7 @@ def _traits_cell(data: ReportData, traits: Sequence[Trait]) -> TableCell:
         return "no feature differs in its mean"
     lines = [
         f"{data.features[trait.feature]}: {format_value(trait.mean, trait.spread)} {'↑' if trait.effect > 0 else '↓'} "
-        f"(others {format_value(trait.others, trait.spread)}; {trait.effect:+.1f}σ)"
+        f"(others {format_value(trait.others, trait.spread)}; {trait.effect:+.1f}{SIGMA})"
         for trait in traits
     ]
     return CellLines([*map(PlainText, lines)])

@@ -16,8 +16,8 @@ __all__ = ["method_section"]
 
 RUN_CAPTION = (
     "Certified: a proof shows that no later update can change the clusters. Diameter: the largest distance between two "
-    "points of one cluster at the end of the run. Gap: the smallest distance between two clusters. Bandwidths, diameter "
-    "and gap are in units of the data as clustered."
+    "points of one cluster at the end of the run. Gap: the smallest distance between two clusters. Bandwidths, "
+    "diameter and gap are in units of the data as clustered."
 )
 
 
