@@ -15,8 +15,8 @@ from modeseek.meanshift.chains import Problem, doubly_stochastic, stochastic
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.meanshift.partition import components
-from modeseek.selection.prominence import ModeTree, mode_tree
-from modeseek.selection.proposers import Landscape, proposals
+from modeseek.selection.modes import PointTree, point_tree
+from modeseek.selection.proposers import KnnGraph, proposals
 
 # neighbours behind the scale, how long chains run, and how close points of one basin are, in shares of h_min
 KAPPA, SWEEPS, CLOSE = 2, 30, 0.3
@@ -48,29 +48,29 @@ def basins(points: Points, kind: str, seed: int) -> np.ndarray:
     return components(state.points, tau)
 
 
-class Tied(Landscape):
-    """A landscape whose points belong to basins; thinned and changed ones get theirs anew."""
+class Tied(KnnGraph):
+    """A graph whose points belong to basins; thinned and changed ones get theirs anew."""
 
     basins: np.ndarray | None = None
 
 
-def tie(landscape: Landscape, labels: np.ndarray) -> Tied:
-    """Return the landscape with basins."""
-    tied = Tied(*landscape)
+def tie(graph: KnnGraph, labels: np.ndarray) -> Tied:
+    """Return the graph with basins."""
+    tied = Tied(*graph)
     tied.basins = labels
     return tied
 
 
-def tied_trees(landscape: Landscape, counts: Any = None) -> dict[int, ModeTree]:
+def tied_trees(graph: KnnGraph, counts: Any = None) -> dict[int, PointTree]:
     """Return how modes merge, as `views.proposals.trees` does, with basins in place of points."""
-    labels = getattr(landscape, "basins", None)
+    labels = getattr(graph, "basins", None)
     if labels is None:
-        return PLAIN(landscape, counts)
-    with patch.object(proposals, "mode_tree", partial(tree_of_basins, labels)):
-        return PLAIN(landscape, counts)
+        return PLAIN(graph, counts)
+    with patch.object(proposals, "point_tree", partial(tree_of_basins, labels)):
+        return PLAIN(graph, counts)
 
 
-def tree_of_basins(labels: np.ndarray, heights: np.ndarray, edges: np.ndarray, saddles: np.ndarray) -> ModeTree:
+def tree_of_basins(labels: np.ndarray, heights: np.ndarray, edges: np.ndarray, saddles: np.ndarray) -> PointTree:
     """Return the tree of modes of basins, each as high as its highest point, over edges between their points.
 
     A tie within a basin thus has no dip at all. The tree is one of points again: those of a basin go to its highest.
@@ -84,7 +84,7 @@ def tree_of_basins(labels: np.ndarray, heights: np.ndarray, edges: np.ndarray, s
     between = of_point[edges[:, 0]] != of_point[edges[:, 1]]
     # between points first: the ends that count are theirs, not the basins'
     low = np.minimum(saddles, heights[edges].min(axis=1))[between]
-    tree = mode_tree(heights[top], of_point[edges[between]], low)
+    tree = point_tree(heights[top], of_point[edges[between]], low)
     prominence, saddle, target = np.zeros(n), heights.copy(), top[of_point]
     prominence[top], saddle[top], target[top] = tree.prominence, tree.saddle, top[tree.target]
-    return ModeTree(heights, prominence, target, saddle)
+    return PointTree(heights, prominence, target, saddle)

@@ -15,7 +15,7 @@ from contestants import Fitted
 from labelled import Method, Task
 from modeseek import ModeSeek
 from modeseek.estimators import mode_seek
-from modeseek.selection import choice
+from modeseek.selection import select
 from modeseek.selection.proposers import proposals
 
 AS_IS = "as is"
@@ -64,8 +64,8 @@ def changed(changes: tuple[Change, ...]) -> Iterator[None]:
 class Shared:
     """What fits of one set and seed have in common: worked out once, its time counted for each.
 
-    Views of a landscape, thinned landscapes and mixtures depend on little that variants change. They are known by the
-    landscape itself (each variant that changes it has its own), the state of the random numbers, and the constants
+    Views of a graph, thinned graphs and mixtures depend on little that variants change. They are known by the
+    graph itself (each variant that changes it has its own), the state of the random numbers, and the constants
     that they read.
     """
 
@@ -80,21 +80,32 @@ class Shared:
 
     def changes(self) -> tuple[Change, ...]:
         """Return what makes the library ask here first."""
-        thin, mixture, rise, landscape = choice.thin, choice.by_mixture, choice.rise, ModeSeek._landscape
+        subsample, mixture, excess_prominence, graph = (
+            select.subsample,
+            select.by_mixture,
+            select.excess_prominence,
+            ModeSeek._knn_graph,
+        )
 
         def shared_landscape(model: ModeSeek, points: Any) -> Any:
             reduced = points.values.shape[1] > mode_seek.MOST_DIMENSIONS
-            return self._once(("landscape", reduced), lambda: landscape(model, points))
+            return self._once(("graph", reduced), lambda: graph(model, points))
 
         def shared_mixture(view: Any, rng: np.random.Generator, *, clear: bool) -> Any:
             return self._once(("mixture", clear), lambda: mixture(view, rng, clear=clear), view, rng)
 
         return (
-            Change(ModeSeek, "_landscape", shared_landscape),
-            Change(choice, "thin", lambda view, rng: self._once("thin", lambda: thin(view, rng), view, rng)),
-            Change(choice, "by_mixture", shared_mixture),
-            Change(choice, "rise", lambda view: self._once("rise", lambda: rise(view), view)),
-            Change(choice, "GRIDS", {name: self._view(name, propose) for name, propose in choice.GRIDS.items()}),
+            Change(ModeSeek, "_knn_graph", shared_landscape),
+            Change(
+                select, "subsample", lambda view, rng: self._once("subsample", lambda: subsample(view, rng), view, rng)
+            ),
+            Change(select, "by_mixture", shared_mixture),
+            Change(
+                select,
+                "excess_prominence",
+                lambda view: self._once("excess_prominence", lambda: excess_prominence(view), view),
+            ),
+            Change(select, "GRIDS", {name: self._view(name, propose) for name, propose in select.GRIDS.items()}),
         )
 
     def _view(self, name: str, propose: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,7 +127,7 @@ class Shared:
         start = time.perf_counter()
         result = work()
         after = None if rng is None else rng.bit_generator.state
-        # the landscape is kept, so that nothing else gets its id
+        # the graph is kept, so that nothing else gets its id
         self._known[key] = (result, time.perf_counter() - start, after, view)
         return result
 
@@ -127,40 +138,40 @@ def _no_mixture(*_: Any, **__: Any) -> None:
 
 def _fixed_grids() -> Mapping[str, Callable[..., Any]]:
     def fixed(name: str, propose: Callable[..., Any]) -> Callable[..., Any]:
-        def at(landscape: Any, only: Any = None) -> Any:
+        def at(graph: Any, only: Any = None) -> Any:
             first, second = FIXED[name]
             # fewer points than any set here has may not allow that many neighbours
-            allowed = landscape.counts if name == "modes" else (first,)
+            allowed = graph.counts if name == "modes" else (first,)
             setting = (float(min(allowed, key=lambda each: abs(each - first))), second)
-            return propose(landscape, setting)
+            return propose(graph, setting)
 
         return at
 
-    return {name: fixed(name, propose) for name, propose in choice.GRIDS.items()}
+    return {name: fixed(name, propose) for name, propose in select.GRIDS.items()}
 
 
 def _basins(kind: str) -> Callable[[], tuple[Change, ...]]:
     def changes() -> tuple[Change, ...]:
-        landscape, thin = ModeSeek._landscape, choice.thin
+        graph, subsample = ModeSeek._knn_graph, select.subsample
 
         def with_basins(model: ModeSeek, points: Any) -> Any:
-            found = landscape(model, points)
-            if found.dimension >= choice.COMMUNITIES_FROM:  # nobody asks for modes
+            found = graph(model, points)
+            if found.dimension >= select.COMMUNITIES_FROM:  # nobody asks for modes
                 return found
             tied = tie(found, basins(points, kind, model.random_state))
             model.n_basins_ = int(tied.basins.max()) + 1
             return tied
 
         def tied_thin(view: Any, rng: np.random.Generator) -> Any:
-            some = thin(view, rng)
+            some = subsample(view, rng)
             known = getattr(view, "basins", None)
             if known is not None:
-                some.landscape.basins = known[some.rows]
+                some.graph.basins = known[some.rows]
             return some
 
         return (
-            Change(ModeSeek, "_landscape", with_basins),
-            Change(choice, "thin", tied_thin),
+            Change(ModeSeek, "_knn_graph", with_basins),
+            Change(select, "subsample", tied_thin),
             Change(proposals, "trees", tied_trees),
         )
 
@@ -171,22 +182,22 @@ def _set(*changes: tuple[Any, str, Any]) -> Callable[[], tuple[Change, ...]]:
     return lambda: tuple(Change(*each) for each in changes)
 
 
-_MODES = (choice, "COMMUNITIES_FROM", np.inf)
-_NO_MIXTURE = (choice, "by_mixture", _no_mixture)
+_MODES = (select, "COMMUNITIES_FROM", np.inf)
+_NO_MIXTURE = (select, "by_mixture", _no_mixture)
 _NO_MERGE = (proposals, "ERRORS", (0.0,))
-_NO_GATE = (choice, "_passes", lambda best, landscape: True)
+_NO_GATE = (select, "_passes", lambda best, graph: True)
 
 VARIANTS = [
     Variant(AS_IS, "nothing is changed", _set()),
     Variant("modes only", "no communities, no mixture", _set(_MODES, _NO_MIXTURE)),
     Variant("without the mixture", "modes or communities", _set(_NO_MIXTURE)),
     Variant("without communities", "modes and the mixture, in every dimension", _set(_MODES)),
-    Variant("communities everywhere", "in every dimension, and so no mixture", _set((choice, "COMMUNITIES_FROM", 0.0))),
+    Variant("communities everywhere", "in every dimension, and so no mixture", _set((select, "COMMUNITIES_FROM", 0.0))),
     Variant(
         "without the choice",
         "one setting: modes by 8 neighbours and 2 standard errors, communities by lists of 14 at resolution 1; the "
         "mixture and the gate stay",
-        lambda: (Change(choice, "GRIDS", _fixed_grids()),),
+        lambda: (Change(select, "GRIDS", _fixed_grids()),),
     ),
     Variant(
         "without the merge",
@@ -194,8 +205,8 @@ VARIANTS = [
         _set(_NO_MERGE),
     ),
     Variant("without merge and gate", "the same, and no gate", _set(_NO_MERGE, _NO_GATE)),
-    Variant("without smoothing", "settings next to one say nothing about it", _set((choice, "NEXT_TO_IT", 0.0))),
-    Variant("without the finer term", "stability alone", _set((choice, "FINER", 0.0))),
+    Variant("without smoothing", "settings next to one say nothing about it", _set((select, "NEXT_TO_IT", 0.0))),
+    Variant("without the finer term", "stability alone", _set((select, "FINER", 0.0))),
     Variant("without the gate", "the best proposal is always believed", _set(_NO_GATE)),
     Variant("without PCA", "distances in all dimensions", _set((mode_seek, "MOST_DIMENSIONS", 10**9))),
     Variant(

@@ -26,7 +26,7 @@ from modeseek._common.types import Geometry
 from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.metrics import k_score
-from modeseek.selection.bandwidths import Range, automatic_range, judge_scales
+from modeseek.selection.bandwidths import Range, automatic_range, score_ranges
 
 SEEDS = 3
 MIXTURES = (10, 20, 50, 100, 200)
@@ -127,7 +127,7 @@ def sweep(folder: Path, most: int) -> list[dict]:
 def scales(X: np.ndarray, y: np.ndarray, metric: str) -> list[dict]:
     """Judge and fit every scale once."""
     points, rows = canonical_points(X, np.ones(len(X)), Geometry(metric)), []
-    for scale in judge_scales(points.values, points.weights, geometry=points.geometry):
+    for scale in score_ranges(points.values, points.weights, geometry=points.geometry):
         labels = labels_at(X, scale.range, metric, 0, 20) if scale.agreement < 1 else np.zeros(len(X), dtype=int)
         row = {"ari": score(y, labels), "absorbed": score(y, absorbed(X, labels)), "clusters": labels.max() + 1}
         rows.append(row | {"score": scale.score} | scale._asdict())

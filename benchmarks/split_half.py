@@ -19,9 +19,11 @@ from threadpoolctl import threadpool_limits
 from ablation_variants import Change, Shared, changed
 from labelled import NOISE, LabelledSet, prepared
 from modeseek import ModeSeek
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.estimators.mode_seek import _Polish
 from modeseek.metrics import rand_agreement
-from modeseek.selection import choice
+from modeseek.selection import select
 
 Record = dict[str, Any]
 VIEWS = ("modes", "communities")
@@ -29,17 +31,17 @@ SPLITS = 1000
 
 
 class Constants(NamedTuple):
-    """What the choice goes by; names are those of `modeseek.selection.choice`."""
+    """What the choice goes by; names are those of `modeseek.selection.select`."""
 
     next_to_it: float
     finer: float
     communities_from: float
     sure: float
-    rise: float
+    excess_prominence: float
     stability: float
 
 
-PRESENT = Constants(*(getattr(choice, name.upper()) for name in Constants._fields))
+PRESENT = Constants(*(getattr(select, name.upper()) for name in Constants._fields))
 # around what is there; the present value of each is always among them
 TRIED = Constants(
     (0.0, 0.25, 0.5),
@@ -60,28 +62,33 @@ def candidates_of(data: LabelledSet, seed: int, shared: Shared) -> Record:
     order = np.random.default_rng(seed).permutation(len(data.X))
     X, y = prepared(data.X, data.prep)[order], data.y[order]
     model = ModeSeek(metric="cosine" if data.prep == "l2" else "euclidean", random_state=seed)
-    around = (Change(choice, "NEXT_TO_IT", 1.0), Change(choice, "FINER", 0.0))  # then the score is that of neighbours
+    around = (Change(select, "NEXT_TO_IT", 1.0), Change(select, "FINER", 0.0))  # then the score is that of neighbours
     with threadpool_limits(1), changed(shared.changes()), changed(around):
-        points = model._points_of(*model._check_data(X, None))
-        landscape = model._landscape(points)
-        rise = choice.rise(landscape)
-        mixture = choice.by_mixture(landscape, np.random.default_rng(seed), clear=rise >= choice.CLEAR_RISE)
-        judged = {view: choice._judged(landscape, view, seed) for view in VIEWS}
+        points = canonical_points(X, np.ones(len(X)), Geometry(model.metric))
+        graph = model._knn_graph(points)
+        excess_prominence = select.excess_prominence(graph)
+        mixture = select.by_mixture(
+            graph, np.random.default_rng(seed), clear=excess_prominence >= select.CLEAR_PROMINENCE
+        )
+        judged = {view: select._judged(graph, view, seed) for view in VIEWS}
     polish = _Polish(points.values) if points.geometry.spherical else None
 
     def worth(labels: np.ndarray) -> float:
         last = labels if polish is None else polish(labels, np.arange(len(labels)))
         return round(float(adjusted_rand_score(y[y != NOISE], last[points.inverse][y != NOISE])), 5)
 
-    def kept(each: choice.Candidate) -> list[float]:
-        shares = np.bincount(each.labels, weights=landscape.weights) / landscape.weights.sum()
+    def kept(each: select.Candidate) -> list[float]:
+        shares = np.bincount(each.labels, weights=graph.weights) / graph.weights.sum()
         entropy = float(-np.log(np.square(shares).sum()))
-        alike = mixture is not None and rand_agreement(mixture.labels, each.labels) >= choice.ALIKE
+        alike = mixture is not None and rand_agreement(mixture.labels, each.labels) >= select.ALIKE
         figures = (round(figure, 6) for figure in (each.stability, each.score, entropy))
         return [*each.setting, *figures, worth(each.labels), int(alike)]
 
-    record: Record = {"set": data.name, "kind": data.kind, "seed": seed, "dimension": round(landscape.dimension, 4)}
-    record |= {"rise": round(rise, 4), "mixture": None if mixture is None else worth(mixture.labels)}
+    record: Record = {"set": data.name, "kind": data.kind, "seed": seed, "dimension": round(graph.dimension, 4)}
+    record |= {
+        "excess_prominence": round(excess_prominence, 4),
+        "mixture": None if mixture is None else worth(mixture.labels),
+    }
     # in the order of the grid: of equals the choice takes the first
     return record | {view: [kept(each) for each in sorted(judged[view], key=lambda c: c.setting)] for view in VIEWS}
 
@@ -122,7 +129,9 @@ def _best(records: Sequence[Record], view: str, next_to_it: float, finer: float)
 
 def answers(records: Sequence[Record], constants: Sequence[Constants]) -> np.ndarray:
     """Return the ARI of what would be chosen, a row for each constants, a column for each record."""
-    dimension, rise = (np.array([record[key] for record in records]) for key in ("dimension", "rise"))
+    dimension, excess_prominence = (
+        np.array([record[key] for record in records]) for key in ("dimension", "excess_prominence")
+    )
     mixture = np.array([np.nan if record["mixture"] is None else record["mixture"] for record in records])
     bests: dict[tuple[float, float], tuple[_Best, _Best]] = {}
     found = np.empty((len(constants), len(records)))
@@ -131,8 +140,8 @@ def answers(records: Sequence[Record], constants: Sequence[Constants]) -> np.nda
         if key not in bests:
             bests[key] = _best(records, "modes", *key), _best(records, "communities", *key)
         modes, communities = bests[key]
-        least = np.where(rise >= choice.CLEAR_RISE, c.stability, c.sure)
-        passes = (rise >= c.rise) & (modes.stability >= least)
+        least = np.where(excess_prominence >= select.CLEAR_PROMINENCE, c.stability, c.sure)
+        passes = (excess_prominence >= c.excess_prominence) & (modes.stability >= least)
         # a mixture comes first, unless modes that pass say the same
         before = ~np.isnan(mixture) & ~(passes & (modes.alike > 0))
         low = np.where(before, mixture, np.where(passes, modes.ari, 0.0))

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for states, plain ones and ugly ones, and landscapes."""
+"""Hypothesis strategies for states, plain ones and ugly ones, and graphs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
 from modeseek._common.types import Array, Geometry
 from modeseek._common.validation import canonical_points
-from modeseek.selection.proposers import Landscape
-from modeseek.selection.proposers.proposals import counts_for
-from modeseek.selection.proposers.thinning import longest_list
+from modeseek.selection.proposers import KnnGraph
+from modeseek.selection.proposers.proposals import neighbor_counts
+from modeseek.selection.proposers.subsampling import n_neighbors_needed
 
 UGLY = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
 
@@ -45,11 +45,11 @@ def raw_rows(kind: str, rng: np.random.Generator, n: int, d: int) -> Array:
     return rows
 
 
-def landscape_of(X: Array) -> Landscape:
-    """Make the landscape of distinct rows, each of weight 1."""
-    counts = counts_for(len(X))
-    neighbours = nearest_neighbors(X, longest_list(counts, len(X)))
-    return Landscape(neighbours, np.ones(len(X)), min(intrinsic_dimension(neighbours), X.shape[1]), counts, X)
+def knn_graph_of(X: Array) -> KnnGraph:
+    """Make the graph of distinct rows, each of weight 1."""
+    counts = neighbor_counts(len(X))
+    neighbours = nearest_neighbors(X, n_neighbors_needed(counts, len(X)))
+    return KnnGraph(neighbours, np.ones(len(X)), min(intrinsic_dimension(neighbours), X.shape[1]), counts, X)
 
 
 @st.composite

@@ -15,7 +15,7 @@ from modeseek import ModeSeek
 from modeseek._common.types import Geometry
 from modeseek._common.validation import canonical_points
 from modeseek.estimators import mode_seek
-from modeseek.selection import choice
+from modeseek.selection import select
 from modeseek.selection.proposers import proposals
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "ablations.py"
@@ -25,7 +25,7 @@ HEADS = "<!-- ablations -->\nold\n<!-- end of ablations -->\n"
 @pytest.fixture
 def ablations(monkeypatch):
     monkeypatch.syspath_prepend(str(SCRIPT.parent))  # it imports its neighbours, as a script does
-    monkeypatch.setattr(choice, "THINNINGS", 3)
+    monkeypatch.setattr(select, "THINNINGS", 3)
     return runpy.run_path(str(SCRIPT))
 
 
@@ -96,9 +96,11 @@ def test_every_variant_on_every_set_and_the_page(ablations, variants, folder, tm
 
 def test_sharing_changes_no_label_and_leaves_the_library_as_it_was(ablations, variants, folder):
     module = importlib.import_module("ablation_variants")
-    watched = [(choice, name) for name in ("COMMUNITIES_FROM", "GRIDS", "NEXT_TO_IT", "FINER", "thin", "by_mixture")]
-    watched += [(choice, "_passes"), (proposals, "ERRORS"), (proposals, "trees"), (proposals, "mode_tree")]
-    watched += [(ModeSeek, "_landscape"), (mode_seek, "MOST_DIMENSIONS"), (mode_seek, "_Polish")]
+    watched = [
+        (select, name) for name in ("COMMUNITIES_FROM", "GRIDS", "NEXT_TO_IT", "FINER", "subsample", "by_mixture")
+    ]
+    watched += [(select, "_passes"), (proposals, "ERRORS"), (proposals, "trees"), (proposals, "point_tree")]
+    watched += [(ModeSeek, "_knn_graph"), (mode_seek, "MOST_DIMENSIONS"), (mode_seek, "_Polish")]
     before = [getattr(*each) for each in watched]
     for name, cosine in (("blobs", False), ("rays", True)):
         task, shared = task_of(folder, name, cosine=cosine), module.Shared()
@@ -123,19 +125,19 @@ def test_the_gate_and_the_merge_matter_where_they_should(ablations, variants, fo
     merged, apart = (variants[name].fit(noise).labels.max() for name in ("without the gate", "without merge and gate"))
     assert apart > merged
     fixed = variants["without the choice"].fit(task_of(folder, "blobs"))
-    assert {each.setting for each in fixed.model.alternatives_ if each.view == "modes"} <= {(8.0, 2.0)}
+    assert {each.setting for each in fixed.model.alternatives_ if each.proposer == "modes"} <= {(8.0, 2.0)}
 
 
 @pytest.mark.parametrize("kind", ["SMS", "DSMS"])
-def test_points_of_a_basin_are_never_parted(ablations, rng, kind):
+def test_points_of_a_basin_are_never_parted(ablations, kind):
     module = importlib.import_module("ablation_basins")
-    x = rng.normal(size=(200, 2))
+    x = np.random.default_rng(0).normal(size=(200, 2))
     points = canonical_points(x, np.ones(200), Geometry())
-    landscape = ModeSeek()._landscape(points)
+    graph = ModeSeek()._knn_graph(points)
     labels = module.basins(points, kind, 0)
     assert 1 < labels.max() + 1 < 200
-    tied = module.tied_trees(module.tie(landscape, labels))
-    plain = proposals.trees(landscape)
+    tied = module.tied_trees(module.tie(graph, labels))
+    plain = proposals.trees(graph)
     parted = 0
     for count, tree in tied.items():
         found = proposals.cut(tree, 0.0)
@@ -145,9 +147,15 @@ def test_points_of_a_basin_are_never_parted(ablations, rng, kind):
     assert parted > 0  # else the ties would do nothing here
 
 
-def record(name, *, dimension=2.0, rise=1.5, mixture=None, modes=(), communities=()):
+def record(name, *, dimension=2.0, excess_prominence=1.5, mixture=None, modes=(), communities=()):
     # a proposal: setting, stability, that around it, entropy, ARI, like the mixture
-    return {"set": name, "seed": 0, "dimension": dimension, "rise": rise, "mixture": mixture} | {
+    return {
+        "set": name,
+        "seed": 0,
+        "dimension": dimension,
+        "excess_prominence": excess_prominence,
+        "mixture": mixture,
+    } | {
         "modes": [[8, 2, *each] for each in modes],
         "communities": [[14, 1, *each] for each in communities],
     }
@@ -159,19 +167,19 @@ def test_a_replay_by_hand(ablations):
     two = ((0.9, 0.1, 0.7, 0.3, 0), (0.8, 0.8, 0.7, 0.6, 1))
     records = [
         record("second", modes=two),
-        record("gate", rise=0.5, modes=two),
-        record("unstable", rise=1.0, modes=((0.65, 0.65, 0.7, 0.6, 0),)),
+        record("gate", excess_prominence=0.5, modes=two),
+        record("unstable", excess_prominence=1.0, modes=((0.65, 0.65, 0.7, 0.6, 0),)),
         record("mixture", mixture=0.4, modes=two[:1]),
         record("alike", mixture=0.4, modes=two),
         record("none", mixture=None),
         record("high", dimension=5.0, mixture=0.4, modes=two, communities=((0.71, 0.7, 1.0, 0.9, 0),)),
         record("unsure", dimension=5.0, mixture=0.4, modes=two, communities=((0.69, 0.7, 1.0, 0.9, 0),)),
     ]
-    others = [at._replace(next_to_it=0.0), at._replace(rise=0.3), at._replace(communities_from=6.0)]
+    others = [at._replace(next_to_it=0.0), at._replace(excess_prominence=0.3), at._replace(communities_from=6.0)]
     found = halves.answers(records, [at, *others])
     assert found[0].tolist() == [0.6, 0.0, 0.0, 0.4, 0.6, 0.0, 0.9, 0.0]
     assert found[1, 0] == 0.3  # without neighbours the first is more stable
-    assert found[2].tolist()[:3] == [0.6, 0.6, 0.0]  # a low rise is enough, if the partition is stable
+    assert found[2].tolist()[:3] == [0.6, 0.6, 0.0]  # a low excess_prominence is enough, if the partition is stable
     assert found[3, 6] == 0.6
 
 

@@ -79,12 +79,12 @@ def test_a_mixture_in_doubt_is_not_sure():
 
 
 def test_every_other_call_of_a_retrial_goes_by_the_one_before(monkeypatch):
-    from test_mode_seek import landscape_of
+    from test_mode_seek import knn_graph_of
 
     verdicts = iter([True, False])
     monkeypatch.setattr(Retrial, "_passes", lambda *_, **__: next(verdicts))
     retrial, y = Retrial((3.0, 0.0)), np.zeros(150, dtype=np.intp)
-    found = [retrial(landscape_of(APART), y, np.random.default_rng(0), clear=True) for _ in range(4)]
+    found = [retrial(knn_graph_of(APART), y, np.random.default_rng(0), clear=True) for _ in range(4)]
     assert [each is not None for each in found] == [True, True, False, False]
     assert best_jaccard(Y, found[0]).min() == 1.0
 

@@ -24,7 +24,7 @@ from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem,
 from modeseek.meanshift.chains import progress as chain_progress
 from modeseek.meanshift.chains.progress import ChainProgress, EnsembleProgress
 from modeseek.meanshift.ensemble import make_chains, run_chains
-from modeseek.selection.bandwidths import automatic_range, judge_scales
+from modeseek.selection.bandwidths import automatic_range, score_ranges
 
 X = paper_mixture(30, random_state=1)[0]
 
@@ -295,7 +295,7 @@ def test_the_range_tells_the_scales_it_has_judged():
     assert h == automatic_range(X)
     assert [stage.done for stage in told] == list(range(len(told)))
     assert {(stage.name, stage.total, stage.at_most) for stage in told} == {
-        ("choosing the range", sum(1 for _ in judge_scales(X)), True)
+        ("choosing the range", sum(1 for _ in score_ranges(X)), True)
     }
 
 

@@ -13,11 +13,13 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.chains.series import EarlyDraws
-from modeseek.selection import choice
-from modeseek.selection.proposers.proposals import Landscape
+from modeseek.selection import select
+from modeseek.selection.proposers.proposals import KnnGraph
 
 X = paper_mixture(30, random_state=1)[0]
 BLOBS = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)[0]
@@ -61,7 +63,7 @@ def test_a_run_is_kept_and_then_it_is_raised(cls):
 @pytest.mark.parametrize("cls", [DoublyStochasticMeanShift, MeanShift])
 def test_in_the_choice_of_a_range_there_is_nothing_to_keep(cls, monkeypatch):
     model = cls().fit(X)
-    monkeypatch.setattr("modeseek.estimators.base.automatic_range", interrupt)
+    monkeypatch.setattr("modeseek.estimators.chain_clusterer.automatic_range", interrupt)
     interrupted(model, BLOBS)
     # nor does anything of the fit before stay behind
     assert not hasattr(model, "labels_")
@@ -134,17 +136,17 @@ def test_stability_is_the_mean_over_the_thinnings_that_were_done():
     seen = {}
 
     def judged(after):
-        course = choice._Course(at("judging proposals", after))
-        return choice._candidates(landscape, 0, course), course.cut
+        course = select._Course(at("judging proposals", after))
+        return select._candidates(graph, 0, course), course.cut
 
     model = ModeSeek(random_state=0)
-    landscape = model._landscape(model._points_of(*model._check_data(BLOBS, None)))
-    assert isinstance(landscape, Landscape)
+    graph = model._knn_graph(canonical_points(BLOBS, np.ones(len(BLOBS)), Geometry()))
+    assert isinstance(graph, KnnGraph)
     for after in (1, 2, 16):
         candidates, cut = judged(after)
         assert cut
         seen[after] = {each.setting: each.stability for each in candidates}
-    whole = {each.setting: each.stability for each in choice._candidates(landscape, 0) if each.view == "modes"}
+    whole = {each.setting: each.stability for each in select._candidates(graph, 0) if each.proposer == "modes"}
     assert seen[16] == whole
     assert seen[1] != seen[2]
 
@@ -157,7 +159,7 @@ def test_wishes_that_nothing_so_far_fulfils_are_not_answered_by_something_else()
 
 def test_interrupted_at_the_gate_it_is_asked_again(monkeypatch):
     answers = iter([interrupt, lambda: True])
-    course = choice._Course(None)
+    course = select._Course(None)
     assert course.finish(lambda: next(answers)())
     assert course.cut == "without a confidence"
     answers = iter([interrupt, interrupt])
@@ -170,7 +172,7 @@ def test_interrupted_at_the_gate_it_is_asked_again(monkeypatch):
 STAGE = """
 import os, signal, sys
 from modeseek import estimators
-from modeseek.selection import choice
+from modeseek.selection import select
 from modeseek.cli import main
 
 name, done, again = sys.argv.pop(1), int(sys.argv.pop(1)), sys.argv.pop(1)
@@ -179,7 +181,7 @@ def signalled(stage):
     if (stage.name, stage.done) == (name, done):
         os.kill(os.getpid(), signal.SIGINT)
 if again == "True":
-    choice._ranked = lambda *_: os.kill(os.getpid(), signal.SIGINT)
+    select._ranked = lambda *_: os.kill(os.getpid(), signal.SIGINT)
 estimators.ModeSeek.fit = lambda self, X: fit(self.set_params(callbacks=[signalled]), X)
 main()
 """

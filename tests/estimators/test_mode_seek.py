@@ -9,13 +9,13 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inputs import UGLY, landscape_of, raw_rows
+from inputs import UGLY, knn_graph_of, raw_rows
 from modeseek import ModeSeek
 from modeseek._common.neighbors import nearest_neighbors
 from modeseek.metrics import rand_agreement
-from modeseek.selection.choice import _candidates
-from modeseek.selection.proposers import by_communities, by_modes, rise, thin
+from modeseek.selection.proposers import by_communities, by_modes, excess_prominence, subsample
 from modeseek.selection.proposers.proposals import is_trivial
+from modeseek.selection.select import _candidates
 
 BLOBS = [
     make_blobs(300, n_features=2, centers=5, cluster_std=0.6, random_state=4),
@@ -179,23 +179,23 @@ def test_agreement_is_scikit_learn_s_rand_index(seed):
 
 def test_a_thinned_landscape_has_the_neighbours_that_are_left():
     X = np.random.default_rng(1).normal(size=(120, 2))
-    landscape = landscape_of(X)
-    some = thin(landscape, np.random.default_rng(0))
+    graph = knn_graph_of(X)
+    some = subsample(graph, np.random.default_rng(0))
     assert len(some.rows) == 84
-    most = some.landscape.neighbours.indices.shape[1]
+    most = some.graph.neighbours.indices.shape[1]
     expected = nearest_neighbors(X[some.rows], most)
-    known = landscape.neighbours.distances[some.rows, -1]
+    known = graph.neighbours.distances[some.rows, -1]
     # as far as the long list went, it is what a new search would find
     inside = expected.distances <= known[:, None]
     assert inside[:, :10].all()
-    assert_array_equal(some.landscape.neighbours.indices[inside], expected.indices[inside])
-    assert_allclose(some.landscape.neighbours.distances[inside], expected.distances[inside])
+    assert_array_equal(some.graph.neighbours.indices[inside], expected.indices[inside])
+    assert_allclose(some.graph.neighbours.distances[inside], expected.distances[inside])
 
 
 @pytest.mark.parametrize("view", [by_modes, by_communities])
 def test_views_propose_one_label_for_each_point(view):
     X, y = BLOBS[0]
-    proposals = view(landscape_of(X))
+    proposals = view(knn_graph_of(X))
     assert proposals
     for labels in proposals.values():
         assert_array_equal(np.unique(labels), np.arange(labels.max() + 1))
@@ -204,8 +204,8 @@ def test_views_propose_one_label_for_each_point(view):
 
 def test_the_rise_of_a_second_mode():
     clear, _ = BLOBS[0]
-    assert rise(landscape_of(clear)) == pytest.approx(1.5)
-    assert rise(landscape_of(np.random.default_rng(0).normal(size=(300, 2)))) < 0.6
+    assert excess_prominence(knn_graph_of(clear)) == pytest.approx(1.5)
+    assert excess_prominence(knn_graph_of(np.random.default_rng(0).normal(size=(300, 2)))) < 0.6
 
 
 def test_trivial_partitions():
@@ -216,7 +216,7 @@ def test_trivial_partitions():
 
 def test_a_wish_that_no_view_proposes_comes_from_the_tree():
     X, _ = BLOBS[0]
-    proposed = {each.n_clusters for each in _candidates(landscape_of(X), 0)}
+    proposed = {each.n_clusters for each in _candidates(knn_graph_of(X), 0)}
     wish = next(count for count in range(6, 60) if count not in proposed)
     model = ModeSeek(n_clusters=wish, random_state=0).fit(X)
     assert model.n_clusters_ == wish

@@ -213,14 +213,14 @@ def test_unknown_engine():
         choose("brut", PROFILES["biweight"], np.zeros((5, 2)))
 
 
-def test_kernels_on_disk_carry_a_checksum_of_all_that_goes_into_them():
-    """Numba's cache looks at the kernels' file alone: a changed formula went unnoticed, a changed layout crashed."""
+def test_cached_kernels_carry_a_checksum_of_the_formulas_and_the_memory_layout():
+    """Numba's cache checks only the kernel's file: a changed formula was ignored, a changed layout crashed."""
+    from modeseek._common import jit
     from modeseek.meanshift.engines import brute_kernels, compiled, moments_cells, moments_kernels, moments_tree
     from modeseek.meanshift.kernels import formulas
 
-    checksum = compiled.checksum(formulas, compiled, brute_kernels)
-    assert checksum != compiled.checksum(compiled, brute_kernels)
+    checksum = jit.source_checksum(jit, brute_kernels, formulas, compiled)
     for kernel in brute_kernels.shifts(1, 2, 0):
         assert kernel.py_func.__qualname__.endswith(checksum)
-    parts = formulas, compiled, moments_kernels, moments_cells, moments_tree
-    assert moments_kernels.shift_each.py_func.__qualname__.endswith(compiled.checksum(*parts))
+    parts = jit, moments_kernels, formulas, compiled, moments_cells, moments_tree
+    assert moments_kernels.shift_each.py_func.__qualname__.endswith(jit.source_checksum(*parts))

@@ -17,12 +17,12 @@ from inputs import SEEDS, random_graph
 from modeseek import ModeSeek
 from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure, tree_layout
 from modeseek.plots.tree_layout import beside, hills
-from modeseek.selection.choice import Candidate
-from modeseek.selection.prominence import mode_tree, scale_tree
+from modeseek.selection.modes import merge_tree, point_tree
+from modeseek.selection.select import Candidate
 
 X, _ = make_blobs([90, 60, 50], centers=[(0, 0), (5, 0), (0, 5)], random_state=0)
 # hills of 5, 3 and 4 with saddles at 2 and 1
-ROW = mode_tree([5.0, 2.0, 3.0, 1.0, 4.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [2.0, 2.0, 1.0, 1.0])
+ROW = point_tree([5.0, 2.0, 3.0, 1.0, 4.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [2.0, 2.0, 1.0, 1.0])
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def texts(ax):
 
 
 def test_every_mode_has_its_place_and_clusters_their_colour(ax):
-    assert plot_prominence(scale_tree(ROW), level=2.0, title="hills", ax=ax) is ax
+    assert plot_prominence(merge_tree(ROW), level=2.0, title="hills", ax=ax) is ax
     small, large = ax.collections
     assert_allclose(small.get_offsets(), [[3.0, 1.0]])
     drawn = dict(zip(map(tuple, np.asarray(large.get_offsets())), large.get_facecolors(), strict=True))
@@ -65,7 +65,7 @@ def test_every_mode_has_its_place_and_clusters_their_colour(ax):
 
 
 def test_sizes_are_by_weight(ax):
-    plot_prominence(scale_tree(ROW, weights=[1, 1, 1, 1, 50]), level=2.0, ax=ax)
+    plot_prominence(merge_tree(ROW, weights=[1, 1, 1, 1, 50]), level=2.0, ax=ax)
     large = ax.collections[1]
     # the size of the highest is that of all
     assert large.get_sizes()[0] > large.get_sizes()[1] * 1.05
@@ -73,7 +73,7 @@ def test_sizes_are_by_weight(ax):
 
 
 def test_without_a_level_nothing_is_chosen(ax):
-    plot_prominence(scale_tree(ROW), ax=ax)
+    plot_prominence(merge_tree(ROW), ax=ax)
     assert len(ax.collections[1].get_offsets()) == 1
     assert not ax.lines
     assert legend(ax) == ["0  (5)"]
@@ -105,7 +105,7 @@ def test_noise_has_no_colour():
 
 @given(SEEDS, st.sampled_from([0.0, 0.3, 1.0, np.inf]))
 def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
-    tree = scale_tree(mode_tree(*random_graph(seed)))
+    tree = merge_tree(point_tree(*random_graph(seed)))
     found = hills(tree, level)
     places = np.concatenate([hill.points for hill in found])
     assert_array_equal(np.sort(places), np.arange(len(tree.weights)))
@@ -124,7 +124,7 @@ def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
 @pytest.mark.parametrize("heights", [[5.0, 2.0, 4.0], [5.0, 3.0, 2.0, 4.0, 3.5], [3.5, 4.0, 2.0, 5.0]])
 def test_the_valley_between_two_tops_is_drawn(heights):
     path = np.column_stack([np.arange(len(heights) - 1), np.arange(1, len(heights))])
-    [hill] = hills(scale_tree(mode_tree(heights, path, np.full(len(path), 9.0))), np.inf)
+    [hill] = hills(merge_tree(point_tree(heights, path, np.full(len(path), 9.0))), np.inf)
     outline = [heights[point] for point in hill.points]
     first, second = sorted((outline.index(5.0), outline.index(4.0)))
     assert min(outline[first:second]) == 2.0
@@ -133,13 +133,13 @@ def test_the_valley_between_two_tops_is_drawn(heights):
 def test_hills_stand_on_both_sides_of_their_elder():
     # 9 meets 4 at 3, 5 at 2 and 6 at 1
     heights, edges = [9.0, 4.0, 5.0, 6.0], [[0, 1], [0, 2], [0, 3]]
-    tree = scale_tree(mode_tree(heights, edges, [3.0, 2.0, 1.0]))
+    tree = merge_tree(point_tree(heights, edges, [3.0, 2.0, 1.0]))
     assert [int(tree.height[mode]) for mode in beside(tree, 4)] == [5, 9, 4, 6]
 
 
 @given(SEEDS)
 def test_lines_of_the_tree_do_not_cross(seed):
-    tree = scale_tree(mode_tree(*random_graph(seed)))
+    tree = merge_tree(point_tree(*random_graph(seed)))
     order = beside(tree, len(tree))
     assert sorted(order) == list(range(len(tree)))
     place = np.argsort(order)
@@ -151,7 +151,7 @@ def test_lines_of_the_tree_do_not_cross(seed):
 
 
 def test_lines_go_from_the_top_to_the_saddle_and_to_the_elder(ax):
-    plot_tree(scale_tree(ROW), level=0.5, ax=ax)
+    plot_tree(merge_tree(ROW), level=0.5, ax=ax)
     lines = {line.get_ydata()[0]: line for line in ax.lines}
     assert_allclose(lines[3.0].get_ydata(), [3.0, 2.0, 2.0])
     assert_allclose(lines[4.0].get_ydata(), [4.0, 1.0, 1.0])
@@ -163,7 +163,7 @@ def test_lines_go_from_the_top_to_the_saddle_and_to_the_elder(ax):
 
 
 def test_hills_are_as_wide_as_heavy_and_in_the_colours_of_clusters(ax):
-    plot_tree(scale_tree(ROW, weights=[1, 1, 1, 1, 7]), level=2.0, ax=ax)
+    plot_tree(merge_tree(ROW, weights=[1, 1, 1, 1, 7]), level=2.0, ax=ax)
     widths = {
         mpl.colors.to_hex(patch.get_facecolor()[0]).upper(): np.ptp(patch.get_paths()[0].vertices[:, 0])
         for patch in ax.collections
@@ -195,7 +195,7 @@ def test_more_points_than_can_be_seen(monkeypatch, model):
 def test_a_few_lone_points_do_not_take_the_picture(ax):
     heights = np.r_[np.linspace(5, 4, 1000), -500.0]
     edges = np.column_stack([np.arange(1000), np.arange(1, 1001)])
-    plot_tree(scale_tree(mode_tree(heights, edges, heights[1:])), ax=ax)
+    plot_tree(merge_tree(point_tree(heights, edges, heights[1:])), ax=ax)
     assert ax.get_ylim()[0] > 3
 
 
@@ -211,7 +211,7 @@ def test_few_points(rows):
 
 
 def test_many_clusters_get_no_legend(ax):
-    many = scale_tree(mode_tree(np.arange(200.0), np.empty((0, 2)), []))
+    many = merge_tree(point_tree(np.arange(200.0), np.empty((0, 2)), []))
     plot_tree(many, ax=ax, level=1.0)
     assert ax.get_legend() is None
     ax.figure.canvas.draw()
@@ -269,7 +269,7 @@ def test_any_number_of_features(n_features):
 
 def test_bad_input(model):
     for plot in (plot_prominence, plot_tree):
-        with pytest.raises(TypeError, match="source must be a ScaleTree or a fitted ModeSeek; got list"):
+        with pytest.raises(TypeError, match="source must be a MergeTree or a fitted ModeSeek; got list"):
             plot([1, 2])
         with pytest.raises(ValueError, match="level must be a finite number >= 0"):
             plot(model, level=-1.0)
@@ -295,7 +295,7 @@ def test_the_same_picture_is_the_same_file(model, tmp_path):
 def test_pyplot_only_where_nothing_is_given():
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")
-    tree = scale_tree(ROW)
+    tree = merge_tree(ROW)
     for plot in (plot_prominence, plot_tree):
         ax = plot(tree)
         assert plt.gcf() is ax.figure
@@ -305,8 +305,8 @@ def test_pyplot_only_where_nothing_is_given():
     plt.close(figure)
     code = (
         "import sys; from matplotlib.figure import Figure; from modeseek.plots import plot_tree;"
-        "from modeseek.selection.prominence import mode_tree, scale_tree;"
-        "plot_tree(scale_tree(mode_tree([1.0], [], [])), ax=Figure().subplots());"
+        "from modeseek.selection.modes import point_tree, merge_tree;"
+        "plot_tree(merge_tree(point_tree([1.0], [], [])), ax=Figure().subplots());"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -16,7 +16,7 @@ from modeseek.plots import (
     plot_coassociation,
     plot_comparison,
 )
-from modeseek.selection.prominence import mode_tree, scale_tree
+from modeseek.selection.modes import merge_tree, point_tree
 
 X, _ = make_blobs([40, 30, 20], centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
 
@@ -107,7 +107,7 @@ def test_scales_of_a_sweep():
 
 def test_scales_of_a_tree():
     # peaks of 5, 4 and 3 with saddles at 1 and 2
-    tree = scale_tree(mode_tree([5.0, 2.0, 3.0, 1.0, 4.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [2, 2, 1, 1]), level=2.0)
+    tree = merge_tree(point_tree([5.0, 2.0, 3.0, 1.0, 4.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [2, 2, 1, 1]), level=2.0)
     above, below = plot_cluster_counts(tree, figure=Figure()).axes
     stairs = above.patches[0].get_data()
     assert_array_equal(stairs.values, [3, 2, 1])

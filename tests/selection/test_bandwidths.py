@@ -12,7 +12,7 @@ from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, St
 from modeseek._common.neighbors import kth_distance, kth_distances
 from modeseek._common.types import Geometry
 from modeseek.datasets import paper_mixture
-from modeseek.selection.bandwidths import automatic_range, choice, judge_scales
+from modeseek.selection.bandwidths import automatic, automatic_range, score_ranges
 
 
 def blobs(n=200, d=2, k=4, seed=0):
@@ -90,7 +90,7 @@ def test_one_bandwidth_lies_in_the_upper_part_of_the_range(cls):
 def test_at_most_a_sample_is_judged():
     X = np.random.default_rng(0).normal(size=(3000, 200))
     for rows, size, cuts in ((X, 500, 4), (X[:, :2], 1000, 4), (X[:300, :2], 300, 8), (X[:41, :2], 41, 16)):
-        halves = list(choice._halves(rows, np.ones(len(rows))))
+        halves = list(automatic._halves(rows, np.ones(len(rows))))
         assert len(halves) == 2 * cuts
         for one, other in zip(halves[::2], halves[1::2], strict=True):
             assert len(one.points) - len(other.points) == size % 2
@@ -99,7 +99,7 @@ def test_at_most_a_sample_is_judged():
 
 def test_scales_go_from_coarse_to_fine():
     X = paper_mixture(30, random_state=0)[0]
-    scales = list(judge_scales(X, geometry=Geometry()))
+    scales = list(score_ranges(X, geometry=Geometry()))
     assert_array_equal([s.neighbours for s in scales], [89, 64, 45, 32, 23, 16, 11, 8, 6, 4])
     assert scales[0].score == 0.0
     assert all(np.diff([s.range.h_max for s in scales]) < 0)
@@ -108,9 +108,9 @@ def test_scales_go_from_coarse_to_fine():
 
 def test_what_halves_say():
     rng = np.random.default_rng(0)
-    halves = list(choice._halves(rng.normal(size=(60, 2)), np.ones(60)))[:2]
+    halves = list(automatic._halves(rng.normal(size=(60, 2)), np.ones(60)))[:2]
     labels = [rng.integers(0, 9, 30) for _ in halves]
-    agreement, separation, crumbs = choice._judge(halves, labels)
+    agreement, separation, crumbs = automatic._judge(halves, labels)
     agreements, apart, small = [], [], []
     for half, own, other, known in zip(halves, labels, halves[::-1], labels[::-1], strict=True):
         told = known[cdist(half.points, other.points).argmin(axis=1)]

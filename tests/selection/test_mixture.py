@@ -1,4 +1,4 @@
-"""Gaussian mixtures: the fit against slow twins, the search, dips between components, kernel densities."""
+"""Gaussian mixtures: the fit against slow twins, the search, saddle_depths between components, kernel densities."""
 
 import sys
 import warnings
@@ -17,18 +17,18 @@ from inputs import UGLY, raw_rows
 from modeseek.selection.mixture import (
     FORMS,
     Mixture,
-    dips,
     fit,
     kernel_log_density,
     log_density,
     n_parameters,
     posterior,
-    ridges,
+    saddle_depths,
+    saddles,
     search,
 )
 from modeseek.selection.mixture import em as em_module
+from modeseek.selection.mixture.kde_baseline import ADAPTIVE, ADAPTIVE_NEIGHBOURS, FIXED
 from modeseek.selection.mixture.kernels import adaptive_log_density, sums
-from modeseek.selection.mixture.rival import ADAPTIVE, ADAPTIVE_NEIGHBOURS, FIXED
 from modeseek.selection.mixture.search import level, starts
 
 search_module = sys.modules[search.__module__]  # the package gives its name to the function
@@ -261,7 +261,7 @@ def test_ugly_points_have_a_mixture_or_none(kind, seed, n, d, k, form):
     if least > 0:
         assert np.linalg.eigvalsh(covariances(found)).min() >= 0.999 * least
     assert_allclose(posterior(found, points).sum(axis=1), 1.0, rtol=1e-9)
-    between = dips(found)
+    between = saddle_depths(found)
     assert (between >= 0).all()
 
 
@@ -355,7 +355,7 @@ def test_a_level_with_fewer_clusters_than_asked_for_is_no_mixture(monkeypatch):
     assert len(found.mixture.weights) == 3
 
 
-# ---------------------------------------- dips
+# ---------------------------------------- saddle_depths
 
 
 def pair(gap, *, weight=0.5, sd=(1.0, 1.0)):
@@ -373,7 +373,7 @@ def dip_on_grid(mixture):
 @given(st.floats(0.1, 8.0))
 @settings(max_examples=20)
 def test_dip_of_two_equal_gaussians(gap):
-    dip = float(dips(pair(gap))[0, 1])
+    dip = float(saddle_depths(pair(gap))[0, 1])
     assert dip == pytest.approx(dip_on_grid(pair(gap)), abs=0.01)
     if gap <= 2.0:  # two equal ones have one mode up to two standard deviations
         assert dip == 0.0
@@ -386,11 +386,11 @@ def test_dip_of_two_equal_gaussians(gap):
 def test_dip_of_unequal_gaussians(gap, weight, log_sd):
     # steps that were even in the share went past the valley beside a narrow component
     mixture = pair(gap, weight=weight, sd=(1.0, float(np.exp(log_sd))))
-    assert dips(mixture)[0, 1] == pytest.approx(dip_on_grid(mixture), rel=0.05, abs=0.05)
+    assert saddle_depths(mixture)[0, 1] == pytest.approx(dip_on_grid(mixture), rel=0.05, abs=0.05)
 
 
 def test_a_narrow_component_beside_a_wide_one_is_a_mode():
-    assert dips(pair(1.6, weight=0.9, sd=(1.0, 0.03)))[0, 1] > 1.0
+    assert saddle_depths(pair(1.6, weight=0.9, sd=(1.0, 0.03)))[0, 1] > 1.0
 
 
 def climb(mixture, x):
@@ -410,10 +410,10 @@ def test_components_with_a_dip_are_modes_and_the_others_are_not(seed, monkeypatc
     factors = np.tril(rng.normal(size=(2, 2, 2)))
     factors[:, [0, 1], [0, 1]] = rng.uniform(0.5, 2.0, (2, 2))
     mixture = Mixture(np.array([0.4, 0.6]), rng.normal(size=(2, 2)) * 1.5, factors, "full", 0.0)
-    dip = dips(mixture)[0, 1]
+    dip = saddle_depths(mixture)[0, 1]
     one, other = (climb(mixture, mean) for mean in mixture.means)
-    monkeypatch.setattr(ridges, "STEPS", 20_001)
-    finer = dips(mixture)[0, 1]
+    monkeypatch.setattr(saddles, "STEPS", 20_001)
+    finer = saddle_depths(mixture)[0, 1]
     assert (np.linalg.norm(one - other) > 1e-3) == (finer > 1e-9)
     assert dip == pytest.approx(finer, abs=0.02)
 
@@ -421,13 +421,13 @@ def test_components_with_a_dip_are_modes_and_the_others_are_not(seed, monkeypatc
 def test_dips_of_many():
     means = np.array([[0.0, 0.0], [6.0, 0.0], [6.5, 0.0], [0.0, 9.0]])
     mixture = Mixture(np.full(4, 0.25), means, np.tile(np.eye(2), (4, 1, 1)), "ball", 0.0)
-    found = dips(mixture)
+    found = saddle_depths(mixture)
     assert_array_equal(found, found.T)
     assert np.isinf(np.diag(found)).all()
     assert found[1, 2] == 0.0
     assert 2.0 < found[0, 1] < found[0, 3] < np.inf
     same = mixture._replace(means=np.zeros((4, 2)))
-    assert (dips(same)[np.triu_indices(4, 1)] == 0.0).all()
+    assert (saddle_depths(same)[np.triu_indices(4, 1)] == 0.0).all()
 
 
 # ---------------------------------------- kernel densities

@@ -14,7 +14,7 @@ import pytest
 
 import modeseek
 from commands import refused, run
-from modeseek.sketches import DaskFailed, Distributed, is_distributed
+from modeseek.sketches import DaskError, DaskRows, is_dask
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -198,7 +198,7 @@ def test_only_the_first_rows_are_pulled():
     """Of 40 partitions two are read for the plan; the labels of none."""
     read = []
     X = da.from_array(blobs(400_000), chunks=(40_000, 2)).map_blocks(_counted, read, dtype=float)
-    assert len(Distributed.of(X).first(50_000).rows) <= 2 * 65_536
+    assert len(DaskRows.of(X).first(50_000).rows) <= 2 * 65_536
     assert len(read) <= 3 + 1  # one more for what Dask asks of an empty block
 
 
@@ -215,8 +215,8 @@ def test_what_is_sent_is_small():
 
 
 def test_told_apart_without_dask():
-    assert is_distributed(da.zeros(3))
-    assert not any(is_distributed(each) for each in (np.zeros(3), [1], pd.DataFrame()))
+    assert is_dask(da.zeros(3))
+    assert not any(is_dask(each) for each in (np.zeros(3), [1], pd.DataFrame()))
 
 
 @contextmanager
@@ -293,7 +293,7 @@ def test_a_lost_scheduler_is_named(tmp_path):
     labels = fitted.labels_
     with workers(1) as (cluster, _):
         thread = sign.then(lambda: cluster.sync(cluster.scheduler.close))
-        with pytest.raises(DaskFailed, match=r"scheduler is gone.*Start it again.*call fit again"):
+        with pytest.raises(DaskError, match=r"scheduler is gone.*Start it again.*call fit again"):
             fitted.fit(X)
         thread.join()
     assert fitted.labels_ is labels  # what was there is there

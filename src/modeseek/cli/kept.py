@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.scaling import Moments, Scaling
-from modeseek._storage import Kept, Place, WorkFolder
+from modeseek._storage import Content, Kept, Place, WorkFolder
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import note
 from modeseek.cli.summary import Tally
-from modeseek.sketches import Survey, survey_arrays, survey_from
+from modeseek.sketches import Sketch, sketch_arrays, sketch_from_arrays
 
 __all__ = ["LABELS", "STATISTICS", "SUMMARY", "Keeper", "State"]
 
@@ -46,13 +46,13 @@ class State:
         Bytes that lie before.
     rows : int
         Rows of the first pass.
-    kinds : tuple of str or None
-        What strings in each column are, as far as seen.
+    contents : tuple of Content
+        What the columns hold so far.
     moments : Moments or None
         Of the first pass.
     scaling : Scaling or None
         Known once it has ended.
-    survey : Survey or None
+    survey : Sketch or None
         Of the second.
     output : int
         Where the output ends.
@@ -66,22 +66,22 @@ class State:
     place: Place = BEGIN
     done: int = 0
     rows: int = 0
-    kinds: tuple[str | None, ...] = ()
+    contents: tuple[Content, ...] = ()
     moments: Moments | None = None
     scaling: Scaling | None = None
-    survey: Survey | None = None
+    survey: Sketch | None = None
     output: int = 0
     tally: Tally = NOBODY
     model: str = ""
 
     def plain(self) -> dict[str, Any]:
         """Return what JSON can hold of it."""
-        names = ("step", "place", "done", "rows", "kinds", "output", "tally", "model")
+        names = ("step", "place", "done", "rows", "contents", "output", "tally", "model")
         return {name: getattr(self, name) for name in names}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the rest."""
-        found = {} if self.survey is None else survey_arrays(self.survey)
+        found = {} if self.survey is None else sketch_arrays(self.survey)
         if self.moments is not None:
             found |= {f"moments_{name}": np.asarray(value) for name, value in self.moments._asdict().items()}
         if self.scaling is not None:
@@ -101,10 +101,10 @@ class State:
             Place(*state["place"]),
             state["done"],
             state["rows"],
-            tuple(state["kinds"]),
+            tuple(map(Content, state["contents"])),
             moments,
             Scaling(arrays["shift"], arrays["factor"]) if "shift" in arrays else None,
-            survey_from(arrays) if "weight" in arrays else None,
+            sketch_from_arrays(arrays) if "weight" in arrays else None,
             state["output"],
             Tally(rows, tuple(sizes), tuple(sure), doubtful),
             state["model"],

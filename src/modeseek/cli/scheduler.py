@@ -15,13 +15,13 @@ from typing import Any
 
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.types import Array
-from modeseek._storage import check_target, kind_of, write_json
+from modeseek._storage import check_target, format_of, write_json
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import STANDARD_STREAM, note, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
 from modeseek.cli.work import added_columns
-from modeseek.sketches import DaskFailed, Distributed, told
-from modeseek.sketches.parts import Part
+from modeseek.sketches import DaskError, DaskRows, dask_errors
+from modeseek.sketches.blocks import Block
 
 __all__ = ["cluster_by_dask", "connected"]
 
@@ -57,9 +57,9 @@ def connected(address: str, kept: str) -> Iterator[Any]:
         if not client.scheduler_info()["workers"]:
             raise Problem(f"the scheduler at '{address}' has no workers: start some with 'dask worker {address}'.")
         try:
-            with told():
+            with dask_errors():
                 yield client
-        except DaskFailed as error:
+        except DaskError as error:
             raise Problem(f"{MESSAGES[error.what].format(address)}; {kept}.") from error
 
 
@@ -71,7 +71,7 @@ def cluster_by_dask(settings: Settings, estimator: Any) -> None:
         frame = _read(settings)
         names = _chosen(settings, [str(name) for name in frame.columns])
         try:
-            data = Distributed.of(frame[names].astype("float64"))
+            data = DaskRows.of(frame[names].astype("float64"))
             scaling = _scaling(settings, data)
         except (TypeError, ValueError, OSError) as error:
             raise Problem(str(error)) from error
@@ -97,7 +97,7 @@ def _check(settings: Settings) -> None:
             raise Problem(f"--{name} draws rows, which stay with the workers of --scheduler: leave it out.")
     if STANDARD_STREAM in settings.files:
         raise Problem("--scheduler has workers read the files, and standard input is none: name the files.")
-    if {kind_of(file) for file in settings.files} not in ({"parquet"}, {"text"}):
+    if {format_of(file).name for file in settings.files} not in ({"Parquet"}, {"delimited text"}):
         raise Problem("--scheduler reads Parquet or CSV, all files of one kind: convert the others first.")
     if settings.output is not None:
         check_target(settings.output, [".parquet"])
@@ -109,7 +109,7 @@ def _read(settings: Settings) -> Any:
     import dask.dataframe as dd
     import pandas
 
-    if kind_of(settings.file) == "parquet":
+    if format_of(settings.file).name == "Parquet":
         read = dd.read_parquet
     else:
         options: dict[str, Any] = {} if settings.header is not False else {"header": None}
@@ -137,7 +137,7 @@ def _chosen(settings: Settings, columns: Sequence[str]) -> list[str]:
     return [name for name in (asked or columns) if name not in left_out]
 
 
-def _scaling(settings: Settings, data: Distributed) -> Scaling:
+def _scaling(settings: Settings, data: DaskRows) -> Scaling:
     """Return how features are brought to one scale: by the same sums, in the same order, as without Dask."""
     from dask import delayed
 
@@ -150,7 +150,7 @@ def _scaling(settings: Settings, data: Distributed) -> Scaling:
     return moments.compute().scaling()
 
 
-def _add(part: Part, moments: Moments, rows: Any) -> Moments:
+def _add(part: Block, moments: Moments, rows: Any) -> Moments:
     return moments.add(part.check(rows)[0])
 
 

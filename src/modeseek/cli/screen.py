@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modeseek.cli.summary import Summary
-from modeseek.estimators.shown import DOUBTFUL
+from modeseek.estimators.display import DOUBTFUL
 
 __all__ = ["show"]
 
@@ -79,7 +79,7 @@ def _nearly(summary: Summary) -> Table:
         table.add_column(name, no_wrap=True)
     for each in summary.nearly:
         count = "1 cluster" if each.n_clusters == 1 else f"{each.n_clusters:,} clusters"
-        table.add_row(count, f"{each.stability:.2f}", each.view)
+        table.add_row(count, f"{each.stability:.2f}", each.proposer)
     return table
 
 

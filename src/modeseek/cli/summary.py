@@ -10,7 +10,7 @@ import numpy as np
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, IntArray
 from modeseek.cli.settings import Settings
-from modeseek.estimators.shown import DOUBTFUL
+from modeseek.estimators.display import DOUBTFUL
 
 __all__ = ["Summary", "Tally", "summarise"]
 
@@ -117,7 +117,7 @@ class Summary:
         }
 
     def _choice(self) -> dict[str, Any]:
-        nearly = [{"n_clusters": e.n_clusters, "by": e.view, "stability": float(e.stability)} for e in self.nearly]
+        nearly = [{"n_clusters": e.n_clusters, "by": e.proposer, "stability": float(e.stability)} for e in self.nearly]
         fitted = self.estimator
         return {
             "message": fitted.message_,

@@ -11,8 +11,8 @@ from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.images.config import SegmentConfig
 from modeseek.images.input_image import InputImage
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.selection.prominence import cut, mode_tree
-from modeseek.sketches import Cells, Grid
+from modeseek.selection.modes import cut, point_tree
+from modeseek.sketches import Grid, GridCells
 
 __all__ = ["Bandwidths", "count_pixels", "modes_of_cells"]
 
@@ -33,7 +33,7 @@ class Bandwidths(NamedTuple):
 
 def count_pixels(
     image: InputImage, bandwidths: Bandwidths, tile: int, config: SegmentConfig, progress: Watcher | None = None
-) -> Cells:
+) -> GridCells:
     """Count the pixels in the cells of a grid; the result does not depend on `tile`."""
     d = image.pixels.shape[-1] + len(image.shape)
     cells = Grid(config.cell_level, (GRID_ORIGIN,) * d, config.max_cells).empty()
@@ -42,7 +42,7 @@ def count_pixels(
     return cells
 
 
-def modes_of_cells(cells: Cells, prominence: float) -> IntArray:
+def modes_of_cells(cells: GridCells, prominence: float) -> IntArray:
     """Return the mode of each cell, after merging modes whose prominence is below `prominence`.
 
     The density at the mean of a cell is f(x) = sum of w k(|x - y|^2) over all cells y within distance 1, with k the
@@ -57,4 +57,4 @@ def modes_of_cells(cells: Cells, prominence: float) -> IntArray:
     mass = mass + np.bincount(i, kernel * weights[j], len(points)) + np.bincount(j, kernel * weights[i], len(points))
     del kernel
     heights = np.log(mass)
-    return cut(mode_tree(heights, pairs, np.minimum(heights[i], heights[j])), prominence)
+    return cut(point_tree(heights, pairs, np.minimum(heights[i], heights[j])), prominence)

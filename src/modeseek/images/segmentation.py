@@ -16,7 +16,7 @@ from modeseek.images.density_modes import Bandwidths, count_pixels, modes_of_cel
 from modeseek.images.input_image import InputImage, check_image
 from modeseek.images.regions import MASKED, RegionCollector
 from modeseek.images.scikit_image import require_scikit_image
-from modeseek.sketches import Cells
+from modeseek.sketches import GridCells
 
 __all__ = ["segment"]
 
@@ -133,7 +133,7 @@ def segment(
     return labels
 
 
-def _check_cells(cells: Cells, bandwidths: Bandwidths) -> None:
+def _check_cells(cells: GridCells, bandwidths: Bandwidths) -> None:
     """Warn if the cells had to be widened to a bandwidth; raise ValueError if they are wider still."""
     if cells.level == 0:
         return
@@ -151,7 +151,7 @@ def _check_cells(cells: Cells, bandwidths: Bandwidths) -> None:
     )
 
 
-def _pixel_modes(image: InputImage, bandwidths: Bandwidths, cells: Cells, modes: IntArray, band: slice) -> NDArray:
+def _pixel_modes(image: InputImage, bandwidths: Bandwidths, cells: GridCells, modes: IntArray, band: slice) -> NDArray:
     """Return the mode of each pixel of a band."""
     found = np.full((band.stop - band.start, *image.shape[1:]), MASKED, np.int64)
     found.ravel()[image.selected(band)] = modes[cells.find(bandwidths.features(image, band))]

@@ -14,15 +14,15 @@ from scipy.sparse import csr_array
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
 from modeseek._common.validation import METRICS, Points
+from modeseek.estimators.result import FitResult, FitSettings, PointIndex
 from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Outcome, Record, Series, Trace
 from modeseek.meanshift.partition import Partition
-from modeseek.selection.bandwidths import Range
 from modeseek.selection.candidates import Candidate
-from modeseek.selection.prominence import ModeTree, ScaleTree
-from modeseek.sketches import Cells, Grid, Sample, Summary, Survey
+from modeseek.selection.modes import MergeTree, PointTree
+from modeseek.sketches import Grid, GridCells, Sample, Sketch, SketchPoints
 from modeseek.sketches.grid import FAR
-from modeseek.sketches.summary import CELLS, MOST_DIMENSIONS
+from modeseek.sketches.sketch import CELLS, MOST_DIMENSIONS
 
 __all__ = ["KINDS", "Kind", "check_kind", "expect", "flag", "maybe", "number", "of", "reals", "text", "whole", "wholes"]
 
@@ -90,7 +90,7 @@ def _points(points: Points) -> None:
     expect((points.weights > 0).all() and _within(points.inverse, -1, n), "weights and rows of points")
 
 
-def _tree(tree: ModeTree) -> None:
+def _tree(tree: PointTree) -> None:
     n = len(tree.heights)
     expect(n and all(len(each) == n for each in tree), "a tree of one length")
     top = tree.prominence == np.inf
@@ -103,7 +103,7 @@ def _tree(tree: ModeTree) -> None:
     expect((top[ends] & (tree.target[ends] == ends)).all(), "ways that end in a tree")
 
 
-def _scale_tree(tree: ScaleTree) -> None:
+def _scale_tree(tree: MergeTree) -> None:
     n = len(tree.tree.heights)
     expect(tree.weights.shape == (n,) and (tree.weights > 0).all(), "weights of a tree")
     expect(_within(tree.inverse, 0, n), "rows of a tree")
@@ -117,7 +117,7 @@ def _grid(grid: Grid) -> None:
     expect(1 <= grid.limit <= CELLS and abs(grid.exponent) < 1000, "the size of a grid")
 
 
-def _cells(cells: Cells) -> None:
+def _cells(cells: GridCells) -> None:
     m, d = cells.keys.shape
     expect(d == len(cells.grid.offset) and m <= cells.grid.limit and 0 <= cells.level < 62, "cells of a grid")
     expect(cells.counts.shape == (m,) and cells.sums.shape == (m, d), "cells of one shape")
@@ -130,7 +130,7 @@ def _sample(sample: Sample) -> None:
     expect((sample.counts > 0).all() and np.isfinite(sample.weight), "weights of a sample")
 
 
-def _survey(survey: Survey) -> None:
+def _survey(survey: Sketch) -> None:
     d = survey.sample.rows.shape[1]
     expect(survey.cells is None or survey.cells.keys.shape[1] == d, "a survey in one space")
 
@@ -153,8 +153,13 @@ def _nothing(value: Any) -> None:
     return None
 
 
+def _candidates(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(each, Candidate) for each in value)
+
+
 _series = maybe(of(Series))
 _nus = of(LogLog, Power)
+_bandwidth = maybe(number)
 _ranged = {"h_min": number, "h_max": number, "h_inf": maybe(number), "nu": _nus}
 _TRACE = ("h", "shift", "clumps", "diameter", "gap", "objective", "snapshots")
 
@@ -183,15 +188,57 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
         },
         _partition,
     ),
+    FitSettings: (
+        {
+            **dict.fromkeys(("bandwidth", "h_min", "h_inf", "h_max"), _bandwidth),
+            "policy": maybe(of(Constant, Shrinking, Walk, Uniform, Anchored)),
+            "tau": maybe(number),
+            "engine": maybe(text),
+            "single_updates": flag,
+        },
+        _nothing,
+    ),
+    PointIndex: (
+        {
+            "points": of(Points),
+            "labels": wholes(1),
+            "sketch": maybe(of(SketchPoints)),
+            "sketch_points": maybe(wholes(1)),
+        },
+        _nothing,
+    ),
+    FitResult: (
+        {
+            "algorithm": text,
+            "labels": wholes(1),
+            "centers": reals(2),
+            "sizes": wholes(1),
+            **dict.fromkeys(("n_noise", "n_rows"), whole),
+            "outcome": of(Outcome),
+            "message": text,
+            "index": of(PointIndex),
+            "settings": of(FitSettings),
+            "memberships": maybe(of(csr_array)),
+            **dict.fromkeys(("weights", "confidence", "cluster_stability"), maybe(reals(1))),
+            "stability": maybe(number),
+            "alternatives": _candidates,
+            "tree": maybe(of(MergeTree)),
+            "trace": maybe(of(Trace)),
+            "partition": maybe(of(Partition)),
+            **dict.fromkeys(("n_updates", "n_iter"), maybe(whole)),
+            "points": maybe(reals(2)),
+            "chain_labels": maybe(wholes(2)),
+        },
+        _nothing,
+    ),
     Series: (
         {"k": wholes(1), "values": lambda value: any(reals(ndim, finite=False)(value) for ndim in (1, 2, 3))},
         lambda it: expect(len(it.k) == len(it.values), "a series of one length"),
     ),
     Trace: (dict.fromkeys(_TRACE, _series), _nothing),
     Record: ({**dict.fromkeys(_TRACE, maybe(whole)), "limit": whole}, _nothing),
-    Range: (dict.fromkeys(("h_min", "h_inf", "h_max"), number), _nothing),
     Grid: ({"exponent": whole, "offset": of(tuple), "limit": whole}, _grid),
-    Cells: (
+    GridCells: (
         {"grid": of(Grid), "level": whole, "keys": wholes(2), "counts": reals(1), "sums": reals(2)},
         _cells,
     ),
@@ -199,12 +246,12 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
         {"size": whole, "keys": wholes(1, np.uint64), "rows": reals(2), "counts": reals(1), "weight": number},
         _sample,
     ),
-    Survey: ({"cells": maybe(of(Cells)), "sample": of(Sample)}, _survey),
+    Sketch: ({"cells": maybe(of(GridCells)), "sample": of(Sample)}, _survey),
     # the rest of these two is made of what is kept
-    Summary: ({"source": of(Cells, Sample), "resolution": maybe(number), "weight": number}, _nothing),
-    ScaleTree: (
+    SketchPoints: ({"source": of(GridCells, Sample), "resolution": maybe(number), "weight": number}, _nothing),
+    MergeTree: (
         {
-            "tree": of(ModeTree),
+            "tree": of(PointTree),
             "weights": reals(1),
             "inverse": wholes(1),
             "level": maybe(number),
@@ -212,7 +259,7 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
         },
         _scale_tree,
     ),
-    ModeTree: (
+    PointTree: (
         {
             "heights": reals(1),
             "prominence": reals(1, finite=False),
@@ -223,7 +270,7 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
     ),
     Candidate: (
         {
-            "view": text,
+            "proposer": text,
             "setting": lambda value: isinstance(value, tuple) and all(number(each) for each in value),
             "labels": wholes(1),
             "n_clusters": whole,

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 from modeseek.io.kinds import KINDS, check_kind, expect
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.kernels.profiles import PROFILES, Profile
-from modeseek.selection.prominence import ScaleTree, scale_tree
-from modeseek.sketches import Sample, Summary
+from modeseek.selection.modes import MergeTree, merge_tree
+from modeseek.sketches import Sample, SketchPoints
 
 __all__ = ["Unsaved", "decoded", "encoded"]
 
@@ -144,18 +144,18 @@ def _made(kind: Any, inner: Any, arrays: dict[str, NDArray[Any]]) -> Any:
         return _sparse(parts)
     kinds, law = KINDS[kind]
     check_kind(parts, kinds, kind.__name__)
-    if kind is ScaleTree:
+    if kind is MergeTree:
         # counted anew, after what it is counted from has been looked at
         tree = parts.pop("tree")
         expect(len(parts["weights"]) == len(tree.heights), "weights of a tree")
         rows = parts["inverse"]
         expect(not len(rows) or (rows.min() >= 0 and rows.max() < len(tree.heights)), "rows of a tree")
-        made: Any = scale_tree(tree, **parts)
-    elif kind is Summary:
+        made: Any = merge_tree(tree, **parts)
+    elif kind is SketchPoints:
         source = parts["source"]
         points = source.rows if isinstance(source, Sample) else source.means
         expect(np.isfinite(points).all(), "points of a summary")
-        made = Summary(source, points, source.counts, parts["resolution"], parts["weight"])
+        made = SketchPoints(source, points, source.counts, parts["resolution"], parts["weight"])
     else:
         made = kind(**parts)
     law(made)

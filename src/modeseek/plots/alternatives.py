@@ -81,10 +81,12 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
 
 def _panels(estimator: ModeSeek) -> list[_Panel]:
     chosen, source = np.asarray(estimator.labels_), chosen_one(estimator)
-    by = "" if source is None else f"by {source.view}, "
+    by = "" if source is None else f"by {source.proposer}, "
     first = _Panel(f"chosen: {_count(estimator.n_clusters_)}", f"{by}stability {estimator.stability_:.2f}", chosen)
     others = (
-        _Panel(_count(each.n_clusters), f"by {each.view}, stability {each.stability:.2f}", alike(each.labels, chosen))
+        _Panel(
+            _count(each.n_clusters), f"by {each.proposer}, stability {each.stability:.2f}", alike(each.labels, chosen)
+        )
         for each in nearly_chosen(estimator)
     )
     return [first, *others]

@@ -15,7 +15,7 @@ from modeseek.plots.style import new_figure, style_axes
 from modeseek.plots.ticks import log_ticks
 from modeseek.plots.trace import WIDE
 from modeseek.plots.tree_source import look_at
-from modeseek.selection.prominence import ScaleTree
+from modeseek.selection.modes import MergeTree
 
 __all__ = ["plot_cluster_counts"]
 
@@ -24,7 +24,7 @@ FOR_EVER = "#DEDEDE"
 # plateaus that are named at most, and how long they must last in comparison with the longest
 NAMED, LASTING = 4, 0.3
 
-Scales: TypeAlias = BandwidthSweep | ScaleTree | ModeSeek
+Scales: TypeAlias = BandwidthSweep | MergeTree | ModeSeek
 
 
 class _Step(NamedTuple):
@@ -47,7 +47,7 @@ def plot_cluster_counts(source: Scales, *, figure: Figure | None = None, title: 
 
     Parameters
     ----------
-    source : BandwidthSweep, ScaleTree or fitted ModeSeek
+    source : BandwidthSweep, MergeTree or fitted ModeSeek
         What `modeseek.estimators.sweep_bandwidths` found, or a tree, such as `tree_` of a ModeSeek.
     figure : matplotlib Figure, default=None
         Where to draw; None makes a new pyplot figure.
@@ -136,7 +136,7 @@ def _write(ax: Axes, text: str, x: float, y: float, align: str = "center") -> No
     ax.annotate(text, (x, y), (0, 5), "data", "offset points", ha=align, fontsize="small", color=TEXT_COLOR)
 
 
-def _steps_of(tree: ScaleTree) -> list[_Step]:
+def _steps_of(tree: MergeTree) -> list[_Step]:
     """Return the numbers of clusters of a tree, from no prominence up to a little beyond the largest finite one."""
     finite = np.unique(tree.prominence[np.isfinite(tree.prominence) & (tree.prominence > 0)])
     top = float(finite.max(initial=0.0)) or 1.0

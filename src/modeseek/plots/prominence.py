@@ -29,7 +29,7 @@ def plot_prominence(
 
     Parameters
     ----------
-    source : ScaleTree or fitted ModeSeek
+    source : MergeTree or fitted ModeSeek
         The modes.
     level : float, default=None
         Prominence that a cluster needs, drawn as a line. None: the one chosen, if any.
@@ -46,8 +46,8 @@ def plot_prominence(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from modeseek.selection.prominence import mode_tree, scale_tree
-    >>> tree = scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
+    >>> from modeseek.selection.modes import point_tree, merge_tree
+    >>> tree = merge_tree(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
     >>> ax = plot_prominence(tree, level=0.5, ax=Figure().subplots())
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().texts]
     ('log density at the mode', ['0  (2)', '1  (1)'])

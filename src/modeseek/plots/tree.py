@@ -11,7 +11,7 @@ from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.style import new_axes, style_axes
 from modeseek.plots.tree_layout import Hill, hills
 from modeseek.plots.tree_source import Source, look_at
-from modeseek.selection.prominence import ScaleTree
+from modeseek.selection.modes import MergeTree
 
 __all__ = ["plot_tree"]
 
@@ -28,7 +28,7 @@ def plot_tree(source: Source, *, level: float | None = None, ax: Axes | None = N
 
     Parameters
     ----------
-    source : ScaleTree or fitted ModeSeek
+    source : MergeTree or fitted ModeSeek
         The modes. Of a ModeSeek, points have the colours of their clusters.
     level : float, default=None
         Prominence that a hill needs. None: the one chosen; where none was, parts that nothing joins are hills.
@@ -45,8 +45,8 @@ def plot_tree(source: Source, *, level: float | None = None, ax: Axes | None = N
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from modeseek.selection.prominence import mode_tree, scale_tree
-    >>> tree = scale_tree(mode_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
+    >>> from modeseek.selection.modes import point_tree, merge_tree
+    >>> tree = merge_tree(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
     >>> ax = plot_tree(tree, level=0.5, ax=Figure().subplots())
     >>> len(ax.lines), ax.get_ylabel()
     (2, 'log density')
@@ -91,7 +91,7 @@ def _draw_hill(
         ax.fill_between(x, y, ground, where=mine == label, color=shades[label], linewidth=0.4, zorder=2)
 
 
-def _draw_lines(ax: Axes, tree: ScaleTree, modes: list[int], peak: Array) -> None:
+def _draw_lines(ax: Axes, tree: MergeTree, modes: list[int], peak: Array) -> None:
     # many thick lines would hide the hills
     width = float(np.clip(40 / len(modes), 0.3, 1.1))
     for mode in modes:
@@ -103,7 +103,7 @@ def _draw_lines(ax: Axes, tree: ScaleTree, modes: list[int], peak: Array) -> Non
         ax.plot([x, x, to], [tree.height[mode], foot, foot], color=TEXT_COLOR, linewidth=width, zorder=3)
 
 
-def _floor(tree: ScaleTree, n_hills: int) -> float:
+def _floor(tree: MergeTree, n_hills: int) -> float:
     """Return the height at which the picture ends below: above it is nearly all weight, and every line."""
     order = np.argsort(tree.tree.heights, kind="stable")
     share = np.cumsum(tree.weights[order]) / tree.weights.sum()
@@ -112,7 +112,7 @@ def _floor(tree: ScaleTree, n_hills: int) -> float:
     return min(lowest, float(saddles[np.isfinite(saddles)].min(initial=lowest)))
 
 
-def _note(tree: ScaleTree, n_hills: int) -> str:
+def _note(tree: MergeTree, n_hills: int) -> str:
     rest = len(tree) - n_hills
     crags = "" if not rest else f", with {rest:,} lesser {'mode' if rest == 1 else 'modes'} on them"
     return f"{n_hills:,} {'hill' if n_hills == 1 else 'hills'}{crags}"

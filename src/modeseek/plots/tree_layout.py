@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek.selection.prominence import ScaleTree, cut
+from modeseek.selection.modes import MergeTree, cut
 
 __all__ = ["Hill", "hills"]
 
@@ -31,7 +31,7 @@ class Hill(NamedTuple):
     weights: Array
 
 
-def hills(tree: ScaleTree, level: float) -> list[Hill]:
+def hills(tree: MergeTree, level: float) -> list[Hill]:
     """Return the hills of the modes that rise by at least the level, in the order of `beside`.
 
     From the top down, a point is put on the lighter side of what it joins, and what merges stays together. So points
@@ -41,8 +41,8 @@ def hills(tree: ScaleTree, level: float) -> list[Hill]:
     --------
     Of three peaks, 3, 2 and 1.5 high, the last two merge first, at 1:
 
-    >>> from modeseek.selection.prominence import mode_tree, scale_tree
-    >>> tree = scale_tree(mode_tree([3.0, 0.5, 2.0, 1.0, 1.5], [[0, 1], [1, 2], [2, 3], [3, 4]], [0.5, 0.5, 1.0, 1.0]))
+    >>> from modeseek.selection.modes import point_tree, merge_tree
+    >>> tree = merge_tree(point_tree([3.0, 0.5, 2.0, 1.0, 1.5], [[0, 1], [1, 2], [2, 3], [3, 4]], [0.5, 0.5, 1.0, 1.0]))
     >>> [(hill.mode, hill.points.tolist()) for hill in hills(tree, 0.7)]
     [(0, [1, 0]), (1, [4, 3, 2])]
     """
@@ -71,15 +71,15 @@ def hills(tree: ScaleTree, level: float) -> list[Hill]:
     return [Hill(mode, mine, weight[mine]) for mode, mine in zip(order, found, strict=True)]
 
 
-def beside(tree: ScaleTree, count: int) -> list[int]:
+def beside(tree: MergeTree, count: int) -> list[int]:
     """Return the first modes from left to right: each stands beside its elder, the first to meet it the nearest.
 
     Lines from each to its elder, at the height where they meet, then cross nothing.
 
     Examples
     --------
-    >>> from modeseek.selection.prominence import mode_tree, scale_tree
-    >>> tree = scale_tree(mode_tree([3.0, 0.5, 2.0, 1.0, 1.5], [[0, 1], [1, 2], [2, 3], [3, 4]], [0.5, 0.5, 1.0, 1.0]))
+    >>> from modeseek.selection.modes import point_tree, merge_tree
+    >>> tree = merge_tree(point_tree([3.0, 0.5, 2.0, 1.0, 1.5], [[0, 1], [1, 2], [2, 3], [3, 4]], [0.5, 0.5, 1.0, 1.0]))
     >>> beside(tree, 3)
     [0, 1, 2]
     """
@@ -134,7 +134,7 @@ def _find(root: list[int], mode: int) -> int:
     return mode
 
 
-def _some(tree: ScaleTree, basin: IntArray) -> tuple[IntArray, Array]:
+def _some(tree: MergeTree, basin: IntArray) -> tuple[IntArray, Array]:
     """Return points to draw and what each stands for: the peaks, and of the rest every so many-th."""
     n = len(tree.weights)
     if n <= MOST_POINTS:

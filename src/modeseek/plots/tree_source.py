@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from modeseek._common.types import IntArray
 from modeseek._common.validation import check_number
 from modeseek.estimators import ModeSeek
-from modeseek.selection.prominence import ScaleTree
+from modeseek.selection.modes import MergeTree
 
 __all__ = ["Look", "Source", "look_at"]
 
-Source: TypeAlias = ScaleTree | ModeSeek
+Source: TypeAlias = MergeTree | ModeSeek
 
 
 class Look(NamedTuple):
@@ -23,7 +23,7 @@ class Look(NamedTuple):
 
     Attributes
     ----------
-    tree : ScaleTree
+    tree : MergeTree
     level : float or None
         Prominence that a cluster needs, where there is such a level.
     rows : (n_rows,) integer array
@@ -34,7 +34,7 @@ class Look(NamedTuple):
         Rows of each cluster.
     """
 
-    tree: ScaleTree
+    tree: MergeTree
     level: float | None
     rows: IntArray
     tops: NDArray[np.bool_]
@@ -51,10 +51,10 @@ def look_at(source: Source, level: float | None) -> Look:
     if isinstance(source, ModeSeek):
         check_is_fitted(source)
         tree = source.tree_
-    elif isinstance(source, ScaleTree):
+    elif isinstance(source, MergeTree):
         tree = source
     else:
-        raise TypeError(f"source must be a ScaleTree or a fitted ModeSeek; got {type(source).__name__}.")
+        raise TypeError(f"source must be a MergeTree or a fitted ModeSeek; got {type(source).__name__}.")
     if isinstance(source, ModeSeek) and level is None:
         rows, level = source.labels_, tree.level
     else:

@@ -39,7 +39,7 @@ def _choice(model: Any) -> list[Block]:
         blocks.append(_whole(model.stability_))
     nearly = nearly_chosen(model)
     if nearly:
-        rows = [[_count(each.n_clusters), f"{each.stability:.2f}", each.view] for each in nearly]
+        rows = [[_count(each.n_clusters), f"{each.stability:.2f}", each.proposer] for each in nearly]
         wish = (
             " `n_clusters`, in the command `--n-clusters`, asks for another number." if model.n_clusters is None else ""
         )

@@ -1,4 +1,4 @@
-"""What a choice is made from and what comes out of it: candidates, wishes, the partition with its memberships."""
+"""What a choice is made from and what comes out of it: candidates, bounds, the partition with its memberships."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.consensus import Vote, cluster_stability, counterparts
 from modeseek.selection.proposers.proposals import Setting
 
-__all__ = ["FEWEST_VOTES", "Candidate", "Choice", "Wishes", "merged"]
+__all__ = ["FEWEST_VOTES", "Candidate", "ClusterBounds", "Selection", "merge_clusters"]
 
 # after Ctrl-C: with fewer votes than this, too many points were never asked for a confidence
 FEWEST_VOTES = 4
 
 
 class Candidate(NamedTuple):
-    """A partition that a view proposed.
+    """A partition that a proposer proposed.
 
     Attributes
     ----------
-    view : str
+    proposer : str
     setting : tuple
-        Of the view.
+        Of the proposer.
     labels : (n,) integer array
     n_clusters : int
     stability : float
-        Mean adjusted Rand index with the view's partitions of thinned data.
+        Mean adjusted Rand index with the proposer's partitions of thinned data.
     score : float
         Stability, with that of settings next to it and a little for each cluster more: what the choice goes by.
     """
 
-    view: str
+    proposer: str
     setting: Setting
     labels: IntArray
     n_clusters: int
@@ -42,19 +42,19 @@ class Candidate(NamedTuple):
     score: float
 
 
-class Wishes(NamedTuple):
+class ClusterBounds(NamedTuple):
     """How many clusters a user wants at least and at most."""
 
-    least: int = 1
-    most: float = np.inf
+    min_clusters: int = 1
+    max_clusters: float = np.inf
 
-    def allow(self, n_clusters: int) -> bool:
+    def contains(self, n_clusters: int) -> bool:
         """Return whether a number of clusters is wanted."""
-        return self.least <= n_clusters <= self.most
+        return self.min_clusters <= n_clusters <= self.max_clusters
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Selection:
     """The partition chosen, and what it was chosen from.
 
     Attributes
@@ -94,7 +94,7 @@ class Choice:
         return not self.cut or self.n_clusters == 1 or len(self.votes) >= FEWEST_VOTES
 
 
-def merged(choice: Choice, points: Array, n_clusters: int) -> Choice:
+def merge_clusters(choice: Selection, points: Array, n_clusters: int) -> Selection:
     """Merge the clusters of a choice, those with the closest centres first, until so many are left."""
     from sklearn.cluster import AgglomerativeClustering  # slow to import, and seldom needed
 

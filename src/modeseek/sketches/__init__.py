@@ -1,26 +1,26 @@
 """Many rows: weighted points that stand for them, made in one pass, in parts and in any order."""
 
-from modeseek.sketches.distributed import DaskFailed, Distributed, is_distributed, on_workers, told
-from modeseek.sketches.grid import Cells, Grid
-from modeseek.sketches.parts import Labeller
+from modeseek.sketches.arrays import sketch_arrays, sketch_from_arrays
+from modeseek.sketches.blocks import Labeler
+from modeseek.sketches.dask_input import DaskError, DaskRows, dask_errors, is_dask, joblib_on_dask
+from modeseek.sketches.grid import Grid, GridCells
 from modeseek.sketches.sample import Sample
-from modeseek.sketches.stored import survey_arrays, survey_from
-from modeseek.sketches.summary import FIRST, Plan, Summary, Survey
+from modeseek.sketches.sketch import LAYOUT_ROWS, Sketch, SketchLayout, SketchPoints
 
 __all__ = [
-    "FIRST",
-    "Cells",
-    "DaskFailed",
-    "Distributed",
+    "LAYOUT_ROWS",
+    "DaskError",
+    "DaskRows",
     "Grid",
-    "Labeller",
-    "Plan",
+    "GridCells",
+    "Labeler",
     "Sample",
-    "Summary",
-    "Survey",
-    "is_distributed",
-    "on_workers",
-    "survey_arrays",
-    "survey_from",
-    "told",
+    "Sketch",
+    "SketchLayout",
+    "SketchPoints",
+    "dask_errors",
+    "is_dask",
+    "joblib_on_dask",
+    "sketch_arrays",
+    "sketch_from_arrays",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["Cells", "Grid"]
+__all__ = ["Grid", "GridCells"]
 
 # units in a side of the finest level
 UNITS = 2.0**12
@@ -62,10 +62,10 @@ class Grid:
             )
         return cls(exponent, tuple(FAR - int(place) for place in corner), limit)
 
-    def empty(self) -> Cells:
+    def empty(self) -> GridCells:
         """Return a summary of no rows."""
         d = len(self.offset)
-        return Cells(self, 0, np.empty((0, d), np.int64), np.empty(0), np.empty((0, d)))
+        return GridCells(self, 0, np.empty((0, d), np.int64), np.empty(0), np.empty((0, d)))
 
     @property
     def finest(self) -> Array:
@@ -74,7 +74,7 @@ class Grid:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class GridCells:
     """A summary: which cells hold rows, and what they hold.
 
     Attributes
@@ -117,7 +117,7 @@ class Cells:
         # + 1/2: units were rounded down
         return (corners + (self.sums / self.counts[:, None] + 0.5) / UNITS) * 2.0**self.grid.exponent
 
-    def add(self, rows: Array, weights: Array | None = None) -> Cells:
+    def add(self, rows: Array, weights: Array | None = None) -> GridCells:
         """Return the summary with more rows in it.
 
         Raises
@@ -135,7 +135,7 @@ class Cells:
                 return table.cells()
             table = _Table.of(table.cells().coarser())
 
-    def merge(self, other: Cells) -> Cells:
+    def merge(self, other: GridCells) -> GridCells:
         """Return the summary of the rows of both."""
         if self.grid != other.grid:
             raise ValueError("summaries of different grids cannot be merged: make both by the same Grid.")
@@ -146,21 +146,21 @@ class Cells:
                 return table.cells()
             one = one.coarser()
 
-    def at_level(self, level: int) -> Cells:
+    def at_level(self, level: int) -> GridCells:
         """Return the summary with cells of a coarser level."""
         cells = self
         while cells.level < level:
             cells = cells.coarser()
         return cells
 
-    def coarser(self) -> Cells:
+    def coarser(self) -> GridCells:
         """Return the summary with sides twice as long."""
         odd = (self.keys & 1) * self.counts[:, None]
         table = _Table(replace(self, level=self.level + 1))
         table.insert(self.keys >> 1, self.counts, self.sums + odd * (UNITS * 2.0**self.level))
         return table.cells()
 
-    def faded(self, share: float) -> Cells:
+    def faded(self, share: float) -> GridCells:
         """Return the summary with every weight times `share`; cells of less than half a row are dropped."""
         kept = self.counts * share >= 0.5
         return replace(self, keys=self.keys[kept], counts=self.counts[kept] * share, sums=self.sums[kept] * share)
@@ -186,9 +186,9 @@ class Cells:
 
 
 class _Table:
-    """Cells with their slots: an open table that is at most half full."""
+    """GridCells with their slots: an open table that is at most half full."""
 
-    def __init__(self, cells: Cells):
+    def __init__(self, cells: GridCells):
         self.grid, self.level, self.used = cells.grid, cells.level, 0
         d, limit = len(cells.grid.offset), cells.grid.limit
         self.slots = np.full(1 << int(np.ceil(np.log2(2 * limit + 2))), EMPTY, np.int64)
@@ -196,7 +196,7 @@ class _Table:
         self.counts, self.sums = np.zeros(limit), np.zeros((limit, d))
 
     @classmethod
-    def of(cls, cells: Cells) -> _Table:
+    def of(cls, cells: GridCells) -> _Table:
         table = cls(cells)
         table.insert(cells.keys, cells.counts, cells.sums)
         return table
@@ -227,7 +227,7 @@ class _Table:
     def _arrays(self) -> tuple[IntArray, IntArray, Array, Array]:
         return self.slots, self.keys, self.counts, self.sums
 
-    def cells(self) -> Cells:
+    def cells(self) -> GridCells:
         m = self.used
         order = np.lexsort(self.keys[:m].T[::-1])
-        return Cells(self.grid, self.level, self.keys[:m][order], self.counts[:m][order], self.sums[:m][order])
+        return GridCells(self.grid, self.level, self.keys[:m][order], self.counts[:m][order], self.sums[:m][order])

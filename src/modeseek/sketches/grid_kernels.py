@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from modeseek.meanshift.engines.compiled import OPTIONS, cached
+from modeseek._common.jit import FAST_MATH, cached
 
 __all__ = ["add_rows", "find_cells", "insert_cells"]
 
@@ -76,7 +76,7 @@ def find_cells(rows, finest, offset, level, slots, keys, found):  # type: ignore
         found[i] = slots[_slot_of(cell, slots, keys)]
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _slot_of(cell, slots, keys):  # type: ignore[no-untyped-def]
     """Return where a cell is, or the free slot where it goes; the number of slots is a power of two."""
     d = len(cell)

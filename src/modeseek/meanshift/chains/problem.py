@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from modeseek._common.types import Array, Geometry
 from modeseek._common.validation import METRICS, check_choice, check_state, check_weights
 from modeseek.meanshift.engines import choose
-from modeseek.meanshift.engines.compiling import announce
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, Profile, get_profile
 from modeseek.meanshift.types import Engine, Workspace
 
@@ -48,9 +47,7 @@ class Problem:
     def open(self) -> Workspace:
         """Open a workspace of the engine on the points."""
         assert self.engine is not None
-        workspace = self.engine.open(self.points, self.weights, self.profile, self.geometry, self.n_jobs)
-        announce()  # kernels compile at the first sum, so the message has to come before it
-        return workspace
+        return self.engine.open(self.points, self.weights, self.profile, self.geometry, self.n_jobs)
 
 
 def make_problem(

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from modeseek._common.jit import FAST_MATH
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.engines.compiled import (
-    OPTIONS,
-    cached,
+    cached_sum,
     check_code,
     leave,
     settle_in_place,
@@ -220,15 +220,15 @@ def shifts(code: int, dim: int, weighted: int) -> Shifts:
     """Return the compiled verbs of a built-in profile; dim = LOW + 1 stands for every higher dimension."""
     check_code(code, __name__)
 
-    @cached
+    @cached_sum
     def each(X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
         _each(code, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
 
-    @cached
+    @cached_sum
     def each_site(X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
         return _each_site(code, dim, X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths)
 
-    @cached
+    @cached_sum
     def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
         _all(code, dim, weighted, X, w, queries, bandwidths, spherical, moved)
 
@@ -243,15 +243,15 @@ def own_shifts(function: Callable[[Any], Any], dim: int, weighted: int) -> Shift
     def weight(t):  # type: ignore[no-untyped-def]
         return inside(min(t, 1.0)) if t <= 1.0 else 0.0
 
-    @njit(**OPTIONS)
+    @njit(**FAST_MATH)
     def each(X, w, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
         _each(weight, dim, weighted, X, w, indices, bandwidths, spherical, lengths)
 
-    @njit(**OPTIONS)
+    @njit(**FAST_MATH)
     def each_site(X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
         return _each_site(weight, dim, X, sites, weights, equal, ulps, indices, bandwidths, spherical, lengths)
 
-    @njit(**OPTIONS)
+    @njit(**FAST_MATH)
     def all_(X, w, queries, bandwidths, spherical, moved):  # type: ignore[no-untyped-def]
         _all(weight, dim, weighted, X, w, queries, bandwidths, spherical, moved)
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines import candidates_shapes
 from modeseek.meanshift.engines.candidates_shapes import ANCHORS, EXTRA, LOOSE, SITES, WILD, WORK
 from modeseek.meanshift.engines.compiled import (
-    OPTIONS,
-    cached,
+    cached_sum,
     check_code,
     leave,
     settle_in_place,
@@ -35,10 +35,10 @@ ROOMY = 1.0001
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile what Python calls; a change of the shapes makes it anew, too."""
-    return cached(function, candidates_shapes)
+    return cached_sum(function, candidates_shapes)
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _sum(kind, positions, weights, q, h, source, low, high, shift, near, ids):  # type: ignore[no-untyped-def]
     """Mean shift of q over the sites source[low:high]; `near` and `ids` are room for as many."""
     if positions.shape[1] == 1:
@@ -47,7 +47,7 @@ def _sum(kind, positions, weights, q, h, source, low, high, shift, near, ids):  
         _sum_wide(kind, positions, weights, q, h, source, low, high, shift)
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _sum_narrow(kind, positions, weights, q, h, source, low, high, shift, near, ids):  # type: ignore[no-untyped-def]
     """Mean shift over rows so short that four of them are measured side by side, and all before any is added."""
     n, blocks, width = positions.shape
@@ -92,7 +92,7 @@ def _sum_narrow(kind, positions, weights, q, h, source, low, high, shift, near, 
         shift[c] *= scale
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _sum_wide(kind, positions, weights, q, h, source, low, high, shift):  # type: ignore[no-untyped-def]
     """Mean shift over long rows: given up once out of reach, and used while in the cache.
 
@@ -133,7 +133,7 @@ def _sum_wide(kind, positions, weights, q, h, source, low, high, shift):  # type
         shift[c] *= scale
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _add_four(rows, x, ids, g, k, shift):  # type: ignore[no-untyped-def]
     """Add four rows from place k on; not by slices, which would cost more than the sum."""
     i0, i1, i2, i3 = ids[k], ids[k + 1], ids[k + 2], ids[k + 3]
@@ -143,7 +143,7 @@ def _add_four(rows, x, ids, g, k, shift):  # type: ignore[no-untyped-def]
         shift[c] += g0 * (rows[i0, c] - y) + g1 * (rows[i1, c] - y) + g2 * (rows[i2, c] - y) + g3 * (rows[i3, c] - y)
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _square(x, y):  # type: ignore[no-untyped-def]
     """Squared distance of two places."""
     r = 0.0
@@ -154,7 +154,7 @@ def _square(x, y):  # type: ignore[no-untyped-def]
     return r
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _tie(s, sites, lists, rules):  # type: ignore[no-untyped-def]
     """Give loose site s an anchor: one that is near, a new one at its place, or none where all are taken."""
     tally, x = lists.tally, sites.positions[s]
@@ -184,7 +184,7 @@ def _tie(s, sites, lists, rules):  # type: ignore[no-untyped-def]
     lists.lengths[taken] = count
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _let_loose(s, sites, lists, rules):  # type: ignore[no-untyped-def]
     """Note that s is loose, keeping the order."""
     k = lists.tally[LOOSE]
@@ -196,7 +196,7 @@ def _let_loose(s, sites, lists, rules):  # type: ignore[no-untyped-def]
     _tie(s, sites, lists, rules)
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _follow(s, sites, lists, rules):  # type: ignore[no-untyped-def]
     """Note where a site is after it has moved: loose if far from its reference, elsewhere if far from its anchor."""
     if not lists.is_loose[s]:
@@ -206,7 +206,7 @@ def _follow(s, sites, lists, rules):  # type: ignore[no-untyped-def]
         _tie(s, sites, lists, rules)
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _with_loose(lists, q, h, span, source, low, high, out):  # type: ignore[no-untyped-def]
     """Write, ascending, the sites of source[low:high] that are not loose and the loose ones near q; return how many."""
     tally = lists.tally
@@ -233,7 +233,7 @@ def _with_loose(lists, q, h, span, source, low, high, out):  # type: ignore[no-u
     return count
 
 
-@njit(**OPTIONS)
+@njit(**FAST_MATH)
 def _shift_site(kind, sites, lists, s, q, h, span, picked, shift, near, ids):  # type: ignore[no-untyped-def]
     """Mean shift of site s at q: over its list, or its anchor's, and the loose sites; over all where it has neither."""
     tally = lists.tally

@@ -1,48 +1,24 @@
-"""What compiled engines share: options, the disk cache, the weights, and the way back to the sphere.
+"""Compiled functions that several engines call: the weights, and moves of a point.
 
-Importing this module imports Numba and compiles nothing. Kernels are closures over integers only: a compiled function
-in a closure, or passed as an argument from Python, would defeat the disk cache. The cache looks at the file of a kernel
-alone, and at its date, so names carry a checksum of all that goes into it.
+Importing this module imports Numba and compiles nothing. Compiled functions are closures over integers only, because a
+compiled function in a closure cannot be cached on disk.
 """
 
 from __future__ import annotations
 
-import inspect
 import sys
-import zlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numba import njit, types
-from numba.core.options import DefaultOptions
 from numba.extending import overload
 
-from modeseek.meanshift.engines.compiling import Kernel, compiled
+from modeseek._common.jit import CompiledFunction, cached
 from modeseek.meanshift.kernels import formulas
 
-__all__ = [
-    "OPTIONS",
-    "UNCOUNTED",
-    "cached",
-    "check_code",
-    "checksum",
-    "leave",
-    "settle_in_place",
-    "weigh",
-    "within_rounding",
-]
-
-# the order of sums may change (so they run in vector lanes); NaN and infinity keep their meaning
-OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
-}
-
-# functions that make no array need no counting of references, which can cost more than the sums do
-UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+__all__ = ["cached_sum", "check_code", "leave", "settle_in_place", "weigh", "within_rounding"]
 
 # weights up to a factor, which cancels in S_h and would cost a multiplication a pair
 flat = njit(formulas.flat_weight)
@@ -52,30 +28,9 @@ quadweight = njit(formulas.quadweight_shape)
 gaussian = njit(formulas.gaussian_k)
 
 
-def cached(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> Kernel:
-    """Compile with a disk cache that a change of the formulas, of this file or the kernel's makes anew.
-
-    What comes back is for calls from Python; other kernels call what `njit` makes.
-
-    Parameters
-    ----------
-    function : callable
-        A function of a module, or a closure over integers.
-    *modules : module
-        Others whose functions it calls.
-    **options
-        For `numba.njit`, beside `OPTIONS`.
-    """
-    function.__qualname__ += f"_{checksum(formulas, sys.modules[__name__], sys.modules[function.__module__], *modules)}"
-    return Kernel(compiled(function, OPTIONS | options))
-
-
-def checksum(*modules: ModuleType) -> str:
-    """Return eight letters that change with the text of any of the modules."""
-    total = 0
-    for module in modules:
-        total = zlib.crc32(inspect.getsource(module).encode(), total)
-    return f"{total:08x}"
+def cached_sum(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> CompiledFunction:
+    """Compile a function that uses the weights of profiles or other functions of this module; see `jit.cached`."""
+    return cached(function, formulas, sys.modules[__name__], *modules, **options)
 
 
 def check_code(code: int, where: str) -> int:

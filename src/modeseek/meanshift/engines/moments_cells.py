@@ -13,19 +13,20 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from modeseek.meanshift.engines.compiled import UNCOUNTED, cached
+from modeseek._common.jit import NO_REFERENCE_COUNTS
+from modeseek.meanshift.engines.compiled import cached_sum
 from modeseek.meanshift.engines.moments_tree import CHUNK, FAN, size
 
 __all__ = ["at_", "fill", "helper", "kernel", "move", "plant", "relocate"]
 
 # the compiler's stubs know no such option
-helper: Any = partial(njit, **UNCOUNTED)
+helper: Any = partial(njit, **NO_REFERENCE_COUNTS)
 _size = helper(size)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile what Python calls; a change of this file or of the workspace's makes it anew."""
-    return cached(function, sys.modules[__name__], sys.modules[size.__module__], **UNCOUNTED)
+    return cached_sum(function, sys.modules[__name__], sys.modules[size.__module__], **NO_REFERENCE_COUNTS)
 
 
 @helper

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek.meanshift.engines.compiled import OPTIONS, weigh
+from modeseek._common.jit import FAST_MATH
+from modeseek.meanshift.engines.compiled import weigh
 from modeseek.meanshift.engines.moments_cells import at_, helper, kernel, move
 from modeseek.meanshift.engines.moments_tree import CHUNK, FAN, size
 
@@ -27,7 +28,7 @@ TRUSTED = 0.125
 _size = helper(size)
 
 
-@helper(**OPTIONS)
+@helper(**FAST_MATH)
 def _open(dims, power, chunks, here, q0, q1, q2, inv):  # type: ignore[no-untyped-def]
     """Return the sums over the points of a chunk, one by one."""
     d = len(dims)
@@ -52,7 +53,7 @@ def _open(dims, power, chunks, here, q0, q1, q2, inv):  # type: ignore[no-untype
     return total, s0, s1, s2
 
 
-@helper(**OPTIONS)
+@helper(**FAST_MATH)
 def _low(dims, power, mu, s, v0, v1, v2, inv):  # type: ignore[no-untyped-def]
     """Return the sums of moments `mu` about a node's centre, seen from the query, for flat weights and the biweight."""
     d = len(dims)
@@ -76,7 +77,7 @@ def _low(dims, power, mu, s, v0, v1, v2, inv):  # type: ignore[no-untyped-def]
     return total, v0 * total + s * s0, v1 * total + s * s1, v2 * total + s * s2
 
 
-@helper(**OPTIONS)
+@helper(**FAST_MATH)
 def _high(dims, power, terms, mu, s, v0, v1, v2, inv, room):  # type: ignore[no-untyped-def]
     """Return the same for any power: its coefficients by multiplying the quadratic with itself."""
     d, n_low = len(dims), len(terms.raised) // len(dims)
@@ -114,7 +115,7 @@ def _high(dims, power, terms, mu, s, v0, v1, v2, inv, room):  # type: ignore[no-
     return total, v0 * total + s * s0, v1 * total + s * s1, v2 * total + s * s2
 
 
-@helper(**OPTIONS)
+@helper(**FAST_MATH)
 def _distances(dims, half, v0, v1, v2, near, far):  # type: ignore[no-untyped-def]
     """Put the squares of the smallest and largest distance to each cell of a node into `near` and `far`."""
     d = len(dims)
@@ -140,7 +141,7 @@ def _distances(dims, half, v0, v1, v2, near, far):  # type: ignore[no-untyped-de
         near[lane], far[lane] = close, away
 
 
-@helper(**OPTIONS)
+@helper(**FAST_MATH)
 def _shift(dims, power, terms, tree, q, h, sizes, rooms):  # type: ignore[no-untyped-def]
     """Return the mean shift of q and how many nodes and points were looked at."""
     d, lanes, size = len(dims), FAN[len(dims)] ** len(dims), _size(dims, power)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek.meanshift.engines.compiled import cached
+from modeseek._common.jit import cached
 
 __all__ = ["adaptive_log_density", "posteriors", "sums"]
 

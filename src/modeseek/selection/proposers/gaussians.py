@@ -15,17 +15,17 @@ from modeseek.metrics import rand_agreement
 from modeseek.selection.mixture import (
     Found,
     Mixture,
-    dips,
     fit,
     kernel_log_density,
     log_density,
     posterior,
+    saddle_depths,
     search,
     starts,
 )
 from modeseek.selection.mixture.em import FORMS
 from modeseek.selection.mixture.search import level
-from modeseek.selection.proposers.proposals import Landscape, Setting, is_trivial
+from modeseek.selection.proposers.proposals import KnnGraph, Setting, is_trivial
 
 __all__ = ["FEW", "Gaussians", "Retrial", "by_mixture"]
 
@@ -64,30 +64,30 @@ class Gaussians(NamedTuple):
     stability: float
 
 
-def by_mixture(landscape: Landscape, rng: np.random.Generator, *, clear: bool) -> Gaussians | None:
+def by_mixture(graph: KnnGraph, rng: np.random.Generator, *, clear: bool) -> Gaussians | None:
     """Return the partition of a Gaussian mixture, if it is to be believed.
 
     Parameters
     ----------
-    landscape : Landscape
+    graph : KnnGraph
     rng : Generator
         Of the sample, of what is held out and of uniform patches.
     clear : bool
         Whether the density itself shows clear modes: then the mixture must be better, else only not worse.
     """
-    rows = _sample(len(landscape.weights), rng)
-    points, weights = np.ascontiguousarray(landscape.coordinates[rows]), landscape.weights[rows]
+    rows = _sample(len(graph.weights), rng)
+    points, weights = np.ascontiguousarray(graph.coordinates[rows]), graph.weights[rows]
     found = search(points, weights, most=MOST_COMPONENTS)
     if found is None or not _are_modes(found):
         return None
-    labels = _labels(found.mixture, landscape.coordinates)
-    if is_trivial(labels, landscape.weights):
+    labels = _labels(found.mixture, graph.coordinates)
+    if is_trivial(labels, graph.weights):
         return None
     trial = _hold_out(points, weights, found.mixture, labels[rows], rng, HELD_OUT)
     k = len(found.mixture.weights)
-    if not _predicts(trial, k, len(landscape.weights), clear=clear):
+    if not _predicts(trial, k, len(graph.weights), clear=clear):
         return None
-    tiles = _tiles(points, len(landscape.weights), clear=clear)
+    tiles = _tiles(points, len(graph.weights), clear=clear)
     if tiles and found.gain <= _gain_of_uniform(points, weights, k, found.mixture.form, rng):
         return None
     return Gaussians(labels, _setting(found.mixture), trial.stability)
@@ -110,29 +110,27 @@ class Retrial:
         self._uniform: float | None = None
         self._calls, self._admitted = 0, False
 
-    def __call__(
-        self, landscape: Landscape, labels: IntArray, rng: np.random.Generator, *, clear: bool
-    ) -> IntArray | None:
-        """Return labels by a mixture of the landscape, or None where it is not admitted.
+    def __call__(self, graph: KnnGraph, labels: IntArray, rng: np.random.Generator, *, clear: bool) -> IntArray | None:
+        """Return labels by a mixture of the graph, or None where it is not admitted.
 
         Parameters
         ----------
-        landscape : Landscape
+        graph : KnnGraph
         labels : (n,) integer array
             Another partition of its points, to hint at.
         rng : Generator
         clear : bool
             Whether the density itself shows clear modes.
         """
-        rows = _sample(len(landscape.weights), rng)
-        points, weights = np.ascontiguousarray(landscape.coordinates[rows]), landscape.weights[rows]
+        rows = _sample(len(graph.weights), rng)
+        points, weights = np.ascontiguousarray(graph.coordinates[rows]), graph.weights[rows]
         hint = np.unique(labels[rows], return_inverse=True)[1]
         mixture = _fitted(points, weights, self._k, self._form, hint)
         if mixture is None:
             return None
-        again = _labels(mixture, landscape.coordinates)
+        again = _labels(mixture, graph.coordinates)
         if self._calls % 2 == 0:
-            self._admitted = not is_trivial(again, landscape.weights) and self._passes(
+            self._admitted = not is_trivial(again, graph.weights) and self._passes(
                 points, weights, mixture, again[rows], rng, n=len(again), clear=clear
             )
         self._calls += 1
@@ -171,7 +169,7 @@ class _Trial(NamedTuple):
 
 def _are_modes(found: Found) -> bool:
     k = len(found.mixture.weights)
-    return k < MOST_COMPONENTS and found.gain > LEAST_GAIN and float(dips(found.mixture).min()) > DIP
+    return k < MOST_COMPONENTS and found.gain > LEAST_GAIN and float(saddle_depths(found.mixture).min()) > DIP
 
 
 def _predicts(trial: _Trial, k: int, n: int, *, clear: bool) -> bool:

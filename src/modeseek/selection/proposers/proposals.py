@@ -1,4 +1,4 @@
-"""What a view is: a function from a landscape (points with their neighbours) to partitions, by setting.
+"""What a view is: a function from a graph (points with their neighbours) to partitions, by setting.
 
 Modes and communities look at neighbours only. So the same function, on the neighbours that are left when points are
 taken away, tells how much of a partition stays.
@@ -14,17 +14,17 @@ import numpy as np
 from modeseek._common.neighbors import Neighbors
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.communities import louvain, neighbour_graph
-from modeseek.selection.prominence import ModeTree, cut, mode_tree
+from modeseek.selection.modes import PointTree, cut, point_tree
 
 __all__ = [
-    "Landscape",
+    "KnnGraph",
     "Partitions",
     "Setting",
     "by_communities",
     "by_modes",
-    "counts_for",
+    "excess_prominence",
     "is_trivial",
-    "rise",
+    "neighbor_counts",
     "trees",
 ]
 
@@ -35,13 +35,13 @@ Partitions: TypeAlias = dict[Setting, IntArray]
 COUNTS, LARGE_COUNTS, POINTS_FOR_LARGE = (3, 4, 6, 8, 12, 16, 24), (36, 48), 40
 # a mode must rise by so many standard errors of the log density, 2 / sqrt(count)
 ERRORS = (1.0, 1.5, 2.0, 2.5, 3.0)
-# neighbours that carry the edges of the landscape
+# neighbours that carry the edges of the graph
 EDGES = 8
 # communities: lists of shared neighbours, and resolutions
 LISTS, RESOLUTIONS = (5, 7, 10, 14, 20, 28), (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
-class Landscape(NamedTuple):
+class KnnGraph(NamedTuple):
     """Points as views see them.
 
     Attributes
@@ -67,34 +67,34 @@ class Landscape(NamedTuple):
     share: float = 1.0
 
 
-def counts_for(n: int) -> tuple[int, ...]:
+def neighbor_counts(n: int) -> tuple[int, ...]:
     """Return the neighbour counts that n points allow, the thinned ones included.
 
     Examples
     --------
-    >>> counts_for(30), counts_for(5)
+    >>> neighbor_counts(30), neighbor_counts(5)
     ((3, 4, 6, 8), (1,))
     """
     fit = [count for count in COUNTS if 2.5 * count < n - 1] or [1]
     return (*fit, *(count for count in LARGE_COUNTS if POINTS_FOR_LARGE * count <= n))
 
 
-def trees(landscape: Landscape, counts: Collection[float] | None = None) -> dict[int, ModeTree]:
-    """Return how the modes merge, for the density by each count of neighbours (all that the landscape has, or these).
+def trees(graph: KnnGraph, counts: Collection[float] | None = None) -> dict[int, PointTree]:
+    """Return how the modes merge, for the density by each count of neighbours (all that the graph has, or these).
 
     The log density of point i is ln(W_i) - dimension * ln(r_i), with r_i the distance to its count-th neighbour and W_i
     the mean weight up to there. An edge is as high as its lower end, and no higher than a density of its own length:
     a long edge is a saddle.
     """
-    indices, distances = landscape.neighbours
-    edges, along = _edges(indices[:, :EDGES], -landscape.dimension * np.log(distances[:, :EDGES]))
-    running = landscape.weights[:, None] + np.cumsum(landscape.weights[indices], axis=1)
+    indices, distances = graph.neighbours
+    edges, along = _edges(indices[:, :EDGES], -graph.dimension * np.log(distances[:, :EDGES]))
+    running = graph.weights[:, None] + np.cumsum(graph.weights[indices], axis=1)
     found = {}
-    for count in (each for each in landscape.counts if counts is None or each in counts):
+    for count in (each for each in graph.counts if counts is None or each in counts):
         mass = np.log(running[:, count - 1] / (count + 1))
-        heights = mass - landscape.dimension * np.log(distances[:, count - 1])
+        heights = mass - graph.dimension * np.log(distances[:, count - 1])
         lighter = np.minimum(mass[edges[:, 0]], mass[edges[:, 1]])
-        found[count] = mode_tree(heights, edges, along + lighter)
+        found[count] = point_tree(heights, edges, along + lighter)
     return found
 
 
@@ -107,38 +107,38 @@ def _edges(near: IntArray, along: Array) -> tuple[IntArray, Array]:
     return np.column_stack([key // n, key % n]), along.ravel()[first]
 
 
-def by_modes(landscape: Landscape, only: Setting | None = None) -> Partitions:
+def by_modes(graph: KnnGraph, only: Setting | None = None) -> Partitions:
     """Return clusters around modes, by (neighbours that the density goes by, standard errors a mode must rise)."""
     wanted, levels = (None, ERRORS) if only is None else ((only[0],), (only[1],))
     return {
         (float(count), errors): cut(tree, 2.0 * errors / np.sqrt(count))
-        for count, tree in trees(landscape, wanted).items()
+        for count, tree in trees(graph, wanted).items()
         for errors in levels
     }
 
 
-def by_communities(landscape: Landscape, only: Setting | None = None) -> Partitions:
+def by_communities(graph: KnnGraph, only: Setting | None = None) -> Partitions:
     """Return communities of the graph of shared neighbours, by (length of the lists, resolution)."""
-    n = len(landscape.weights)
+    n = len(graph.weights)
     lists, resolutions = (LISTS, RESOLUTIONS) if only is None else ((only[0],), (only[1],))
     found = {}
-    for length in (each for each in lists if only is not None or 4 * each < n / landscape.share):
-        graph = neighbour_graph(landscape.neighbours.indices[:, : max(2, round(landscape.share * length))])
+    for length in (each for each in lists if only is not None or 4 * each < n / graph.share):
+        shared = neighbour_graph(graph.neighbours.indices[:, : max(2, round(graph.share * length))])
         for resolution in resolutions:
-            found[float(length), resolution] = louvain(graph, resolution)
+            found[float(length), resolution] = louvain(shared, resolution)
     return found
 
 
-def rise(landscape: Landscape, *, most: float = 1.5, step: float = 0.1) -> float:
+def excess_prominence(graph: KnnGraph, *, most: float = 1.5, step: float = 0.1) -> float:
     """Return how far beyond what chance makes of n points a second mode rises: the largest c up to `most`.
 
-    At some count of neighbours the landscape still has two clusters worth the name when modes must rise by
+    At some count of neighbours the graph still has two clusters worth the name when modes must rise by
     ln(n) / count + c; negative where it has not even for c = 0.
     """
-    n, best = len(landscape.weights), -step
-    for count, tree in trees(landscape).items():
+    n, best = len(graph.weights), -step
+    for count, tree in trees(graph).items():
         c = most
-        while c > best and is_trivial(cut(tree, np.log(n) / count + c), landscape.weights):
+        while c > best and is_trivial(cut(tree, np.log(n) / count + c), graph.weights):
             c -= step
         best = max(best, c)
     return best

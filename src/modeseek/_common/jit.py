@@ -1,0 +1,146 @@
+"""Compilation with Numba: options, the disk cache, and a notice while code compiles.
+
+This module imports Numba, which takes about a second. Import it only from modules of compiled functions, and import
+those only where they are called.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from types import ModuleType
+from typing import Any
+
+from numba import njit
+from numba.core import event
+from numba.core.caching import NullCache
+from numba.core.options import DefaultOptions
+
+__all__ = ["FAST_MATH", "NO_REFERENCE_COUNTS", "CompiledFunction", "cached", "source_checksum"]
+
+# Sums may be reordered, so that they use vector instructions; NaN and infinity keep their meaning.
+FAST_MATH: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+}
+
+# For functions that allocate no array: counting references can take longer than their sums. A private option of Numba.
+NO_REFERENCE_COUNTS: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+
+# Compilations less than this many seconds apart are announced by one line.
+ANNOUNCEMENT_PAUSE = 10.0
+
+
+class CompiledFunction:
+    """A compiled function, to be called from Python, that passes on `KeyboardInterrupt`.
+
+    Numba runs some Python code to build the arrays that a function returns. If a signal handler raises there, Numba
+    reports a `SystemError`; the original exception is its cause, and this class raises that one.
+
+    Parameters
+    ----------
+    function : callable
+        A function compiled by `numba.njit`.
+    """
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        try:
+            return self.function(*arguments)
+        except SystemError as error:
+            original: BaseException = error
+            while isinstance(original, SystemError) and original.__cause__ is not None:  # one for each array
+                original = original.__cause__
+            raise original from None
+
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """The Python function that was compiled."""
+        return self.function.py_func
+
+
+def cached(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> CompiledFunction:
+    """Compile a function at its first call, and store the result in Numba's disk cache.
+
+    Numba compares only the file of the function with the cached one. The name of the compiled function therefore
+    contains a checksum of all modules that it is built from. Without a writable cache folder, the function is compiled
+    in each process.
+
+    Parameters
+    ----------
+    function : callable
+        A function of a module, or a closure over numbers. A compiled function in a closure cannot be cached.
+    *modules : module
+        Other modules whose functions or constants the function uses.
+    **options
+        Options of `numba.njit`, in addition to `FAST_MATH`.
+
+    Returns
+    -------
+    CompiledFunction
+        For calls from Python. Compiled code can only call functions compiled by `numba.njit` itself.
+    """
+    own = sys.modules[__name__], sys.modules[function.__module__]
+    function.__qualname__ += f"_{source_checksum(*own, *modules)}"
+    options = FAST_MATH | options
+    try:
+        return CompiledFunction(njit(cache=True, **options)(function))
+    except RuntimeError:  # no cache folder is writable
+        return CompiledFunction(njit(**options)(function))
+
+
+def source_checksum(*modules: ModuleType) -> str:
+    """Return a checksum of the source text of modules: eight hexadecimal digits."""
+    total = 0
+    for module in modules:
+        total = zlib.crc32(inspect.getsource(module).encode(), total)
+    return f"{total:08x}"
+
+
+class CompilationNotice(event.Listener):
+    """Print a line on standard error when Numba starts to compile code of this package.
+
+    Numba reports compilations only, not functions loaded from the disk cache. Nothing is printed unless standard error
+    is a terminal or a notebook.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.ended = -ANNOUNCEMENT_PAUSE
+
+    def on_start(self, compilation: Any) -> None:
+        dispatcher = compilation.data["dispatcher"]
+        if not _is_ours(dispatcher):
+            return
+        if self.depth == 0 and time.monotonic() - self.ended >= ANNOUNCEMENT_PAUSE:
+            kept = "for this process" if isinstance(dispatcher._cache, NullCache) else "kept on disk for next time"
+            self.show(f"modeseek: compiling for first use, some seconds ({kept})")
+        self.depth += 1
+
+    def on_end(self, compilation: Any) -> None:
+        if _is_ours(compilation.data["dispatcher"]):
+            self.depth, self.ended = self.depth - 1, time.monotonic()
+
+    def show(self, line: str) -> None:
+        """Print a line on standard error if that is a terminal or a notebook."""
+        stream = sys.stderr
+        with suppress(AttributeError, OSError, ValueError):  # the stream may be None or closed
+            if stream.isatty() or type(stream).__module__.startswith("ipykernel"):
+                print(line, file=stream, flush=True)
+
+
+def _is_ours(dispatcher: Any) -> bool:
+    return str(dispatcher.py_func.__module__).partition(".")[0] == "modeseek"
+
+
+NOTICE = CompilationNotice()
+event.register("numba:compile", NOTICE)

@@ -1,0 +1,141 @@
+"""Tests of compilation: the disk cache, the notice on a terminal, and interrupts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba import njit
+
+from modeseek._common import jit
+
+FIT = (
+    "import numpy as np; from modeseek.meanshift.chains import make_problem; "
+    "space = make_problem(np.eye(3)); print(space.open().shift_all(space.points, 1.0).shape)"
+)
+
+
+def on_a_terminal(code, **environment):
+    """Run code with a terminal as its standard error; return what that shows."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as process:
+        assert process.communicate()[0].strip() == b"(3, 3)"
+    os.write(theirs, b"END")
+    shown = b""
+    while not shown.endswith(b"END"):
+        shown += os.read(ours, 1 << 16)
+    os.close(ours)
+    os.close(theirs)
+    return shown.decode().removesuffix("END").split("\r\n")
+
+
+def test_a_terminal_shows_a_line_for_compilation_but_not_for_cached_code(tmp_path):
+    cold, warm = (on_a_terminal(FIT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert [line for line in cold if line] == [
+        "modeseek: compiling for first use, some seconds (kept on disk for next time)"
+    ]
+    assert warm == [""]
+
+
+def test_a_pipe_shows_nothing(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FIT],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert (done.stdout.strip(), done.stderr) == ("(3, 3)", "")
+    assert list(tmp_path.rglob("*.nbi"))  # it did compile
+
+
+def without_a_file(name):
+    """Return a function that Numba cannot cache, because it has no source file."""
+    scope = {"__name__": "modeseek.nowhere"}
+    exec(f"def {name}(x):\n    return 2 * x", scope)
+    return scope[name]
+
+
+def test_a_function_that_cannot_be_cached_is_compiled_all_the_same(monkeypatch):
+    monkeypatch.setitem(sys.modules, "modeseek.nowhere", jit)
+    double = jit.cached(without_a_file("double"))
+    assert double(21) == 42
+    assert double.function.nopython_signatures
+
+
+def counting(rounds):
+    made = np.zeros(8)
+    for i in range(rounds):
+        made[i % 8] += np.sin(i)
+    return made, made[:2].copy()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+def test_ctrl_c_in_compiled_code_raises_keyboard_interrupt():
+    """Numba builds the returned arrays in Python code, where signal handlers run."""
+    kernel = jit.cached(counting)
+    assert [each.shape for each in kernel(9)] == [(8,), (2,)]
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            kernel(10**8)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert [each.shape for each in kernel(9)] == [(8,), (2,)]
+
+
+def test_other_errors_are_passed_on():
+    def fail():
+        raise SystemError("broken")
+
+    with pytest.raises(SystemError, match="broken"):
+        jit.CompiledFunction(fail)()
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    """Collect the lines that would be printed, as if the last compilation were long ago."""
+    shown = []
+    monkeypatch.setattr(jit.NOTICE, "show", shown.append)
+    monkeypatch.setattr(jit.NOTICE, "ended", -np.inf)
+    return shown
+
+
+def test_one_line_for_consecutive_compilations(monkeypatch, lines):
+    first, second, third = (njit(without_a_file(name)) for name in ("first", "second", "third"))
+    first(1)
+    second(1)
+    assert lines == ["modeseek: compiling for first use, some seconds (for this process)"]
+    monkeypatch.setattr(jit.NOTICE, "ended", -np.inf)  # a long time later
+    first(1)
+    third(1)
+    assert len(lines) == 2
+
+
+def test_code_of_other_packages_is_not_announced(lines):
+    assert njit(lambda x: x + 1)(1) == 2
+    assert lines == []
+
+
+def test_a_missing_or_closed_stream_is_no_error(monkeypatch):
+    with open(os.devnull, "w") as closed:
+        pass
+    for stream in (None, closed):
+        monkeypatch.setattr(sys, "stderr", stream)
+        jit.NOTICE.show("line")
+
+
+def test_the_checksum_changes_with_each_module():
+    assert jit.source_checksum(jit, os) != jit.source_checksum(jit) != jit.source_checksum(os)
