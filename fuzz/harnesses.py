@@ -125,13 +125,13 @@ def _table(path: Path) -> None:
         whole = read_table(path)
     except DataError:
         try:
-            list(open_chunks([path], block=BLOCK).read())
+            list(open_chunks([path], chunk_bytes=BLOCK).read())
         except DataError:
             raise
         raise AssertionError("read in blocks, and refused whole") from None
     assert len(whole.columns) == len(whole.cells) > 0
     assert all(len(cells) == whole.n_rows for cells in whole.cells)
-    chunks = open_chunks([path], block=BLOCK)
+    chunks = open_chunks([path], chunk_bytes=BLOCK)
     parts = [chunk.table for chunk in chunks.read()]
     for j, cells in enumerate(whole.cells):
         assert _same(cells, np.concatenate([part.cells[j] for part in parts])), whole.columns[j]

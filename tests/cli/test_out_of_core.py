@@ -20,7 +20,9 @@ from sklearn.datasets import make_blobs
 from commands import inside, refused, run
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek._common.scaling import Scaling
-from modeseek._storage import DataError, WorkFolder, chunk_writers, read_table
+from modeseek._storage import DataError, WorkFolder, read_table
+from modeseek._storage.atomic import put_in_place
+from modeseek._storage.formats import base, parquet
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import summaries
 from modeseek.report import chunked_fit_code
@@ -101,7 +103,7 @@ def test_the_same_bytes_as_in_memory(data, tmp_path, monkeypatch):
         assert one == two
     for way in ("--out-of-core", "--in-memory"):
         assert run("cluster", data, *NO_NAME, *DSMS, way, "-o", tmp_path / f"o{way}.parquet")[0] == 0
-    one, two = (read_table(tmp_path / f"o{way}.parquet").arrow for way in ("--out-of-core", "--in-memory"))
+    one, two = (read_table(tmp_path / f"o{way}.parquet").data for way in ("--out-of-core", "--in-memory"))
     assert one.equals(two)
     assert not [name for name in inside(tmp_path) if name.endswith(".modeseek")]
 
@@ -126,7 +128,7 @@ def test_one_file_or_many_of_any_kind(data, tmp_path):
         target = tmp_path / "out.parquet"
         status, _, err = run("cluster", *files, *more, *MS, "-o", target)
         assert status == 0, err
-        labels.append(read_table(target).arrow["cluster"].to_pylist())
+        labels.append(read_table(target).data["cluster"].to_pylist())
     assert len(labels[0]) == len(X)
     assert labels[1:] == labels[:1] * 3
     run("cluster", *texts, *NO_NAME, *MS, "-o", tmp_path / "many.csv")
@@ -187,7 +189,7 @@ def test_cosine_and_no_scaling(tmp_path):
 
 def test_refusals(data, tmp_path):
     refused("several are read in blocks", "cluster", data, data, "--in-memory")
-    refused("block by block", "cluster", data, data, *NO_NAME, "-o", tmp_path / "o.npz")
+    refused("in chunks", "cluster", data, data, *NO_NAME, "-o", tmp_path / "o.npz")
     refused("column 'name' is not numeric: row 1 (line 2) has 'p0'", "cluster", data, data, *MS)
     refused("column 'name' is not numeric", "cluster", data, data, *NO_NAME, *MS, "-o", tmp_path / "o.npy")
     data.write_text(data.read_text() + "p,1e300,1\n")
@@ -463,14 +465,15 @@ def test_rows_are_private_while_they_are_made(tmp_path, monkeypatch, ending):
     np.save(tmp_path / "points.npy", X)
     private, new = tmp_path / f"private.{ending}", tmp_path / f"new.{ending}"
     private.touch(mode=0o600)
-    seen, put = set(), chunk_writers.put_in_place
+    seen = set()
 
     def watched(made, target):
         seen.update(stat.S_IMODE(path.stat().st_mode) for path in made.parent.iterdir())
         assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
-        put(made, target)
+        put_in_place(made, target)
 
-    monkeypatch.setattr(chunk_writers, "put_in_place", watched)
+    for module in (base, parquet):
+        monkeypatch.setattr(module, "put_in_place", watched)
     umask = os.umask(0o022)
     try:
         for target in (private, new):

@@ -1,13 +1,20 @@
 """RTTM files and files of segments."""
 
 import pytest
+from voices import CONVERSATION
 
 from modeseek._storage import DataError
-from modeseek.diarization import Turn, read_rttm, read_segments, write_rttm
+from modeseek.diarization import Turn, find_turns, read_rttm, read_segments, read_windows, write_rttm
 from modeseek.diarization.rttm import parse_rttm, rttm_lines
 
 core = pytest.importorskip("pyannote.core")
 TWO = "SPEAKER a 1 0 1 <NA> <NA> s <NA> <NA>\nSPEAKER b 1 0 1 <NA> <NA> s <NA> <NA>\n"  # recordings
+
+
+@pytest.fixture(scope="module")
+def conversation():
+    windows = read_windows(CONVERSATION)
+    return find_turns(windows.embeddings, windows.times, uri="conversation")
 
 
 def test_rttm_round_trip(tmp_path, conversation):

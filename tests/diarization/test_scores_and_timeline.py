@@ -3,13 +3,19 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from voices import TRUTH
+from voices import CONVERSATION, TRUTH
 
-from modeseek.diarization import Diarization, Speakers, plot_timeline, read_rttm, score
+from modeseek.diarization import Diarization, Speakers, find_turns, plot_timeline, read_rttm, read_windows, score
 from modeseek.diarization.scores import reference_speakers
 from modeseek.diarization.turns import make_turns
 
 core = pytest.importorskip("pyannote.core")
+
+
+@pytest.fixture(scope="module")
+def conversation():
+    windows = read_windows(CONVERSATION)
+    return find_turns(windows.embeddings, windows.times, uri="conversation")
 
 
 def made(times, labels, names=2):

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,19 +15,18 @@ from modeseek._common.progress import show_progress
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.types import Array, Stage
 from modeseek._storage import (
-    BLOCK,
     Chunk,
     ChunkWriter,
     DataError,
     Features,
-    Outline,
+    OutputSpec,
     Place,
     Table,
     check_chunk_target,
-    kind_of,
+    check_writable,
+    format_of,
     open_chunks,
     open_writer,
-    string_kinds,
     write_json,
 )
 from modeseek.cli.kept import LABELS, STATISTICS, SUMMARY, Keeper, State
@@ -41,6 +39,7 @@ from modeseek.estimators.streaming import resume_survey, survey_of, told_of
 
 __all__ = ["cluster_blocks"]
 
+BLOCK = 1 << 23
 TITLES = {STATISTICS: "mean and spread", SUMMARY: "summary", LABELS: "labels"}
 
 
@@ -72,18 +71,17 @@ class _Job:
         if estimator.get_params(deep=False)["summary"] is None:
             # there is no other way here, and whoever reads the settings should see it
             estimator.set_params(summary="auto")
-        self.chunks = open_chunks(settings.files, header=settings.header, block=BLOCK)
+        self.chunks = open_chunks(settings.files, header=settings.header, chunk_bytes=BLOCK)
         first = next(iter(self.chunks.read())).table
         columns = column_names(settings.columns, first) if settings.columns else None
         self.chosen = columns, column_names(settings.ignore, first)
         features = first.features(*self.chosen)
         self.names = features.names
-        suffix = ""
+        self.n_columns, self.format = len(first.columns), None
         if settings.output is not None:
             first.check_free(settings.name)
-            suffix = Path(settings.output).suffix.lower()
-        self.delimiter, self.n_columns = first.delimiter_for(suffix), len(first.columns)
-        self.kind = None if settings.output is None else kind_of(settings.output)
+            self.format = format_of(settings.output)
+            self.spec = check_writable(first, settings.output)
         self.notes = notes_on(settings, first, features)
         self.keeper, self.writer = Keeper(settings, BLOCK), None
         self.step = STATISTICS
@@ -119,22 +117,24 @@ class _Job:
     @property
     def _needed(self) -> Sequence[str] | None:
         """The columns to read before labels are given; None is all, where cells decide how they can be written."""
-        return None if self.kind == "npy" or (self.kind == "parquet" and self.chunks.kind == "text") else self.names
+        return None if self._needs_contents else self.names
+
+    @property
+    def _needs_contents(self) -> bool:
+        return self.format is not None and self.format.needs_contents(self.chunks.delimiter)
 
     def _walk(
         self,
         state: State,
         step: Callable[[State, Chunk], State],
         only: Sequence[str] | None,
-        *,
-        lines: bool = False,
     ) -> State:
         """Take all blocks that are left through a step, show how far it is, and keep it now and then."""
         total, self.step = self.chunks.size, state.step
         interrupted = False
         with nullcontext() if self.settings.quiet else show_progress(TITLES[state.step]) as line:
             try:
-                for chunk in self.chunks.read(state.place, only, lines=lines):
+                for chunk in self.chunks.read(state.place, only):
                     state = replace(step(state, chunk), place=chunk.after, done=chunk.done)
                     if line is not None:
                         line(Stage("reading", state.done, total, "bytes"))
@@ -150,7 +150,7 @@ class _Job:
 
     def _keep(self, state: State) -> None:
         if self.writer is not None:
-            self.writer.keep()
+            self.writer.sync()
         self.keeper.keep(state)
 
     def _stop(self, state: State, where: str) -> NoReturn:
@@ -172,12 +172,11 @@ class _Job:
 
     def _seen(self, state: State, table: Table) -> State:
         """Take note of what the first pass must know of all rows."""
-        if self.kind == "npy":
-            table.check_writable(str(self.settings.output))
-        kinds = state.kinds
-        if self.kind == "parquet" and self.chunks.kind == "text":
-            kinds = string_kinds(table.cells, kinds)
-        return replace(state, rows=state.rows + table.n_rows, kinds=kinds)
+        contents = state.contents
+        if self._needs_contents:
+            found = check_writable(table, str(self.settings.output)).contents
+            contents = tuple(a | b for a, b in zip(contents or found, found, strict=True))
+        return replace(state, rows=state.rows + table.n_rows, contents=contents)
 
     def _measure(self, state: State, chunk: Chunk) -> State:
         assert state.moments is not None
@@ -211,31 +210,24 @@ class _Job:
         if target is None and fitted.summary_.resolution is not None:
             return replace(state, tally=_weighed(fitted))
         only: Sequence[str] | None = self.names
-        lines = (
-            self.kind == "text"
-            and not self.settings.guard_formulas
-            and {file.delimiter for file in self.chunks.files} == {self.delimiter}
-        )
         if target is not None:
             added = added_columns(self.settings, self.chunks.columns, fitted)
-            kinds = state.kinds or (None,) * self.n_columns
-            outline = Outline(
-                state.rows, (*self.chunks.columns, *added), kinds, self.delimiter, self.settings.guard_formulas
-            )
+            columns, guard = (*self.chunks.columns, *added), self.settings.guard_formulas
+            spec = OutputSpec(state.rows, columns, state.contents, self.spec.delimiter, guard)
             folder = None if self.keeper.folder is None else self.keeper.folder.path
             try:
-                self.writer = open_writer(target, folder, outline, state.output)
+                self.writer = open_writer(target, folder, spec, state.output)
             except DataError:
                 state = anew
-                self.writer = open_writer(target, folder, outline, 0)
-            only = self.names if lines else None
-        return self._walk(state, self._give, only, lines=lines)
+                self.writer = open_writer(target, folder, spec, 0)
+            only = None
+        return self._walk(state, self._give, only)
 
     def _give(self, state: State, chunk: Chunk) -> State:
         told, output = told_of(self.estimator, self._scaled(state, chunk.table)), 0
         if self.writer is not None:
             added = added_columns(self.settings, self.chunks.columns, told)
-            output = self.writer.write(chunk.table, added, chunk.lines)
+            output = self.writer.write(chunk.table, added)
         n_clusters = len(self.estimator.cluster_centers_)
         tally = state.tally.add(told.labels_, getattr(told, "confidence_", None), n_clusters)
         return replace(state, output=output, tally=tally)
@@ -259,7 +251,7 @@ class _Job:
             if settings.report is not None:
                 from modeseek.cli.page import write_clustering
 
-                shown = Table(settings.title, self.names, tuple(features.values.T))
+                shown = Table.from_arrays(settings.title, self.names, tuple(features.values.T))
                 write_clustering(settings.report, settings, shown, features, rows, told, notes, blocks=True)
         if self.writer is not None:
             self.writer.finish(str(settings.output))
