@@ -68,9 +68,9 @@ class _Job:
 
     def __init__(self, settings: Settings, estimator: Any):
         self.settings, self.estimator = settings, estimator
-        if estimator.get_params(deep=False)["summary"] is None:
+        if estimator.get_params(deep=False)["sketch"] is None:
             # there is no other way here, and whoever reads the settings should see it
-            estimator.set_params(summary="auto")
+            estimator.set_params(sketch="auto")
         self.chunks = open_chunks(settings.files, header=settings.header, chunk_bytes=BLOCK)
         first = next(iter(self.chunks.read())).table
         columns = column_names(settings.columns, first) if settings.columns else None
@@ -103,7 +103,7 @@ class _Job:
         fit = run_fit(self.estimator.finalize)
         if fit.interrupted:
             self._stop(state, "while the summary was being clustered")
-        self.notes.append(f"clustered by a summary: {self.estimator.summary_}.")
+        self.notes.append(f"clustered by a summary: {self.estimator.sketch_}.")
         note(self.notes[-1])
         state = self._label(state)
         self._write(state, fit.seconds, [*self.notes, *fit.notes])
@@ -207,7 +207,7 @@ class _Job:
                 note("the clusters came out otherwise than in the earlier run: all rows are labelled anew.")
             state = anew
             self._keep(state)
-        if target is None and fitted.summary_.resolution is not None:
+        if target is None and fitted.sketch_.resolution is not None:
             return replace(state, tally=_weighed(fitted))
         only: Sequence[str] | None = self.names
         if target is not None:
@@ -262,10 +262,10 @@ class _Job:
 
 def _weighed(fitted: Any) -> Tally:
     """Count rows by the weights of a summary that holds them all."""
-    labels, weights, sure = fitted.labels_, fitted.summary_.weights, getattr(fitted, "confidence_", None)
+    labels, weights, sure = fitted.labels_, fitted.sketch_.weights, getattr(fitted, "confidence_", None)
     member, n_clusters = labels >= 0, len(fitted.cluster_centers_)
     sizes = np.bincount(labels[member], weights[member], n_clusters)
-    counted = int(fitted.summary_.weight), tuple(int(size) for size in sizes)
+    counted = int(fitted.sketch_.weight), tuple(int(size) for size in sizes)
     if sure is None:
         return Tally(*counted)
     sums = np.bincount(labels[member], (weights * sure)[member], n_clusters)
