@@ -20,11 +20,10 @@ from sklearn.datasets import make_blobs
 from commands import inside, refused, run
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek._common.scaling import Scaling
-from modeseek._storage import DataError, WorkFolder, read_table
+from modeseek._storage import DataError, WorkFolder, read_table, writing
 from modeseek._storage.atomic import put_in_place
-from modeseek._storage.formats import base, parquet
 from modeseek.cli import kept, out_of_core
-from modeseek.estimators import summaries
+from modeseek.estimators import streaming
 from modeseek.report import block_lines
 from modeseek.sketches import sketch
 
@@ -38,9 +37,9 @@ NO_NAME = ["--ignore", "name"]
 def small(monkeypatch):
     """Small blocks, and a state kept after each."""
     monkeypatch.setattr(out_of_core, "BLOCK", 4096)
-    for room in (summaries, sketch):
+    for room in (streaming, sketch):
         monkeypatch.setattr(room, "LAYOUT_ROWS", 500)
-    monkeypatch.setattr(summaries.Summarised, "_sample_rows", 300)
+    monkeypatch.setattr(streaming.Streaming, "_sample_rows", 300)
     monkeypatch.setattr(kept, "PAUSE", 0.0)
     monkeypatch.setattr(kept, "TIMES", 0.0)
 
@@ -244,11 +243,11 @@ def test_changed_files_and_restart(data, tmp_path, monkeypatch):
 KILLED = """
     import os, signal, sys
     from modeseek.cli import app, kept, out_of_core
-    from modeseek.estimators import MeanShift, summaries
+    from modeseek.estimators import MeanShift, streaming
     from modeseek.sketches import sketch
 
-    out_of_core.BLOCK, summaries.LAYOUT_ROWS, sketch.LAYOUT_ROWS, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
-    summaries.Summarised._sample_rows = 300
+    out_of_core.BLOCK, streaming.LAYOUT_ROWS, sketch.LAYOUT_ROWS, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
+    streaming.Streaming._sample_rows = 300
     # what is loaded here is not loaded anew by each child
     MeanShift(bandwidth=1.0, summary="grid").partial_fit([[0.0, 0.0]] * 500)
     moments, command = [int(each) for each in sys.argv[1].split(",")], sys.argv[2:]
@@ -472,8 +471,7 @@ def test_rows_are_private_while_they_are_made(tmp_path, monkeypatch, ending):
         assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
         put_in_place(made, target)
 
-    for module in (base, parquet):
-        monkeypatch.setattr(module, "put_in_place", watched)
+    monkeypatch.setattr(writing, "put_in_place", watched)
     umask = os.umask(0o022)
     try:
         for target in (private, new):
