@@ -20,9 +20,8 @@ from sklearn.datasets import make_blobs
 from commands import inside, refused, run
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek._common.scaling import Scaling
-from modeseek._storage import DataError, WorkFolder, read_table
+from modeseek._storage import DataError, WorkFolder, read_table, writing
 from modeseek._storage.atomic import put_in_place
-from modeseek._storage.formats import base, parquet
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import streaming
 from modeseek.report import block_lines
@@ -472,8 +471,7 @@ def test_rows_are_private_while_they_are_made(tmp_path, monkeypatch, ending):
         assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
         put_in_place(made, target)
 
-    for module in (base, parquet):
-        monkeypatch.setattr(module, "put_in_place", watched)
+    monkeypatch.setattr(writing, "put_in_place", watched)
     umask = os.umask(0o022)
     try:
         for target in (private, new):

@@ -26,7 +26,6 @@ from modeseek._storage import (
     check_writable,
     format_of,
     open_chunks,
-    open_writer,
     write_json,
 )
 from modeseek.cli.kept import LABELS, STATISTICS, SUMMARY, Keeper, State
@@ -58,8 +57,6 @@ def cluster_blocks(settings: Settings, estimator: Any) -> None:
             raise
         raise Problem(str(error)) from error
     finally:
-        if job.writer is not None:
-            job.writer.close()
         job.keeper.close()
 
 
@@ -149,8 +146,6 @@ class _Job:
         return state
 
     def _keep(self, state: State) -> None:
-        if self.writer is not None:
-            self.writer.sync()
         self.keeper.keep(state)
 
     def _stop(self, state: State, where: str) -> NoReturn:
@@ -212,14 +207,14 @@ class _Job:
         only: Sequence[str] | None = self.names
         if target is not None:
             added = added_columns(self.settings, self.chunks.columns, fitted)
-            columns, guard = (*self.chunks.columns, *added), self.settings.guard_formulas
-            spec = OutputSpec(state.rows, columns, state.contents, self.spec.delimiter, guard)
+            columns, guard = self.chunks.columns, self.settings.guard_formulas
+            spec = OutputSpec(state.rows, columns, tuple(added), state.contents, self.spec.delimiter, guard)
             folder = None if self.keeper.folder is None else self.keeper.folder.path
             try:
-                self.writer = open_writer(target, folder, spec, state.output)
+                self.writer = ChunkWriter(target, folder, spec, state.output)
             except DataError:
                 state = anew
-                self.writer = open_writer(target, folder, spec, 0)
+                self.writer = ChunkWriter(target, folder, spec, 0)
             only = None
         return self._walk(state, self._give, only)
 
@@ -254,7 +249,7 @@ class _Job:
                 shown = Table.from_arrays(settings.title, self.names, tuple(features.values.T))
                 write_clustering(settings.report, settings, shown, features, rows, told, notes, blocks=True)
         if self.writer is not None:
-            self.writer.finish(str(settings.output))
+            self.writer.finish()
         self.keeper.end()
         if not settings.quiet:
             show_result(summary)
