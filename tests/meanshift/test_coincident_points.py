@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Uniform
 from modeseek.meanshift.engines import ENGINES
-from modeseek.meanshift.engines.coincident_points import coincident
+from modeseek.meanshift.engines.coincident_points import find_coincident
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, FLAT
 from modeseek.meanshift.types import Draws
 
@@ -35,30 +35,29 @@ def pair(name, points, weights, profile=BIWEIGHT, geometry=None):
 @pytest.mark.parametrize("d", [1, 2, 16, 300])
 def test_clumps_are_found(d, dtype, rng):
     points = clumps(rng, 400, d, 5, dtype)
-    groups = coincident(points)
+    groups = find_coincident(points)
     assert len(groups.leaders) == 5
-    assert_allclose(points[groups.leaders][groups.site], points, rtol=0, atol=4 * np.finfo(dtype).eps * 5)
-    assert groups.counts().sum() == 400
-    assert_allclose(groups.weights(np.full(400, 0.5)).sum(), 200)
+    assert_allclose(points[groups.leaders][groups.group], points, rtol=0, atol=4 * np.finfo(dtype).eps * 5)
+    assert_allclose(groups.sum_weights(np.full(400, 0.5)).sum(), 200)
 
 
 def test_what_rounding_can_tell_apart_is_not_merged(rng):
     points = np.repeat(rng.normal(size=(20, 3)), 5, axis=0)
     points[1::5, 2] += 1e-12  # thousands of units in the last place, and far below any tolerance of clustering
-    groups = coincident(points)
+    groups = find_coincident(points)
     assert len(groups.leaders) == 40
-    assert coincident(rng.normal(size=(100, 3))) is None
+    assert find_coincident(rng.normal(size=(100, 3))) is None
 
 
 def test_an_outlier_does_not_merge_the_rest():
     """A tolerance from the largest coordinate of the state would."""
     points = np.repeat(np.linspace(1.0, 1.0 + 1e-9, 50)[:, None], 2, axis=0)
     points[-1] = 1e12
-    assert len(coincident(points).leaders) == 51
+    assert len(find_coincident(points).leaders) == 51
 
 
 def test_few_points_are_left_alone():
-    assert coincident(np.zeros((10, 2))) is None
+    assert find_coincident(np.zeros((10, 2))) is None
 
 
 @pytest.mark.parametrize("name", COLLAPSING)

@@ -42,22 +42,24 @@ from modeseek.meanshift.chains import (
     run,
 )
 from modeseek.meanshift.engines import CUDA, ENGINES, choose
+from modeseek.meanshift.engines.cuda import CudaEngine
 from modeseek.meanshift.engines.cuda import engine as cuda_engine
+from modeseek.meanshift.engines.cuda.config import CudaConfig
 from modeseek.meanshift.ensemble import make_chains, run_chains, run_tasks_on_gpu
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, custom_profile
 from modeseek.paper.runner import Plan, run_plan
 from modeseek.paper.sparse import Sparse
 
-if cuda_engine.missing() is None:  # the simulator looks for `cuda` among the names of a kernel's module
+if cuda_engine.why_unavailable() is None:  # the simulator looks for `cuda` among the names of a kernel's module
     from numba import cuda
 
     from modeseek.meanshift.engines.cuda.kernels import policies
-    from modeseek.meanshift.engines.cuda.kernels.device import round_keys, uniform_pair
+    from modeseek.meanshift.engines.cuda.kernels.philox import round_keys, uniform_pair
 
 
 def gpu(test):
-    """ResumePoint what needs a device, or the simulator: `pytest -m gpu` runs it where there is one."""
-    reason = cuda_engine.missing()
+    """Mark a test that requires a GPU or the simulator."""
+    reason = cuda_engine.why_unavailable()
     return pytest.mark.gpu(
         pytest.mark.skipif(reason is not None, reason=f"neither a GPU nor its simulator: {reason}")(test)
     )
@@ -85,25 +87,25 @@ def both(points, weights, profile, metric="euclidean"):
 
 def test_own_profiles_are_refused():
     own = custom_profile(lambda t: (1 - t) ** 2, lambda t: 2 * (1 - t), name="mine")
-    with pytest.raises(ValueError, match="profile 'mine' is one's own"):
+    with pytest.raises(ValueError, match="profile 'mine' is a custom profile"):
         choose("cuda", own, np.zeros((3, 2)))
 
 
 def test_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(cuda_engine, "find_spec", lambda name: None)
-    cuda_engine.missing.cache_clear()
+    cuda_engine.why_unavailable.cache_clear()
     try:
         with pytest.raises(ValueError, match=r"pip install .modeseek\[cuda\]"):
             MeanShift(1.0, engine="cuda").fit(np.eye(3))
     finally:
-        cuda_engine.missing.cache_clear()
+        cuda_engine.why_unavailable.cache_clear()
 
 
 @pytest.mark.skipif(find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
 def test_missing_device_is_named():
     """In a process of its own, which sees no device."""
     code = (
-        "from modeseek.meanshift.engines.cuda.engine import missing; reason = missing();"
+        "from modeseek.meanshift.engines.cuda.engine import why_unavailable; reason = why_unavailable();"
         "assert 'numba -s' in reason and ('no NVIDIA GPU' in reason or 'cannot be used' in reason), reason"
     )
     environment = {"CUDA_VISIBLE_DEVICES": "", "NUMBA_ENABLE_CUDASIM": "0", "PYTHONPATH": "src"}
@@ -117,7 +119,7 @@ def test_importing_the_engine_imports_no_compiler():
 
 def test_auto_leaves_small_work_to_the_processor(monkeypatch):
     asked = []
-    monkeypatch.setattr(cuda_engine, "missing", lambda: asked.append(1))
+    monkeypatch.setattr(cuda_engine, "why_unavailable", lambda: asked.append(1))
     monkeypatch.setattr(cuda_engine.os, "cpu_count", lambda: 4)
     points = np.zeros((600, 2))
     assert choose("auto", BIWEIGHT, points, 1.0).name != "cuda"
@@ -125,7 +127,7 @@ def test_auto_leaves_small_work_to_the_processor(monkeypatch):
     assert not asked  # nobody even looks for a device
     assert choose("auto", BIWEIGHT, points, 1.0, chains=100_000) is CUDA
     assert choose("auto", BIWEIGHT, np.zeros((600, 64)), 1.0, chains=100_000).name != "cuda"
-    monkeypatch.setattr(cuda_engine, "missing", lambda: "there is none")
+    monkeypatch.setattr(cuda_engine, "why_unavailable", lambda: "there is none")
     assert choose("auto", BIWEIGHT, points, 1.0, chains=100_000).name != "cuda"
 
 
@@ -168,9 +170,9 @@ def test_policies(policy, nu, rng):
         for k in range(len(u)):
             at = begin + k + 1
             if recipe[0] == policies.WALK:
-                h = policies.walked(recipe, u[k], policies.nu_of(recipe, at), h)
+                h = policies.draw_walk(recipe, u[k], policies.nu_of(recipe, at), h)
             else:
-                h = policies.drawn(recipe, u[k], at)
+                h = policies.draw(recipe, u[k], at)
             out[k, 0], out[k, 1] = h, policies.upper(recipe, h, at)
 
     out = cuda.device_array((12, 2), np.float64)
@@ -265,13 +267,13 @@ def test_tiles_out_of_reach_count_nothing(rng):
 @gpu
 @pytest.mark.parametrize("profile", ["flat", "biweight", "triweight"])
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_climbing_by_cells(d, profile, rng, monkeypatch):
-    from modeseek.meanshift.engines.cuda.kernels import grid_climb as cells
-
-    monkeypatch.setattr(cells, "_fineness", lambda x, h: 6)  # so that some cells lie within reach as a whole
+def test_climbing_by_cells(d, profile, rng):
     points, queries = rng.normal(size=(60, d)), rng.normal(size=(9, d))
     weights = rng.integers(1, 4, size=60).astype(float)
-    reference, device = both(points, weights, PROFILES[profile])
+    reference = ENGINES["reference"].open(points, weights, PROFILES[profile], Geometry(), None)
+    # small enough that some cells are entirely within reach
+    engine = CudaEngine(CudaConfig(cells_per_bandwidth=6))
+    device = engine.open(points, weights, PROFILES[profile], Geometry())
     for h in (0.2, 1.5):
         assert_allclose(device.climb(queries, h, 0.0, 1)[0], reference.shift_all(queries, h), atol=1e-12, rtol=0)
     ends, last, steps = device.climb(queries, 1.5, 1e-3, 50)
@@ -382,9 +384,9 @@ def test_what_is_recorded_or_watched_goes_by_the_host(rng):
 @gpu
 def test_threads_meet(rng):
     """Chains of many threads, of different data and sizes, run at once, and give what they give alone."""
-    from modeseek.meanshift.engines.cuda import launch as many
+    from modeseek.meanshift.engines.cuda import launch
 
-    launches, run_many = [], many.run_many
+    launches, run_many = [], launch.run_many
     sets = [data(n, 2, rng) for n in (5, 8, 11)]
 
     def fit(X, seed):
@@ -392,7 +394,7 @@ def test_threads_meet(rng):
 
     alone = [fit(X, seed) for seed, X in enumerate(sets)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(many, "run_many", lambda jobs, *rest: launches.append(len(jobs)) or run_many(jobs, *rest))
+        patch.setattr(launch, "run_many", lambda jobs, *rest: launches.append(len(jobs)) or run_many(jobs, *rest))
         found = dict(run_tasks_on_gpu([partial(fit, X, seed) for seed, X in enumerate(sets)]))
     assert launches == [3]
     for number, labels in enumerate(alone):

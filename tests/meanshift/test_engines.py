@@ -216,15 +216,14 @@ def test_unknown_engine():
 def test_cached_kernels_carry_a_checksum_of_the_formulas_and_the_memory_layout():
     """Numba's cache checks only the kernel's file: a changed formula was ignored, a changed layout crashed."""
     from modeseek._common import jit
-    from modeseek.meanshift.engines import shared_kernels as compiled
-    from modeseek.meanshift.engines.brute import kernels as brute_kernels
-    from modeseek.meanshift.engines.moment_tree import sums as moments_kernels
-    from modeseek.meanshift.engines.moment_tree import tree as moments_tree
-    from modeseek.meanshift.engines.moment_tree import updates as moments_cells
+    from modeseek.meanshift.engines import coincident_points, shared_kernels, workspace
+    from modeseek.meanshift.engines.brute import kernels
+    from modeseek.meanshift.engines.moment_tree import sums, tree, updates
     from modeseek.meanshift.kernels import formulas
 
-    checksum = jit.source_checksum(jit, brute_kernels, formulas, compiled)
-    for kernel in brute_kernels.shifts(1, 2, 0):
+    shared = formulas, shared_kernels, workspace, coincident_points
+    checksum = jit.source_checksum(jit, kernels, *shared)
+    for kernel in kernels.shifts(1, 2, 0):
         assert kernel.py_func.__qualname__.endswith(checksum)
-    parts = jit, moments_kernels, formulas, compiled, moments_cells, moments_tree
-    assert moments_kernels.shift_each.py_func.__qualname__.endswith(jit.source_checksum(*parts))
+    checksum = jit.source_checksum(jit, sums, *shared, updates, tree)
+    assert sums.shift_each.py_func.__qualname__.endswith(checksum)

@@ -1,6 +1,8 @@
-"""The tree of cells: the same states as `reference`, at the edges of its bookkeeping."""
+"""The moment tree gives the states of `brute`, also in the special cases of its bookkeeping."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,28 +13,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Uniform
 from modeseek.meanshift.engines import ENGINES, choose
-from modeseek.meanshift.engines.moment_tree import engine as moments
-from modeseek.meanshift.engines.moment_tree.tree import CHUNK, table
+from modeseek.meanshift.engines.moment_tree import MomentTreeEngine
+from modeseek.meanshift.engines.moment_tree.config import TreeConfig
+from modeseek.meanshift.engines.moment_tree.tree import CHUNK, make_basis
 from modeseek.meanshift.kernels.profiles import GAUSSIAN, PROFILES
 from modeseek.meanshift.types import Draws
 
 POLYNOMIALS = ["flat", "biweight", "triweight", "quadweight"]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def small_cells():
-    """Let few points make a deep tree."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(moments, "CROWD", 12)
-        yield
+# few points make a deep tree
+SMALL_CELLS = TreeConfig(max_cell_points=12)
 
 
-def pair(points, weights=None, profile="biweight", geometry=None):
+def pair(points, weights=None, profile="biweight", config=SMALL_CELLS):
     weights = np.ones(len(points)) if weights is None else weights
-    return [
-        ENGINES[name].open(points, weights, PROFILES[profile], geometry or Geometry(), None)
-        for name in ("brute", "moment_tree")
-    ]
+    engines = ENGINES["brute"], MomentTreeEngine(config)
+    return [engine.open(points, weights, PROFILES[profile], Geometry(), None) for engine in engines]
 
 
 def sweeps(workspaces, weights, low, high, count, seed=0):
@@ -67,7 +64,7 @@ def test_many_points_in_deep_trees(profile, d, rng):
 )
 @settings(max_examples=60)
 def test_outliers_scales_offsets_and_clumps(seed, d, n, spread, offset, profile):
-    """Far outliers deepen the tree, not its memory; offsets and clumps are no matter."""
+    """The tree handles far outliers, offsets and coincident points."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, d))
     points[: n // 3] *= spread
@@ -88,7 +85,7 @@ def test_a_far_outlier_does_not_blow_memory(rng):
 
 
 def test_a_cell_that_has_lost_its_weight_is_not_trusted(rng):
-    """A heavy point passes through a cell: what is left of its moments is rounding of a huge number."""
+    """After a heavy point has left a cell, the moments of the cell are rounding errors."""
     points = np.concatenate([rng.uniform(-0.05, 0.05, size=(200, 2)), [[0.0, 0.0]], rng.normal(size=(200, 2)) + 3])
     weights = np.ones(len(points))
     weights[200] = 1e13
@@ -132,34 +129,30 @@ def test_bandwidths_may_grow_and_shrink(rng):
         assert_allclose(workspaces[1].points, workspaces[0].points, atol=1e-11)
 
 
-def test_rounding_does_not_add_up_over_ten_million_updates(rng, monkeypatch):
-    """Even a tree that is never built anew keeps its sums, and it is built anew long before."""
+def test_rounding_does_not_add_up_over_ten_million_updates(rng):
+    """Moments stay accurate even in a tree that is never rebuilt."""
     n, h = 1000, 0.7
     points = rng.normal(size=(n, 2))
-    slow, fast = pair(points)
+    slow, fast = pair(points, config=replace(SMALL_CELLS, moves_per_rebuild=(10**9, 10**9)))
     fast.shift_all(points, h)
     tree = fast._tree
     for _ in range(40):
-        # everyone jumps again and again within the box of the root: all cells change all the time
+        # all points jump within the root: all cells change all the time
         fast.place(rng.integers(0, n, 250_000), rng.uniform(-1.5, 1.5, size=(250_000, 2)))
-    with monkeypatch.context() as patch:
-        patch.setattr(moments, "MOVES_PER_BUILD", (10**9, 10**9))
-        drifted = fast.shift_all(fast.points, h)
-        assert fast._tree is tree
+    drifted = fast.shift_all(fast.points, h)
+    assert fast._tree is tree
     slow.load(fast.points)
     assert_allclose(drifted, slow.shift_all(slow.points, h), rtol=0, atol=1e-9 * h)
-    fast.shift_all(points[:1], h)
-    assert fast._tree is not tree
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_the_tree_is_built_anew_after_a_few_moves_per_point(d, rng):
+def test_the_tree_is_rebuilt_after_a_few_moves_per_point(d, rng):
     points = rng.normal(size=(500, d))
     workspace = pair(points)[1]
     plan = DrawPlan(np.ones(500), Uniform(0.3, 0.9), seed=0)
     for number in range(12):
         workspace.shift_each(plan.sweep(number, 0.5).draws)
-        assert workspace._moves <= max(moments.MOVES_PER_BUILD) * 500
+        assert workspace._moves <= max(SMALL_CELLS.moves_per_rebuild) * 500
 
 
 def test_a_state_once_returned_never_changes(rng):
@@ -187,7 +180,7 @@ def test_full_and_empty_chunks():
 @pytest.mark.parametrize("m", [0, 1, 2, 3])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_monomials_multiply_as_the_table_says(m, d, rng):
-    terms, u = table(m, d), rng.normal(size=d)
+    terms, u = make_basis(d, m).monomials, rng.normal(size=d)
     values = np.ones(len(terms.parent))
     for k in range(1, len(values)):
         values[k] = values[terms.parent[k]] * u[terms.axis[k]]
@@ -195,12 +188,12 @@ def test_monomials_multiply_as_the_table_says(m, d, rng):
     quadratic = np.concatenate([[1.0], u, u**2])
     assert_allclose(values[terms.raised.reshape(n_low, d)], values[:n_low, None] * u)
     factors = terms.factors.reshape(2 * d + 1, n_low)
-    there = factors >= 0
-    assert_allclose(values[factors[there]], (quadratic[:, None] * values[:n_low])[there])
+    valid = factors >= 0
+    assert_allclose(values[factors[valid]], (quadratic[:, None] * values[:n_low])[valid])
 
 
-def test_who_cannot_use_it_is_told_why():
+def test_unsupported_problems_are_refused():
     with pytest.raises(ValueError, match=r"engine='moment_tree' cannot be used here: .* 3 dimensions.*have 5.*'auto'"):
         choose("moment_tree", PROFILES["biweight"], np.zeros((10, 5)))
-    with pytest.raises(ValueError, match="'gaussian' is no polynomial"):
+    with pytest.raises(ValueError, match="weight of 'gaussian' is not a polynomial"):
         choose("moment_tree", GAUSSIAN, np.zeros((10, 2)))

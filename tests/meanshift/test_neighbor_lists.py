@@ -1,8 +1,9 @@
-"""Lists of candidates: exact whatever the points do, and fewer evaluations than pairs."""
+"""Neighbour lists: exact results however the points move, and fewer distances than pairs."""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,16 +16,16 @@ from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform
 from modeseek.meanshift.chains import Problem, Stopping, blurring, doubly_stochastic, mean_shift, run
 from modeseek.meanshift.engines import ENGINES, choose
-from modeseek.meanshift.engines.neighbor_lists import lists
+from modeseek.meanshift.engines.neighbor_lists import NeighborListsEngine, lists
+from modeseek.meanshift.engines.neighbor_lists.config import ListConfig
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, custom_profile
 from modeseek.meanshift.types import Draws
 
 EUCLIDEAN, COSINE = Geometry(), Geometry("cosine")
 
 
-@pytest.fixture
-def lists_at_any_size(monkeypatch):
-    monkeypatch.setattr(lists, "SMALL", 1)
+CONFIG = ListConfig()
+ANY_SIZE = replace(CONFIG, min_groups=1)
 
 
 def blobs(rng, n, d, k=6, spread=8.0, dtype=np.float64, cosine=False):
@@ -34,8 +35,9 @@ def blobs(rng, n, d, k=6, spread=8.0, dtype=np.float64, cosine=False):
     return points.astype(dtype)
 
 
-def pair(points, weights, geometry=EUCLIDEAN, profile=BIWEIGHT):
-    return [ENGINES[name].open(points, weights, profile, geometry, None) for name in ("reference", "neighbor_lists")]
+def pair(points, weights, geometry=EUCLIDEAN, profile=BIWEIGHT, config=CONFIG):
+    engines = ENGINES["reference"], NeighborListsEngine(config)
+    return [engine.open(points, weights, profile, geometry, None) for engine in engines]
 
 
 def same_sweeps(workspaces, plan, h, sweeps, tolerance):
@@ -46,7 +48,6 @@ def same_sweeps(workspaces, plan, h, sweeps, tolerance):
         assert_allclose(slow.points, fast.points, rtol=0, atol=tolerance)
 
 
-@pytest.mark.usefixtures("lists_at_any_size")
 @given(data=st.data(), kind=st.sampled_from(UGLY), d=st.sampled_from([1, 5, 16, 300]), single=st.booleans())
 @settings(max_examples=80)
 def test_random_inputs(data, kind, d, single):
@@ -54,7 +55,7 @@ def test_random_inputs(data, kind, d, single):
     state = data.draw(states(dimensions=(d,), kinds=(kind,), max_n=60, dtype=dtype))
     h = state.h * data.draw(st.sampled_from([0.3, 1.0]))
     plan = DrawPlan(state.weights, Uniform(0.5 * h, 1.5 * h), seed=state.seed)
-    same_sweeps(pair(state.points, state.weights), plan, h, range(3), tolerance * h)
+    same_sweeps(pair(state.points, state.weights, config=ANY_SIZE), plan, h, range(3), tolerance * h)
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
@@ -67,40 +68,37 @@ def test_profiles_with_lists(profile, geometry, rng):
     assert workspaces[1].builds >= 1
 
 
-@pytest.mark.usefixtures("lists_at_any_size")
 @pytest.mark.parametrize("skins", [(0.0,), (0.05,), (2.0, 0.0)])
-@pytest.mark.parametrize("many", [0, 2, 64])
+@pytest.mark.parametrize("max_anchors", [0, 2, 64])
 @pytest.mark.parametrize("d", [5, 300])
-def test_points_that_leave_their_skin(d, many, skins, monkeypatch, rng):
-    """With no skin every point is loose at its first move; anchors may be none, few or plenty."""
-    monkeypatch.setattr(lists, "SKINS", skins)
-    monkeypatch.setattr(lists, "MANY", many)
+def test_points_that_leave_their_skin(d, max_anchors, skins, rng):
+    """Without a skin every point is loose after its first move; there may be no, few or many anchors."""
+    config = replace(ANY_SIZE, skins=skins, max_anchors=max_anchors)
     h = 1.5 * np.sqrt(d)
     points = blobs(rng, 300, d, spread=4.0)
-    workspaces = pair(points, np.ones(300))
+    workspaces = pair(points, np.ones(300), config=config)
     same_sweeps(workspaces, DrawPlan(np.ones(300), Uniform(0.5 * h, h), seed=0), h, range(4), 1e-9 * h)
     assert workspaces[1].builds >= 1
 
 
-@pytest.mark.parametrize("factor", [0.0, 1e9], ids=["always anew", "never anew"])
-def test_results_do_not_depend_on_when_lists_are_made(factor, monkeypatch, rng):
-    """Not by a bit: sums run over the points in reach in one order, whichever list they come from."""
+@pytest.mark.parametrize("rebuild_cost", [0.0, 1e9], ids=["always rebuilt", "never rebuilt"])
+def test_results_do_not_depend_on_when_lists_are_built(rebuild_cost, rng):
+    """Bit for bit: sums run over the points within reach in one order, whichever list contains them."""
     points, h = blobs(rng, 500, 20), 7.0
     plan = DrawPlan(np.ones(500), Uniform(0.5 * h, h), seed=0)
     usual = ENGINES["neighbor_lists"].open(points, np.ones(500), BIWEIGHT, EUCLIDEAN, None)
-    odd = ENGINES["neighbor_lists"].open(points, np.ones(500), BIWEIGHT, EUCLIDEAN, None)
+    other = NeighborListsEngine(replace(CONFIG, rebuild_cost=rebuild_cost))
+    odd = other.open(points, np.ones(500), BIWEIGHT, EUCLIDEAN, None)
     for sweep in range(4):
         draws = plan.sweep(sweep, h).draws
         usual.shift_each(draws)
-        with monkeypatch.context() as context:
-            context.setattr(lists, "price", lambda d: factor)
-            odd.shift_each(draws)
+        odd.shift_each(draws)
         assert_array_equal(usual.points, odd.points)
-    assert odd.builds > usual.builds if factor == 0 else odd.builds <= usual.builds
+    assert odd.builds > usual.builds if rebuild_cost == 0 else odd.builds <= usual.builds
 
 
 def test_a_sweep_is_pure(rng):
-    """From the same state the same state, though lists of another time are at hand."""
+    """The result depends on the state alone, not on lists that were built for another state."""
     problem = Problem(blobs(rng, 600, 16), np.ones(600), engine=ENGINES["neighbor_lists"])
     chain = doubly_stochastic(problem, Shrinking(3.0, 8.0, 5.0), seed=0)
     start = chain.init()
@@ -111,24 +109,21 @@ def test_a_sweep_is_pure(rng):
         assert_array_equal(chain.sweep(before)[0].points, after.points)
 
 
-@pytest.mark.parametrize("entries", [0, 3_000], ids=["no lists", "short lists"])
-def test_the_limit_on_memory(entries, monkeypatch, rng):
-    monkeypatch.setattr(lists, "ENTRIES", entries)
+@pytest.mark.parametrize("max_entries", [0, 3_000], ids=["no lists", "short lists"])
+def test_the_limit_on_memory(max_entries, rng):
     points = blobs(rng, 400, 6)
-    workspaces = pair(points, np.ones(400))
+    workspaces = pair(points, np.ones(400), config=replace(CONFIG, max_entries=max_entries))
     same_sweeps(workspaces, DrawPlan(np.ones(400), Uniform(1.0, 4.0), seed=0), 4.0, range(3), 1e-9)
     assert workspaces[1].builds == 0
 
 
-def test_the_skin_shrinks_before_lists_are_given_up(monkeypatch, rng):
+def test_the_skin_shrinks_before_lists_are_given_up(rng):
     points = rng.uniform(size=(2000, 5))
-    wide = lists.plan(points, 0.05)
-    monkeypatch.setattr(lists, "MUCH", 1e9)
-    monkeypatch.setattr(lists, "ENTRIES", int(lists.plan(points, 0.3).share * 4e6) - 1)
-    assert wide.radius > 0.05
-    assert 0.3 <= lists.plan(points, 0.3).radius < 0.9
-    monkeypatch.setattr(lists, "ENTRIES", 10)
-    assert lists.plan(points, 0.3) is None
+    assert lists.plan_lists(points, 0.05, CONFIG).radius > 0.05
+    config = replace(CONFIG, max_growth=1e9)
+    fewer = int(lists.plan_lists(points, 0.3, config).share * 4e6) - 1
+    assert 0.3 <= lists.plan_lists(points, 0.3, replace(config, max_entries=fewer)).radius < 0.9
+    assert lists.plan_lists(points, 0.3, replace(config, max_entries=10)) is None
 
 
 def test_lists_that_would_hold_most_pairs_are_not_made(rng):
@@ -159,16 +154,16 @@ def test_batches_and_loaded_states(batch_size, rng):
         other = points + rng.normal(size=points.shape) * turn
         for workspace in workspaces:
             workspace.load(other)
-    other[:] = 0.0  # what was loaded is not looked at again
+    other[:] = 0.0  # the workspaces have copied it
     same_sweeps(workspaces, alone, 5.0, [4], 1e-9)
 
 
 def test_products_lose_no_point_by_rounding(rng):
-    """Far from the origin |x|^2 + |y|^2 - 2 x.y is mostly rounding: more is asked for, and exact distances decide."""
+    """Far from the origin |x|^2 + |y|^2 - 2 x.y is mostly rounding: lists get longer, and exact distances decide."""
     for offset in (0.0, 1e3, 1e6):
         points = rng.normal(size=(500, 12)) + offset
         radius = float(np.median(np.linalg.norm(points - points[0], axis=1)))
-        starts, members = lists.build(points, radius)
+        starts, members = lists.build_lists(points, radius, CONFIG.max_entries)
         squares = np.square(points[:, None] - points[None]).sum(axis=2)
         for i in range(500):
             listed = members[starts[i] : starts[i + 1]]
@@ -220,7 +215,7 @@ def test_all_four_algorithms_end_as_with_brute(rng):
 
 
 def test_lists_save_evaluations(rng):
-    """Ten blobs apart from each other: an update looks at its own blob, and lists are seldom made."""
+    """With ten separate blobs an update visits its own blob only, and lists are rarely rebuilt."""
     n = 2000
     points = blobs(rng, n, 16, k=10)
     workspace = ENGINES["neighbor_lists"].open(points, np.ones(n), BIWEIGHT, EUCLIDEAN, None)
@@ -232,7 +227,7 @@ def test_lists_save_evaluations(rng):
 
 
 def test_never_much_more_than_all_pairs(rng):
-    """Points that are thrown about: lists hold nothing, and the work stays that of brute force within a factor."""
+    """If the points change completely, lists are useless, and the work is at most twice that of brute force."""
     n = 400
     workspace = ENGINES["neighbor_lists"].open(rng.normal(size=(n, 5)), np.ones(n), BIWEIGHT, EUCLIDEAN, None)
     for sweep in range(4):

@@ -195,7 +195,7 @@ def _run_together(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | 
     for each in chains:
         stopping.check_fit(each)
     jobs = [ChainJob(each.problem.points, each.problem.weights, each.plan, stopping.ending(each)) for each in chains]
-    if not problem.engine.takes(jobs):
+    if not problem.engine.can_run(jobs):
         return None
     began = time.perf_counter()
 
@@ -203,7 +203,7 @@ def _run_together(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | 
         if watch is not None:
             watch(Stage("chains", ended, len(chains), "chains"))
 
-    ends = problem.engine.run_many(jobs, problem.profile, problem.geometry, tell)
+    ends = problem.engine.run_to_end(jobs, problem.profile, problem.geometry, tell)
     tell(len(chains))
     seconds = time.perf_counter() - began
     return [
@@ -238,13 +238,13 @@ def run_tasks_on_gpu(tasks: Sequence[Callable[[], T]], *, threads: int = GATHERE
         What it returned.
     """
     workers = min(threads, len(tasks))
-    gathering = ChainBatcher(workers)
+    batcher = ChainBatcher(workers)
     waiting: SimpleQueue[int] = SimpleQueue()
     ended: SimpleQueue[tuple[int, Future[T]]] = SimpleQueue()
     stop = Event()
 
     def work() -> None:
-        with gathering.member(), suppress(Empty):
+        with batcher.participate(), suppress(Empty):
             while not stop.is_set():
                 number, future = waiting.get_nowait(), Future[T]()
                 try:

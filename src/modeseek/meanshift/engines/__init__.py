@@ -1,4 +1,4 @@
-"""Engines: they apply draws to a state. All of them are exact; they differ in speed only."""
+"""Engines compute the mean shift of points. All are exact and differ only in speed."""
 
 from __future__ import annotations
 
@@ -23,30 +23,31 @@ __all__ = [
 ]
 
 CUDA = CudaEngine()
-ENGINES: dict[str, Engine] = {
-    engine.name: engine
-    for engine in (ReferenceEngine(), BruteEngine(), MomentTreeEngine(), NeighborListsEngine(), CUDA)
-}
-# what "auto" tries, from the most special on; `brute` takes what is left
-SPECIAL: tuple[MomentTreeEngine | NeighborListsEngine, ...] = (MomentTreeEngine(), NeighborListsEngine())
+# Engines that "auto" prefers to `brute` where they are faster, in this order.
+SPECIALIZED: tuple[MomentTreeEngine | NeighborListsEngine, ...] = (MomentTreeEngine(), NeighborListsEngine())
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), *SPECIALIZED, CUDA)}
 
 
 def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = None, *, chains: int = 1) -> Engine:
-    """Return the engine of a name, if it can do the work; "auto" takes the one that should be the fastest.
+    """Return the engine with a name; "auto" chooses the one that should be the fastest.
 
     Parameters
     ----------
     engine : str
-        A name in `ENGINES`, or "auto".
+        A key of `ENGINES`, or "auto".
     profile : Profile
-        A user's own functions need not compile, so "auto" takes `reference` for them: nobody has to know about
-        compilers to try one.
+        For a custom profile "auto" chooses `reference`, because the functions of the profile may not compile.
     points : (n, d) array
-        The state at the start.
+        The initial state.
     h : float, optional
-        The largest bandwidth to come. How many points it reaches decides in high dimension.
+        The largest bandwidth. In high dimension the choice depends on the number of points within this distance.
     chains : int
-        How many independent chains there are to run: thousands of them are work for a GPU, if there is one.
+        Number of independent chains. For thousands of chains "auto" chooses the GPU, if there is one.
+
+    Raises
+    ------
+    ValueError
+        If the engine is unknown, or if it does not support the profile or the dimension.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = N
             return ENGINES["reference"]
         if CUDA.pays(profile, points, chains):
             return CUDA
-        able = (special for special in SPECIAL if special.refusal(profile, d) is None)
+        able = (special for special in SPECIALIZED if special.refusal(profile, d) is None)
         return next((special for special in able if special.pays(profile, points, h)), ENGINES["brute"])
     reason = ENGINES[engine].refusal(profile, d)
     if reason is not None:

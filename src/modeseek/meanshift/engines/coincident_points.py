@@ -1,117 +1,241 @@
-"""Sites: points that coincide up to rounding are summed as one weighted point.
+"""Points that coincide up to rounding, which `brute` and `neighbor_lists` sum as one weighted point.
 
-Clusters contract, and once their points coincide, a sum over points repeats itself. The tolerance is a few units in the
-last place of the point itself, so a sum over sites is the sum over points up to its own rounding.
+Clusters contract, and the sums over points that coincide are the same. The tolerance is a few units in the last place
+of each point, so a sum over groups equals the sum over points up to rounding.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 
-from modeseek._common.types import Array, IntArray
-from modeseek.meanshift.engines.workspace import for_each
+from modeseek._common.types import Array, Geometry, IntArray
+from modeseek.meanshift.engines.workspace import BaseWorkspace, UpdateBlock, contiguous_queries
+from modeseek.meanshift.types import Draws
 
-__all__ = ["FEW", "ULPS", "Groups", "coincident", "room", "shift_distinct", "worth_a_look"]
+__all__ = ["Groups", "MergeConfig", "MergingWorkspace", "PointGroups", "find_coincident", "shift_distinct"]
 
-# coordinates within this many eps of the largest of them count as equal: a mean is not rounded better than that
-ULPS = 4.0
-# fewer points, or fewer updates, than this are not worth the search
-FEW = 32
-# a search costs as much as some fifty updates in the plane: blocks shorter than this, and than a sweep, do without
-SHORT = 512
-# a group is looked for among this many of the last ones along the line; more are as near only by accident
-LOOK_BACK = 4
+
+@dataclass(frozen=True)
+class MergeConfig:
+    """When points are merged.
+
+    Attributes
+    ----------
+    ulps : float
+        Coordinates that differ by at most this many units in the last place of the largest coordinate are equal. A
+        mean is not rounded more accurately than that.
+    max_share : float
+        Points are merged only if at most this share of n groups remains.
+    min_points : int
+        Fewer points, or fewer updates, are not searched.
+    min_updates : int
+        Blocks of updates shorter than this, and than a sweep, are not searched. A search in the plane costs about as
+        much as 50 updates.
+    look_back : int
+        Number of groups along the line with which a point is compared.
+    """
+
+    ulps: float = 4.0
+    max_share: float = 0.75
+    min_points: int = 32
+    min_updates: int = 512
+    look_back: int = 4
+
+    def tolerance(self, dtype: np.dtype) -> float:
+        """Return the relative tolerance for coordinates of a type."""
+        return self.ulps * float(np.finfo(dtype).eps)
+
+
+DEFAULT_MERGE = MergeConfig()
 
 
 class Groups(NamedTuple):
+    """Groups of points, for compiled code that moves points from one group to another.
+
+    Attributes
+    ----------
+    weights, counts : (capacity,) arrays
+        Weight and number of the points of each group.
+    group : (n,) array
+        The group of each point.
+    point_weights : (n,) array
+    equal_weights : bool
+        Whether all points have the same weight.
+    """
+
+    weights: Array
+    counts: IntArray
+    group: IntArray
+    point_weights: Array
+    equal_weights: bool
+
+
+class PointGroups(NamedTuple):
     """Points in groups of coincident ones.
 
     Attributes
     ----------
     leaders : (m,) integer array
-        A point of each group, ascending; the others of the group lie within rounding of it.
-    site : (n,) integer array
+        One point of each group, ascending. The other points of the group equal it up to rounding.
+    group : (n,) integer array
         The group of each point.
     """
 
     leaders: IntArray
-    site: IntArray
+    group: IntArray
 
-    def weights(self, weights: Array) -> Array:
+    def sum_weights(self, weights: Array) -> Array:
         """Return the weight of each group."""
-        return np.bincount(self.site, weights=weights, minlength=len(self.leaders))
-
-    def counts(self) -> IntArray:
-        """Return how many points each group has."""
-        return np.bincount(self.site, minlength=len(self.leaders))
+        return np.bincount(self.group, weights=weights, minlength=len(self.leaders))
 
 
-def room(groups: Groups) -> int:
-    """Return how many sites to make room for: points that leave others behind need new ones."""
-    return len(groups.leaders) + max(FEW, len(groups.site) // 8)
+class MergingWorkspace(BaseWorkspace):
+    """Base class of workspaces that sum coincident points as one.
 
+    A subclass stores the state in the layout of its choice, as `_state`.
 
-def worth_a_look(updates: int, n: int) -> bool:
-    """Whether a block of one-by-one updates of n points is long enough to look for coincident ones."""
-    return updates >= max(FEW, min(n, SHORT))
+    Attributes
+    ----------
+    evaluations : int
+        Number of distances computed so far.
+    """
+
+    def __init__(self, points: Array, weights: Array, geometry: Geometry, n_jobs: int | None, config: MergeConfig):
+        self.evaluations = 0
+        self._weights, self._equal_weights = weights.astype(np.float64), bool(np.ptp(weights) == 0)
+        self._d, self._spherical, self._n_jobs = points.shape[1], geometry.spherical, effective_n_jobs(n_jobs)
+        self._config, self._tolerance = config, config.tolerance(points.dtype)
+        self.load(points)
+
+    @property
+    def points(self) -> Array:
+        """A copy of the current state, an (n, d) array."""
+        return self._rows[:, : self._d].copy()
+
+    def load(self, points: Array) -> None:
+        """Replace the state."""
+        self._state = self._arrange(points)
+        self._merged: tuple[Array, Array] | None = None
+
+    def take(self, members: IntArray) -> Array:
+        """Return some of the points."""
+        return self._rows[members, : self._d]
+
+    def place(self, members: IntArray, values: Array) -> None:
+        """Set the positions of some of the points."""
+        self._rows[members, : self._d] = values
+        self._merged = None
+
+    def shift_one_by_one(self, draws: Draws) -> Array:
+        """Move one point after the other; return the lengths of the shifts."""
+        self._merged = None
+        updates = UpdateBlock(*draws, np.empty(len(draws.indices)))
+        count, done = len(updates.lengths), 0
+        fewest = self._config.min_points
+        search = count >= max(fewest, min(len(self._weights), self._config.min_updates))
+        while done < count:
+            found = find_coincident(self._rows, self._config) if search and count - done >= fewest else None
+            done += self._update(updates.part(done), found)
+        return updates.lengths
+
+    @property
+    @abstractmethod
+    def _rows(self) -> Array:
+        """A view of the state with one point per row, perhaps padded by zeros."""
+
+    @abstractmethod
+    def _arrange(self, points: Array) -> Array:
+        """Return a copy of points in the layout of the state."""
+
+    @abstractmethod
+    def _select(self, members: IntArray) -> Array:
+        """Return a copy of some of the points in the layout of the state."""
+
+    @abstractmethod
+    def _update(self, updates: UpdateBlock, found: PointGroups | None) -> int:
+        """Apply updates, to groups of points if any were found; return how many were applied."""
+
+    def _sources(self, n_queries: int) -> tuple[Array, Array]:
+        """Return the points to sum over and their weights, with coincident points merged if there are many queries.
+
+        The decision depends on the queries of one call alone, so that a resumed run gives the same result.
+        """
+        if n_queries < self._config.min_points:
+            return self._state, self._weights
+        if self._merged is None:
+            found = find_coincident(self._rows)
+            self._merged = self._state, self._weights
+            if found is not None:
+                self._merged = self._select(found.leaders), found.sum_weights(self._weights)
+        return self._merged
+
+    def _groups(self, found: PointGroups | None) -> Groups:
+        """Return one group per point if none were found, else groups with spare capacity for points that leave them."""
+        n = len(self._weights)
+        if found is None:
+            ones = np.ones(n, dtype=np.int64)
+            return Groups(self._weights.copy(), ones, np.arange(n), self._weights, self._equal_weights)
+        m = len(found.leaders)
+        capacity = m + max(self._config.min_points, n // 8)
+        weights, counts = np.zeros(capacity), np.zeros(capacity, dtype=np.int64)
+        weights[:m], counts[:m] = found.sum_weights(self._weights), np.bincount(found.group, minlength=m)
+        return Groups(weights, counts, found.group, self._weights, self._equal_weights)
 
 
 def shift_distinct(shift: Callable[[Array, Array], Array], queries: Array, h: Array | float) -> Array:
-    """Shift queries, coincident ones of one bandwidth once.
+    """Shift queries; coincident queries with one bandwidth are shifted once.
 
     Parameters
     ----------
     shift : callable
-        (queries, bandwidths) -> new places, one bandwidth for each query.
+        Maps queries and bandwidths, one for each query, to new positions.
     queries : (m, d) array
     h : float or (m,) array
     """
     if not len(queries):
         return queries.copy()
-    queries, bandwidths = for_each(queries, h)
-    groups = coincident(queries) if np.ptp(bandwidths) == 0 else None
-    if groups is None:
+    queries, bandwidths = contiguous_queries(queries, h)
+    found = find_coincident(queries) if np.ptp(bandwidths) == 0 else None
+    if found is None:
         return shift(queries, bandwidths)
-    return shift(queries[groups.leaders], bandwidths[groups.leaders])[groups.site]
+    return shift(queries[found.leaders], bandwidths[found.leaders])[found.group]
 
 
-def coincident(points: Array, *, share: float = 0.75) -> Groups | None:
-    """Group the points that coincide up to rounding; None if more than a share of n groups would be left.
+def find_coincident(points: Array, config: MergeConfig = DEFAULT_MERGE) -> PointGroups | None:
+    """Group the points that coincide up to rounding; return None if too many groups remain.
 
-    Points are sorted along a line and compared with those next to them only. So this costs about a pass over the
-    points and a sort, and groups may be missed but never made of points that differ.
-
-    Parameters
-    ----------
-    points : (n, d) array
-    share : float
+    Points are sorted along a line and compared with their neighbours there. The cost is about a pass over the points
+    and a sort. Some coincident points may be missed, but different points are never merged.
 
     Examples
     --------
     >>> points = np.repeat(np.random.default_rng(0).normal(size=(3, 5)), 20, axis=0)
-    >>> coincident(points).leaders
+    >>> find_coincident(points).leaders
     array([ 0, 20, 40])
-    >>> coincident(points[::20]) is None
+    >>> find_coincident(points[::20]) is None
     True
     """
     n, d = points.shape
-    if n < FEW:
+    if n < config.min_points:
         return None
-    # a fixed direction in general position: rows that differ are hardly ever as close on the line as rounding
+    # a fixed direction in general position: different rows rarely coincide on the line
     direction = 1.0 + np.modf(np.arange(1, d + 1) * 0.6180339887498949)[0]
     line = points @ direction.astype(points.dtype)
     eps = float(np.finfo(points.dtype).eps)
     largest = max(float(points.max()), -float(points.min()))
-    window = 2.0 * d * eps * largest * (ULPS + d)  # what coordinates differ by, and the rounding of the line itself
-    if np.count_nonzero(np.diff(np.sort(line)) > window) + 1 > share * n:
+    window = 2.0 * d * eps * largest * (config.ulps + d)  # tolerance of the coordinates, and rounding of the products
+    if np.count_nonzero(np.diff(np.sort(line)) > window) + 1 > config.max_share * n:
         return None
-    from modeseek.meanshift.engines.coincident_points_kernels import lead
+    from modeseek.meanshift.engines.shared_kernels import assign_leaders
 
-    order = np.argsort(line, kind="stable")
     leader = np.empty(n, dtype=np.int64)
-    lead(points, line, order, window, ULPS * eps, LOOK_BACK, leader)
-    leaders, site = np.unique(leader, return_inverse=True)
-    return Groups(leaders, site.reshape(-1)) if len(leaders) <= share * n else None
+    order = np.argsort(line, kind="stable")
+    assign_leaders(points, line, order, window, config.tolerance(points.dtype), config.look_back, leader)
+    leaders, group = np.unique(leader, return_inverse=True)
+    return PointGroups(leaders, group.reshape(-1)) if len(leaders) <= config.max_share * n else None

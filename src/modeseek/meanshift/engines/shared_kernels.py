@@ -1,7 +1,6 @@
-"""Compiled functions that several engines call: the weights, and moves of a point.
+"""Compiled functions that several engines call: weights of the profiles, moves of a point, coincident points.
 
-Importing this module imports Numba and compiles nothing. Compiled functions are closures over integers only, because a
-compiled function in a closure cannot be cached on disk.
+Importing this module imports Numba and compiles nothing.
 """
 
 from __future__ import annotations
@@ -16,36 +15,38 @@ from numba import njit, types
 from numba.extending import overload
 
 from modeseek._common.jit import CompiledFunction, cached
+from modeseek.meanshift.engines import coincident_points, workspace
 from modeseek.meanshift.kernels import formulas
 
-__all__ = ["cached_sum", "check_code", "leave", "settle_in_place", "weigh", "within_rounding"]
+__all__ = ["SHAPES", "apply_shift", "assign_leaders", "cached_sum", "leave_group", "nearly_equal", "sum_low", "weigh"]
 
-# weights up to a factor, which cancels in S_h and would cost a multiplication a pair
-flat = njit(formulas.flat_weight)
-biweight = njit(formulas.biweight_shape)
-triweight = njit(formulas.triweight_shape)
-quadweight = njit(formulas.quadweight_shape)
-gaussian = njit(formulas.gaussian_k)
+# Weights of the profiles by code, without their constant factor: it cancels in S_h and would cost a multiplication.
+SHAPES = (
+    formulas.flat_weight,
+    formulas.biweight_shape,
+    formulas.triweight_shape,
+    formulas.quadweight_shape,
+    formulas.gaussian_k,
+)
+flat, biweight, triweight, quadweight, gaussian = map(njit, SHAPES)
 
 
 def cached_sum(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> CompiledFunction:
-    """Compile a function that uses the weights of profiles or other functions of this module; see `jit.cached`."""
-    return cached(function, formulas, sys.modules[__name__], *modules, **options)
+    """Compile a function that uses the weights of profiles or other functions of this module; see `jit.cached`.
 
-
-def check_code(code: int, where: str) -> int:
-    """Refuse a profile that has no compiled branch."""
-    if code not in range(5):
-        raise ValueError(f"profile code {code} has no branch in {where}: add one.")
-    return code
+    It may be a closure over integers only: a compiled function in a closure cannot be cached on disk.
+    """
+    own = formulas, sys.modules[__name__], workspace, coincident_points
+    return cached(function, *own, *modules, **options)
 
 
 def weigh(kind, t):  # type: ignore[no-untyped-def]
-    """Return the weight up to a factor, in compiled code: `kind` is a profile's code, or a compiled function.
+    """Return the weight at t without its constant factor; only compiled code can call this function.
 
-    A code is a constant by the time this compiles, so that one branch is left of it.
+    `kind` is the code of a built-in profile or a compiled function. A code is a constant in compiled code, so that
+    only one branch remains.
     """
-    raise NotImplementedError("for compiled code only")
+    raise NotImplementedError("weigh() can be called from compiled code only")
 
 
 @overload(weigh)
@@ -68,8 +69,40 @@ def _weigh(kind, t):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def settle_in_place(d, q, shift, spherical):  # type: ignore[no-untyped-def]
-    """Turn the shift into the new place of q, on the unit sphere if asked; the twin of `engines.base.settle`."""
+def sum_low(kind, dim, weighted, X, n, w, q, inv):  # type: ignore[no-untyped-def]
+    """Return the sums of weights and of weighted differences x - q over n columns of X, up to three dimensions.
+
+    `dim` and `weighted` are compile-time constants, so their branches disappear. Equal weights are not even loaded,
+    because they cancel.
+    """
+    x0, x1, x2 = X[0], X[min(1, dim - 1)], X[min(2, dim - 1)]
+    q0, q1, q2 = q
+    total = s0 = s1 = s2 = 0.0
+    for j in range(n):
+        a = x0[j] - q0
+        r = a * a
+        b = c = 0.0
+        if dim > 1:
+            b = x1[j] - q1
+            r += b * b
+        if dim > 2:
+            c = x2[j] - q2
+            r += c * c
+        g = weigh(kind, r * inv)
+        if weighted:
+            g *= w[j]
+        total += g
+        s0 += g * a
+        if dim > 1:
+            s1 += g * b
+        if dim > 2:
+            s2 += g * c
+    return total, s0, s1, s2
+
+
+@njit(inline="always")
+def apply_shift(d, q, shift, spherical):  # type: ignore[no-untyped-def]
+    """Replace `shift` by the new position of q; the compiled version of `workspace.apply_shift`."""
     square = 0.0
     for c in range(d):
         shift[c] += q[c]
@@ -81,27 +114,50 @@ def settle_in_place(d, q, shift, spherical):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def within_rounding(d, old, new, ulps):  # type: ignore[no-untyped-def]
-    """Whether no coordinate tells a new place from the old; the twin of the test in `sites_kernels`."""
+def nearly_equal(d, old, new, tolerance):  # type: ignore[no-untyped-def]
+    """Return whether no coordinate differs by more than `tolerance` times the largest coordinate."""
     largest = gap = 0.0
     for c in range(d):
         largest = max(largest, abs(old[c]))
         gap = max(gap, abs(new[c] - old[c]))
-    return gap <= ulps * largest
+    return gap <= tolerance * largest
 
 
 @njit(inline="always")
-def leave(s, i, fresh, equal, w, counts, site, weights):  # type: ignore[no-untyped-def]
-    """Take point i out of site s, where others stay, and give it the site `fresh`.
-
-    The weight left behind is added up anew where weights differ: subtraction would leave the rounding of the heavy.
-    """
-    site[i], counts[fresh], w[fresh] = fresh, 1, weights[i]
-    counts[s] -= 1
-    if equal:
-        w[s] = counts[s] * weights[i]
-    else:
+def leave_group(groups, i, fresh):  # type: ignore[no-untyped-def]
+    """Move point i from its group, which keeps other points, to the unused group `fresh`."""
+    weights, counts, group, point_weights, equal_weights = groups
+    old = group[i]
+    group[i], counts[fresh], weights[fresh] = fresh, 1, point_weights[i]
+    counts[old] -= 1
+    if equal_weights:
+        weights[old] = counts[old] * point_weights[i]
+    else:  # summed again, because subtracting a large weight would leave its rounding error
         left = 0.0
-        for j in range(len(site)):
-            left += weights[j] if site[j] == s else 0.0
-        w[s] = left
+        for j in range(len(group)):
+            left += point_weights[j] if group[j] == old else 0.0
+        weights[old] = left
+
+
+@cached
+def assign_leaders(points, line, order, window, tolerance, look_back, leader):  # type: ignore[no-untyped-def]
+    """Set `leader[i]` to a point that equals point i up to rounding, for points sorted along a line.
+
+    Only the last `look_back` leaders within `window` along the line are compared.
+    """
+    n, d = points.shape
+    leaders = np.empty(n, dtype=np.int64)
+    m = 0
+    for k in range(n):
+        i = order[k]
+        leader[i] = i
+        for back in range(1, min(look_back, m) + 1):
+            j = leaders[m - back]
+            if line[i] - line[j] > window:
+                break
+            if nearly_equal(d, points[j], points[i], tolerance):
+                leader[i] = j
+                break
+        if leader[i] == i:
+            leaders[m] = i
+            m += 1

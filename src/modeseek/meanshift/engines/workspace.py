@@ -1,11 +1,11 @@
-"""What every engine shares: simultaneous updates from `shift_all`, work in threads, lengths on the sphere."""
+"""The base class of workspaces, and functions that several engines share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,93 +13,140 @@ from modeseek._common.resources import check_time, deadline
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.types import Draws
 
-__all__ = ["BaseWorkspace", "for_each", "in_blocks", "settle"]
+__all__ = ["BaseWorkspace", "QueryBlock", "UpdateBlock", "apply_shift", "contiguous_queries", "map_blocks"]
 
 T = TypeVar("T")
 
 
-def settle(old: Array, shift: Array, geometry: Geometry) -> Array:
-    """Move by a shift; under cosine the new place is drawn back onto the unit sphere.
+class UpdateBlock(NamedTuple):
+    """Consecutive single-point updates, for compiled code.
 
-    The mean of points that cancel out has no direction: such a point stays where it is.
+    Attributes
+    ----------
+    indices, bandwidths : (m,) arrays
+        The point and the bandwidth of each update.
+    lengths : (m,) array
+        Output: the length of each shift.
     """
-    new = old + shift
+
+    indices: IntArray
+    bandwidths: Array
+    lengths: Array
+
+    def part(self, start: int, count: int | None = None) -> UpdateBlock:
+        """Return the updates from `start` on, at most `count` of them."""
+        block = slice(start, None if count is None else start + count)
+        return UpdateBlock(self.indices[block], self.bandwidths[block], self.lengths[block])
+
+
+class QueryBlock(NamedTuple):
+    """Simultaneous updates, for compiled code.
+
+    Attributes
+    ----------
+    points : (m, d) array
+    bandwidths : (m,) array
+    moved : (m, d) array
+        Output: the shifted points.
+    """
+
+    points: Array
+    bandwidths: Array
+    moved: Array
+
+    def part(self, block: slice) -> QueryBlock:
+        """Return some of the queries."""
+        return QueryBlock(self.points[block], self.bandwidths[block], self.moved[block])
+
+
+def apply_shift(points: Array, shift: Array, geometry: Geometry) -> Array:
+    """Return `points + shift`, projected onto the unit sphere under the cosine metric.
+
+    A sum of length zero has no direction; such a point keeps its position.
+    """
+    moved = points + shift
     if not geometry.spherical:
-        return new
-    length = np.linalg.norm(new, axis=-1, keepdims=True)
-    return np.where(length > 1e-12, new / np.maximum(length, 1e-12), old)
+        return moved
+    length = np.linalg.norm(moved, axis=-1, keepdims=True)
+    return np.where(length > 1e-12, moved / np.maximum(length, 1e-12), points)
 
 
-def for_each(queries: Array, h: Array | float) -> tuple[Array, Array]:
-    """Return queries and a bandwidth for each as compiled code wants them.
+def contiguous_queries(queries: Array, h: Array | float) -> tuple[Array, Array]:
+    """Return queries and one bandwidth per query as contiguous, writeable arrays.
 
-    Neither is read-only, as what NumPy makes of one number for one query would be: Numba would compile anew for it.
+    Numba compiles a function again for read-only or strided arguments.
     """
     bandwidths = np.broadcast_to(np.asarray(h, dtype=np.float64), len(queries))
     return np.require(queries, requirements=["C", "W"]), np.require(bandwidths, requirements=["C", "W"])
 
 
-def in_blocks(function: Callable[[slice], T], n: int, step: int, n_jobs: int, *, least: int = 1) -> list[T]:
-    """Apply a function to blocks of 0 .. n, in threads; return what it gave, in order.
+def map_blocks(function: Callable[[slice], T], n: int, step: int, n_jobs: int, *, least: int = 1) -> list[T]:
+    """Apply a function to consecutive slices of `range(n)`, in threads; return the results in order.
 
     Parameters
     ----------
     function : callable
-        Of a slice; it should let other threads run.
+        Takes a slice. It should release the GIL.
     n, step : int
-        Length of it all, and the most in a block. With several threads blocks are short enough that each has one.
+        Total length, and the largest length of a slice.
     n_jobs : int
-        Threads.
+        Number of threads. Slices are short enough that each thread gets one.
     least : int
-        Fewer than this are not worth a thread.
+        Slices for threads are not made shorter than this.
     """
     step = max(1, min(step, max(least, -(-n // n_jobs))))
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     until = deadline()
 
-    def in_time(block: slice) -> T:
+    def call(block: slice) -> T:
         check_time(until)
         return function(block)
 
     if n_jobs == 1 or len(blocks) == 1:
-        return [in_time(block) for block in blocks]
+        return [call(block) for block in blocks]
     with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(in_time, blocks))
+        return list(pool.map(call, blocks))
 
 
 class BaseWorkspace(ABC):
-    """A workspace that has `shift_all` and one-by-one updates, and gets batches from them."""
+    """A workspace that implements batches of simultaneous updates by `shift_all`.
+
+    The points are stored as rows of `_points`. A subclass with another layout overrides `points`, `load`, `take` and
+    `place`.
+    """
+
+    _points: Array
+
+    @property
+    def points(self) -> Array:
+        """A copy of the current state, an (n, d) array."""
+        return self._points.copy()
+
+    def load(self, points: Array) -> None:
+        """Replace the state."""
+        self._points = np.array(points, order="C")
+
+    def take(self, members: IntArray) -> Array:
+        """Return some of the points."""
+        return self._points[members]
+
+    def place(self, members: IntArray, values: Array) -> None:
+        """Set the positions of some of the points."""
+        self._points[members] = values
 
     def shift_each(self, draws: Draws) -> Array:
-        """Apply the draws in order; rows of a 2-D block move at once."""
+        """Apply the draws in order; the points in a row of a 2-D block move simultaneously."""
         if draws.indices.ndim == 1:
             return self.shift_one_by_one(draws)
         lengths = np.zeros(draws.indices.shape)
         for row, (members, h) in enumerate(zip(draws.indices, draws.bandwidths, strict=True)):
             check_time()
-            there = members >= 0
-            old = self.take(members[there])
-            new = self.shift_all(old, h[there])
-            lengths[row, there] = np.linalg.norm(new.astype(np.float64) - old, axis=1)
-            self.place(members[there], new)
+            valid = members >= 0
+            old = self.take(members[valid])
+            new = self.shift_all(old, h[valid])
+            lengths[row, valid] = np.linalg.norm(new.astype(np.float64) - old, axis=1)
+            self.place(members[valid], new)
         return lengths
-
-    @property
-    @abstractmethod
-    def points(self) -> Array:
-        """The current state as an (n, d) array."""
-
-    @abstractmethod
-    def load(self, points: Array) -> None:
-        """Replace the state."""
-
-    def take(self, members: IntArray) -> Array:
-        """Return some points; worth its own line where `points` copies them all."""
-        return self.points[members]
-
-    @abstractmethod
-    def place(self, members: IntArray, values: Array) -> None:
-        """Put some points elsewhere."""
 
     @abstractmethod
     def shift_one_by_one(self, draws: Draws) -> Array:
@@ -107,4 +154,4 @@ class BaseWorkspace(ABC):
 
     @abstractmethod
     def shift_all(self, queries: Array, h: Array | float) -> Array:
-        """Return S_h(x) for every query x against the current state."""
+        """Return S_h(x) for every query x, without changing the state."""

@@ -23,6 +23,7 @@ __all__ = [
     "PROFILES",
     "QUADWEIGHT",
     "TRIWEIGHT",
+    "OnUnitInterval",
     "OutsideTheoremsWarning",
     "Profile",
     "custom_profile",
@@ -122,11 +123,11 @@ def custom_profile(k: Callable[[Array], Array], weight: Callable[[Array], Array]
             OutsideTheoremsWarning,
             stacklevel=2,
         )
-    return Profile(name, _Inside(k), _Inside(weight), proven=not extension)
+    return Profile(name, OnUnitInterval(k), OnUnitInterval(weight), proven=not extension)
 
 
 @dataclass(frozen=True)
-class _Inside:
+class OnUnitInterval:
     """A user's function on [0, 1], zero outside; a class so that it pickles when the function does."""
 
     function: Callable[[Array], Array]

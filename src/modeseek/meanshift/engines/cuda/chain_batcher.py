@@ -1,8 +1,8 @@
-"""Chains of many threads in one run of the device.
+"""Run the chains of several threads in one launch.
 
-Work that runs one chain at a time, as an experiment does, leaves a GPU idle. With a `ChainBatcher` each task has a
-thread. A thread that submits chains waits until all other threads wait too, or have ended. Then one of them runs the
-chains of all threads in one launch.
+Tasks that run one chain at a time, as the experiments of the paper do, leave a GPU mostly idle. Under a `ChainBatcher`
+each task has a thread. A thread that submits chains waits until all other threads wait too or have ended. Then one of
+them runs the chains of all threads in one launch.
 """
 
 from __future__ import annotations
@@ -15,78 +15,78 @@ from typing import Any, NamedTuple
 
 from modeseek.meanshift.types import ChainEnd, ChainJob
 
-__all__ = ["ChainBatcher", "in_force"]
+__all__ = ["ChainBatcher", "active_batcher"]
 
 Run = Callable[[Sequence[ChainJob]], list[ChainEnd]]
 
-in_force: ContextVar[ChainBatcher | None] = ContextVar("gathering", default=None)
+active_batcher: ContextVar[ChainBatcher | None] = ContextVar("active_batcher", default=None)
 
 
-class _Wish(NamedTuple):
-    """What a thread wants run, with what may run beside it, and where it finds the result."""
+class _Request(NamedTuple):
+    """The chains that a thread submits, and a list for their results or the error."""
 
     kind: tuple[Any, ...]
     run: Run
     jobs: Sequence[ChainJob]
-    found: list[list[ChainEnd] | BaseException]
+    result: list[list[ChainEnd] | BaseException]
 
 
 class ChainBatcher:
-    """Where so many threads meet."""
+    """Collects the chains of a given number of threads."""
 
     def __init__(self, threads: int) -> None:
-        self._met = Condition()
-        self._present, self._waiting = threads, 0
-        self._wishes: list[_Wish] = []
+        self._changed = Condition()
+        self._active, self._waiting = threads, 0
+        self._requests: list[_Request] = []
 
     @contextmanager
-    def member(self) -> Iterator[None]:
-        """Gather the chains of this thread, one of those counted, while the block runs."""
-        token = in_force.set(self)
+    def participate(self) -> Iterator[None]:
+        """Collect the chains of this thread within a `with` block; each of the threads calls this once."""
+        token = active_batcher.set(self)
         try:
             yield
         finally:
-            in_force.reset(token)
-            with self._met:
-                self._present -= 1
-                self._met.notify_all()  # those who wait may be all that are left
+            active_batcher.reset(token)
+            with self._changed:
+                self._active -= 1
+                self._changed.notify_all()  # all remaining threads may be waiting
 
     def run(self, kind: tuple[Any, ...], run: Run, jobs: Sequence[ChainJob]) -> list[ChainEnd]:
-        """Have chains run together with those of other threads that are of one kind.
+        """Run chains together with the chains of the same kind of other threads.
 
         Parameters
         ----------
         kind : tuple
-            Chains of equal kinds may run at once.
+            Chains of equal kind can run in one launch.
         run : callable
             Runs chains of this kind.
         jobs : sequence of ChainJob
         """
-        wish = _Wish(kind, run, jobs, [])
-        with self._met:
-            self._wishes.append(wish)
+        request = _Request(kind, run, jobs, [])
+        with self._changed:
+            self._requests.append(request)
             self._waiting += 1
-            while not wish.found:
-                if self._waiting == self._present:
-                    self._fulfil()
+            while not request.result:
+                if self._waiting == self._active:
+                    self._run_requests()
                 else:
-                    self._met.wait()
+                    self._changed.wait()
             self._waiting -= 1
-        found = wish.found[0]
-        if isinstance(found, BaseException):
-            raise found
-        return found
+        result = request.result[0]
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
-    def _fulfil(self) -> None:
-        """Run what is wished for; everyone waits, so nobody minds that this holds the lock."""
-        wishes, self._wishes = self._wishes, []
-        for kind in dict.fromkeys(wish.kind for wish in wishes):
-            alike = [wish for wish in wishes if wish.kind == kind]
+    def _run_requests(self) -> None:
+        """Run all requests, with the lock held: all threads wait."""
+        requests, self._requests = self._requests, []
+        for kind in dict.fromkeys(request.kind for request in requests):
+            alike = [request for request in requests if request.kind == kind]
             try:
-                ends = iter(alike[0].run([job for wish in alike for job in wish.jobs]))
-                for wish in alike:
-                    wish.found.append([next(ends) for _ in wish.jobs])
+                ends = iter(alike[0].run([job for request in alike for job in request.jobs]))
+                for request in alike:
+                    request.result.append([next(ends) for _ in request.jobs])
             except BaseException as error:
-                for wish in alike:
-                    wish.found.append(error)
-        self._met.notify_all()
+                for request in alike:
+                    request.result.append(error)
+        self._changed.notify_all()

@@ -1,13 +1,14 @@
-"""Sums of polynomial kernels over the tree of `moments_cells`, exactly.
+"""Exact sums of polynomial weights over the moment tree.
 
-Inside the ball of radius h a polynomial profile has, up to a factor, G = (1 - |x_j - x|^2 / h^2)^m. With v the vector
-from the query to a node's centre and s u the offset of a point from it, s being half the node's side,
+Within distance h of the query, the weight of a polynomial profile is, up to a factor, (1 - |x_j - x|^2 / h^2)^m. Let v
+be the vector from the query to the centre of a node, s half the side of the node, and s u the offset of a point from
+the centre. Then
 
     1 - |v + s u|^2 / h^2 = A + B.u + C |u|^2,   A = 1 - |v|^2 / h^2,   B = -2 s v / h^2,   C = -s^2 / h^2,
 
-so points within the ball contribute by their moments sum_j w_j u^alpha, |alpha| <= 2 m + 1. The moments of all cells
-of a node within the ball are added up first, and the polynomial is evaluated once. Cells out of reach contribute
-nothing. Only cells that the sphere cuts are opened: into a node, or into points.
+so the sum over points within the ball follows from their moments sum_j w_j u^alpha, |alpha| <= 2 m + 1. The moments of
+all cells of a node inside the ball are added first, and the polynomial is evaluated once. Cells outside the ball are
+skipped. Cells that the sphere cuts are opened: their node, or their points, are visited.
 """
 
 from __future__ import annotations
@@ -15,52 +16,35 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.jit import FAST_MATH
-from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, size
-from modeseek.meanshift.engines.moment_tree.updates import at_, helper, kernel, move
-from modeseek.meanshift.engines.shared_kernels import weigh
+from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN
+from modeseek.meanshift.engines.moment_tree.updates import count_moments, helper, kernel, move, position
+from modeseek.meanshift.engines.shared_kernels import sum_low
 
-__all__ = ["shift_each", "shift_queries"]
+__all__ = ["low_power_sums", "shift_each", "shift_queries"]
 
-# moments of a cell that has lost all but this share of its weight may have drowned in rounding
-TRUSTED = 0.125
-
-
-_size = helper(size)
+# A cell is opened if its weight is less than this share of the largest weight that it has had: what is left of its
+# moments may be rounding error.
+MIN_WEIGHT_SHARE = 0.125
 
 
 @helper(**FAST_MATH)
-def _open(dims, power, chunks, here, q0, q1, q2, inv):  # type: ignore[no-untyped-def]
-    """Return the sums over the points of a chunk, one by one."""
-    d = len(dims)
-    total = s0 = s1 = s2 = 0.0
-    for j in range(CHUNK):
-        a = chunks[here, 0, j] - q0
-        r = a * a
-        b = c = 0.0
-        if d > 1:
-            b = chunks[here, 1, j] - q1
-            r += b * b
-        if d > 2:
-            c = chunks[here, 2, j] - q2
-            r += c * c
-        g = chunks[here, d, j] * weigh(len(power), r * inv)
-        total += g
-        s0 += g * a
-        if d > 1:
-            s1 += g * b
-        if d > 2:
-            s2 += g * c
-    return total, s0, s1, s2
+def _sum_chunk(basis, chunk, q, inv):  # type: ignore[no-untyped-def]
+    """Return the sums over the points of a chunk."""
+    d = len(basis.dims)
+    return sum_low(len(basis.power), d, 1, chunk, CHUNK, chunk[d], q, inv)
 
 
-@helper(**FAST_MATH)
-def _low(dims, power, mu, s, v0, v1, v2, inv):  # type: ignore[no-untyped-def]
-    """Return the sums of moments `mu` about a node's centre, seen from the query, for flat weights and the biweight."""
-    d = len(dims)
+def low_power_sums(d, m, mu, s, v, inv):  # type: ignore[no-untyped-def]
+    """Return the sums of weights and of weighted differences for moments of a node or cell, if m is 0 or 1.
+
+    `mu` has the moments w, w u, and for m = 1 the moments w u_a u_b for a <= b and w |u|^2 u_b for each b. s is half
+    the side, v the vector from the query to the centre, and inv is h^-2. This function is compiled for the GPU too.
+    """
+    v0, v1, v2 = v
     m0, m1 = mu[1], mu[2] if d > 1 else 0.0
     m2 = mu[3] if d > 2 else 0.0
     total, s0, s1, s2 = mu[0], m0, m1, m2
-    if len(power) == 1:
+    if m == 1:
         k = 1 + d
         m00, r0 = mu[k], mu[k + 1]
         m01 = m11 = r1 = m02 = m12 = m22 = r2 = 0.0
@@ -77,142 +61,142 @@ def _low(dims, power, mu, s, v0, v1, v2, inv):  # type: ignore[no-untyped-def]
     return total, v0 * total + s * s0, v1 * total + s * s1, v2 * total + s * s2
 
 
+_low_power_sums = helper(inline="always")(low_power_sums)
+
+
 @helper(**FAST_MATH)
-def _high(dims, power, terms, mu, s, v0, v1, v2, inv, room):  # type: ignore[no-untyped-def]
-    """Return the same for any power: its coefficients by multiplying the quadratic with itself."""
-    d, n_low = len(dims), len(terms.raised) // len(dims)
-    raised, factors = terms.raised, terms.factors
-    # rows of room: the quadratic, its power so far, the next power
-    room[0, 0] = 1.0 - (v0 * v0 + v1 * v1 + v2 * v2) * inv
-    room[0, 1] = -2.0 * s * inv * v0
+def _high_power_sums(basis, mu, s, v, inv, coefficients):  # type: ignore[no-untyped-def]
+    """Return the same for any power; its coefficients result from repeated multiplication by the quadratic."""
+    d, n_low = len(basis.dims), len(basis.monomials.raised) // len(basis.dims)
+    raised, factors = basis.monomials.raised, basis.monomials.factors
+    quadratic, power, product = coefficients[0], coefficients[1], coefficients[2]
+    v0, v1, v2 = v
+    quadratic[0] = 1.0 - (v0 * v0 + v1 * v1 + v2 * v2) * inv
+    quadratic[1] = -2.0 * s * inv * v0
     if d > 1:
-        room[0, 2] = -2.0 * s * inv * v1
+        quadratic[2] = -2.0 * s * inv * v1
     if d > 2:
-        room[0, 3] = -2.0 * s * inv * v2
+        quadratic[3] = -2.0 * s * inv * v2
     for c in range(d):
-        room[0, 1 + d + c] = -s * s * inv
+        quadratic[1 + d + c] = -s * s * inv
     for k in range(n_low):
-        room[1, k] = 0.0
+        power[k] = 0.0
     for t in range(2 * d + 1):
-        room[1, factors[t * n_low]] = room[0, t]
-    for _ in range(len(power) - 1):
+        power[factors[t * n_low]] = quadratic[t]
+    for _ in range(len(basis.power) - 1):
         for k in range(n_low):
-            room[2, k] = 0.0
+            product[k] = 0.0
         for t in range(2 * d + 1):
             for k in range(n_low):
                 if factors[t * n_low + k] >= 0:
-                    room[2, factors[t * n_low + k]] += room[0, t] * room[1, k]
+                    product[factors[t * n_low + k]] += quadratic[t] * power[k]
         for k in range(n_low):
-            room[1, k] = room[2, k]
+            power[k] = product[k]
     total = s0 = s1 = s2 = 0.0
     for k in range(n_low):
-        total += room[1, k] * mu[k]
-        s0 += room[1, k] * mu[raised[k * d]]
+        total += power[k] * mu[k]
+        s0 += power[k] * mu[raised[k * d]]
         if d > 1:
-            s1 += room[1, k] * mu[raised[k * d + 1]]
+            s1 += power[k] * mu[raised[k * d + 1]]
         if d > 2:
-            s2 += room[1, k] * mu[raised[k * d + 2]]
+            s2 += power[k] * mu[raised[k * d + 2]]
     return total, v0 * total + s * s0, v1 * total + s * s1, v2 * total + s * s2
 
 
+@helper
+def _extent(offset, width):  # type: ignore[no-untyped-def]
+    """Return the squared smallest and largest distance from 0 to an interval, given its centre and half its width."""
+    a = abs(offset)
+    low, high = max(a - width, 0.0), a + width
+    return low * low, high * high
+
+
 @helper(**FAST_MATH)
-def _distances(dims, half, v0, v1, v2, near, far):  # type: ignore[no-untyped-def]
-    """Put the squares of the smallest and largest distance to each cell of a node into `near` and `far`."""
-    d = len(dims)
-    fan = FAN[d]
-    lanes, width = fan**d, half / FAN[d]
-    for lane in range(lanes):
-        f0 = lane // fan ** (d - 1)
-        a = abs(v0 + half * ((2 * f0 + 1) / fan - 1.0))
-        low, high = max(a - width, 0.0), a + width
-        close, away = low * low, high * high
+def _cell_distances(basis, half, v, near, far):  # type: ignore[no-untyped-def]
+    """Write the squared smallest and largest distance to each cell of a node into `near` and `far`."""
+    d, fan = len(basis.dims), FAN[len(basis.dims)]
+    width = half / FAN[d]
+    for lane in range(fan**d):
+        close, away = _extent(v[0] + half * ((2 * (lane // fan ** (d - 1)) + 1) / fan - 1.0), width)
         if d > 1:
-            f1 = lane // fan ** (d - 2) % fan
-            a = abs(v1 + half * ((2 * f1 + 1) / fan - 1.0))
-            low, high = max(a - width, 0.0), a + width
-            close += low * low
-            away += high * high
+            c, a = _extent(v[1] + half * ((2 * (lane // fan ** (d - 2) % fan) + 1) / fan - 1.0), width)
+            close, away = close + c, away + a
         if d > 2:
-            f2 = lane % fan
-            a = abs(v2 + half * ((2 * f2 + 1) / fan - 1.0))
-            low, high = max(a - width, 0.0), a + width
-            close += low * low
-            away += high * high
+            c, a = _extent(v[2] + half * ((2 * (lane % fan) + 1) / fan - 1.0), width)
+            close, away = close + c, away + a
         near[lane], far[lane] = close, away
 
 
 @helper(**FAST_MATH)
-def _shift(dims, power, terms, tree, q, h, sizes, rooms):  # type: ignore[no-untyped-def]
-    """Return the mean shift of q and how many nodes and points were looked at."""
-    d, lanes, size = len(dims), FAN[len(dims)] ** len(dims), _size(dims, power)
-    boxes, counts, link, moments, fullest = tree.boxes, tree.counts, tree.link, tree.moments, tree.fullest
-    chunks, behind = tree.chunks, tree.behind
-    inside, near, far, room, stack, cut, whole = rooms
-    slack, top = sizes
-    inv, outer, inner = 1.0 / (h * h), (h + slack) ** 2, max(h - slack, 0.0) ** 2
-    largest = min(h, top)
+def _shift(basis, tree, q, h, scratch):  # type: ignore[no-untyped-def]
+    """Return the mean shift of q, and the number of nodes and points visited."""
+    d, lanes, size = len(basis.dims), FAN[len(basis.dims)] ** len(basis.dims), count_moments(basis)
+    boxes, counts, content, moments = tree.boxes, tree.counts, tree.content, tree.moments
+    sums, near, far, coefficients, stack, cut, inside = scratch
+    inv, outer, inner = 1.0 / (h * h), (h + tree.slack) ** 2, max(h - tree.slack, 0.0) ** 2
+    max_half = min(h, tree.max_h)
     total = s0 = s1 = s2 = 0.0
-    looked, waiting = 0, 1
+    visited, waiting = 0, 1
     stack[0] = 0
-    q0, q1, q2 = q
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        looked += 1
+        visited += 1
         s = boxes[node, d]
-        v0 = boxes[node, 0] - q0
-        v1 = boxes[node, 1] - q1 if d > 1 else 0.0
-        v2 = boxes[node, 2] - q2 if d > 2 else 0.0
-        _distances(dims, s, v0, v1, v2, near, far)
-        # two lists without a branch: which cells are cut is anybody's guess
-        n_cut = n_whole = 0
-        within = inner if s <= largest else -1.0
+        v0 = boxes[node, 0] - q[0]
+        v1 = boxes[node, 1] - q[1] if d > 1 else 0.0
+        v2 = boxes[node, 2] - q[2] if d > 2 else 0.0
+        v = v0, v1, v2
+        _cell_distances(basis, s, v, near, far)
+        # two lists without a branch, because which cells are cut cannot be predicted
+        n_cut = n_inside = 0
+        within = inner if s <= max_half else -1.0
         for lane in range(lanes):
-            at = node * lanes + lane
-            seen = (counts[at] > 0) & (near[lane] <= outer)
-            full = far[lane] <= within
-            cut[n_cut] = at
-            whole[n_whole] = at
-            n_cut += seen & (not full)
-            n_whole += seen & full
+            cell = node * lanes + lane
+            reached = (counts[cell] > 0) & (near[lane] <= outer)
+            whole = far[lane] <= within
+            cut[n_cut] = cell
+            inside[n_inside] = cell
+            n_cut += reached & (not whole)
+            n_inside += reached & whole
         some = False
-        for j in range(n_whole):
-            at = whole[j]
-            if moments[at, 0] < TRUSTED * fullest[at]:
-                cut[n_cut] = at
+        for j in range(n_inside):
+            cell = inside[j]
+            if moments[cell, 0] < MIN_WEIGHT_SHARE * tree.max_weight[cell]:
+                cut[n_cut] = cell
                 n_cut += 1
             elif some:
                 for k in range(size):
-                    inside[k] += moments[at, k]
+                    sums[k] += moments[cell, k]
             else:
                 for k in range(size):
-                    inside[k] = moments[at, k]
+                    sums[k] = moments[cell, k]
                 some = True
         if some:
-            if len(power) <= 1:
-                a, b, c, e = _low(dims, power, inside, s, v0, v1, v2, inv)
+            if len(basis.power) <= 1:
+                a, b, c, e = _low_power_sums(d, len(basis.power), sums, s, v, inv)
             else:
-                a, b, c, e = _high(dims, power, terms, inside, s, v0, v1, v2, inv, room)
+                a, b, c, e = _high_power_sums(basis, sums, s, v, inv, coefficients)
             total, s0, s1, s2 = total + a, s0 + b, s1 + c, s2 + e
         for j in range(n_cut):
-            at = cut[j]
-            if link[at] >= 0:
-                stack[waiting] = link[at]
+            cell = cut[j]
+            if content[cell] >= 0:
+                stack[waiting] = content[cell]
                 waiting += 1
             else:
-                looked += counts[at]
-                here = -2 - link[at]
-                while here >= 0:
-                    a, b, c, e = _open(dims, power, chunks, here, q0, q1, q2, inv)
+                visited += counts[cell]
+                chunk = -2 - content[cell]
+                while chunk >= 0:
+                    a, b, c, e = _sum_chunk(basis, tree.chunks[chunk], q, inv)
                     total, s0, s1, s2 = total + a, s0 + b, s1 + c, s2 + e
-                    here = behind[here]
-    scale = 1.0 / total if total > 0.0 else 0.0  # nobody in reach: stay
-    return s0 * scale, s1 * scale, s2 * scale, looked
+                    chunk = tree.next_chunk[chunk]
+    scale = 1.0 / total if total > 0.0 else 0.0  # a query without points within h stays
+    return (s0 * scale, s1 * scale, s2 * scale), visited
 
 
 @helper
-def _settled(q, shift, spherical):  # type: ignore[no-untyped-def]
-    """Return the new place of q, on the unit sphere if asked; the twin of `engines.base.settle`."""
+def _apply_shift(q, shift, spherical):  # type: ignore[no-untyped-def]
+    """Return the new position of q; the compiled version of `workspace.apply_shift`."""
     x0, x1, x2 = q[0] + shift[0], q[1] + shift[1], q[2] + shift[2]
     if spherical:
         length = np.sqrt(x0 * x0 + x1 * x1 + x2 * x2)
@@ -223,35 +207,34 @@ def _settled(q, shift, spherical):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def shift_each(dims, power, terms, tree, points, w, draws, sizes, spherical, lengths, rooms):  # type: ignore[no-untyped-def]
-    """Apply draws in order; return how many nodes and points were looked at."""
-    indices, bandwidths = draws
-    looked = 0
-    for k in range(len(indices)):
-        i = indices[k]
-        q = at_(dims, points, i)
-        s0, s1, s2, seen = _shift(dims, power, terms, tree, q, bandwidths[k], sizes, rooms)
-        looked += seen
-        new = _settled(q, (s0, s1, s2), spherical)
-        for c in range(len(dims)):
+def shift_each(basis, tree, updates, spherical, scratch):  # type: ignore[no-untyped-def]
+    """Apply updates in order; return the number of nodes and points visited."""
+    points, evaluations = tree.points, 0
+    for k in range(len(updates.indices)):
+        i = updates.indices[k]
+        q = position(basis, points, i)
+        shift, visited = _shift(basis, tree, q, updates.bandwidths[k], scratch)
+        evaluations += visited
+        new = _apply_shift(q, shift, spherical)
+        for c in range(len(basis.dims)):
             points[i, c] = new[c]
-        new = at_(dims, points, i)  # as stored
+        new = position(basis, points, i)  # in the precision of the points
         square = (new[0] - q[0]) ** 2 + (new[1] - q[1]) ** 2 + (new[2] - q[2]) ** 2
-        lengths[k] = np.sqrt(square)
+        updates.lengths[k] = np.sqrt(square)
         if square > 0.0:
-            move(dims, power, terms, tree, sizes[1], i, q, new, w[i], rooms[0])
-    return looked
+            move(basis, tree, i, q, new, scratch.sums)
+    return evaluations
 
 
 @kernel
-def shift_queries(dims, power, terms, tree, queries, bandwidths, sizes, spherical, moved, rooms):  # type: ignore[no-untyped-def]
-    """Shift queries against the state; return how many nodes and points were looked at."""
-    looked = 0
-    for k in range(len(queries)):
-        q = at_(dims, queries, k)
-        s0, s1, s2, seen = _shift(dims, power, terms, tree, q, bandwidths[k], sizes, rooms)
-        looked += seen
-        new = _settled(q, (s0, s1, s2), spherical)
-        for c in range(len(dims)):
-            moved[k, c] = new[c]
-    return looked
+def shift_queries(basis, tree, queries, spherical, scratch):  # type: ignore[no-untyped-def]
+    """Shift queries against the state; return the number of nodes and points visited."""
+    evaluations = 0
+    for k in range(len(queries.points)):
+        q = position(basis, queries.points, k)
+        shift, visited = _shift(basis, tree, q, queries.bandwidths[k], scratch)
+        evaluations += visited
+        new = _apply_shift(q, shift, spherical)
+        for c in range(len(basis.dims)):
+            queries.moved[k, c] = new[c]
+    return evaluations

@@ -1,40 +1,39 @@
-"""The tree of `moments` as arrays: nodes cut into cells, which keep the moments of their points.
+"""The arrays of the moment tree.
 
-A node is a box cut into FAN[d]^d cells. It keeps the moments sum_j w_j u^alpha of each cell about its own centre, u
-being the offset in units of half its side, so that those of several cells can be added up. Points lie in chunks of 16
-of each coordinate. The dimension and the power m of the kernel (1 - t)^m are lengths of tuples, `dims` and `power`: a
-compiler knows those beforehand.
+A node is a box divided into FAN[d]^d cells. A cell either contains another node or holds points. For each cell, the
+node keeps the moments sum_j w_j u^alpha of the points x_j in the cell, where u is the offset of x_j from the centre of
+the node in units of half its side. All moments of a node have one centre, so that those of several cells can be added.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["CHUNK", "FAN", "Table", "Tree", "rooms", "scratch_of", "size", "sprout", "table", "with_chunks"]
+__all__ = ["CHUNK", "FAN", "Scratch", "Tree", "build_scratch", "empty_tree", "make_basis", "n_moments", "with_chunks"]
 
-# points in one piece of a cell: whole vector registers, no remainder
+# Points in a chunk, the unit in which a cell stores points: whole vector registers without a remainder.
 CHUNK = 16
-# slices of a node along each axis, by dimension
+# Slices of a node along each axis, by dimension.
 FAN = (0, 16, 4, 2)
 
 
-class Table(NamedTuple):
-    """Monomials u^alpha up to degree 2 m + 1, in graded order, and how they multiply.
+class Monomials(NamedTuple):
+    """Monomials u^alpha up to degree 2 m + 1 in graded order, and their products; all arrays are flattened.
 
     Attributes
     ----------
     parent, axis : (K,) integer array
-        Monomial k is monomial parent[k] times u[axis[k]].
+        Monomial k is monomial `parent[k]` times `u[axis[k]]`.
     raised : (K2, d) integer array
-        Monomial k times u_c, for all k of degree <= 2 m.
+        The product of monomial k with u_c, for all k of degree <= 2 m.
     factors : (2 d + 1, K2) integer array
-        Monomial k times term t of the quadratic (1, u_c, u_c^2); -1 where the degree leaves 2 m.
+        The product of monomial k with term t of the quadratic (1, u_c, u_c^2); -1 if its degree exceeds 2 m.
     """
 
     parent: IntArray
@@ -43,112 +42,53 @@ class Table(NamedTuple):
     factors: IntArray
 
 
+class Basis(NamedTuple):
+    """The dimension d, the power m of the weight (1 - t)^m, and the monomials.
+
+    Attributes
+    ----------
+    dims, power : tuple
+        Tuples of length d and m. The length of a tuple is known to the compiler, an integer is not.
+    monomials : Monomials
+    """
+
+    dims: tuple[int, ...]
+    power: tuple[int, ...]
+    monomials: Monomials
+
+
 @cache
-def table(m: int, d: int) -> Table:
-    """Return the monomials that (1 - t)^m needs in d dimensions."""
+def make_basis(d: int, m: int) -> Basis:
+    """Return the basis for weights (1 - t)^m in d dimensions."""
     top = 2 * m + 1
     exponents = sorted(
         (alpha for alpha in product(range(top + 1), repeat=d) if sum(alpha) <= top), key=lambda a: (sum(a), a)
     )
     number = {alpha: k for k, alpha in enumerate(exponents)}
 
-    def up(alpha: tuple[int, ...], c: int, by: int) -> tuple[int, ...]:
-        return tuple(e + by * (axis == c) for axis, e in enumerate(alpha))
+    def times(alpha: tuple[int, ...], c: int, power: int) -> tuple[int, ...]:
+        return tuple(e + power * (axis == c) for axis, e in enumerate(alpha))
 
     axis = [next((c for c in range(d) if alpha[c]), 0) for alpha in exponents]
-    parent = [number[up(alpha, c, -1)] if any(alpha) else 0 for alpha, c in zip(exponents, axis, strict=True)]
+    parent = [number[times(alpha, c, -1)] if any(alpha) else 0 for alpha, c in zip(exponents, axis, strict=True)]
     low = [alpha for alpha in exponents if sum(alpha) <= 2 * m]
-    raised = [[number[up(alpha, c, 1)] for c in range(d)] for alpha in low]
+    raised = [[number[times(alpha, c, 1)] for c in range(d)] for alpha in low]
     terms = [(0, 0), *((c, 1) for c in range(d)), *((c, 2) for c in range(d))]
-    factors = [[number[up(alpha, *t)] if sum(alpha) + t[1] <= 2 * m else -1 for alpha in low] for t in terms]
-    return Table(*(np.array(column, dtype=np.int64).ravel() for column in (parent, axis, raised, factors)))
+    factors = [[number[times(alpha, *t)] if sum(alpha) + t[1] <= 2 * m else -1 for alpha in low] for t in terms]
+    columns = (np.array(column, dtype=np.int64).ravel() for column in (parent, axis, raised, factors))
+    return Basis((0,) * d, (0,) * m, Monomials(*columns))
 
 
-class Tree(NamedTuple):
-    """Nodes, each a box cut into L cells; a cell leads to a node or holds points. All arrays are flat.
+def n_moments(basis: Basis) -> int:
+    """Return the number of moments of a cell; also compiled.
 
-    Attributes
-    ----------
-    boxes : (N, d + 2) array
-        Centre of a node, half its side and one over that.
-    above : (N,) integer array
-        The cell that a node fills, as node * L + cell; -1 for the root.
-    counts, link : (N L,) integer array
-        Points in a cell. What is in it: node `link` if >= 0, else chunk -2 - link and those behind it, -1 for nothing.
-    moments, fullest : (N L, K), (N L,) array
-        The sums of w_j u^alpha over a cell's points; the largest weight that the cell has had. Kept where a node is no
-        larger than the largest bandwidth.
-    chunks : (M, d + 1, CHUNK) array
-        Coordinates and weights (0 where there is room) of the points of a chunk.
-    ids : (M CHUNK,) integer array
-        The points of a chunk.
-    used, behind : (M,) integer array
-        Points in a chunk; the next chunk, of its cell or of the free ones. Only the first of a cell has room.
-    free : (1,) integer array
-        First free chunk.
-    cell, spot : (n,) integer array
-        Where a point is: node * L + cell, chunk * CHUNK + place.
+    Up to the biweight (m = 1) only the moments in use are kept: w, w u, w u_a u_b, w |u|^2 u. For larger m, all moments
+    up to degree 2 m + 1.
     """
-
-    boxes: Array
-    above: IntArray
-    counts: IntArray
-    link: IntArray
-    moments: Array
-    fullest: Array
-    chunks: Array
-    ids: IntArray
-    used: IntArray
-    behind: IntArray
-    free: IntArray
-    cell: IntArray
-    spot: IntArray
-
-
-def sprout(dims: tuple[int, ...], power: tuple[int, ...], n: int, limit: int, root: Array) -> Tree:
-    """Return a tree with room for so many nodes, of which the root is there; it has no chunks yet."""
-    d, lanes = len(dims), FAN[len(dims)] ** len(dims)
-    boxes = np.empty((limit, d + 2))
-    boxes[0] = [*root, 1.0 / root[d]]
-    return Tree(
-        boxes=boxes,
-        above=np.full(limit, -1),
-        counts=np.zeros(limit * lanes, dtype=np.int32),
-        link=np.full(limit * lanes, -1, dtype=np.int32),
-        moments=np.zeros((limit * lanes, size(dims, power))),
-        fullest=np.zeros(limit * lanes),
-        cell=np.empty(n, dtype=np.int64),
-        **_chunks(d, 0, n),
-    )
-
-
-def with_chunks(dims: tuple[int, ...], tree: Tree, n_nodes: int) -> Tree:
-    """Return the tree with as many chunks as its points can ever need."""
-    d, n = len(dims), len(tree.cell)
-    # a cell has at most one chunk with room
-    return tree._replace(**_chunks(d, n // CHUNK + min(n, n_nodes * FAN[d] ** d) + 1, n))
-
-
-def _chunks(d: int, count: int, n: int) -> dict[str, Array]:
-    return {
-        "chunks": np.zeros((count, d + 1, CHUNK)),  # zeros: a weight of 0 does not undo a NaN
-        "ids": np.empty(count * CHUNK, dtype=np.int32),
-        "used": np.zeros(count, dtype=np.int32),
-        "behind": np.arange(1, count + 1),
-        "free": np.zeros(1, dtype=np.int64),
-        "spot": np.empty(n, dtype=np.int64),
-    }
-
-
-def size(dims: tuple[int, ...], power: tuple[int, ...]) -> int:
-    """Return how many moments a cell has, given tuples as long as the dimension and the power m of (1 - t)^m.
-
-    Up to the biweight only those that matter are kept: w, w u, w u_a u_b, w |u|^2 u. Beyond, all up to degree 2 m + 1.
-    """
-    d, degree = len(dims), 2 * len(power) + 1
-    if len(power) == 0:
+    d, degree = len(basis.dims), 2 * len(basis.power) + 1
+    if len(basis.power) == 0:
         return 1 + d
-    if len(power) == 1:
+    if len(basis.power) == 1:
         return 1 + 2 * d + d * (d + 1) // 2
     if d == 1:
         return degree + 1
@@ -157,19 +97,148 @@ def size(dims: tuple[int, ...], power: tuple[int, ...]) -> int:
     return (degree + 1) * (degree + 2) * (degree + 3) // 6
 
 
-def scratch_of(order: IntArray, tree: Tree) -> tuple[Array | IntArray, ...]:
-    """Return what `plant` needs beside the tree: the order of points, and room."""
-    limit = len(tree.above)
-    sizes = len(order), len(order), limit, limit, len(tree.counts) // limit + 1
-    return order, *(np.empty(size, dtype=np.int64) for size in sizes), np.empty_like(tree.moments[0])
+class Tree(NamedTuple):
+    """N nodes of L cells each. Cell c of node k has the number k * L + c.
+
+    Attributes
+    ----------
+    points, weights : (n, d) and (n,) arrays
+    slack : float
+        Bound of the rounding error of a distance. Cells that near to the sphere are opened.
+    max_h : float
+        The largest bandwidth. Nodes with a larger half-side have no moments.
+    boxes : (N, d + 2) array
+        Centre of a node, half its side, and the inverse of that.
+    parent_cell : (N,) integer array
+        The cell that a node fills; -1 for the root.
+    counts : (N L,) integer array
+        Points in each cell.
+    content : (N L,) integer array
+        What a cell contains: a node if >= 0, nothing if -1, else chunk -2 - content and the chunks linked to it.
+    moments, max_weight : (N L, K) and (N L,) arrays
+        Moments of each cell, and the largest weight that the cell has had.
+    chunks : (M, d + 1, CHUNK) array
+        Coordinates and weights of the points of a chunk; weight 0 marks an unused slot.
+    chunk_points : (M CHUNK,) integer array
+        The point in each slot.
+    chunk_sizes, next_chunk : (M,) integer array
+        Points in a chunk, and the next chunk of the same cell, or the next free one. Only the first chunk of a cell
+        has unused slots.
+    free_chunk : (1,) integer array
+        The first free chunk.
+    cell_of, slot_of : (n,) integer array
+        The cell and the slot (chunk * CHUNK + position) of each point.
+    """
+
+    points: Array
+    weights: Array
+    slack: float
+    max_h: float
+    boxes: Array
+    parent_cell: IntArray
+    counts: IntArray
+    content: IntArray
+    moments: Array
+    max_weight: Array
+    chunks: Array
+    chunk_points: IntArray
+    chunk_sizes: IntArray
+    next_chunk: IntArray
+    free_chunk: IntArray
+    cell_of: IntArray
+    slot_of: IntArray
 
 
-def rooms(dims: tuple[int, ...], power: tuple[int, ...]) -> tuple[Array | IntArray, ...]:
-    """Return scratch for queries, one at a time."""
-    lanes, d = FAN[len(dims)] ** len(dims), len(dims)
-    n_low = max(len(table(len(power), d).raised) // d, 2 * d + 1)
-    inside, near, far, room = np.empty(size(dims, power)), np.empty(lanes), np.empty(lanes), np.empty((3, n_low))
-    # a node leaves at most all its cells to wait, and 1100 halvings lead from the largest number to the smallest
-    stack = np.empty(lanes * 1100, dtype=np.int64)
-    cut, whole = np.empty(lanes + 1, dtype=np.int64), np.empty(lanes + 1, dtype=np.int64)
-    return inside, near, far, room, stack, cut, whole
+def empty_tree(
+    basis: Basis, points: Array, weights: Array, bounds: tuple[float, float], root: Array, max_nodes: int
+) -> Tree:
+    """Return a tree that has only the root and no chunks.
+
+    Parameters
+    ----------
+    basis : Basis
+    points, weights : (n, d) and (n,) arrays
+    bounds : tuple of float
+        The fields `slack` and `max_h`.
+    root : (d + 1,) array
+        Centre and half-side of the root.
+    max_nodes : int
+    """
+    d, n_cells = len(basis.dims), max_nodes * FAN[len(basis.dims)] ** len(basis.dims)
+    boxes = np.empty((max_nodes, d + 2))
+    boxes[0] = [*root, 1.0 / root[d]]
+    return Tree(
+        points,
+        weights,
+        *bounds,
+        boxes=boxes,
+        parent_cell=np.full(max_nodes, -1),
+        counts=np.zeros(n_cells, dtype=np.int32),
+        content=np.full(n_cells, -1, dtype=np.int32),
+        moments=np.zeros((n_cells, n_moments(basis))),
+        max_weight=np.zeros(n_cells),
+        cell_of=np.empty(len(points), dtype=np.int64),
+        **_chunks(d, 0, len(points)),
+    )
+
+
+def with_chunks(tree: Tree, n_nodes: int) -> Tree:
+    """Return the tree with as many chunks as its points can ever need."""
+    n, d = tree.points.shape
+    # each cell has at most one chunk with unused slots
+    return tree._replace(**_chunks(d, n // CHUNK + min(n, n_nodes * FAN[d] ** d) + 1, n))
+
+
+def _chunks(d: int, count: int, n: int) -> dict[str, Any]:
+    return {
+        "chunks": np.zeros((count, d + 1, CHUNK)),  # zeros, because 0 * NaN is NaN
+        "chunk_points": np.empty(count * CHUNK, dtype=np.int32),
+        "chunk_sizes": np.zeros(count, dtype=np.int32),
+        "next_chunk": np.arange(1, count + 1),
+        "free_chunk": np.zeros(1, dtype=np.int64),
+        "slot_of": np.empty(n, dtype=np.int64),
+    }
+
+
+def build_scratch(tree: Tree) -> tuple[Array, ...]:
+    """Return scratch arrays for `updates.divide`."""
+    (n, d), max_nodes = tree.points.shape, len(tree.parent_cell)
+    sizes = n, n, max_nodes, max_nodes, FAN[d] ** d + 1
+    return *(np.empty(size, dtype=np.int64) for size in sizes), np.empty_like(tree.moments[0])
+
+
+class Scratch(NamedTuple):
+    """Arrays for one query at a time.
+
+    Attributes
+    ----------
+    sums : (K,) array
+        Sums of moments.
+    near, far : (L,) arrays
+        Squared smallest and largest distance to each cell of a node.
+    coefficients : (3, K2) array
+        The quadratic, its power so far, and the next power.
+    stack : integer array
+        Nodes to visit.
+    cut, inside : (L + 1,) integer arrays
+        Cells of a node that the sphere cuts, and cells inside it.
+    """
+
+    sums: Array
+    near: Array
+    far: Array
+    coefficients: Array
+    stack: IntArray
+    cut: IntArray
+    inside: IntArray
+
+    @classmethod
+    def make(cls, basis: Basis) -> Scratch:
+        """Allocate the arrays."""
+        d, lanes = len(basis.dims), FAN[len(basis.dims)] ** len(basis.dims)
+        n_low = max(len(basis.monomials.raised) // d, 2 * d + 1)
+        # a node adds at most all its cells, and 1100 halvings lead from the largest float to the smallest
+        stack = np.empty(lanes * 1100, dtype=np.int64)
+        cut, inside = np.empty((2, lanes + 1), dtype=np.int64)
+        near, far = np.empty((2, lanes))
+        return cls(np.empty(n_moments(basis)), near, far, np.empty((3, n_low)), stack, cut, inside)

@@ -1,6 +1,6 @@
-"""Compiled bookkeeping of the tree of `moments`: points move between cells, moments follow.
+"""Compiled updates of the moment tree: building it, and moving points between cells.
 
-No compiled function makes an array, so none needs to count references.
+No compiled function here allocates an array, so none needs to count references.
 """
 
 from __future__ import annotations
@@ -14,219 +14,215 @@ import numpy as np
 from numba import njit
 
 from modeseek._common.jit import NO_REFERENCE_COUNTS
-from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, size
+from modeseek.meanshift.engines.moment_tree import tree as tree_module
+from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, n_moments
 from modeseek.meanshift.engines.shared_kernels import cached_sum
 
-__all__ = ["at_", "fill", "helper", "kernel", "move", "plant", "relocate"]
+__all__ = ["count_moments", "divide", "fill_chunks", "helper", "kernel", "move", "place", "position"]
 
-# the compiler's stubs know no such option
+# typed as Any, because the private option is not in Numba's signatures
 helper: Any = partial(njit, **NO_REFERENCE_COUNTS)
-_size = helper(size)
+count_moments = helper(n_moments)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile what Python calls; a change of this file or of the workspace's makes it anew."""
-    return cached_sum(function, sys.modules[__name__], sys.modules[size.__module__], **NO_REFERENCE_COUNTS)
+    """Compile a function that Python calls."""
+    return cached_sum(function, sys.modules[__name__], tree_module, **NO_REFERENCE_COUNTS)
 
 
 @helper
-def at_(dims, points, i):  # type: ignore[no-untyped-def]
-    """Return the place of a point, in three numbers whatever the dimension."""
+def position(basis, points, i):  # type: ignore[no-untyped-def]
+    """Return the coordinates of a point as three numbers, zero beyond the dimension."""
     x0 = np.float64(points[i, 0])
-    x1 = np.float64(points[i, 1]) if len(dims) > 1 else 0.0
-    x2 = np.float64(points[i, 2]) if len(dims) > 2 else 0.0
+    x1 = np.float64(points[i, 1]) if len(basis.dims) > 1 else 0.0
+    x2 = np.float64(points[i, 2]) if len(basis.dims) > 2 else 0.0
     return x0, x1, x2
 
 
 @helper
 def _slice(fan, u):  # type: ignore[no-untyped-def]
-    """Return which of the slices of [-1, 1] holds u."""
+    """Return which slice of [-1, 1] contains u."""
     return min(max(int((u + 1.0) * (0.5 * fan)), 0), fan - 1)
 
 
 @helper
-def _lane(dims, boxes, node, x0, x1, x2):  # type: ignore[no-untyped-def]
-    """Return which cell of a node holds x."""
-    d = len(dims)
+def _cell(basis, tree, node, x):  # type: ignore[no-untyped-def]
+    """Return the cell of a node that contains x."""
+    d, boxes = len(basis.dims), tree.boxes
     fan, scale = FAN[d], boxes[node, d + 1]
-    lane = _slice(fan, (x0 - boxes[node, 0]) * scale)
+    lane = _slice(fan, (x[0] - boxes[node, 0]) * scale)
     if d > 1:
-        lane = lane * fan + _slice(fan, (x1 - boxes[node, 1]) * scale)
+        lane = lane * fan + _slice(fan, (x[1] - boxes[node, 1]) * scale)
     if d > 2:
-        lane = lane * fan + _slice(fan, (x2 - boxes[node, 2]) * scale)
-    return lane
+        lane = lane * fan + _slice(fan, (x[2] - boxes[node, 2]) * scale)
+    return node * FAN[d] ** d + lane
 
 
 @helper
-def _add(dims, power, terms, boxes, node, x0, x1, x2, w, moments, at, mono):  # type: ignore[no-untyped-def]
-    """Add a point to the moments of a cell of a node.
-
-    Up to the biweight the few that matter are written out: w, w u, w u_a u_b, w |u|^2 u.
-    """
-    d = len(dims)
+def _add(basis, tree, cell, x, w, powers):  # type: ignore[no-untyped-def]
+    """Add a point to the moments of a cell; up to the biweight the few moments in use are written out."""
+    d, m = len(basis.dims), len(basis.power)
+    node, boxes, moments = cell // FAN[d] ** d, tree.boxes, tree.moments
     scale = boxes[node, d + 1]
-    u0 = (x0 - boxes[node, 0]) * scale
-    u1 = (x1 - boxes[node, 1]) * scale if d > 1 else 0.0
-    u2 = (x2 - boxes[node, 2]) * scale if d > 2 else 0.0
-    moments[at, 0] += w
-    if len(power) <= 1:
+    u0 = (x[0] - boxes[node, 0]) * scale
+    u1 = (x[1] - boxes[node, 1]) * scale if d > 1 else 0.0
+    u2 = (x[2] - boxes[node, 2]) * scale if d > 2 else 0.0
+    moments[cell, 0] += w
+    if m <= 1:
         a, b, c = w * u0, w * u1, w * u2
-        moments[at, 1] += a
+        moments[cell, 1] += a
         if d > 1:
-            moments[at, 2] += b
+            moments[cell, 2] += b
         if d > 2:
-            moments[at, 3] += c
-        if len(power) == 1:
+            moments[cell, 3] += c
+        if m == 1:
             square, k = u0 * u0 + u1 * u1 + u2 * u2, 1 + d
-            moments[at, k] += a * u0
-            moments[at, k + 1] += a * square
+            moments[cell, k] += a * u0
+            moments[cell, k + 1] += a * square
             if d > 1:
-                moments[at, k + 2] += a * u1
-                moments[at, k + 3] += b * u1
-                moments[at, k + 4] += b * square
+                moments[cell, k + 2] += a * u1
+                moments[cell, k + 3] += b * u1
+                moments[cell, k + 4] += b * square
             if d > 2:
-                moments[at, k + 5] += a * u2
-                moments[at, k + 6] += b * u2
-                moments[at, k + 7] += c * u2
-                moments[at, k + 8] += c * square
+                moments[cell, k + 5] += a * u2
+                moments[cell, k + 6] += b * u2
+                moments[cell, k + 7] += c * u2
+                moments[cell, k + 8] += c * square
     else:
-        mono[0] = w
-        for k in range(1, _size(dims, power)):
-            axis = terms.axis[k]
-            mono[k] = mono[terms.parent[k]] * (u0 if axis == 0 else (u1 if axis == 1 else u2))
-            moments[at, k] += mono[k]
+        powers[0] = w
+        for k in range(1, count_moments(basis)):
+            axis = basis.monomials.axis[k]
+            powers[k] = powers[basis.monomials.parent[k]] * (u0 if axis == 0 else (u1 if axis == 1 else u2))
+            moments[cell, k] += powers[k]
 
 
 @helper
-def _put(dims, tree, cell, i, x0, x1, x2, w):  # type: ignore[no-untyped-def]
-    """Store a point in a cell without nodes below."""
-    d, link, chunks, used = len(dims), tree.link, tree.chunks, tree.used
-    here = -2 - link[cell]
-    if here < 0 or used[here] == CHUNK:
-        fresh = tree.free[0]
-        tree.free[0] = tree.behind[fresh]
-        tree.behind[fresh] = here
-        used[fresh] = 0
+def _store(basis, tree, cell, i, x):  # type: ignore[no-untyped-def]
+    """Store a point in a cell that contains no node."""
+    d, chunks, sizes = len(basis.dims), tree.chunks, tree.chunk_sizes
+    chunk = -2 - tree.content[cell]
+    if chunk < 0 or sizes[chunk] == CHUNK:
+        fresh = tree.free_chunk[0]
+        tree.free_chunk[0] = tree.next_chunk[fresh]
+        tree.next_chunk[fresh] = chunk
+        sizes[fresh] = 0
         for j in range(CHUNK):
             chunks[fresh, d, j] = 0.0
-        link[cell] = -2 - fresh
-        here = fresh
-    place = used[here]
-    chunks[here, 0, place] = x0
+        tree.content[cell] = -2 - fresh
+        chunk = fresh
+    slot = sizes[chunk]
+    chunks[chunk, 0, slot] = x[0]
     if d > 1:
-        chunks[here, 1, place] = x1
+        chunks[chunk, 1, slot] = x[1]
     if d > 2:
-        chunks[here, 2, place] = x2
-    chunks[here, d, place] = w
-    used[here] = place + 1
-    tree.ids[here * CHUNK + place] = i
-    tree.cell[i], tree.spot[i] = cell, here * CHUNK + place
+        chunks[chunk, 2, slot] = x[2]
+    chunks[chunk, d, slot] = tree.weights[i]
+    sizes[chunk] = slot + 1
+    tree.chunk_points[chunk * CHUNK + slot] = i
+    tree.cell_of[i], tree.slot_of[i] = cell, chunk * CHUNK + slot
 
 
 @helper
-def _drop(dims, tree, i):  # type: ignore[no-untyped-def]
-    """Take a point out of its cell: the last of the cell's first chunk takes its place."""
-    d, link, chunks, used = len(dims), tree.link, tree.chunks, tree.used
-    spot, cell = tree.spot[i], tree.cell[i]
-    first = -2 - link[cell]
-    last = used[first] - 1
-    other = tree.ids[first * CHUNK + last]
+def _remove(basis, tree, i):  # type: ignore[no-untyped-def]
+    """Remove a point from its cell; the last point of the cell's first chunk takes its slot."""
+    d, chunks, sizes = len(basis.dims), tree.chunks, tree.chunk_sizes
+    slot, cell = tree.slot_of[i], tree.cell_of[i]
+    first = -2 - tree.content[cell]
+    last = sizes[first] - 1
+    other = tree.chunk_points[first * CHUNK + last]
     for c in range(d + 1):
-        chunks[spot // CHUNK, c, spot % CHUNK] = chunks[first, c, last]
+        chunks[slot // CHUNK, c, slot % CHUNK] = chunks[first, c, last]
     chunks[first, d, last] = 0.0
-    tree.ids[spot] = other
-    tree.spot[other] = spot
-    used[first] = last
+    tree.chunk_points[slot] = other
+    tree.slot_of[other] = slot
+    sizes[first] = last
     if last == 0:
-        link[cell] = -2 - tree.behind[first]
-        tree.behind[first] = tree.free[0]
-        tree.free[0] = first
+        tree.content[cell] = -2 - tree.next_chunk[first]
+        tree.next_chunk[first] = tree.free_chunk[0]
+        tree.free_chunk[0] = first
 
 
 @helper
-def _cell_in(dims, boxes, node, x):  # type: ignore[no-untyped-def]
-    """Return the cell of a node that holds x; -1 if the box does not."""
-    d, scale = len(dims), boxes[node, len(dims) + 1]
+def _same_cell(basis, tree, cell, x):  # type: ignore[no-untyped-def]
+    """Return whether x lies in a cell, not within rounding of the boundary of the node."""
+    d, node = len(basis.dims), cell // FAN[len(basis.dims)] ** len(basis.dims)
     for c in range(d):
-        if not abs(x[c] - boxes[node, c]) * scale < 1.0 - 1e-9:
-            return -1
-    return node * FAN[d] ** d + _lane(dims, boxes, node, x[0], x[1], x[2])
+        if not abs(x[c] - tree.boxes[node, c]) * tree.boxes[node, d + 1] < 1.0 - 1e-9:
+            return False
+    return cell == _cell(basis, tree, node, x)
 
 
 @helper
-def move(dims, power, terms, tree, top, i, old, new, w, mono):  # type: ignore[no-untyped-def]
-    """Move a point, with the moments of all cells above both places."""
-    d, lanes = len(dims), FAN[len(dims)] ** len(dims)
-    boxes, counts, link, moments, fullest = tree.boxes, tree.counts, tree.link, tree.moments, tree.fullest
-    at = tree.cell[i]
-    if at == _cell_in(dims, boxes, at // lanes, new):
-        # most moves end where they began: no way down, no other chunk
-        spot = tree.spot[i]
+def move(basis, tree, i, old, new, powers):  # type: ignore[no-untyped-def]
+    """Move a point, and update the moments of all cells that contain its old or its new position."""
+    d, lanes = len(basis.dims), FAN[len(basis.dims)] ** len(basis.dims)
+    boxes, counts, moments = tree.boxes, tree.counts, tree.moments
+    cell, w = tree.cell_of[i], tree.weights[i]
+    if _same_cell(basis, tree, cell, new):
+        # most moves stay in their cell, and then in their slot
+        slot = tree.slot_of[i]
         for c in range(d):
-            tree.chunks[spot // CHUNK, c, spot % CHUNK] = new[c]
-        while at >= 0 and boxes[at // lanes, d] <= top:
-            node = at // lanes
-            _add(dims, power, terms, boxes, node, old[0], old[1], old[2], -w, moments, at, mono)
-            _add(dims, power, terms, boxes, node, new[0], new[1], new[2], w, moments, at, mono)
-            at = tree.above[node]
+            tree.chunks[slot // CHUNK, c, slot % CHUNK] = new[c]
+        while cell >= 0 and boxes[cell // lanes, d] <= tree.max_h:
+            _add(basis, tree, cell, old, -w, powers)
+            _add(basis, tree, cell, new, w, powers)
+            cell = tree.parent_cell[cell // lanes]
         return
-    while at >= 0:
-        node = at // lanes
-        counts[at] -= 1
-        if boxes[node, d] <= top:
-            if counts[at] > 0:
-                _add(dims, power, terms, boxes, node, old[0], old[1], old[2], -w, moments, at, mono)
+    while cell >= 0:
+        counts[cell] -= 1
+        if boxes[cell // lanes, d] <= tree.max_h:
+            if counts[cell] > 0:
+                _add(basis, tree, cell, old, -w, powers)
             else:
-                for k in range(_size(dims, power)):
-                    moments[at, k] = 0.0
-                fullest[at] = 0.0
-        at = tree.above[node]
+                for k in range(count_moments(basis)):
+                    moments[cell, k] = 0.0
+                tree.max_weight[cell] = 0.0
+        cell = tree.parent_cell[cell // lanes]
     node = 0
     while True:
-        at = node * lanes + _lane(dims, boxes, node, new[0], new[1], new[2])
-        counts[at] += 1
-        if boxes[node, d] <= top:
-            _add(dims, power, terms, boxes, node, new[0], new[1], new[2], w, moments, at, mono)
-            fullest[at] = max(fullest[at], moments[at, 0])
-        if link[at] < 0:
+        cell = _cell(basis, tree, node, new)
+        counts[cell] += 1
+        if boxes[node, d] <= tree.max_h:
+            _add(basis, tree, cell, new, w, powers)
+            tree.max_weight[cell] = max(tree.max_weight[cell], moments[cell, 0])
+        if tree.content[cell] < 0:
             break
-        node = link[at]
-    _drop(dims, tree, i)
-    _put(dims, tree, at, i, new[0], new[1], new[2], w)
+        node = tree.content[cell]
+    _remove(basis, tree, i)
+    _store(basis, tree, cell, i, new)
 
 
 @kernel
-def plant(dims, power, terms, tree, points, w, bounds, scratch):  # type: ignore[no-untyped-def]
-    """Cut the root's box into nodes, sum their moments; return how many nodes there are.
+def divide(basis, tree, max_points, min_half, order, scratch):  # type: ignore[no-untyped-def]
+    """Divide the root into nodes and sum their moments; return the number of nodes.
 
-    `bounds` are the most points in a cell, the half-side below which no cell is cut, and the largest bandwidth. -1
-    comes back where the tree has no room for all nodes. `scratch` is the order of the points, by cells at the end, and
-    room.
+    Cells with more than `max_points` points are divided, unless their half-side is at most `min_half`. Return -1 if the
+    tree has no room for all nodes. `order` lists the points, sorted by cell at the end. `scratch` has integer arrays
+    for points (2), nodes (2) and cells, and one for the moments of a point.
     """
-    d, fan, lanes = len(dims), FAN[len(dims)], FAN[len(dims)] ** len(dims)
-    boxes, above, counts, link, moments = tree.boxes, tree.above, tree.counts, tree.link, tree.moments
-    order, spare, which, first, last, ends, mono = scratch
-    crowd, smallest, top = bounds
-    first[0], last[0] = 0, len(points)
+    d, fan, lanes = len(basis.dims), FAN[len(basis.dims)], FAN[len(basis.dims)] ** len(basis.dims)
+    boxes, counts, moments = tree.boxes, tree.counts, tree.moments
+    spare, cells, first, last, ends, powers = scratch
+    first[0], last[0] = 0, len(tree.points)
     n_nodes, node = 1, 0
     while node < n_nodes:
         a, b, half = first[node], last[node], boxes[node, d]
         for k in range(a, b):
             i = order[k]
-            x0, x1, x2 = at_(dims, points, i)
-            at = node * lanes + _lane(dims, boxes, node, x0, x1, x2)
-            which[k] = at
-            tree.cell[i] = at
-            counts[at] += 1
-            if half <= top:
-                _add(dims, power, terms, boxes, node, x0, x1, x2, w[i], moments, at, mono)
+            x = position(basis, tree.points, i)
+            cell = _cell(basis, tree, node, x)
+            cells[k] = cell
+            tree.cell_of[i] = cell
+            counts[cell] += 1
+            if half <= tree.max_h:
+                _add(basis, tree, cell, x, tree.weights[i], powers)
         ends[0] = a
         for lane in range(lanes):
-            at = node * lanes + lane
-            tree.fullest[at] = moments[at, 0]
-            ends[lane + 1] = ends[lane] + counts[at]
-            if counts[at] > crowd and half / fan > smallest:
-                if n_nodes == len(above):
+            cell = node * lanes + lane
+            tree.max_weight[cell] = moments[cell, 0]
+            ends[lane + 1] = ends[lane] + counts[cell]
+            if counts[cell] > max_points and half / fan > min_half:
+                if n_nodes == len(tree.parent_cell):
                     return -1
                 rest = lane
                 for c in range(d - 1, -1, -1):
@@ -234,12 +230,12 @@ def plant(dims, power, terms, tree, points, w, bounds, scratch):  # type: ignore
                     rest //= fan
                 boxes[n_nodes, d] = half / fan
                 boxes[n_nodes, d + 1] = fan / half
-                above[n_nodes] = at
+                tree.parent_cell[n_nodes] = cell
                 first[n_nodes], last[n_nodes] = ends[lane], ends[lane + 1]
-                link[at] = n_nodes
+                tree.content[cell] = n_nodes
                 n_nodes += 1
         for k in range(a, b):
-            lane = which[k] - node * lanes
+            lane = cells[k] - node * lanes
             spare[ends[lane]] = order[k]
             ends[lane] += 1
         for k in range(a, b):
@@ -249,20 +245,19 @@ def plant(dims, power, terms, tree, points, w, bounds, scratch):  # type: ignore
 
 
 @kernel
-def fill(dims, tree, points, w, order):  # type: ignore[no-untyped-def]
-    """Put the points into chunks, those of a cell side by side."""
+def fill_chunks(basis, tree, order):  # type: ignore[no-untyped-def]
+    """Store the points in chunks, in the given order."""
     for k in range(len(order)):
         i = order[k]
-        x0, x1, x2 = at_(dims, points, i)
-        _put(dims, tree, tree.cell[i], i, x0, x1, x2, w[i])
+        _store(basis, tree, tree.cell_of[i], i, position(basis, tree.points, i))
 
 
 @kernel
-def relocate(dims, power, terms, tree, points, w, members, values, top, mono):  # type: ignore[no-untyped-def]
-    """Put some points elsewhere, within the root's box."""
+def place(basis, tree, members, values, powers):  # type: ignore[no-untyped-def]
+    """Set the positions of some of the points, all inside the root."""
     for k in range(len(members)):
         i = members[k]
-        old = at_(dims, points, i)
-        for c in range(len(dims)):
-            points[i, c] = values[k, c]
-        move(dims, power, terms, tree, top, i, old, at_(dims, points, i), w[i], mono)
+        old = position(basis, tree.points, i)
+        for c in range(len(basis.dims)):
+            tree.points[i, c] = values[k, c]
+        move(basis, tree, i, old, position(basis, tree.points, i), powers)

@@ -1,94 +1,113 @@
-"""The shapes that `candidates` hands to its kernels: sites, lists of who may be in reach, and rules."""
+"""The arrays and limits that `neighbor_lists` passes to its compiled functions."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from modeseek._common.types import Array, IntArray
+from modeseek.meanshift.engines.coincident_points import Groups
 
-__all__ = ["ANCHORS", "EXTRA", "LOOSE", "SITES", "WILD", "WORK", "Lists", "Rules", "Sites"]
-
-# places in `Lists.tally`
-SITES, LOOSE, WORK, EXTRA, ANCHORS, WILD = range(6)
+__all__ = ["Counters", "GroupState", "Limits", "Lists"]
 
 
-class Sites(NamedTuple):
-    """Points as sites: coincident ones are one.
+class Counters(NamedTuple):
+    """Numbers that compiled code changes, each in an array of shape (1,).
 
     Attributes
     ----------
-    positions : (room, blocks, width) array
-        Places, coordinates cut into blocks and padded with zeros.
-    weights, counts : (room,) arrays
-        Weight and number of the points at each site.
-    site : (n,) array
-        The site of each point.
+    groups : array
+        Groups in use.
+    evaluations, extra : array
+        Distances computed, and those among them that loose groups caused.
+    loose, anchors, unanchored : array
+        Loose groups, anchors in use, and loose groups without an anchor.
+    """
+
+    groups: IntArray
+    evaluations: IntArray
+    extra: IntArray
+    loose: IntArray
+    anchors: IntArray
+    unanchored: IntArray
+
+
+class GroupState(NamedTuple):
+    """Points as groups of coincident points.
+
+    Attributes
+    ----------
+    positions : (capacity, blocks, width) array
+        Coordinates of each group, cut into blocks and padded by zeros.
+    groups : Groups
     """
 
     positions: Array
-    weights: Array
-    counts: IntArray
-    site: IntArray
+    groups: Groups
 
 
 class Lists(NamedTuple):
-    """Who may be in reach of whom.
+    """The groups that may be within reach of each group.
+
+    A group is *loose* if it has moved so far that its list is no longer valid. A loose group belongs to an *anchor*, a
+    position near it, if one is free. An anchor has a list for all its loose groups, and a query far from the anchor
+    skips all of them at once.
 
     Attributes
     ----------
-    reference : (m, blocks, width) array
-        Where the sites were when the lists were made.
+    origins : (m, blocks, width) array
+        Positions of the groups when the lists were built.
     starts, members : (m + 1,) and (pairs,) arrays
-        The list of site s is members[starts[s] : starts[s + 1]], ascending. No starts: every site is looked at.
-    loose, is_loose : (room,) arrays
-        The sites that have moved too far for the lists, ascending, and a flag for each.
-    everyone : (room,) array
+        The list of group g is `members[starts[g] : starts[g + 1]]`, ascending. Without lists, `starts` is empty and
+        every group is visited.
+    all_groups : (capacity,) array
         0, 1, 2, ...
+    loose, is_loose : (capacity,) arrays
+        The loose groups, ascending, and a flag for each group.
+    anchor_of : (capacity,) array
+        The anchor of each loose group, or -1.
     anchors : (a, blocks, width) array
-        Places near which loose sites are: they tell at once which of these may be in reach.
-    anchored : (a, m) array
-        For each anchor a list of the sites that are not loose, for the loose ones near it.
-    lengths, near : (a,) arrays
-        Length of each such list; whether an anchor is near the query at hand.
-    anchor : (room,) array
-        The anchor of each loose site; -1 if all are taken and none is near.
-    tally : (6,) array
-        Sites in use, loose ones, evaluations so far, those among them that loose sites caused, anchors in use, loose
-        sites without an anchor.
+        Positions of the anchors.
+    anchor_members, anchor_sizes : (a, m) and (a,) arrays
+        The groups within reach of an anchor that were not loose when the list was built, and their number.
+    anchor_near : (a,) array
+        Scratch: whether an anchor is near the query.
+    counters : Counters
     """
 
-    reference: Array
+    origins: Array
     starts: IntArray
     members: IntArray
+    all_groups: IntArray
     loose: IntArray
     is_loose: IntArray
-    everyone: IntArray
+    anchor_of: IntArray
     anchors: Array
-    anchored: IntArray
-    lengths: IntArray
-    near: IntArray
-    anchor: IntArray
-    tally: IntArray
+    anchor_members: IntArray
+    anchor_sizes: IntArray
+    anchor_near: IntArray
+    counters: Counters
 
 
-class Rules(NamedTuple):
-    """When to do what.
+class Limits(NamedTuple):
+    """Distances up to which lists are valid, and limits for one compiled call.
 
     Attributes
     ----------
-    ulps : float
-        Coordinates that differ by less than this share of the largest are one.
-    slip : float
-        Squared distance from its reference at which a site is loose.
-    span, reach : float
-        How far a loose site may be from its anchor, and how far the list of an anchor reaches.
-    budget, patience : int
-        Evaluations, and extra ones, after which to return.
+    tolerance : float
+        Relative difference of coordinates that counts as rounding.
+    max_drift : float
+        Squared distance from its origin beyond which a group is loose.
+    anchor_span : float
+        Largest distance of a loose group from its anchor.
+    anchor_reach : float
+        Radius of the list of an anchor.
+    max_evaluations, max_extra : int
+        Distances, and distances caused by loose groups, after which a call returns.
     """
 
-    ulps: float
-    slip: float
-    span: float
-    reach: float
-    budget: int
-    patience: int
+    tolerance: float
+    max_drift: float
+    anchor_span: float
+    anchor_reach: float
+    max_evaluations: int
+    max_extra: int

@@ -1,8 +1,4 @@
-"""Compiled sums for `candidates`: rows of points, lists of who may be in reach, and those that have run loose.
-
-A query's sum runs over the points in reach in ascending order, whichever list they were found in. So lists, and the
-moment at which they are made anew, change no bit of a result.
-"""
+"""Compiled updates of `neighbor_lists`, and the bookkeeping of loose groups."""
 
 from __future__ import annotations
 
@@ -14,138 +10,26 @@ import numpy as np
 from numba import njit
 
 from modeseek._common.jit import FAST_MATH
-from modeseek.meanshift.engines.neighbor_lists import arrays
-from modeseek.meanshift.engines.neighbor_lists.arrays import ANCHORS, EXTRA, LOOSE, SITES, WILD, WORK
-from modeseek.meanshift.engines.shared_kernels import (
-    cached_sum,
-    check_code,
-    leave,
-    settle_in_place,
-    weigh,
-    within_rounding,
-)
+from modeseek.meanshift.engines.neighbor_lists import arrays, sums
+from modeseek.meanshift.engines.neighbor_lists.sums import sum_over
+from modeseek.meanshift.engines.shared_kernels import apply_shift, cached_sum, leave_group, nearly_equal
 
-__all__ = ["GLANCE", "Shifts", "collect", "mark", "shifts"]
+__all__ = ["SKIP_COST", "Shifts", "find_loose", "list_neighbors", "shifts"]
 
-# evaluations that passing over a site costs
-GLANCE = 1 / 8
-# room for the rounding of a distance where it only decides who is looked at
-ROOMY = 1.0001
+# The cost of skipping a loose group, in distances.
+SKIP_COST = 1 / 8
+# Factor for squared distances that select what is visited, so that rounding excludes nothing.
+SAFETY = 1.0001
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile what Python calls; a change of the shapes makes it anew, too."""
-    return cached_sum(function, arrays)
-
-
-@njit(**FAST_MATH)
-def _sum(kind, positions, weights, q, h, source, low, high, shift, near, ids):  # type: ignore[no-untyped-def]
-    """Mean shift of q over the sites source[low:high]; `near` and `ids` are room for as many."""
-    if positions.shape[1] == 1:
-        _sum_narrow(kind, positions, weights, q, h, source, low, high, shift, near, ids)
-    else:
-        _sum_wide(kind, positions, weights, q, h, source, low, high, shift)
-
-
-@njit(**FAST_MATH)
-def _sum_narrow(kind, positions, weights, q, h, source, low, high, shift, near, ids):  # type: ignore[no-untyped-def]
-    """Mean shift over rows so short that four of them are measured side by side, and all before any is added."""
-    n, blocks, width = positions.shape
-    d = blocks * width
-    rows, x = positions.reshape(n, d), q.reshape(d)
-    inv, limit = 1.0 / (h * h), h * h * (1.0 + 1e-6)  # a little beyond h: the weight itself decides at the rim
-    zero = q[0, 0] - q[0, 0]  # of the points' own type, so that float32 runs in its own lanes
-    m, last = 0, high - 1
-    for k in range(low, high, 4):
-        # the last four may name a row twice: then it is measured twice, by the same operations, and noted once
-        j0, j1 = np.uint64(source[k]), np.uint64(source[min(k + 1, last)])
-        j2, j3 = np.uint64(source[min(k + 2, last)]), np.uint64(source[min(k + 3, last)])
-        r0 = r1 = r2 = r3 = zero
-        for c in range(d):
-            y = x[c]
-            a0, a1, a2, a3 = rows[j0, c] - y, rows[j1, c] - y, rows[j2, c] - y, rows[j3, c] - y
-            r0 += a0 * a0
-            r1 += a1 * a1
-            r2 += a2 * a2
-            r3 += a3 * a3
-        ids[m], near[m] = j0, r0
-        m += r0 <= limit
-        ids[m], near[m] = j1, r1
-        m += (r1 <= limit) & (k + 1 <= last)
-        ids[m], near[m] = j2, r2
-        m += (r2 <= limit) & (k + 2 <= last)
-        ids[m], near[m] = j3, r3
-        m += (r3 <= limit) & (k + 3 <= last)
-    total = 0.0
-    for k in range(m):
-        near[k] = weigh(kind, near[k] * inv) * weights[ids[k]]
-        total += near[k]
-    shift[:] = 0.0
-    whole = m - m % 4
-    for k in range(0, whole, 4):
-        _add_four(rows, x, ids, near, k, shift)
-    for k in range(whole, m):
-        for c in range(d):
-            shift[c] += near[k] * (rows[ids[k], c] - x[c])
-    scale = 1.0 / total if total > 0.0 else 0.0  # no point in reach: stay
-    for c in range(d):
-        shift[c] *= scale
-
-
-@njit(**FAST_MATH)
-def _sum_wide(kind, positions, weights, q, h, source, low, high, shift):  # type: ignore[no-untyped-def]
-    """Mean shift over long rows: given up once out of reach, and used while in the cache.
-
-    Four are added at a time, so that the sum is read and written less often.
-    """
-    n, blocks, width = positions.shape
-    d = blocks * width
-    rows, x = positions.reshape(n, d), q.reshape(d)
-    inv, limit = 1.0 / (h * h), h * h * (1.0 + 1e-6)  # a little beyond h: the weight itself decides at the rim
-    ids, g = np.empty(4, np.uint64), np.empty(4)
-    shift[:] = 0.0
-    total, m = 0.0, 0
-    for k in range(low, high):
-        j = np.uint64(source[k])
-        r = q[0, 0] - q[0, 0]  # zero of the points' own type, so that float32 runs in its own lanes
-        for b in range(blocks):
-            s = q[0, 0] - q[0, 0]
-            for e in range(width):
-                a = positions[j, b, e] - q[b, e]
-                s += a * a
-            r += s
-            if r > limit:
-                break
-        if r <= limit:
-            ids[m], g[m] = j, weigh(kind, r * inv) * weights[j]
-            m += 1
-        if m == 4:
-            _add_four(rows, x, ids, g, 0, shift)
-            total += g[0] + g[1] + g[2] + g[3]
-            m = 0
-    for k in range(m):
-        j, w = ids[k], g[k]
-        total += w
-        for c in range(d):
-            shift[c] += w * (rows[j, c] - x[c])
-    scale = 1.0 / total if total > 0.0 else 0.0  # no point in reach: stay
-    for c in range(d):
-        shift[c] *= scale
-
-
-@njit(**FAST_MATH)
-def _add_four(rows, x, ids, g, k, shift):  # type: ignore[no-untyped-def]
-    """Add four rows from place k on; not by slices, which would cost more than the sum."""
-    i0, i1, i2, i3 = ids[k], ids[k + 1], ids[k + 2], ids[k + 3]
-    g0, g1, g2, g3 = g[k], g[k + 1], g[k + 2], g[k + 3]
-    for c in range(len(shift)):
-        y = x[c]
-        shift[c] += g0 * (rows[i0, c] - y) + g1 * (rows[i1, c] - y) + g2 * (rows[i2, c] - y) + g3 * (rows[i3, c] - y)
+    """Compile a function that Python calls."""
+    return cached_sum(function, arrays, sums)
 
 
 @njit(**FAST_MATH)
 def _square(x, y):  # type: ignore[no-untyped-def]
-    """Squared distance of two places."""
+    """Squared distance of two positions."""
     r = 0.0
     for b in range(x.shape[0]):
         for e in range(x.shape[1]):
@@ -155,76 +39,78 @@ def _square(x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(**FAST_MATH)
-def _tie(s, sites, lists, rules):  # type: ignore[no-untyped-def]
-    """Give loose site s an anchor: one that is near, a new one at its place, or none where all are taken."""
-    tally, x = lists.tally, sites.positions[s]
-    m, taken = len(lists.reference), tally[ANCHORS]
-    tally[EXTRA] += taken
-    tally[WORK] += taken
-    for a in range(taken):
-        if _square(lists.anchors[a], x) * ROOMY <= rules.span**2:
-            lists.anchor[s] = a
+def _anchor(g, positions, lists, limits):  # type: ignore[no-untyped-def]
+    """Give loose group g an anchor: one that is near, a new one at its position, or none if all are in use."""
+    counters, x = lists.counters, positions[g]
+    m, used = len(lists.origins), counters.anchors[0]
+    counters.extra[0] += used
+    counters.evaluations[0] += used
+    for a in range(used):
+        if _square(lists.anchors[a], x) * SAFETY <= limits.anchor_span**2:
+            lists.anchor_of[g] = a
             return
-    if taken == len(lists.anchors):
-        lists.anchor[s] = -1
-        tally[WILD] += 1
+    if used == len(lists.anchors):
+        lists.anchor_of[g] = -1
+        counters.unanchored[0] += 1
         return
-    for b in range(x.shape[0]):  # by hand: assigning a row would compile the text of an error, for seconds
+    for b in range(x.shape[0]):  # assigning a whole row would add seconds of compilation for its error message
         for e in range(x.shape[1]):
-            lists.anchors[taken, b, e] = x[b, e]
-    lists.anchor[s] = taken
-    tally[ANCHORS] += 1
-    tally[EXTRA] += m
-    tally[WORK] += m
+            lists.anchors[used, b, e] = x[b, e]
+    lists.anchor_of[g] = used
+    counters.anchors[0] += 1
+    counters.extra[0] += m
+    counters.evaluations[0] += m
     count = 0
     for j in range(m):
-        if not lists.is_loose[j] and _square(lists.reference[j], x) <= rules.reach**2 * ROOMY:
-            lists.anchored[taken, count] = j
+        if not lists.is_loose[j] and _square(lists.origins[j], x) <= limits.anchor_reach**2 * SAFETY:
+            lists.anchor_members[used, count] = j
             count += 1
-    lists.lengths[taken] = count
+    lists.anchor_sizes[used] = count
 
 
 @njit(**FAST_MATH)
-def _let_loose(s, sites, lists, rules):  # type: ignore[no-untyped-def]
-    """Note that s is loose, keeping the order."""
-    k = lists.tally[LOOSE]
-    while k > 0 and lists.loose[k - 1] > s:
+def _add_loose(g, positions, lists, limits):  # type: ignore[no-untyped-def]
+    """Insert g into the sorted loose groups."""
+    k = lists.counters.loose[0]
+    while k > 0 and lists.loose[k - 1] > g:
         lists.loose[k] = lists.loose[k - 1]
         k -= 1
-    lists.loose[k], lists.is_loose[s] = s, 1
-    lists.tally[LOOSE] += 1
-    _tie(s, sites, lists, rules)
+    lists.loose[k], lists.is_loose[g] = g, 1
+    lists.counters.loose[0] += 1
+    _anchor(g, positions, lists, limits)
 
 
 @njit(**FAST_MATH)
-def _follow(s, sites, lists, rules):  # type: ignore[no-untyped-def]
-    """Note where a site is after it has moved: loose if far from its reference, elsewhere if far from its anchor."""
-    if not lists.is_loose[s]:
-        if _square(sites.positions[s], lists.reference[s]) > rules.slip:
-            _let_loose(s, sites, lists, rules)
-    elif lists.anchor[s] >= 0 and _square(sites.positions[s], lists.anchors[lists.anchor[s]]) * ROOMY > rules.span**2:
-        _tie(s, sites, lists, rules)
+def _after_move(g, positions, lists, limits):  # type: ignore[no-untyped-def]
+    """Mark a moved group as loose if it is far from its origin, or find another anchor if it is far from its own."""
+    if not lists.is_loose[g]:
+        if _square(positions[g], lists.origins[g]) > limits.max_drift:
+            _add_loose(g, positions, lists, limits)
+        return
+    a = lists.anchor_of[g]
+    if a >= 0 and _square(positions[g], lists.anchors[a]) * SAFETY > limits.anchor_span**2:
+        _anchor(g, positions, lists, limits)
 
 
 @njit(**FAST_MATH)
-def _with_loose(lists, q, h, span, source, low, high, out):  # type: ignore[no-untyped-def]
-    """Write, ascending, the sites of source[low:high] that are not loose and the loose ones near q; return how many."""
-    tally = lists.tally
-    for a in range(tally[ANCHORS]):
-        lists.near[a] = _square(lists.anchors[a], q) <= (h + span) ** 2 * ROOMY
-    tally[WORK] += tally[ANCHORS]
-    tally[EXTRA] += tally[ANCHORS] + tally[WILD] + int(GLANCE * tally[LOOSE])
+def _merge_loose(lists, q, reach, source, low, high, out):  # type: ignore[no-untyped-def]
+    """Write, ascending, the groups of `source[low:high]` that are not loose and the loose groups near q; count them."""
+    counters = lists.counters
+    for a in range(counters.anchors[0]):
+        lists.anchor_near[a] = _square(lists.anchors[a], q) <= reach**2 * SAFETY
+    counters.evaluations[0] += counters.anchors[0]
+    counters.extra[0] += counters.anchors[0] + counters.unanchored[0] + int(SKIP_COST * counters.loose[0])
     count, k = 0, low
-    for t in range(tally[LOOSE]):
-        s = lists.loose[t]
-        a = lists.anchor[s]
-        if a >= 0 and not lists.near[a]:
+    for t in range(counters.loose[0]):
+        g = lists.loose[t]
+        a = lists.anchor_of[g]
+        if a >= 0 and not lists.anchor_near[a]:
             continue
-        while k < high and source[k] <= s:
+        while k < high and source[k] <= g:
             out[count] = source[k]
             count += not lists.is_loose[source[k]]
             k += 1
-        out[count] = s
+        out[count] = g
         count += 1
     while k < high:
         out[count] = source[k]
@@ -234,85 +120,87 @@ def _with_loose(lists, q, h, span, source, low, high, out):  # type: ignore[no-u
 
 
 @njit(**FAST_MATH)
-def _shift_site(kind, sites, lists, s, q, h, span, picked, shift, near, ids):  # type: ignore[no-untyped-def]
-    """Mean shift of site s at q: over its list, or its anchor's, and the loose sites; over all where it has neither."""
-    tally = lists.tally
-    source, low, high = lists.everyone, 0, tally[SITES]
-    known = len(lists.starts) > 0
-    if known and not lists.is_loose[s]:
-        source, low, high = lists.members, lists.starts[s], lists.starts[s + 1]
-    elif known and lists.anchor[s] >= 0:
-        source, high = lists.anchored[lists.anchor[s]], lists.lengths[lists.anchor[s]]
-    elif known:
-        known = False
-        tally[EXTRA] += tally[SITES]
-    if known and tally[LOOSE] > 0:
-        high = _with_loose(lists, q, h, span, source, low, high, picked)
+def _shift_group(kind, state, lists, g, q, h, span, picked, shift, scratch):  # type: ignore[no-untyped-def]
+    """Mean shift of group g at q over its list, or its anchor's, and the loose groups; without a list, over all."""
+    counters = lists.counters
+    source, low, high = lists.all_groups, 0, counters.groups[0]
+    listed = len(lists.starts) > 0
+    if listed and not lists.is_loose[g]:
+        source, low, high = lists.members, lists.starts[g], lists.starts[g + 1]
+    elif listed and lists.anchor_of[g] >= 0:
+        source, high = lists.anchor_members[lists.anchor_of[g]], lists.anchor_sizes[lists.anchor_of[g]]
+    elif listed:
+        listed = False
+        counters.extra[0] += counters.groups[0]
+    if listed and counters.loose[0] > 0:
+        high = _merge_loose(lists, q, h + span, source, low, high, picked)
         source, low = picked, 0
-    tally[WORK] += high - low
-    _sum(kind, sites.positions, sites.weights, q, h, source, low, high, shift, near, ids)
+    counters.evaluations[0] += high - low
+    sum_over(kind, state.positions, state.groups.weights, q, h, source, low, high, shift, scratch)
 
 
 @njit(inline="always")
-def _each(kind, sites, lists, weights, equal, rules, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
-    positions, tally = sites.positions, lists.tally
+def _each(kind, state, lists, limits, updates, spherical):  # type: ignore[no-untyped-def]
+    (positions, groups), counters = state, lists.counters
     capacity, blocks, width = positions.shape
     d = blocks * width
     rows = positions.reshape(capacity, d)
     q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
     q_blocks = q.reshape(blocks, width)
-    picked, near, ids = np.empty(capacity + 1, np.int32), np.empty(capacity + 1), np.empty(capacity + 1, np.uint64)
-    crowded = len(sites.site) > tally[SITES] or capacity > len(sites.site)  # some site may hold more than one
-    stop_work, done = tally[WORK] + rules.budget, 0
-    while done < len(indices) and tally[WORK] < stop_work and tally[EXTRA] <= rules.patience:
-        if crowded and tally[SITES] == capacity:
+    picked = np.empty(capacity + 1, np.int32)
+    scratch = np.empty(capacity + 1), np.empty(capacity + 1, np.uint64)
+    merged = len(groups.group) > counters.groups[0] or capacity > len(groups.group)  # a group may have several points
+    stop, done = counters.evaluations[0] + limits.max_evaluations, 0
+    while done < len(updates.indices) and counters.evaluations[0] < stop and counters.extra[0] <= limits.max_extra:
+        if merged and counters.groups[0] == capacity:
             break
-        i, h = indices[done], bandwidths[done]
-        s = sites.site[i]
+        i, h = updates.indices[done], updates.bandwidths[done]
+        g = groups.group[i]
         for c in range(d):
-            q[c] = rows[s, c]
-        _shift_site(kind, sites, lists, s, q_blocks, h, rules.span, picked, new, near, ids)
-        settle_in_place(d, q, new, spherical)
+            q[c] = rows[g, c]
+        _shift_group(kind, state, lists, g, q_blocks, h, limits.anchor_span, picked, new, scratch)
+        apply_shift(d, q, new, spherical)
         square = 0.0
-        if sites.counts[s] == 1 or not within_rounding(d, q, new, rules.ulps):
-            fresh = sites.counts[s] > 1
+        if groups.counts[g] == 1 or not nearly_equal(d, q, new, limits.tolerance):
+            fresh = groups.counts[g] > 1
             if fresh:
-                leave(s, i, tally[SITES], equal, sites.weights, sites.counts, sites.site, weights)
-                s = tally[SITES]
-                tally[SITES] += 1
+                g = counters.groups[0]
+                leave_group(groups, i, g)
+                counters.groups[0] += 1
             for c in range(d):
-                rows[s, c] = new[c]
-                square += (np.float64(rows[s, c]) - q[c]) ** 2
+                rows[g, c] = new[c]
+                square += (np.float64(rows[g, c]) - q[c]) ** 2
             if len(lists.starts) > 0 and fresh:
-                _let_loose(s, sites, lists, rules)
+                _add_loose(g, positions, lists, limits)
             elif len(lists.starts) > 0:
-                _follow(s, sites, lists, rules)
-        lengths[done] = np.sqrt(square)
+                _after_move(g, positions, lists, limits)
+        updates.lengths[done] = np.sqrt(square)
         done += 1
     return done
 
 
 @njit(inline="always")
-def _all(kind, positions, weights, queries, bandwidths, starts, members, spherical, moved):  # type: ignore[no-untyped-def]
+def _all(kind, positions, weights, queries, starts, members, spherical):  # type: ignore[no-untyped-def]
     blocks, width = positions.shape[1:]
     d = blocks * width
     q, new = np.zeros(d, dtype=positions.dtype), np.empty(d)
     q_blocks = q.reshape(blocks, width)
-    near, ids = np.empty(len(positions) + 1), np.empty(len(positions) + 1, np.uint64)
-    for k in range(len(queries)):
-        for c in range(queries.shape[1]):
-            q[c] = queries[k, c]
-        _sum(kind, positions, weights, q_blocks, bandwidths[k], members, starts[k], starts[k + 1], new, near, ids)
-        settle_in_place(d, q, new, spherical)
-        for c in range(queries.shape[1]):
-            moved[k, c] = new[c]
+    scratch = np.empty(len(positions) + 1), np.empty(len(positions) + 1, np.uint64)
+    for k in range(len(queries.points)):
+        for c in range(queries.points.shape[1]):
+            q[c] = queries.points[k, c]
+        h, low, high = queries.bandwidths[k], starts[k], starts[k + 1]
+        sum_over(kind, positions, weights, q_blocks, h, members, low, high, new, scratch)
+        apply_shift(d, q, new, spherical)
+        for c in range(queries.points.shape[1]):
+            queries.moved[k, c] = new[c]
 
 
 @kernel
-def collect(products, halves, query_halves, found, starts):  # type: ignore[no-untyped-def]
-    """Write, row by row, the columns where products >= halves + query_halves; return how many.
+def list_neighbors(products, halves, query_halves, found, starts):  # type: ignore[no-untyped-def]
+    """Write the columns of each row where products >= halves + query_halves; return their number.
 
-    With halves |x|^2 / 2 - (r^2 + slack) / 2 and |q|^2 / 2 these are the points within r of each query.
+    With halves (|x|^2 - r^2) / 2 and query_halves |q|^2 / 2, these are the points within r of each query.
     """
     m = 0
     starts[0] = 0
@@ -326,33 +214,30 @@ def collect(products, halves, query_halves, found, starts):  # type: ignore[no-u
 
 
 @kernel
-def mark(sites, lists, rules):  # type: ignore[no-untyped-def]
-    """Find afresh the sites that are too far from their reference, and give them anchors; return how many."""
-    tally = lists.tally
-    tally[LOOSE] = tally[ANCHORS] = tally[WILD] = 0
+def find_loose(state, lists, limits):  # type: ignore[no-untyped-def]
+    """Find all loose groups and give them anchors."""
+    counters, positions = lists.counters, state.positions
+    counters.loose[0] = counters.anchors[0] = counters.unanchored[0] = 0
     lists.is_loose[:] = 0
-    m = len(lists.reference)
-    for s in range(m):
-        if _square(sites.positions[s], lists.reference[s]) > rules.slip:
-            lists.loose[tally[LOOSE]] = s
-            lists.is_loose[s] = 1
-            tally[LOOSE] += 1
-    for k in range(tally[LOOSE]):
-        _tie(lists.loose[k], sites, lists, rules)
-    return tally[LOOSE]
+    for g in range(len(lists.origins)):
+        if _square(positions[g], lists.origins[g]) > limits.max_drift:
+            lists.loose[counters.loose[0]] = g
+            lists.is_loose[g] = 1
+            counters.loose[0] += 1
+    for k in range(counters.loose[0]):
+        _anchor(lists.loose[k], positions, lists, limits)
 
 
 class Shifts(NamedTuple):
-    """The compiled verbs for one profile.
+    """Compiled functions for one profile.
 
     Attributes
     ----------
     each : callable
-        (sites, lists, weights, equal, rules, indices, bandwidths, spherical, lengths): apply draws in order; returns
-        how many were done when the budget, the patience or the room for new sites ran out.
+        ``(state, lists, limits, updates, spherical)``: apply updates in order; return how many were applied when a
+        limit was reached or no unused group was left.
     all : callable
-        (positions, weights, queries, bandwidths, starts, members, spherical, moved): shift queries, each against its
-        list.
+        ``(positions, weights, queries, starts, members, spherical)``: shift each query against its list.
     """
 
     each: Callable[..., int]
@@ -361,15 +246,14 @@ class Shifts(NamedTuple):
 
 @cache
 def shifts(code: int) -> Shifts:
-    """Return the compiled verbs of a built-in profile."""
-    check_code(code, __name__)
+    """Return the compiled functions of a built-in profile."""
 
     @kernel
-    def each(sites, lists, weights, equal, rules, indices, bandwidths, spherical, lengths):  # type: ignore[no-untyped-def]
-        return _each(code, sites, lists, weights, equal, rules, indices, bandwidths, spherical, lengths)
+    def each(state, lists, limits, updates, spherical):  # type: ignore[no-untyped-def]
+        return _each(code, state, lists, limits, updates, spherical)
 
     @kernel
-    def all_(positions, weights, queries, bandwidths, starts, members, spherical, moved):  # type: ignore[no-untyped-def]
-        _all(code, positions, weights, queries, bandwidths, starts, members, spherical, moved)
+    def all_(positions, weights, queries, starts, members, spherical):  # type: ignore[no-untyped-def]
+        _all(code, positions, weights, queries, starts, members, spherical)
 
     return Shifts(each, all_)

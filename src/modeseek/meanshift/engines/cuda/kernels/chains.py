@@ -1,74 +1,140 @@
-"""Many chains at once: a block of threads takes a chain, runs it until it has settled, and takes the next.
+"""The kernel that runs many chains: a block of threads runs one chain to its end, and then takes the next.
 
-A sweep is n updates. Each is a sum over all points, which the threads of a block share, and a move, which all of them
-work out alike: so nobody waits for it to be written. Draws are made on the spot, as many at a time as a block has
-threads. Before each sweep the block itself looks whether the chain is over.
+A sweep has n updates. An update is a sum over all points, which the threads of a block share, and a move, which every
+thread computes, so that none waits for it. The threads make their draws themselves, one each at a time. Before each
+sweep, the block tests whether the chain has ended.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 from numba import cuda, float32, float64, int32, int64, uint32
 
-from modeseek.meanshift.engines.cuda.kernels import policies
+from modeseek.meanshift.engines.cuda.kernels.block import block_of, device, kernel_of
 from modeseek.meanshift.engines.cuda.kernels.certificate import certifier
-from modeseek.meanshift.engines.cuda.kernels.device import block_of, device, kernel_of, uniform_pair
-from modeseek.meanshift.engines.cuda.kernels.single_shift import FAR, FAR_SINGLE, GROUP, Shape, any_mover, low_mover
+from modeseek.meanshift.engines.cuda.kernels.philox import uniform_pair
+from modeseek.meanshift.engines.cuda.kernels.policies import H_0, WALK, draw, draw_walk, frozen, nu_of, upper
+from modeseek.meanshift.engines.cuda.kernels.single_shift import UNROLL, KernelSpec, high_shifter, low_shifter
 
-__all__ = ["ENDED", "ENDS", "FLAGS", "OUTCOME", "SWEEPS", "UPDATES", "H", "chains_kernel", "draws_kernel", "stride_of"]
+__all__ = ["ENDED", "OUTCOMES", "Chains", "Problems", "Results", "Scratch", "chains_kernel", "draws_kernel"]
 
-# columns of the tables that the host hands over and gets back
-PLACES = ("points at", "last shifts at", "state at", "n")
-RULE = ("tau", "threshold", "fraction", "by certificate", "most updates", "most sweeps", "rounding", "widest scale")
-ENDS = ("h", "updates", "sweeps", "outcome")
-FLAGS = ("stop", "ended")
-POINTS_AT, LAST_AT, STATE_AT, N = range(4)
-TAU, THRESHOLD, FRACTION, BY_CERTIFICATE, MOST_UPDATES, MOST_SWEEPS, ROUNDING, WIDEST = range(8)
-H, UPDATES, SWEEPS, OUTCOME = range(4)
-STOP, ENDED = range(2)
-# how a chain ends
-CERTIFIED, SMALL_SHIFTS, UPDATE_LIMIT, STOPPED = range(4)
-# the index of no point
-NOBODY = 0xFFFFFFFF
+# Names in `modeseek.meanshift.chains.Outcome`, and their positions.
+OUTCOMES = ("CERTIFIED", "SMALL_SHIFTS", "UPDATE_LIMIT", "INTERRUPTED")
+CERTIFIED = OUTCOMES.index("CERTIFIED")
+SMALL_SHIFTS = OUTCOMES.index("SMALL_SHIFTS")
+UPDATE_LIMIT = OUTCOMES.index("UPDATE_LIMIT")
+INTERRUPTED = OUTCOMES.index("INTERRUPTED")
+# Entries of `flags`: whether the host asks to stop, and the number of chains that have ended.
+STOP = 0
+ENDED = 1
+NO_POINT = 0xFFFFFFFF
 
 
-def stride_of(n: int, shape: Shape) -> int:
-    """Return how far apart the coordinates of a state of n points are."""
-    whole = GROUP * shape.threads
-    return -(-n // whole) * whole if shape.dim else n
+class Problems(NamedTuple):
+    """The points of all problems, one after the other; arrays on the device.
+
+    Attributes
+    ----------
+    points : array
+        By coordinate within each problem.
+    weights, cumulative, scales : arrays
+        Weights, cumulated weights for the draws, and factors of the bandwidth; empty if all are 1.
+    """
+
+    points: Any
+    weights: Any
+    cumulative: Any
+    scales: Any
+
+
+class Chains(NamedTuple):
+    """One entry per chain; arrays on the device.
+
+    Attributes
+    ----------
+    first, n : integer arrays
+        First point among those of all problems, and number of points.
+    last_at, state_at : integer arrays
+        Position of the chain in `Results.last_shift` and `Results.states`.
+    keys, policies : arrays
+        Keys of the draws, and rows of `kernels.policies`.
+    tau, threshold, fraction, by_certificate, max_updates, max_sweeps : arrays
+        The fields of `modeseek.meanshift.types.Ending` as floating-point numbers; NaN is no limit.
+    rounding, max_scale : arrays
+        Relative rounding error of a coordinate, and the largest factor of the bandwidth.
+    """
+
+    first: Any
+    n: Any
+    last_at: Any
+    state_at: Any
+    keys: Any
+    policies: Any
+    tau: Any
+    threshold: Any
+    fraction: Any
+    by_certificate: Any
+    max_updates: Any
+    max_sweeps: Any
+    rounding: Any
+    max_scale: Any
+
+
+class Results(NamedTuple):
+    """What the kernel writes; arrays on the device.
+
+    Attributes
+    ----------
+    states, last_shift : arrays
+        States by coordinate, and the length of the last move of each point.
+    h, updates, sweeps, outcome : arrays
+        One entry per chain.
+    max_shifts : (chains, sweeps) array
+        The longest move of each sweep.
+    """
+
+    states: Any
+    last_shift: Any
+    h: Any
+    updates: Any
+    sweeps: Any
+    outcome: Any
+    max_shifts: Any
+
+
+class Scratch(NamedTuple):
+    """Scratch arrays on the device, with one row per block: weights and a new position, uniforms and an order."""
+
+    weights: Any
+    new: Any
+    uniforms: Any
+    order: Any
 
 
 @cache
-def chains_kernel(shape: Shape) -> Any:
-    """Return the kernel that runs chains, one for each row of its tables.
+def chains_kernel(spec: KernelSpec) -> Any:
+    """Return the kernel ``(d, reshuffled, problems, chains, results, scratch, queue, flags)``, which runs all chains.
 
-    (d, order, points, weights, ladder, scales, places, keys, recipes, rules, queue, flags, states, last, ends, shifts,
-    room): `order` is 1 where points are reshuffled. points, weights, ladder and scales are those of all problems, one
-    after the other, coordinates by rows; the last three may be empty. queue (1,) and flags are zeros. states, last,
-    ends and shifts, the largest of each sweep, take results. The last four are room, a row for each block.
+    `reshuffled` is 1 if each sweep visits the points in a new order. `queue` (1,) and `flags` (2,) are zeros.
     """
-    dim, threads, in_shared = shape.dim, shape.threads, shape.shared
+    dim, threads, in_shared = spec.dim, spec.threads, spec.shared
     block = block_of(threads)
-    warps, sync, (fold, put, join) = block.warps, block.sync, block.total
-    move, move_any, certified = low_mover(shape), any_mover(shape), certifier(shape)
-    kind, far = (float32, np.float32(FAR_SINGLE)) if shape.single else (float64, np.float64(FAR))
-    real = np.float32 if shape.single else np.float64
-    nu_of, drawn, walked, walk = policies.nu_of, policies.drawn, policies.walked, policies.WALK
-    upper, frozen = policies.upper, policies.frozen
+    warps, sync, total = block.warps, block.sync, block.total.block
+    shift_low, shift_high, certified = low_shifter(spec), high_shifter(spec), certifier(spec)
+    real, far, numba_type = spec.real, spec.far, float32 if spec.single else float64
 
     @device
-    def pick(u, n, ladder, first):  # type: ignore[no-untyped-def]
-        """Return the point that a uniform number chooses: by weight, where there is a ladder of them."""
-        if len(ladder) == 0:
+    def pick(u, n, cumulative, first):  # type: ignore[no-untyped-def]
+        """Return the point that a uniform number chooses, by weight if there are cumulated weights."""
+        if len(cumulative) == 0:
             return min(int64(u * n), n - 1)
-        aim, low, high = u * ladder[first + n - 1], 0, n
+        aim, low, high = u * cumulative[first + n - 1], 0, n
         while low < high:
             middle = (low + high) // 2
-            if ladder[first + middle] <= aim:
+            if cumulative[first + middle] <= aim:
                 low = middle + 1
             else:
                 high = middle
@@ -76,7 +142,7 @@ def chains_kernel(shape: Shape) -> Any:
 
     @device
     def shuffle(key, n, done, uniforms, order):  # type: ignore[no-untyped-def]
-        """Put the points in the order of their uniforms; of equal ones, the first comes first."""
+        """Sort the points by uniform numbers; the sort is stable."""
         for k in range(cuda.threadIdx.x, n, threads):
             uniforms[k], _ = uniform_pair(key, done + k + 1)
         sync()
@@ -88,139 +154,131 @@ def chains_kernel(shape: Shape) -> Any:
         sync()
 
     @device
-    def draw(recipe, key, done, begin, some, h, pick_from, n, ladder, scales, first, drawn_at):  # type: ignore[no-untyped-def]
-        """Make the next draws: who moves, the policy's bandwidth, and h^-2 with the scale of the point."""
-        indices, bandwidths, inverse = drawn_at
+    def make_draws(problems, chain, order, done, begin, some, h, draws):  # type: ignore[no-untyped-def]
+        """Make the next draws: the points, the bandwidths of the policy, and h^-2 with the factors of the points."""
+        first, n, policy, key = chain
+        indices, bandwidths, inverse = draws
         me, k = cuda.threadIdx.x, done + begin + cuda.threadIdx.x + 1
         if me < some:
             u, v = uniform_pair(key, k)
-            indices[me] = pick_from[begin + me] if len(pick_from) > 0 else pick(u, n, ladder, first)
-            if recipe[0] == walk:
-                bandwidths[me], inverse[me] = v, nu_of(recipe, k)
+            indices[me] = order[begin + me] if len(order) > 0 else pick(u, n, problems.cumulative, first)
+            if policy[0] == WALK:
+                bandwidths[me], inverse[me] = v, nu_of(policy, k)
             else:
-                bandwidths[me] = drawn(recipe, v, k)
+                bandwidths[me] = draw(policy, v, k)
         sync()
-        if recipe[0] == walk:  # each step needs the one before
+        if policy[0] == WALK:  # each step depends on the one before
             if me == 0:
                 for step in range(some):
-                    h = walked(recipe, bandwidths[step], inverse[step], h)
+                    h = draw_walk(policy, bandwidths[step], inverse[step], h)
                     bandwidths[step] = h
             sync()
         if me < some:
             width = bandwidths[me]
-            if len(scales) > 0:
-                width *= scales[first + indices[me]]
+            if len(problems.scales) > 0:
+                width *= problems.scales[first + indices[me]]
             inverse[me] = 1.0 / (width * width)
         sync()
 
     @device
-    def small_enough(last, n, threshold, fraction, partial):  # type: ignore[no-untyped-def]
+    def shifts_are_small(lengths, n, threshold, fraction, partial):  # type: ignore[no-untyped-def]
         small = 0.0
         for j in range(cuda.threadIdx.x, n, threads):
-            small += 1.0 if last[j] <= threshold * threshold else 0.0
-        small = fold(small)
-        put(partial, 0, 0, small)
-        sync()
-        small = join(partial, 0, 0, small)
+            small += 1.0 if lengths[j] <= threshold * threshold else 0.0
+        small = total(partial, 0, small)
         sync()
         return small / n >= fraction
 
     @device
-    def judged(x, n, stride, d, recipe, rule, h, k, sweeps, last, partial):  # type: ignore[no-untyped-def]
-        """Return how the chain has ended; -1 if it has not. The twin of `modeseek.meanshift.chains.Stopping.check`."""
-        count = k // n
-        if rule[BY_CERTIFICATE] == 1.0:
+    def check(chains, number, state, h, k, sweeps, lengths, partial):  # type: ignore[no-untyped-def]
+        """Return the outcome of the chain, or -1 if it continues; as `modeseek.meanshift.chains.Stopping.check`."""
+        n, policy = state[1], chains.policies[number]
+        if chains.by_certificate[number] == 1.0:
+            count = k // n
             due = count <= 32 or count % (count // 32) == 0
-            widest = upper(recipe, h, k) * rule[WIDEST]
-            if due and certified(x, n, stride, d, rule[TAU], widest, rule[ROUNDING], partial):
+            widest = upper(policy, h, k) * chains.max_scale[number]
+            if due and certified(state, chains.tau[number], widest, chains.rounding[number], partial):
                 return CERTIFIED
-            if small_enough(last, n, rule[THRESHOLD], rule[FRACTION], partial) and frozen(recipe, h, k):
-                return SMALL_SHIFTS
-        elif small_enough(last, n, rule[THRESHOLD], rule[FRACTION], partial):
+        small = shifts_are_small(lengths, n, chains.threshold[number], chains.fraction[number], partial)
+        if small and (chains.by_certificate[number] == 0.0 or frozen(policy, h, k)):
             return SMALL_SHIFTS
-        return UPDATE_LIMIT if k >= rule[MOST_UPDATES] or sweeps >= rule[MOST_SWEEPS] else -1
+        return UPDATE_LIMIT if k >= chains.max_updates[number] or sweeps >= chains.max_sweeps[number] else -1
 
     @kernel_of(128)
-    def kernel(  # type: ignore[no-untyped-def]
-        d, order, points, weights, ladder, scales, places, keys, recipes, rules,
-        queue, flags, states, last, ends, shifts, g_room, new_room, uniform_room, order_room,
-    ):  # fmt: skip
-        me, room = cuda.threadIdx.x, cuda.blockIdx.x
+    def kernel(d, reshuffled, problems, chains, results, scratch, queue, flags):  # type: ignore[no-untyped-def]
+        me, row = cuda.threadIdx.x, cuda.blockIdx.x
         partial = cuda.shared.array((2, 4, warps), float64)
         indices = cuda.shared.array(threads, int32)
         bandwidths = cuda.shared.array(threads, float64)
         inverse = cuda.shared.array(threads, float64)
         word = cuda.shared.array(2, int32)
-        own = cuda.shared.array(0, kind)
-        place = cuda.local.array(3, kind)
+        own = cuda.shared.array(0, numba_type)
+        place = cuda.local.array(3, real)
         while True:
             if me == 0:
                 word[0] = cuda.atomic.add(queue, 0, 1)
             cuda.syncthreads()
-            chain = word[0]
-            if chain >= len(places):
+            number = word[0]
+            if number >= len(chains.n):
                 return
-            first, n = places[chain, POINTS_AT], places[chain, N]
-            recipe, key, rule = recipes[chain], keys[chain], rules[chain]
-            lengths = last[places[chain, LAST_AT] : places[chain, LAST_AT] + n]
-            w = weights[first : first + n] if len(weights) > 0 else weights
-            pick_from = order_room[room, :n] if order == 1 else order_room[room, :0]
-            stride = -(-n // (GROUP * threads)) * GROUP * threads if dim > 0 else n
-            state = states[places[chain, STATE_AT] : places[chain, STATE_AT] + stride * d]
-            x = own if in_shared else state
+            first, n, policy, key = chains.first[number], chains.n[number], chains.policies[number], chains.keys[number]
+            lengths = results.last_shift[chains.last_at[number] : chains.last_at[number] + n]
+            w = problems.weights[first : first + n] if len(problems.weights) > 0 else problems.weights
+            order = scratch.order[row, :n] if reshuffled == 1 else scratch.order[row, :0]
+            stride = -(-n // (UNROLL * threads)) * UNROLL * threads if dim > 0 else n
+            kept = results.states[chains.state_at[number] : chains.state_at[number] + stride * d]
+            x = own if in_shared else kept
             xs = x[:stride], x[(dim > 1) * stride :], x[(dim > 2) * 2 * stride :]
+            state = x, n, stride, d
             for c in range(d):
                 for j in range(me, stride, threads):
-                    x[c * stride + j] = points[first * d + c * n + j] if j < n else far
+                    x[c * stride + j] = problems.points[first * d + c * n + j] if j < n else far
             for j in range(me, n, threads):
                 lengths[j] = math.inf
-            h, k, sweeps, page = recipe[policies.H_0], 0, 0, 0
+            h, k, sweeps, page = policy[H_0], 0, 0, 0
             cuda.syncthreads()
-            outcome = judged(x, n, stride, d, recipe, rule, h, k, sweeps, lengths, partial)
+            outcome = check(chains, number, state, h, k, sweeps, lengths, partial)
             while outcome < 0:
                 if me == 0:
-                    word[1] = cuda.atomic.add(flags, STOP, 0)  # read as it is now: the host may write it
+                    word[1] = cuda.atomic.add(flags, STOP, 0)  # an atomic read, because the host may write it
                 cuda.syncthreads()
                 if word[1] != 0:
-                    outcome = STOPPED
+                    outcome = INTERRUPTED
                     continue
                 largest = real(0.0)
-                if order == 1:
-                    shuffle(key, n, k, uniform_room[room], pick_from)
+                if reshuffled == 1:
+                    shuffle(key, n, k, scratch.uniforms[row], order)
                 for begin in range(0, n, threads):
                     some = min(threads, n - begin)
-                    draw(
-                        recipe, key, k, begin, some, h, pick_from, n, ladder, scales, first,
-                        (indices, bandwidths, inverse),
-                    )  # fmt: skip
-                    known, step = uint32(NOBODY), uint32(0)
+                    draws = indices, bandwidths, inverse
+                    make_draws(problems, (first, n, policy, key), order, k, begin, some, h, draws)
+                    last, step = uint32(NO_POINT), uint32(0)
                     while step < uint32(some):
                         i = uint32(indices[step])
                         if dim > 0:
-                            square = move(xs, n, w, i, inverse[step], known, place, partial, page)
-                            page, known = 1 - page, i
+                            square = shift_low(xs, n, w, i, inverse[step], last, place, partial, page)
+                            page, last = 1 - page, i
                         else:
-                            square = move_any(
-                                x, n, stride, d, w, i, inverse[step], g_room[room], new_room[room], partial
-                            )
+                            g, new = scratch.weights[row], scratch.new[row]
+                            square = shift_high(state, w, i, inverse[step], g, new, partial)
                         if uint32(me) == i % uint32(threads):
                             lengths[i] = square
                         largest = max(largest, real(square))
                         step = uint32(step + uint32(1))
                     h = bandwidths[some - 1]
-                    sync()  # nobody needs these draws any more, and everyone sees the last move
+                    sync()  # the draws are not needed any more, and every thread sees the last move
                 k, sweeps = k + n, sweeps + 1
-                if me == 0 and sweeps <= shifts.shape[1]:
-                    shifts[chain, sweeps - 1] = math.sqrt(largest)
-                outcome = judged(x, n, stride, d, recipe, rule, h, k, sweeps, lengths, partial)
+                if me == 0 and sweeps <= results.max_shifts.shape[1]:
+                    results.max_shifts[number, sweeps - 1] = math.sqrt(largest)
+                outcome = check(chains, number, state, h, k, sweeps, lengths, partial)
             if in_shared:
                 for j in range(me, stride * d, threads):
-                    state[j] = x[j]
+                    kept[j] = x[j]
             for j in range(me, n, threads):
                 lengths[j] = math.sqrt(lengths[j])
             if me == 0:
-                ends[chain, H], ends[chain, UPDATES] = h, k
-                ends[chain, SWEEPS], ends[chain, OUTCOME] = sweeps, outcome
+                results.h[number], results.updates[number] = h, k
+                results.sweeps[number], results.outcome[number] = sweeps, outcome
                 cuda.atomic.add(flags, ENDED, 1)
             cuda.syncthreads()
 
@@ -228,31 +286,30 @@ def chains_kernel(shape: Shape) -> Any:
 
 
 @cache
-def draws_kernel(shape: Shape) -> Any:
-    """Return the kernel that applies given draws to one state, by one block.
+def draws_kernel(spec: KernelSpec) -> Any:
+    """Return the kernel ``(x, n, d, w, indices, inverse, lengths, g, new)`` that applies draws to one state.
 
-    (x, n, d, w, indices, inverse, lengths, g_room, new_room): x is (rows, columns) with the coordinates of n points,
-    for dimensions up to three far away beyond them; inverse has h^-2.
+    It runs in one block. x has the coordinates of n points as rows, padded as `low_shifter` requires. `inverse` is
+    h^-2, and g and new are scratch for n and d numbers.
     """
-    dim, threads = shape.dim, shape.threads
-    warps, sync = block_of(threads).warps, block_of(threads).sync
-    move, move_any = low_mover(shape), any_mover(shape)
-    kind = float32 if shape.single else float64
+    dim, real, block = spec.dim, spec.real, block_of(spec.threads)
+    warps, sync = block.warps, block.sync
+    shift_low, shift_high = low_shifter(spec), high_shifter(spec)
 
     @kernel_of(128)
-    def kernel(x, n, d, w, indices, inverse, lengths, g_room, new_room):  # type: ignore[no-untyped-def]
+    def kernel(x, n, d, w, indices, inverse, lengths, g, new):  # type: ignore[no-untyped-def]
         partial = cuda.shared.array((2, 4, warps), float64)
-        place = cuda.local.array(3, kind)
-        stride, known, page = x.shape[1], uint32(NOBODY), 0
-        state = x.reshape(x.size)
-        xs = state[:stride], state[(dim > 1) * stride :], state[(dim > 2) * 2 * stride :]
+        place = cuda.local.array(3, real)
+        stride, last, page = x.shape[1], uint32(NO_POINT), 0
+        flat = x.reshape(x.size)
+        xs = flat[:stride], flat[(dim > 1) * stride :], flat[(dim > 2) * 2 * stride :]
         for step in range(len(indices)):
             i = uint32(indices[step])
             if dim > 0:
-                square = move(xs, n, w, i, inverse[step], known, place, partial, page)
-                page, known = 1 - page, i
+                square = shift_low(xs, n, w, i, inverse[step], last, place, partial, page)
+                page, last = 1 - page, i
             else:
-                square = move_any(state, n, stride, d, w, i, inverse[step], g_room, new_room, partial)
+                square = shift_high((flat, n, stride, d), w, i, inverse[step], g, new, partial)
             if cuda.threadIdx.x == 0:
                 lengths[step] = math.sqrt(square)
         sync()

@@ -1,8 +1,8 @@
-"""Climbing on the device, for many points in one to three dimensions: sums by cells.
+"""Climbing on the device, for many points in one to three dimensions: sums over the cells of a grid.
 
-The data lie in the cells of a grid. A cell out of reach of a climber counts nothing, one wholly within reach counts by
-its moments, which is exact for flat and biweight weights, polynomials of the distance; the others are opened. With
-other weights all cells within reach are opened. A thread has a climber and takes it to its end.
+Cells out of reach of a climber are skipped. A cell entirely within reach contributes by its moments, which is exact for
+flat and biweight weights, because these are polynomials. The points of all other cells are visited. Each thread has one
+climber and takes it to its end.
 """
 
 from __future__ import annotations
@@ -15,17 +15,22 @@ import numpy as np
 from numba import cuda
 
 from modeseek._common.types import Array, IntArray
-from modeseek.meanshift.engines.cuda.kernels.device import kernel_of
+from modeseek.meanshift.engines.cuda.kernels.block import device, kernel_of
 from modeseek.meanshift.engines.cuda.kernels.single_shift import weight_of
+from modeseek.meanshift.engines.moment_tree.sums import low_power_sums
 
-__all__ = ["BY_MOMENTS", "Cells", "build_cells", "climb_kernel"]
+__all__ = ["Cells", "build_cells", "climb_kernel"]
 
-# profiles whose weights are polynomials of second degree at most in the coordinates, by code: flat, biweight
-BY_MOMENTS = (0, 1)
-# most cells of a grid, and of a bandwidth along an axis
-MOST_CELLS, FINEST = 1 << 22, 24
-# points asked, among so many, how many others are within reach
-ASKED, AMONG = 64, 4096
+FLAT = 0
+BIWEIGHT = 1
+# Entry of the sums that holds the sum of weights; the first entries hold the sums of weighted differences.
+TOTAL = 3
+MAX_CELLS = 1 << 22
+# Cells per bandwidth along an axis.
+MAX_FINENESS = 24
+# The density is estimated from the neighbours of some points among a sample.
+SAMPLE_QUERIES = 64
+SAMPLE_POINTS = 4096
 
 
 class Cells(NamedTuple):
@@ -34,107 +39,144 @@ class Cells(NamedTuple):
     Attributes
     ----------
     origin : (d,) array
-        The grid's lowest corner.
+        The lowest corner of the grid.
     side : float
     shape : (d,) integer array
-        Cells along each axis.
+        Number of cells along each axis.
     starts : (cells + 1,) integer array
-        Where each cell's points begin.
+        Index of the first point of each cell.
     points : (d, n) array
-        In the order of cells.
+        Sorted by cell.
     weights : (n,) array
     moments : (cells, k) array
-        About a cell's centre: weight, sums of u, of the products of its coordinates (lower triangle), of |u|^2 u.
-    order : (n,) integer array
-        Which point stands where.
+        Moments of each cell, as `moment_tree.sums.low_power_sums` requires.
     """
 
-    origin: Array
+    origin: Any
     side: float
-    shape: IntArray
-    starts: IntArray
-    points: Array
-    weights: Array
-    moments: Array
-    order: IntArray
+    shape: Any
+    starts: Any
+    points: Any
+    weights: Any
+    moments: Any
 
     def cell_of(self, places: Array) -> IntArray:
-        """Return the cell of each place, the nearest for those outside."""
-        steps = np.clip(np.floor((places - self.origin) / self.side).astype(np.int64), 0, self.shape - 1)
-        return np.ravel_multi_index(tuple(steps.T), tuple(self.shape))
+        """Return the cell of each position; the nearest cell for positions outside the grid."""
+        return _cell_of(places, self.origin, self.side, self.shape)
+
+    def on_device(self) -> Cells:
+        """Return the cells with all arrays on the device."""
+        return Cells(*(cuda.to_device(field) if isinstance(field, np.ndarray) else field for field in self))
 
 
-def build_cells(points: Array, weights: Array, h: float, by_moments: bool) -> Cells:
-    """Put points into cells whose side is a fraction of h that the crowding asks for."""
-    x = points.astype(np.float64)
-    side = h / (_fineness(x, h) if by_moments else 2)
+def build_cells(points: Array, weights: Array, h: float, code: int, fineness: int | None) -> Cells:
+    """Sort points into cells whose side is h / fineness; None chooses the fineness from the density of the points."""
+    x, by_moments = points.astype(np.float64), code in (FLAT, BIWEIGHT)
+    side = h / (fineness or (_fineness(x, h) if by_moments else 2))
     low, extent = x.min(axis=0), np.ptp(x, axis=0)
-    while np.prod(np.floor(extent / side) + 1.0) > MOST_CELLS:
+    while np.prod(np.floor(extent / side) + 1.0) > MAX_CELLS:
         side *= 1.25
     shape = (np.floor(extent / side) + 1).astype(np.int64)
-    empty = Cells(low, side, shape, low[:0], x, weights, low[:0], low[:0])
-    cell = empty.cell_of(x)
+    cell, count = _cell_of(x, low, side, shape), int(np.prod(shape))
     order = np.argsort(cell, kind="stable")
-    count = int(np.prod(shape))
     starts = np.zeros(count + 1, dtype=np.int32)
     np.cumsum(np.bincount(cell, minlength=count), out=starts[1:])
     x, cell, w = x[order], cell[order], weights[order].astype(np.float64)
-    moments = _moments(x, w, cell, empty) if by_moments else np.zeros((1, 1))
-    return Cells(low, side, shape, starts, np.ascontiguousarray(x.T), w, moments, order)
+    centers = low + (np.stack(np.unravel_index(cell, tuple(shape)), axis=1) + 0.5) * side
+    moments = _moments((x - centers) / (0.5 * side), w, cell, count) if by_moments else np.zeros((1, 1))
+    return Cells(low, side, shape, starts, np.ascontiguousarray(x.T), w, moments)
+
+
+def _cell_of(places: Array, origin: Array, side: float, shape: IntArray) -> IntArray:
+    steps = np.clip(np.floor((places - origin) / side).astype(np.int64), 0, shape - 1)
+    return np.ravel_multi_index(tuple(steps.T), tuple(shape))
 
 
 def _fineness(x: Array, h: float) -> int:
-    """Return cells to a bandwidth: opened ones cost what lies in them, the others what they are."""
+    """Return cells per bandwidth, balancing the cost of visiting points and the cost of visiting cells."""
     n = len(x)
-    some = x[np.linspace(0, n - 1, min(n, AMONG)).astype(np.intp)]
-    asked = some[np.linspace(0, len(some) - 1, min(len(some), ASKED)).astype(np.intp)]
-    near = np.square(asked[:, None] - some[None]).sum(axis=2) <= h * h
-    crowd = n * float(near.mean())
-    return int(np.clip(round((0.075 * crowd) ** (1 / 3)), 2, FINEST))
+    sample = x[np.linspace(0, n - 1, min(n, SAMPLE_POINTS)).astype(np.intp)]
+    queries = sample[np.linspace(0, len(sample) - 1, min(len(sample), SAMPLE_QUERIES)).astype(np.intp)]
+    near = np.square(queries[:, None] - sample[None]).sum(axis=2) <= h * h
+    return int(np.clip(round((0.075 * n * float(near.mean())) ** (1 / 3)), 2, MAX_FINENESS))
 
 
-def _moments(x: Array, w: Array, cell: IntArray, cells: Cells) -> Array:
-    d, count = x.shape[1], int(np.prod(cells.shape))
-    steps = np.stack(np.unravel_index(cell, tuple(cells.shape)), axis=1)
-    u = x - (cells.origin + (steps + 0.5) * cells.side)
-    square = np.einsum("ij,ij->i", u, u)
-    terms = [np.ones(len(x)), *u.T]
-    terms += [u[:, a] * u[:, b] for a in range(d) for b in range(a + 1)]
-    terms += [square * column for column in u.T]
+def _moments(u: Array, w: Array, cell: IntArray, count: int) -> Array:
+    d, square = u.shape[1], np.einsum("ij,ij->i", u, u)
+    terms = [np.ones(len(u)), *u.T]
+    for b in range(d):
+        terms += [*(u[:, a] * u[:, b] for a in range(b + 1)), square * u[:, b]]
     return np.column_stack([np.bincount(cell, weights=w * term, minlength=count) for term in terms])
 
 
 @cache
 def climb_kernel(code: int, dim: int) -> Any:
-    """Return the kernel that takes climbers to their ends.
+    """Return the kernel ``(cells, h, tol, most, spherical, ends, last, steps)`` that takes climbers to their ends.
 
-    (origin, side, shape, starts, x, w, moments, h, tol, most, spherical, ends, last, steps): `ends` (m, d) has where
-    climbers start, and gets where they end; `last` and `steps` the length of their last step and their number.
+    `ends` (m, d) has the starting positions, which the kernel replaces by the ends. `last` and `steps` get the length
+    of the last step and the number of steps. A climber stops after a step of at most tol * h, or after `most` steps.
     """
-    weight, by_moments = weight_of(code, False), code in BY_MOMENTS
-    quadratic = code == 1
-    FIRST, SECOND = 1, 1 + dim
-    THIRD = SECOND + dim * (dim + 1) // 2
+    weight, moment_sums = weight_of(code, False), device(low_power_sums)
+
+    @device
+    def add_points(x, w, begin, end, q, inv, s):  # type: ignore[no-untyped-def]
+        """Add points to the sums s."""
+        for p in range(begin, end):
+            r = 0.0
+            for c in range(dim):
+                a = x[c, p] - q[c]
+                r += a * a
+            g = weight(r * inv) * w[p]
+            s[TOTAL] += g
+            for c in range(dim):
+                s[c] += g * (x[c, p] - q[c])
+
+    @device
+    def add_cell(cells, i, j, z, q, h, delta, s):  # type: ignore[no-untyped-def]
+        """Add the cell (i, j, z) to the sums s."""
+        origin, side, shape, starts, x, w, moments = cells
+        inv, reach = 1.0 / (h * h), h * h
+        cell = i
+        if dim > 1:
+            cell = cell * shape[1] + j
+        if dim > 2:
+            cell = cell * shape[2] + z
+        begin, end = starts[cell], starts[cell + 1]
+        near = far = 0.0
+        for c in range(dim):
+            step = i if c == 0 else (j if c == 1 else z)
+            delta[c] = origin[c] + (step + 0.5) * side - q[c]
+            away = max(abs(delta[c]) - 0.5 * side, 0.0)
+            near += away * away
+            away = abs(delta[c]) + 0.5 * side
+            far += away * away
+        if begin == end or near > reach * (1.0 + 1e-9):
+            return
+        if code <= BIWEIGHT and far < reach * (1.0 - 1e-9):
+            place = delta[0], delta[1], delta[2]
+            total, s0, s1, s2 = moment_sums(dim, code, moments[cell], 0.5 * side, place, inv)
+            s[0], s[1], s[2], s[TOTAL] = s[0] + s0, s[1] + s1, s[2] + s2, s[TOTAL] + total
+        else:
+            add_points(x, w, begin, end, q, inv, s)
 
     @kernel_of(128)
-    def kernel(origin, side, shape, starts, x, w, moments, h, tol, most, spherical, ends, last, steps):  # type: ignore[no-untyped-def]
+    def kernel(cells, h, tol, most, spherical, ends, last, steps):  # type: ignore[no-untyped-def]
         k = cuda.grid(1)
         if k >= len(ends):
             return
-        inv, reach = 1.0 / (h * h), h * h
+        origin, side, shape = cells[0], cells[1], cells[2]
         q = cuda.local.array(3, np.float64)
-        s = cuda.local.array(3, np.float64)
+        s = cuda.local.array(4, np.float64)
         delta = cuda.local.array(3, np.float64)
         low = cuda.local.array(3, np.int32)
         high = cuda.local.array(3, np.int32)
         for c in range(3):
             low[c] = high[c] = 0
-            q[c] = s[c] = delta[c] = 0.0
-        for c in range(dim):
-            q[c] = ends[k, c]
+            s[c] = delta[c] = 0.0
+            q[c] = ends[k, c] if c < dim else 0.0
         length, done = math.inf, 0
         while done < most and length > tol * h:
-            total = 0.0
+            s[TOTAL] = 0.0
             for c in range(dim):
                 s[c] = 0.0
                 low[c] = max(0, math.floor((q[c] - h - origin[c]) / side))
@@ -142,63 +184,8 @@ def climb_kernel(code: int, dim: int) -> Any:
             for i in range(low[0], high[0] + 1):
                 for j in range(low[1], high[1] + 1):
                     for z in range(low[2], high[2] + 1):
-                        cell = i
-                        if dim > 1:
-                            cell = cell * shape[1] + j
-                        if dim > 2:
-                            cell = cell * shape[2] + z
-                        begin, end = starts[cell], starts[cell + 1]
-                        if begin == end:
-                            continue
-                        near = far = 0.0
-                        for c in range(dim):
-                            step = i if c == 0 else (j if c == 1 else z)
-                            delta[c] = origin[c] + (step + 0.5) * side - q[c]
-                            away = max(abs(delta[c]) - 0.5 * side, 0.0)
-                            near += away * away
-                            away = abs(delta[c]) + 0.5 * side
-                            far += away * away
-                        if near > reach * (1.0 + 1e-9):
-                            continue
-                        if by_moments and far < reach * (1.0 - 1e-9):
-                            mass = moments[cell, 0]
-                            if not quadratic:
-                                total += mass
-                                for c in range(dim):
-                                    s[c] += delta[c] * mass + moments[cell, FIRST + c]
-                                continue
-                            square = along = spread = 0.0
-                            at = SECOND
-                            for c in range(dim):
-                                square += delta[c] * delta[c]
-                                along += delta[c] * moments[cell, FIRST + c]
-                                at += c
-                                spread += moments[cell, at]
-                                at += 1
-                            total += mass - inv * (square * mass + 2.0 * along + spread)
-                            for c in range(dim):
-                                turned = 0.0
-                                for e in range(dim):
-                                    a, b = max(c, e), min(c, e)
-                                    turned += moments[cell, SECOND + a * (a + 1) // 2 + b] * delta[e]
-                                first = delta[c] * mass + moments[cell, FIRST + c]
-                                s[c] += first - inv * (
-                                    square * first
-                                    + (2.0 * along + spread) * delta[c]
-                                    + 2.0 * turned
-                                    + moments[cell, THIRD + c]
-                                )
-                            continue
-                        for p in range(begin, end):
-                            r = 0.0
-                            for c in range(dim):
-                                delta[c] = x[c, p] - q[c]
-                                r += delta[c] * delta[c]
-                            g = weight(r * inv) * w[p]
-                            total += g
-                            for c in range(dim):
-                                s[c] += g * delta[c]
-            scale = 1.0 / total if total > 0.0 else 0.0
+                        add_cell(cells, i, j, z, q, h, delta, s)
+            scale = 1.0 / s[TOTAL] if s[TOTAL] > 0.0 else 0.0
             square = 0.0
             for c in range(dim):
                 s[c] = q[c] + s[c] * scale

@@ -1,19 +1,28 @@
-"""Bandwidth policies on the device: the arithmetic of `modeseek.meanshift.bandwidth.steps`, chosen by number.
+"""Bandwidth policies on the device, compiled from `modeseek.meanshift.bandwidth.steps`.
 
-A recipe is a row of numbers: policy, h_min, h_0, h_max, nu, a, as in `modeseek.meanshift.bandwidth.PolicyCode`.
+A policy is a row of numbers: the fields of `modeseek.meanshift.bandwidth.PolicyCode`.
 """
 
 from __future__ import annotations
 
-from modeseek.meanshift.bandwidth import steps
-from modeseek.meanshift.engines.cuda.kernels.device import device
+from modeseek.meanshift.bandwidth import PolicyCode, steps
+from modeseek.meanshift.engines.cuda.kernels.block import device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
 
-__all__ = ["H_0", "WALK", "drawn", "frozen", "nu_of", "upper", "walked"]
+__all__ = ["H_0", "WALK", "draw", "draw_walk", "frozen", "nu_of", "upper"]
 
-CONSTANT, UNIFORM, SHRINKING, ANCHORED, WALK = range(5)
-H_MIN, H_0, H_MAX, NU, A = range(1, 6)
-# as in `meanshift.chains.algorithms`: a bandwidth that a draw changes by less than this share of it counts as fixed
+# The policies, by their position in `CODED_POLICIES`.
+UNIFORM = 1
+SHRINKING = 2
+ANCHORED = 3
+WALK = 4
+# The columns of a row.
+H_MIN = PolicyCode._fields.index("h_min")
+H_0 = PolicyCode._fields.index("h_0")
+H_MAX = PolicyCode._fields.index("h_max")
+NU = PolicyCode._fields.index("nu")
+A = PolicyCode._fields.index("a")
+# As in `meanshift.chains.algorithms`: a bandwidth is fixed if a draw changes it by at most this share.
 FROZEN = 1e-5
 
 _log_log = device(translated(steps.log_log))
@@ -29,50 +38,51 @@ _walk_room = device(translated(steps.walk_room))
 
 
 @device
-def nu_of(recipe, k):  # type: ignore[no-untyped-def]
+def nu_of(policy, k):  # type: ignore[no-untyped-def]
     """Return nu_k."""
-    return _log_log(float(k)) if recipe[NU] == 0 else _power(float(k), recipe[A])
+    return _log_log(float(k)) if policy[NU] == 0 else _power(float(k), policy[A])
 
 
 @device
-def drawn(recipe, u, k):  # type: ignore[no-untyped-def]
-    """Return the bandwidth of draw k = 1, 2, ...; a walk needs `walked`."""
-    if recipe[0] == UNIFORM:
-        return _uniform(u, recipe[H_MIN], recipe[H_MAX])
-    if recipe[0] == SHRINKING:
-        return _shrinking(u, nu_of(recipe, k), recipe[H_MIN], recipe[H_0], recipe[H_MAX])
-    if recipe[0] == ANCHORED:
-        room = _anchored_room(recipe[H_MIN], recipe[H_0], recipe[H_MAX])
-        return _anchored(u, nu_of(recipe, k), room, recipe[H_MIN], recipe[H_0], recipe[H_MAX])
-    return recipe[H_0]
+def draw(policy, u, k):  # type: ignore[no-untyped-def]
+    """Return the bandwidth of draw k = 1, 2, ... from the uniform number u; for a walk see `draw_walk`."""
+    h_min, h_0, h_max = policy[H_MIN], policy[H_0], policy[H_MAX]
+    if policy[0] == UNIFORM:
+        return _uniform(u, h_min, h_max)
+    if policy[0] == SHRINKING:
+        return _shrinking(u, nu_of(policy, k), h_min, h_0, h_max)
+    if policy[0] == ANCHORED:
+        return _anchored(u, nu_of(policy, k), _anchored_room(h_min, h_0, h_max), h_min, h_0, h_max)
+    return h_0
 
 
 @device
-def walked(recipe, u, nu, h):  # type: ignore[no-untyped-def]
-    """Return where a walk goes from h."""
-    room = _walk_room(h, recipe[H_MIN], recipe[H_MAX])
-    return h if room == 0.0 else _walk(u, nu, room, h, recipe[H_MIN], recipe[H_MAX])
+def draw_walk(policy, u, nu, h):  # type: ignore[no-untyped-def]
+    """Return the next bandwidth of a walk at h."""
+    room = _walk_room(h, policy[H_MIN], policy[H_MAX])
+    return h if room == 0.0 else _walk(u, nu, room, h, policy[H_MIN], policy[H_MAX])
 
 
 @device
-def upper(recipe, h, k):  # type: ignore[no-untyped-def]
-    """Return the largest bandwidth still to come after k draws."""
-    if recipe[0] == SHRINKING:
-        return _shrinking_upper(nu_of(recipe, k + 1), recipe[H_0], recipe[H_MAX])
-    if recipe[0] == ANCHORED:
-        room = _anchored_room(recipe[H_MIN], recipe[H_0], recipe[H_MAX])
-        return _anchored_upper(nu_of(recipe, k + 1), room, recipe[H_0], recipe[H_MAX])
-    if recipe[0] == WALK:
-        return h if _walk_room(h, recipe[H_MIN], recipe[H_MAX]) == 0.0 else recipe[H_MAX]
-    return recipe[H_MAX]
+def upper(policy, h, k):  # type: ignore[no-untyped-def]
+    """Return the largest bandwidth that can be drawn after k draws."""
+    h_min, h_0, h_max = policy[H_MIN], policy[H_0], policy[H_MAX]
+    if policy[0] == SHRINKING:
+        return _shrinking_upper(nu_of(policy, k + 1), h_0, h_max)
+    if policy[0] == ANCHORED:
+        return _anchored_upper(nu_of(policy, k + 1), _anchored_room(h_min, h_0, h_max), h_0, h_max)
+    if policy[0] == WALK:
+        return h if _walk_room(h, h_min, h_max) == 0.0 else h_max
+    return h_max
 
 
 @device
-def frozen(recipe, h, k):  # type: ignore[no-untyped-def]
-    """Tell whether the next draw cannot change h by more than FROZEN of it."""
-    if recipe[0] == WALK:
-        nu = nu_of(recipe, k + 1)
-        low, high = walked(recipe, 0.0, nu, h), walked(recipe, 1.0 - 2.0**-53, nu, h)
+def frozen(policy, h, k):  # type: ignore[no-untyped-def]
+    """Return whether the next draw changes h by at most FROZEN * h."""
+    largest = 1.0 - 2.0**-53
+    if policy[0] == WALK:
+        nu = nu_of(policy, k + 1)
+        low, high = draw_walk(policy, 0.0, nu, h), draw_walk(policy, largest, nu, h)
     else:
-        low, high = drawn(recipe, 0.0, k + 1), drawn(recipe, 1.0 - 2.0**-53, k + 1)
+        low, high = draw(policy, 0.0, k + 1), draw(policy, largest, k + 1)
     return abs(low - h) <= FROZEN * h and abs(high - h) <= FROZEN * h

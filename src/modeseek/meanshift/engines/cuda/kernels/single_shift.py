@@ -1,4 +1,4 @@
-"""Moving one point on the device: a sum over all points, which the threads of a block share."""
+"""Device functions that move one point: a sum over all points, shared by the threads of a block."""
 
 from __future__ import annotations
 
@@ -10,29 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda, float64, uint32, uint64
 
-from modeseek.meanshift.engines.cuda.kernels.device import LANES, block_of, device
+from modeseek.meanshift.engines.cuda.kernels.block import LANES, block_of, device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
-from modeseek.meanshift.kernels import formulas
+from modeseek.meanshift.engines.shared_kernels import SHAPES
 
-__all__ = ["FAR", "FAR_SINGLE", "GROUP", "LOW", "Shape", "any_mover", "low_mover", "weight_of"]
+__all__ = ["MAX_LOW", "UNROLL", "KernelSpec", "high_shifter", "low_shifter", "stride_of", "weight_of"]
 
-# up to this dimension all coordinates stay in registers
-LOW = 3
-# points summed before the next look at the index
-GROUP = 4
-# a place out of everyone's reach, whose squared distance is still a number
-FAR, FAR_SINGLE = 1e153, 1e18
-
-SHAPES = (
-    formulas.flat_weight,
-    formulas.biweight_shape,
-    formulas.triweight_shape,
-    formulas.quadweight_shape,
-    formulas.gaussian_k,
-)
+# Up to this dimension, all coordinates stay in registers.
+MAX_LOW = 3
+# Points that a thread adds between two tests of the loop condition.
+UNROLL = 4
 
 
-class Shape(NamedTuple):
+class KernelSpec(NamedTuple):
     """What a kernel is compiled for.
 
     Attributes
@@ -40,13 +30,13 @@ class Shape(NamedTuple):
     code : int
         The profile.
     dim : int
-        Dimensions up to `LOW`; 0 for every higher number.
+        The dimension up to `MAX_LOW`; 0 for every higher dimension.
     weighted, spherical, single : bool
-        Whether weights differ, points are on the unit sphere, numbers are of single precision.
+        Whether weights differ, points lie on the unit sphere, numbers have single precision.
     threads : int
-        Threads in a block, a power of two.
+        Threads per block, a power of two.
     shared : bool
-        Whether a state fits the memory that a block has for itself.
+        Whether a state fits into shared memory.
     """
 
     code: int
@@ -55,52 +45,67 @@ class Shape(NamedTuple):
     spherical: bool
     single: bool
     threads: int
-    shared: bool
+    shared: bool = False
+
+    @property
+    def real(self) -> type:
+        """The type of the coordinates."""
+        return np.float32 if self.single else np.float64
+
+    @property
+    def far(self) -> Any:
+        """A coordinate beyond the reach of every point, whose square is finite."""
+        return self.real(1e18 if self.single else 1e153)
+
+
+def stride_of(n: int, spec: KernelSpec) -> int:
+    """Return the distance between the coordinates of a state of n points."""
+    whole = UNROLL * spec.threads
+    return -(-n // whole) * whole if spec.dim else n
 
 
 @cache
 def weight_of(code: int, single: bool) -> Callable[..., Any]:
-    """Return the weight of a built-in profile, up to a factor."""
+    """Return the device function of the weight of a built-in profile, without its constant factor."""
     return device(translated(SHAPES[code], np.float32 if single else np.float64))
 
 
 @cache
-def low_mover(shape: Shape) -> Callable[..., Any]:
-    """Return the device function that moves a point, up to `LOW` dimensions.
+def low_shifter(spec: KernelSpec) -> Callable[..., Any]:
+    """Return the device function that moves a point, for up to `MAX_LOW` dimensions.
 
-    (xs, n, w, i, inv, known, place, partial, page) -> square of the length; inv is h^-2. xs are three arrays, of which
-    the first `dim` have the coordinates, as many as a multiple of `GROUP` threads: beyond the points everything is far
-    away. `place` is where the last moved point `known` is, and gets where i is. Indices have no sign, which spares
-    a look at it.
+    ``(xs, n, w, i, inv, last, place, partial, page)`` returns the squared length of the move. xs are three arrays, the
+    first `dim` of which hold the coordinates, padded by points far away to a multiple of UNROLL * threads. inv is h^-2.
+    `last` is the point moved before, whose position is in `place`; the function replaces it by the position of point i.
+    Indices are unsigned, which saves a test for negative ones.
     """
-    dim, weighted, spherical, threads = shape.dim, shape.weighted, shape.spherical, shape.threads
-    weight, total_of, sync = weight_of(shape.code, shape.single), block_of(threads).total, block_of(threads).sync
-    fold, put, join = total_of
-    real = np.float32 if shape.single else np.float64
+    dim, weighted, spherical, threads = spec.dim, spec.weighted, spec.spherical, spec.threads
+    weight, block, real = weight_of(spec.code, spec.single), block_of(threads), spec.real
+    sync, (warp, put, join, _) = block.sync, block.total
 
     @device
-    def add(sums, x0, x1, x2, w, j, last, q0, q1, q2, inv):  # type: ignore[no-untyped-def]
+    def add(sums, xs, w, j, end, q, inv):  # type: ignore[no-untyped-def]
         """Add point j to the sums of weights and of weighted differences."""
         total, s0, s1, s2 = sums
-        a = x0[j] - q0
+        a = xs[0][j] - q[0]
         r = a * a
         b = c = real(0.0)
         if dim > 1:
-            b = x1[j] - q1
+            b = xs[1][j] - q[1]
             r += b * b
         if dim > 2:
-            c = x2[j] - q2
+            c = xs[2][j] - q[2]
             r += c * c
         g = weight(r * inv)
         if weighted:
-            g *= w[min(j, last)]
-        # a product with 0 is not nothing to a compiler, since the other number may be none
+            g *= w[min(j, end)]
+        # the compiler cannot drop a product with 0, because the other factor may be NaN
         return total + g, s0 + g * a, s1 + g * b if dim > 1 else s1, s2 + g * c if dim > 2 else s2
 
     @device
-    def move(xs, n, w, i, inv, known, place, partial, page):  # type: ignore[no-untyped-def]
+    def shift(xs, n, w, i, inv, last, place, partial, page):  # type: ignore[no-untyped-def]
         me, (x0, x1, x2) = cuda.threadIdx.x, xs
-        if i != known:
+        if i != last:
             place[0] = x0[i]
             if dim > 1:
                 place[1] = x1[i]
@@ -108,25 +113,25 @@ def low_mover(shape: Shape) -> Callable[..., Any]:
                 place[2] = x2[i]
         q0 = place[0]
         q1, q2 = place[1] if dim > 1 else real(0.0), place[2] if dim > 2 else real(0.0)
-        inv = real(inv)
-        # as wide as an address: what is added to it is then part of the instruction that loads
-        j, end, step, last = uint64(me), uint64(len(x0)), uint64(threads), uint64(n - 1)
+        q, inv = (q0, q1, q2), real(inv)
+        # 64 bits, as wide as an address: the load instruction then adds the offset itself
+        j, end, step, final = uint64(me), uint64(len(x0)), uint64(threads), uint64(n - 1)
         sums = (real(0.0), real(0.0), real(0.0), real(0.0))
-        while j < end:  # several at a time, so that none waits for the one before
-            sums = add(sums, x0, x1, x2, w, j, last, q0, q1, q2, inv)
-            sums = add(sums, x0, x1, x2, w, j + step, last, q0, q1, q2, inv)
-            sums = add(sums, x0, x1, x2, w, j + uint64(2) * step, last, q0, q1, q2, inv)
-            sums = add(sums, x0, x1, x2, w, j + uint64(3) * step, last, q0, q1, q2, inv)
-            j += uint64(GROUP) * step
+        while j < end:
+            sums = add(sums, xs, w, j, final, q, inv)
+            sums = add(sums, xs, w, j + step, final, q, inv)
+            sums = add(sums, xs, w, j + uint64(2) * step, final, q, inv)
+            sums = add(sums, xs, w, j + uint64(3) * step, final, q, inv)
+            j += uint64(UNROLL) * step
         total, s0, s1, s2 = sums
-        mass, m0, m1, m2 = fold(total), fold(s0), s1, s2
+        mass, m0, m1, m2 = warp(total), warp(s0), s1, s2
         put(partial, page, 0, mass)
         put(partial, page, 1, m0)
         if dim > 1:
-            m1 = fold(s1)
+            m1 = warp(s1)
             put(partial, page, 2, m1)
         if dim > 2:
-            m2 = fold(s2)
+            m2 = warp(s2)
             put(partial, page, 3, m2)
         sync()
         mass, m0 = real(join(partial, page, 0, mass)), real(join(partial, page, 1, m0))
@@ -143,54 +148,44 @@ def low_mover(shape: Shape) -> Callable[..., Any]:
             else:
                 m0, m1, m2 = q0, q1, q2
         place[0], place[1], place[2] = m0, m1, m2
-        if uint32(me) == i % uint32(threads):  # who reads this point in sums to come: nobody has to wait
+        if uint32(me) == i % uint32(threads):  # the thread that reads this point in later sums, so that none waits
             x0[i] = m0
             if dim > 1:
                 x1[i] = m1
             if dim > 2:
                 x2[i] = m2
-        a, b, c = m0 - q0, m1 - q1, m2 - q2
-        square = a * a
+        square = (m0 - q0) * (m0 - q0)
         if dim > 1:
-            square += b * b
+            square += (m1 - q1) * (m1 - q1)
         if dim > 2:
-            square += c * c
+            square += (m2 - q2) * (m2 - q2)
         return square
 
-    return move
+    return shift
 
 
 @cache
-def any_mover(shape: Shape) -> Callable[..., Any]:
-    """Return the same for any dimension: weights of all points first, then one coordinate after the other.
+def high_shifter(spec: KernelSpec) -> Callable[..., Any]:
+    """Return the same for any dimension: the weights of all points first, then one coordinate after the other.
 
-    (x, n, stride, d, w, i, inv, g, new, partial) -> square of the length; g and new are room for n and d numbers.
-    There is a barrier before it returns.
+    ``(state, w, i, inv, g, new, partial)`` returns the squared length of the move after a barrier. `state` is the tuple
+    (x, n, stride, d), and g and new are scratch for n and d numbers.
     """
-    weighted, spherical, threads = shape.weighted, shape.spherical, shape.threads
-    block, weight = block_of(threads), weight_of(shape.code, shape.single)
-    sync, warps, (fold, put, join) = block.sync, block.warps, block.total
-    real = np.float32 if shape.single else np.float64
+    weighted, spherical, threads = spec.weighted, spec.spherical, spec.threads
+    block, weight, real = block_of(threads), weight_of(spec.code, spec.single), spec.real
+    sync, warps, (warp, _, _, block_sum) = block.sync, block.warps, block.total
 
     @device
-    def block_sum(x, partial, page):  # type: ignore[no-untyped-def]
-        x = fold(x)
-        put(partial, page, 0, x)
-        sync()
-        return join(partial, page, 0, x)
-
-    @device
-    def move(x, n, stride, d, w, i, inv, g, new, partial):  # type: ignore[no-untyped-def]
-        me = cuda.threadIdx.x
-        inv = real(inv)
-        total = real(0.0)
+    def shift(state, w, i, inv, g, new, partial):  # type: ignore[no-untyped-def]
+        x, n, stride, d = state
+        me, inv, total = cuda.threadIdx.x, real(inv), real(0.0)
         for j in range(me, n, threads):
             r = s = real(0.0)
-            for c in range(0, d - 1, 2):  # two at a time, so that one need not wait for the other
+            for c in range(0, d - 1, 2):  # two sums, so that neither waits for the other
                 a = x[c * stride + j] - x[c * stride + i]
-                b = x[(c + 1) * stride + j] - x[(c + 1) * stride + i]
                 r += a * a
-                s += b * b
+                a = x[(c + 1) * stride + j] - x[(c + 1) * stride + i]
+                s += a * a
             if d % 2:
                 a = x[(d - 1) * stride + j] - x[(d - 1) * stride + i]
                 r += a * a
@@ -200,32 +195,32 @@ def any_mover(shape: Shape) -> Callable[..., Any]:
                 weight_j *= w[j]
             g[j] = weight_j
             total += weight_j
-        mass = block_sum(float64(total), partial, 0)
+        mass = block_sum(partial, 0, float64(total))
         scale = 1.0 / mass if mass > 0.0 else 0.0
         for c in range(me // LANES, d, warps):
             at, s = x[c * stride + i], real(0.0)
             for j in range(me % LANES, n, LANES):
                 if g[j] > 0.0:
                     s += g[j] * (x[c * stride + j] - at)
-            moved = at + fold(float64(s)) * scale
+            moved = at + warp(float64(s)) * scale
             if me % LANES == 0:
                 new[c] = moved
         sync()
-        factor = 1.0
+        length = 1.0
         if spherical:
             square = 0.0
             for c in range(me, d, threads):
                 square += new[c] * new[c]
-            factor = math.sqrt(block_sum(square, partial, 1))
+            length = math.sqrt(block_sum(partial, 1, square))
         square = 0.0
         for c in range(me, d, threads):
             old = x[c * stride + i]
-            if factor > 1e-12:
-                x[c * stride + i] = real(new[c] / factor)
+            if length > 1e-12:
+                x[c * stride + i] = real(new[c] / length)
             gone = float64(x[c * stride + i]) - old
             square += gone * gone
-        square = block_sum(square, partial, 0)
+        square = block_sum(partial, 0, square)
         sync()  # before the page is used again
         return square
 
-    return move
+    return shift

@@ -1,7 +1,7 @@
-"""Formulas for the device, from the text that NumPy runs.
+"""Translate formulas written for NumPy to device functions of numbers.
 
-A compiler takes a literal 1.0 for a double, and a double beside a single makes the sum a double. So literals are
-written anew in the precision of the points, and NumPy's functions become those of numbers. Nothing else changes.
+On the device, a float64 literal in an expression of float32 numbers makes the result float64. The translation therefore
+writes all literals in the precision of the points, and replaces NumPy's functions by those of `math`.
 """
 
 from __future__ import annotations
@@ -17,51 +17,49 @@ import numpy as np
 
 __all__ = ["translated"]
 
-OF_NUMBERS = {
-    "exp": "math.exp",
-    "sqrt": "math.sqrt",
-    "log10": "math.log10",
-}
+MATH_FUNCTIONS = ("exp", "sqrt", "log10")
+COMPARISONS = {"np.maximum": ">", "np.minimum": "<"}
 
 
-class _ForNumbers(ast.NodeTransformer):
-    """Rewrites literals, the module's constants and NumPy's functions."""
+class _Translator(ast.NodeTransformer):
+    """Rewrites literals, constants of the module and NumPy's functions."""
 
     def __init__(self, constants: dict[str, float]):
         self._constants = constants
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        return _real(node.value) if isinstance(node.value, float) else node
+        return _expression(f"REAL({node.value!r})") if isinstance(node.value, float) else node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return _real(self._constants[node.id]) if node.id in self._constants else node
+        return _expression(f"REAL({self._constants[node.id]!r})") if node.id in self._constants else node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        # no function: one that minds NaN takes twice the instructions
-        comparison = {"np.maximum": ">", "np.minimum": "<"}.get(ast.unparse(node.func))
+        comparison = COMPARISONS.get(ast.unparse(node.func))
         if comparison is None:
             return node
+        # a conditional expression takes half the instructions of max(), which also handles NaN
         a, b = map(ast.unparse, node.args)
-        return ast.parse(f"({a}) if ({a}) {comparison} ({b}) else ({b})", mode="eval").body
+        return _expression(f"({a}) if ({a}) {comparison} ({b}) else ({b})")
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if isinstance(node.value, ast.Name) and node.value.id == "np" and node.attr in OF_NUMBERS:
-            return ast.parse(OF_NUMBERS[node.attr], mode="eval").body
+        if isinstance(node.value, ast.Name) and node.value.id == "np" and node.attr in MATH_FUNCTIONS:
+            return _expression(f"math.{node.attr}")
         return node
 
 
-def _real(value: float) -> ast.expr:
-    return ast.parse(f"REAL({value!r})", mode="eval").body
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def translated(function: Callable[..., Any], real: type = np.float64) -> Callable[..., Any]:
-    """Return the function of numbers that a formula is, with its literals in a given precision.
+    """Return the function of numbers for a formula, with literals in a given precision.
 
     Parameters
     ----------
     function : callable
-        A function of a module, in plain arithmetic and the functions in `OF_NUMBERS`, that calls no other.
+        A function of a module that uses plain arithmetic, `np.maximum`, `np.minimum` and the functions in
+        `MATH_FUNCTIONS`, and calls no other function.
     real : type
         `np.float32` or `np.float64`.
 
@@ -80,7 +78,7 @@ def translated(function: Callable[..., Any], real: type = np.float64) -> Callabl
         argument.annotation = None
     if ast.get_docstring(definition) is not None:
         del definition.body[0]
-    tree = ast.fix_missing_locations(_ForNumbers(constants).visit(tree))
-    space: dict[str, Any] = {"math": math, "REAL": real}
-    exec(compile(tree, f"<{function.__name__} for the device>", "exec"), space)  # our own text, from our own file
-    return space[function.__name__]
+    tree = ast.fix_missing_locations(_Translator(constants).visit(tree))
+    namespace: dict[str, Any] = {"math": math, "REAL": real}
+    exec(compile(tree, f"<{function.__name__} for the device>", "exec"), namespace)
+    return namespace[function.__name__]
