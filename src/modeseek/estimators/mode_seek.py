@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.decomposition import PCA
 
-from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import Points, check_integer, seed_of
 from modeseek.estimators.base import Memberships
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection.proposers import KnnGraph
-from modeseek.selection.proposers.mode_trees import single_mode_tree, tree_of
-from modeseek.selection.proposers.proposals import neighbor_counts
-from modeseek.selection.proposers.subsampling import n_neighbors_needed
-from modeseek.selection.select import ClusterBounds, Selection, merge_clusters, select_partition
+from modeseek.selection import (
+    DEFAULT,
+    ClusterBounds,
+    KnnGraph,
+    Selection,
+    SelectionConfig,
+    build_knn_graph,
+    merge_clusters,
+    select_partition,
+)
+from modeseek.selection.modes import single_mode_tree
+from modeseek.selection.proposers.modes import density_tree
+from modeseek.selection.spherical import SphericalKMeans
 
 __all__ = ["ModeSeek"]
-
-# beyond this, directions of small variance are mostly noise to distances
-MOST_DIMENSIONS = 32
-# directions that a mixture goes by
-MOST_COORDINATES = 8
-POLISHING = 20
-# numbers in a block of products
-BLOCK = 1 << 22
 
 
 class ModeSeek(Memberships):
@@ -133,6 +132,7 @@ class ModeSeek(Memberships):
         self.verbose = verbose
         self.callbacks = callbacks
 
+    _config: ClassVar[SelectionConfig] = DEFAULT
     _many: ClassVar[int] = 100_000
     _sample_rows: ClassVar[int] = 50_000
 
@@ -149,27 +149,27 @@ class ModeSeek(Memberships):
             self.stability_, self.alternatives_, self.message_ = 1.0, [], "one cluster: fewer than three distinct rows"
             self.tree_ = single_mode_tree(points.inverse, points.weights)
             return
-        graph = self._knn_graph(points)
+        graph = build_knn_graph(points, config=self._config, n_jobs=self.n_jobs, watch=self._watch())
         found = self._choose(points, graph, bounds)
-        self.interrupted_ = bool(found.cut)
-        self._keep(points, found.labels, found.memberships if found.asked else None, found.cluster_stability)
+        self.interrupted_ = bool(found.interruption)
+        self._keep(points, found.labels, found.memberships if found.has_confidence else None, found.cluster_stability)
         self.stability_, self.alternatives_, self.message_ = found.stability, list(found.candidates), found.message
         # of a single cluster nobody was chosen
         modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
-        self.tree_ = tree_of(graph, points.inverse, found.candidates[0].setting if modes else None)
+        self.tree_ = density_tree(graph, points.inverse, found.candidates[0].setting if modes else None)
 
     def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds) -> Selection:
         seed = seed_of(self.random_state)
-        polish = _Polish(points.values) if points.geometry.spherical else None
-        found = select_partition(graph, seed=seed, bounds=bounds, polish=polish, watch=self._watch())
+        spherical = points.geometry.spherical
+        refine = SphericalKMeans(points.values, self._config.refinement_steps) if spherical else None
+        select = partial(select_partition, graph, seed=seed, refine=refine, watch=self._watch(), config=self._config)
+        found = select(bounds=bounds)
         if bounds.contains(found.n_clusters):
             return found
-        if found.cut:
+        if found.interruption:
             raise KeyboardInterrupt("ModeSeek: interrupted before there were as many clusters as asked for")
         # nobody proposed so few: of those with more, the best is merged
-        more = select_partition(
-            graph, seed=seed, bounds=ClusterBounds(bounds.min_clusters), polish=polish, watch=self._watch()
-        )
+        more = select(bounds=ClusterBounds(bounds.min_clusters))
         if more.n_clusters > bounds.max_clusters:
             return merge_clusters(more, points.values, int(bounds.max_clusters))
         return replace(
@@ -204,59 +204,8 @@ class ModeSeek(Memberships):
             )
         return ClusterBounds(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
 
-    def _knn_graph(self, points: Points) -> KnnGraph:
-        x = points.values.astype(np.float64)
-        pca = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full")
-        coordinates = pca.fit_transform(x)
-        # what columns that others determine add is rounding, and to a density a direction thinner than any
-        spread = pca.singular_values_
-        filled = max(1, int((spread > _rounding(points, spread[0])).sum()))
-        if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
-            x = coordinates
-        counts = neighbor_counts(len(x))
-        neighbours = nearest_neighbors(x, n_neighbors_needed(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
-        # distances of 0 are rounding between distinct rows
-        positive = neighbours.distances[neighbours.distances > 0]
-        least = float(positive.min()) if len(positive) else 1.0
-        neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
-        dimension = min(intrinsic_dimension(neighbours), filled)
-        return KnnGraph(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
-
     def _keep(self, points: Points, labels: IntArray, memberships: Array | None, stability: Array) -> None:
         part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)
         self._store_clusters(points, part)
         if memberships is not None:
             self._store_memberships(part, labels, memberships, stability)
-
-
-def _rounding(points: Points, longest: float) -> float:
-    """Return what rounding can add to a singular value: that of the decomposition, or that of data far from zero."""
-    largest = float(np.abs(points.values).max()) + float(np.abs(points.offset).max())
-    most, eps = max(points.values.shape), np.finfo(points.values.dtype).eps
-    return float(max(most * np.finfo(np.float64).eps * longest, 4 * np.sqrt(most) * eps * largest))
-
-
-class _Polish:
-    """On the sphere: points go to the nearest mean direction, again and again (spherical k-means)."""
-
-    def __init__(self, points: Array):
-        self._points = points.astype(np.float64)
-        self._middle = self._points.mean(axis=0)
-
-    def __call__(self, labels: IntArray, rows: IntArray) -> IntArray:
-        x = self._points[rows]
-        away = x - self._middle  # cosines of directions that hardly differ are 1, to rounding
-        for _ in range(POLISHING):
-            labels = np.unique(labels, return_inverse=True)[1]
-            means = np.zeros((int(labels.max()) + 1, x.shape[1]))
-            np.add.at(means, labels, x)
-            directions = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12) - self._middle
-            half = np.square(directions).sum(axis=1) / 2
-            # in blocks: with many clusters all at once would be a square
-            step = max(1, BLOCK // len(directions))
-            parts = [(away[i : i + step] @ directions.T - half).argmax(axis=1) for i in range(0, len(x), step)]
-            new = np.concatenate(parts)
-            if (new == labels).all():
-                break
-            labels = new
-        return np.unique(labels, return_inverse=True)[1]

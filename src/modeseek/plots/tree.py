@@ -65,7 +65,7 @@ def plot_tree(source: Source, *, level: float | None = None, ax: Axes | None = N
     peak, x = np.zeros(len(tree)), 0.0
     for hill in drawn:
         edges = x + np.concatenate([[0.0], np.cumsum(hill.weights)])
-        _draw_hill(ax, hill, edges, tree.tree.heights, look.rows[row_of[hill.points]], shades, ground, floor)
+        _draw_hill(ax, hill, edges, tree.point_tree.heights, look.rows[row_of[hill.points]], shades, ground, floor)
         top = int(np.flatnonzero(hill.points == tree.inverse[tree.row[hill.mode]])[0])
         peak[hill.mode] = (edges[top] + edges[top + 1]) / 2
         x = edges[-1] + gap
@@ -105,9 +105,9 @@ def _draw_lines(ax: Axes, tree: MergeTree, modes: list[int], peak: Array) -> Non
 
 def _floor(tree: MergeTree, n_hills: int) -> float:
     """Return the height at which the picture ends below: above it is nearly all weight, and every line."""
-    order = np.argsort(tree.tree.heights, kind="stable")
+    order = np.argsort(tree.point_tree.heights, kind="stable")
     share = np.cumsum(tree.weights[order]) / tree.weights.sum()
-    lowest = float(tree.tree.heights[order][np.searchsorted(share, BELOW)])
+    lowest = float(tree.point_tree.heights[order][np.searchsorted(share, BELOW)])
     saddles = tree.saddle[:n_hills]
     return min(lowest, float(saddles[np.isfinite(saddles)].min(initial=lowest)))
 

@@ -47,14 +47,14 @@ def hills(tree: MergeTree, level: float) -> list[Hill]:
     [(0, [1, 0]), (1, [4, 3, 2])]
     """
     # cut counts from the highest: the mode of each such label, and so of each point
-    labels = cut(tree.tree, 0.0)
+    labels = cut(tree.point_tree, 0.0)
     mode_of = np.empty(len(tree), dtype=np.intp)
     mode_of[labels[tree.inverse[tree.row]]] = np.arange(len(tree))
     basin = mode_of[labels]
     points, weights = _some(tree, basin)
     merging = np.flatnonzero(tree.prominence < level)
     # points before merges at the same height: a saddle's own point stands in the valley
-    heights = np.concatenate([tree.tree.heights[points], tree.saddle[merging]])
+    heights = np.concatenate([tree.point_tree.heights[points], tree.saddle[merging]])
     who = np.concatenate([points, -1 - merging])
     weight = np.zeros(len(basin))
     weight[points] = weights
@@ -140,7 +140,7 @@ def _some(tree: MergeTree, basin: IntArray) -> tuple[IntArray, Array]:
     if n <= MOST_POINTS:
         return np.arange(n), tree.weights
     # each basin from its peak down
-    order = np.lexsort((-tree.tree.heights, basin))
+    order = np.lexsort((-tree.point_tree.heights, basin))
     kept = np.zeros(n, dtype=bool)
     kept[:: -(-n // MOST_POINTS)] = True
     kept |= np.isin(order, tree.inverse[tree.row])
