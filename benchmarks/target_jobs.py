@@ -37,8 +37,8 @@ def job_fit(method: str, data: str, n: int, repeats: int) -> dict[str, Any]:
 def job_evaluations(n: int) -> dict[str, Any]:
     """Count the evaluations of a whole run of DSMS in the plane."""
     from counting import Counted, count
+    from modeseek._common.points import canonical_points
     from modeseek._common.types import Geometry
-    from modeseek._common.validation import canonical_points
     from modeseek.meanshift.bandwidth import Shrinking
     from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic
     from modeseek.meanshift.engines import ENGINES

@@ -13,8 +13,8 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.chains.series import EarlyDraws

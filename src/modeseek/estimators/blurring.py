@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from modeseek._common.points import Points
 from modeseek._common.types import Watcher
-from modeseek._common.validation import Points
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from modeseek._common.points import Points
 from modeseek._common.types import Watcher
-from modeseek._common.validation import Points, check_number, seed_of
+from modeseek._common.validation import check_number, seed_of
 from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import NuSpec, make_policy

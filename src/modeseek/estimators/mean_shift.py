@@ -10,17 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek._common.neighbors import kth_distance, nearest
+from modeseek._common.points import MAX_EXTENT, MIN_EXTENT, Points
 from modeseek._common.types import Array, IntArray, Watcher
-from modeseek._common.validation import (
-    MAX_EXTENT,
-    MIN_EXTENT,
-    Points,
-    check_choice,
-    check_integer,
-    check_number,
-    check_state,
-    sorted_unique_rows,
-)
+from modeseek._common.unique_rows import sorted_unique_rows
+from modeseek._common.validation import check_choice, check_integer, check_number, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer, partition_of_rows
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
 from modeseek.meanshift.chains import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift

@@ -1,4 +1,4 @@
-"""Options: numbers, words, ranges, seeds, callbacks."""
+"""Checks of arguments: numbers, choices, ranges, seeds, callbacks, arrays and weights."""
 
 from __future__ import annotations
 
@@ -7,26 +7,17 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from modeseek._common.hints import did_you_mean
-
-__all__ = [
-    "METRICS",
-    "check_callbacks",
-    "check_choice",
-    "check_integer",
-    "check_jobs",
-    "check_number",
-    "check_range",
-    "check_tau",
-    "seed_of",
-]
+from modeseek._common.points import needed_precision
+from modeseek._common.types import Array
 
 METRICS = ("euclidean", "cosine")
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
-    """Check that an option is one of some words; the error names the nearest."""
+    """Check that an option has one of the given values."""
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
         words = ", ".join(repr(word) for word in choices)
@@ -35,7 +26,7 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
 
 
 def check_number(name: str, value: Any, *, low: float = 0.0, strict: bool = True) -> float:
-    """Check that an option is a finite number above `low` (or at it, where not strict)."""
+    """Check that an option is a finite number above `low`, or at least `low` if not strict."""
     sign = ">" if strict else ">="
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number {sign} {low:g}; got {value!r}.")
@@ -46,7 +37,7 @@ def check_number(name: str, value: Any, *, low: float = 0.0, strict: bool = True
 
 
 def check_integer(name: str, value: Any, *, low: int) -> int:
-    """Check that an option is a whole number of at least `low`."""
+    """Check that an option is an integer of at least `low`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number >= {low}; got {value!r}.")
     if value < low:
@@ -55,13 +46,13 @@ def check_integer(name: str, value: Any, *, low: int) -> int:
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Check a number of threads as joblib counts them: -1 for all cores, None for joblib's own default."""
+    """Check a number of threads, as in joblib: -1 is all cores, None is joblib's default."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all cores; got {n_jobs!r}.")
 
 
 def check_callbacks(callbacks: Any) -> list[Any]:
-    """Check that callbacks are a sequence of functions; return them as a list, which None leaves empty."""
+    """Check that callbacks are a sequence of functions, and return them as a list; None gives an empty list."""
     if callbacks is None:
         return []
     if callable(callbacks):
@@ -73,7 +64,7 @@ def check_callbacks(callbacks: Any) -> list[Any]:
 
 
 def check_range(h_min: float, h_max: float, h_inf: float | None) -> tuple[float, float, float | None]:
-    """Check 0 < h_min <= h_inf <= h_max (h_inf may be None)."""
+    """Check that 0 < h_min <= h_inf <= h_max, where h_inf may be None."""
     h_min, h_max = check_number("h_min", h_min), check_number("h_max", h_max)
     if h_min > h_max:
         raise ValueError(f"h_min must not exceed h_max; got h_min={h_min:g} > h_max={h_max:g}: swap them.")
@@ -88,7 +79,7 @@ def check_range(h_min: float, h_max: float, h_inf: float | None) -> tuple[float,
 
 
 def check_tau(tau: float | None, h_min: float) -> float:
-    """Check the distance at which clusters are read off; None means h_min / 4, and h_min / 2 is too much."""
+    """Check that the distance at which clusters are read off is below h_min / 2; None gives h_min / 4."""
     if tau is None:
         return h_min / 4
     tau = check_number("tau", tau)
@@ -101,7 +92,7 @@ def check_tau(tau: float | None, h_min: float) -> float:
 
 
 def seed_of(random_state: Any) -> int:
-    """Turn any random_state of scikit-learn into the 64-bit seed of the draws; a whole number is itself."""
+    """Convert any `random_state` of scikit-learn to a 64-bit seed; an integer is its own seed."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         seed = int(random_state)
         if not 0 <= seed < 2**64:
@@ -118,3 +109,41 @@ def seed_of(random_state: Any) -> int:
             f"random_state must be None, a whole number, or a NumPy Generator or RandomState; got {random_state!r}."
         )
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def check_state(points: ArrayLike, *, name: str = "points") -> Array:
+    """Check an array of points and return it as float64 or float32, with shape (n, d).
+
+    Single precision becomes double precision where squares would overflow or vanish.
+    """
+    from sklearn.utils.validation import check_array  # imported late to keep `modeseek --help` fast
+
+    state = check_array(points, dtype=[np.float64, np.float32], input_name=name)
+    return state.astype(needed_precision(state, state.dtype), copy=False)
+
+
+def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True) -> Array:
+    """Check the weights of n rows; None gives weights of 1. With `some`, one of them must be positive."""
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, Real):
+        weights = np.full(n, float(sample_weight))
+    else:
+        try:
+            weights = np.asarray(sample_weight, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"sample_weight must be {n} numbers, one for each row of X: {error}") from None
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar; sample_weight has shape {weights.shape}.")
+    if len(weights) != n:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: give one weight for each row of X.")
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight contains NaN or infinity: give finite weights, 0 leaves a row out.")
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise ValueError(
+            f"sample_weight must not be negative, but row {row} has {weights[row]:g}: use 0 to leave a row out."
+        )
+    if some and not (weights > 0).any():
+        raise ValueError("sample_weight is zero for every row: give at least one row a positive weight.")
+    return weights
