@@ -44,7 +44,7 @@ def job_evaluations(n: int) -> dict[str, Any]:
     from modeseek.meanshift.engines import ENGINES
     from modeseek.meanshift.kernels.profiles import BIWEIGHT
 
-    name = next(name for name in ("moments", "candidates", "brute") if name in ENGINES)
+    name = next(name for name in ("moment_tree", "neighbor_lists", "brute") if name in ENGINES)
     data = DATA["2-D"]
     points = canonical_points(blobs(data, n)[0], np.ones(n), Geometry())
     engine = Counted(ENGINES[name])

@@ -138,7 +138,7 @@ def test_too_much_is_refused_with_the_figure_and_the_alternative(name):
         pytest.raises(NotEnoughMemory, match=r"400 rows in 3 dimensions needs about .* but 0\.1 MB") as e,
     ):
         fresh.fit(X)
-    assert "summary=" in str(e.value)
+    assert "sketch=" in str(e.value)
     assert "float32" in str(e.value)
     assert "Dask" in str(e.value)
     assert not hasattr(fresh, "labels_")
@@ -147,12 +147,12 @@ def test_too_much_is_refused_with_the_figure_and_the_alternative(name):
     assert "float32" not in str(e.value)
 
 
-def test_rows_that_are_summarised_need_less(monkeypatch):
-    """What every row of a million would take is refused, and the summary is not."""
-    model = StochasticMeanShift(1.0, random_state=0, summary="grid")
+def test_a_sketch_needs_less_memory(monkeypatch):
+    """A fit of a million rows is refused; a fit of their sketch is not."""
+    model = StochasticMeanShift(1.0, random_state=0, sketch="grid")
     n = 10**6
     with limit_memory(1e9), pytest.raises(NotEnoughMemory, match="1,000,000 rows"):
-        StochasticMeanShift(1.0, summary=None)._fit_data(np.empty((n, 2)), np.ones(n), None, None)
+        StochasticMeanShift(1.0, sketch=None)._fit_data(np.empty((n, 2)), np.ones(n), None, None)
     with limit_memory(4e8):
         model.fit(rows(3000, 2))
     with limit_memory(1e7), pytest.raises(NotEnoughMemory, match="partial_fit"):
@@ -184,7 +184,7 @@ def memberships():
 
 def squares():
     from modeseek.diarization.average_linkage import find_linkage_partition
-    from modeseek.plots.label_matching import alike
+    from modeseek.plots.alternatives import match_labels
     from modeseek.selection.mixture.kde_baseline import kernel_log_density
     from modeseek.selection.mixture.search import starts
 
@@ -201,7 +201,7 @@ def squares():
         "linkage": lambda: find_linkage_partition(unit, min_clusters=1, max_clusters=np.inf, seed=0),
         "Ward": lambda: starts(X),
         "kernel densities": lambda: kernel_log_density(X, np.ones(300), X),
-        "matching": lambda: alike(each, each),
+        "matching": lambda: match_labels(each, each),
     }
 
 
@@ -217,7 +217,7 @@ def test_pictures_of_pairs_have_a_limit():
     from modeseek.plots import plot_coassociation, plot_comparison
 
     each = np.arange(4001)
-    with pytest.raises(ValueError, match="room for 4,000"):
+    with pytest.raises(ValueError, match="at most 4,000 rows"):
         plot_coassociation(each[None], labels=each, ax=Figure().subplots())
     with limit_memory(1e5), pytest.raises(NotEnoughMemory):
         plot_comparison(each, each)
@@ -247,13 +247,15 @@ def test_time_is_up_in_its_thread_only():
 
 
 CLOCKED = {
-    **{f"S {engine}": StochasticMeanShift(0.6, random_state=0, engine=engine) for engine in ("brute", "candidates")},
+    **{
+        f"S {engine}": StochasticMeanShift(0.6, random_state=0, engine=engine) for engine in ("brute", "neighbor_lists")
+    },
     **{
         f"B {engine}": BlurringMeanShift(0.6, engine=engine)
-        for engine in ("brute", "moments", "candidates", "reference")
+        for engine in ("brute", "moment_tree", "neighbor_lists", "reference")
     },
     "S reference": StochasticMeanShift(0.6, random_state=0, engine="reference"),
-    "S moments": StochasticMeanShift(0.6, random_state=0, engine="moments"),
+    "S moments": StochasticMeanShift(0.6, random_state=0, engine="moment_tree"),
     "S batch": StochasticMeanShift(0.6, random_state=0, batch_size=7),
     "D": DoublyStochasticMeanShift(0.3, 1.6, 0.6, random_state=0),
     "D threads": DoublyStochasticMeanShift(0.3, 1.6, 0.6, random_state=0, n_chains=3, n_jobs=2),

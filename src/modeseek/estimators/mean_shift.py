@@ -17,7 +17,7 @@ from modeseek._common.validation import check_choice, check_integer, check_numbe
 from modeseek.estimators.chain_clusterer import ChainClusterer, partition_of_rows
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
 from modeseek.meanshift.chains import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
-from modeseek.meanshift.engines.masses import mass_within
+from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
 from modeseek.meanshift.types import Callback
@@ -81,12 +81,12 @@ class MeanShift(ChainClusterer):
         and of many, some go ahead and the others stop that close to their paths ("flat": they do not).
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "grid", "sample"} or None, default=None
+    sketch : {"auto", "grid", "sample"} or None, default=None
         Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     verbose : int, default=0
         1 shows progress on a terminal.
@@ -109,8 +109,8 @@ class MeanShift(ChainClusterer):
         As in `DoublyStochasticMeanShift`. Centres are modes, highest first with "flat", heaviest first otherwise.
     points_ : array
         Where each climber ended: one row for each row of X, or for each seed.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights and the width of its cells.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
     n_iter_ : int
@@ -138,7 +138,7 @@ class MeanShift(ChainClusterer):
         assign_labels: str = "basin",
         tol: float | None = None,
         min_cluster_size: int = 1,
-        summary: str | None = None,
+        sketch: str | None = None,
         resolution: float = 1 / 16,
         engine: str = "auto",
         verbose: int = 0,
@@ -159,7 +159,7 @@ class MeanShift(ChainClusterer):
         self.assign_labels = assign_labels
         self.tol = tol
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.resolution = resolution
         self.engine = engine
         self.verbose = verbose
@@ -268,7 +268,7 @@ class MeanShift(ChainClusterer):
             return _Modes(part.labels, part.centers)
         # flat weights have plateaus, so ends within h of a higher one belong to it, as in scikit-learn
         first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
-        heights = mass_within(ends[first], points.values, h, points.weights, n_jobs=self.n_jobs)
+        heights = weight_within_radius(ends[first], points.values, h, points.weights, n_jobs=self.n_jobs)
         labels, kept = merge_modes(ends[first], heights, h)
         return _Modes(labels[inverse], ends[first][kept])
 
