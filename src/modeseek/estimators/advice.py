@@ -10,7 +10,7 @@ import numpy as np
 
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.neighbors import kth_distance
-from modeseek._common.validation import Points
+from modeseek._common.points import Points
 
 if TYPE_CHECKING:
     from modeseek.estimators.result import FitResult
