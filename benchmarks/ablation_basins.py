@@ -9,8 +9,8 @@ import numpy as np
 
 from labelled import Task
 from modeseek._common.neighbors import nearest_neighbors
+from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import Points, canonical_points
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Problem, doubly_stochastic, stochastic
 from modeseek.meanshift.engines import choose

@@ -18,8 +18,8 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from labelled import NOISE, LabelledSet, prepared
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.metrics import rand_agreement
 from modeseek.selection import DEFAULT, Candidate, build_knn_graph
 from modeseek.selection.progress import SelectionProgress

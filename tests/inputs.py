@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Array, Geometry
-from modeseek._common.validation import Points, canonical_points
 from modeseek.selection import KnnGraph, build_knn_graph
 
 UGLY = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")

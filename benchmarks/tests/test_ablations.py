@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.selection import build_knn_graph
 from modeseek.selection.modes import cut
 from modeseek.selection.proposers import Modes

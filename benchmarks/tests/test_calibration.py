@@ -15,8 +15,8 @@ from sklearn.datasets import make_blobs
 from typer.testing import CliRunner
 
 from modeseek import DoublyStochasticMeanShift, ModeSeek
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.cli.app import app
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.consensus import cluster_stability, consensus, counterparts

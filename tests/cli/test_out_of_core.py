@@ -20,10 +20,11 @@ from sklearn.datasets import make_blobs
 from commands import inside, refused, run
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek._common.scaling import Scaling
-from modeseek._storage import DataError, WorkFolder, chunk_writers, read_table
+from modeseek._storage import DataError, WorkFolder, read_table, writing
+from modeseek._storage.atomic import put_in_place
 from modeseek.cli import kept, out_of_core
-from modeseek.estimators import summaries
-from modeseek.report import block_lines
+from modeseek.estimators import streaming
+from modeseek.report import chunked_fit_code
 from modeseek.sketches import sketch
 
 X, _ = make_blobs(1000, centers=4, cluster_std=0.6, random_state=3)
@@ -36,9 +37,9 @@ NO_NAME = ["--ignore", "name"]
 def small(monkeypatch):
     """Small blocks, and a state kept after each."""
     monkeypatch.setattr(out_of_core, "BLOCK", 4096)
-    for room in (summaries, sketch):
+    for room in (streaming, sketch):
         monkeypatch.setattr(room, "LAYOUT_ROWS", 500)
-    monkeypatch.setattr(summaries.Summarised, "_sample_rows", 300)
+    monkeypatch.setattr(streaming.Streaming, "_sample_rows", 300)
     monkeypatch.setattr(kept, "PAUSE", 0.0)
     monkeypatch.setattr(kept, "TIMES", 0.0)
 
@@ -56,7 +57,7 @@ def data(tmp_path):
 
 
 def forced(estimator):
-    return estimator.set_params(summary="auto" if isinstance(estimator, ModeSeek) else "grid")
+    return estimator.set_params(sketch="auto" if isinstance(estimator, ModeSeek) else "grid")
 
 
 def test_labels_are_those_of_memory(data, tmp_path, monkeypatch):
@@ -101,7 +102,7 @@ def test_the_same_bytes_as_in_memory(data, tmp_path, monkeypatch):
         assert one == two
     for way in ("--out-of-core", "--in-memory"):
         assert run("cluster", data, *NO_NAME, *DSMS, way, "-o", tmp_path / f"o{way}.parquet")[0] == 0
-    one, two = (read_table(tmp_path / f"o{way}.parquet").arrow for way in ("--out-of-core", "--in-memory"))
+    one, two = (read_table(tmp_path / f"o{way}.parquet").data for way in ("--out-of-core", "--in-memory"))
     assert one.equals(two)
     assert not [name for name in inside(tmp_path) if name.endswith(".modeseek")]
 
@@ -126,7 +127,7 @@ def test_one_file_or_many_of_any_kind(data, tmp_path):
         target = tmp_path / "out.parquet"
         status, _, err = run("cluster", *files, *more, *MS, "-o", target)
         assert status == 0, err
-        labels.append(read_table(target).arrow["cluster"].to_pylist())
+        labels.append(read_table(target).data["cluster"].to_pylist())
     assert len(labels[0]) == len(X)
     assert labels[1:] == labels[:1] * 3
     run("cluster", *texts, *NO_NAME, *MS, "-o", tmp_path / "many.csv")
@@ -166,7 +167,7 @@ def test_pictures_pages_and_standard_output(data, tmp_path):
 
 def test_the_lines_on_the_page_repeat_the_command(data, tmp_path, capsys):
     run("cluster", data, data, *NO_NAME, *MS, "-o", tmp_path / "o.csv")
-    exec(block_lines(MeanShift(bandwidth=0.4), [str(data)] * 2, ["width", "height"], standardise=True), {})
+    exec(chunked_fit_code(MeanShift(bandwidth=0.4), [str(data)] * 2, ["width", "height"], standardize=True), {})
     printed = np.array(capsys.readouterr().out.replace("[", " ").replace("]", " ").split())
     labels = read_table(tmp_path / "o.csv").cells[3]
     assert printed[printed != "..."][:3].tolist() == labels[:3].tolist()
@@ -180,14 +181,14 @@ def test_cosine_and_no_scaling(tmp_path):
     for metric in ("cosine", "euclidean"):
         options = ["--metric", metric, "--scale", "none", "--algorithm", "ms", "--bandwidth", "0.7"]
         assert run("cluster", tmp_path / "d.npy", *options, "--out-of-core", "-o", tmp_path / "o.npy")[0] == 0
-        own = MeanShift(bandwidth=0.7, metric=metric, summary="auto")
+        own = MeanShift(bandwidth=0.7, metric=metric, sketch="auto")
         labels = own.partial_fit(rows).finalize().predict(rows)
         np.testing.assert_array_equal(np.load(tmp_path / "o.npy"), np.column_stack([rows, labels]))
 
 
 def test_refusals(data, tmp_path):
     refused("several are read in blocks", "cluster", data, data, "--in-memory")
-    refused("block by block", "cluster", data, data, *NO_NAME, "-o", tmp_path / "o.npz")
+    refused("in chunks", "cluster", data, data, *NO_NAME, "-o", tmp_path / "o.npz")
     refused("column 'name' is not numeric: row 1 (line 2) has 'p0'", "cluster", data, data, *MS)
     refused("column 'name' is not numeric", "cluster", data, data, *NO_NAME, *MS, "-o", tmp_path / "o.npy")
     data.write_text(data.read_text() + "p,1e300,1\n")
@@ -242,13 +243,13 @@ def test_changed_files_and_restart(data, tmp_path, monkeypatch):
 KILLED = """
     import os, signal, sys
     from modeseek.cli import app, kept, out_of_core
-    from modeseek.estimators import MeanShift, summaries
+    from modeseek.estimators import MeanShift, streaming
     from modeseek.sketches import sketch
 
-    out_of_core.BLOCK, summaries.LAYOUT_ROWS, sketch.LAYOUT_ROWS, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
-    summaries.Summarised._sample_rows = 300
+    out_of_core.BLOCK, streaming.LAYOUT_ROWS, sketch.LAYOUT_ROWS, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
+    streaming.Streaming._sample_rows = 300
     # what is loaded here is not loaded anew by each child
-    MeanShift(bandwidth=1.0, summary="grid").partial_fit([[0.0, 0.0]] * 500)
+    MeanShift(bandwidth=1.0, sketch="grid").partial_fit([[0.0, 0.0]] * 500)
     moments, command = [int(each) for each in sys.argv[1].split(",")], sys.argv[2:]
     events = 0
 
@@ -463,14 +464,14 @@ def test_rows_are_private_while_they_are_made(tmp_path, monkeypatch, ending):
     np.save(tmp_path / "points.npy", X)
     private, new = tmp_path / f"private.{ending}", tmp_path / f"new.{ending}"
     private.touch(mode=0o600)
-    seen, put = set(), chunk_writers.put_in_place
+    seen = set()
 
     def watched(made, target):
         seen.update(stat.S_IMODE(path.stat().st_mode) for path in made.parent.iterdir())
         assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
-        put(made, target)
+        put_in_place(made, target)
 
-    monkeypatch.setattr(chunk_writers, "put_in_place", watched)
+    monkeypatch.setattr(writing, "put_in_place", watched)
     umask = os.umask(0o022)
     try:
         for target in (private, new):

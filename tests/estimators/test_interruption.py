@@ -62,7 +62,7 @@ def test_a_run_is_kept_and_then_it_is_raised(cls):
 @pytest.mark.parametrize("cls", [DoublyStochasticMeanShift, MeanShift])
 def test_in_the_choice_of_a_range_there_is_nothing_to_keep(cls, monkeypatch):
     model = cls().fit(X)
-    monkeypatch.setattr("modeseek.estimators.base.automatic_range", interrupt)
+    monkeypatch.setattr("modeseek.estimators.chain_clusterer.automatic_range", interrupt)
     interrupted(model, BLOBS)
     # nor does anything of the fit before stay behind
     assert not hasattr(model, "labels_")
@@ -75,7 +75,7 @@ def test_before_the_first_sweep_there_is_nothing_to_keep(monkeypatch):
     for n_chains in (1, 3):
         model = StochasticMeanShift(1.0, n_chains=n_chains)
         with monkeypatch.context() as patched:
-            patched.setattr("modeseek.meanshift.engines.brute.BruteWorkspace.shift_each", interrupt)
+            patched.setattr("modeseek.meanshift.engines.brute.engine.BruteWorkspace.shift_each", interrupt)
             assert "nothing is kept" in interrupted(model)
         assert not hasattr(model, "labels_")
 

@@ -71,11 +71,11 @@ def run_command(asked: Asked) -> None:
             "segment for each embedding, in the same order."
         )
     reference = None if asked.reference is None else _reference(asked)
-    search = d.Search(
+    search = d.SpeakerSearch(
         asked.num_speakers,
         asked.min_speakers,
         asked.max_speakers,
-        d.Preparation(asked.centre, asked.components, asked.whiten),
+        d.EmbeddingTransform(asked.centre, asked.components, asked.whiten),
         asked.seed,
         asked.jobs,
         int(not asked.quiet),
@@ -130,10 +130,10 @@ def _check_targets(asked: Asked) -> None:
 def _reference(asked: Asked) -> Any:
     """Return the Annotation of the recording in the reference file."""
     from modeseek.diarization import read_rttm
-    from modeseek.diarization.extras import pyannote
+    from modeseek.diarization.pyannote_import import import_pyannote
 
     try:
-        pyannote("metrics.diarization")  # asked for before the work, not after
+        import_pyannote("metrics.diarization")  # asked for before the work, not after
         recordings = read_rttm(str(asked.reference))
     except ImportError as error:
         raise Problem(str(error)) from None

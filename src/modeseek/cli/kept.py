@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.scaling import Moments, Scaling
-from modeseek._storage import Kept, Place, WorkFolder
+from modeseek._storage import Content, Kept, Place, WorkFolder
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import note
 from modeseek.cli.summary import Tally
@@ -46,8 +46,8 @@ class State:
         Bytes that lie before.
     rows : int
         Rows of the first pass.
-    kinds : tuple of str or None
-        What strings in each column are, as far as seen.
+    contents : tuple of Content
+        What the columns hold so far.
     moments : Moments or None
         Of the first pass.
     scaling : Scaling or None
@@ -66,7 +66,7 @@ class State:
     place: Place = BEGIN
     done: int = 0
     rows: int = 0
-    kinds: tuple[str | None, ...] = ()
+    contents: tuple[Content, ...] = ()
     moments: Moments | None = None
     scaling: Scaling | None = None
     survey: Sketch | None = None
@@ -76,7 +76,7 @@ class State:
 
     def plain(self) -> dict[str, Any]:
         """Return what JSON can hold of it."""
-        names = ("step", "place", "done", "rows", "kinds", "output", "tally", "model")
+        names = ("step", "place", "done", "rows", "contents", "output", "tally", "model")
         return {name: getattr(self, name) for name in names}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -101,7 +101,7 @@ class State:
             Place(*state["place"]),
             state["done"],
             state["rows"],
-            tuple(state["kinds"]),
+            tuple(map(Content, state["contents"])),
             moments,
             Scaling(arrays["shift"], arrays["factor"]) if "shift" in arrays else None,
             sketch_from_arrays(arrays) if "weight" in arrays else None,

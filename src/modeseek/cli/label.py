@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from modeseek._storage import SUFFIXES, check_target, read_table
+from modeseek._storage import FORMATS, check_target, read_table, write_table
 from modeseek.cli.settings import Problem
 from modeseek.cli.steps import STANDARD_STREAM
 
@@ -18,7 +18,7 @@ def label_file(model: str, file: str, output: str, name: str) -> None:
     if not name:
         raise Problem("--name must not be empty: give the new column a name.")
     if output != STANDARD_STREAM:
-        check_target(output, SUFFIXES)
+        check_target(output, FORMATS)
         if Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
             raise Problem(f"-o {output} is the file that is read: give the result another name.")
     saved = read_model(model)
@@ -37,4 +37,4 @@ def label_file(model: str, file: str, output: str, name: str) -> None:
         labels = saved.predict(features.values)
     except ValueError as error:
         raise Problem(str(error)) from error
-    table.write(output, {name: labels})
+    write_table(table, output, {name: labels})

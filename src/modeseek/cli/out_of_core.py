@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,19 +15,17 @@ from modeseek._common.progress import show_progress
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.types import Array, Stage
 from modeseek._storage import (
-    BLOCK,
     Chunk,
     ChunkWriter,
     DataError,
     Features,
-    Outline,
+    OutputSpec,
     Place,
     Table,
     check_chunk_target,
-    kind_of,
+    check_writable,
+    format_of,
     open_chunks,
-    open_writer,
-    string_kinds,
     write_json,
 )
 from modeseek.cli.kept import LABELS, STATISTICS, SUMMARY, Keeper, State
@@ -36,11 +33,12 @@ from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import check_directions, column_names, note, notes_on, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
 from modeseek.cli.work import added_columns, draw, save_model
-from modeseek.estimators.shown import DOUBTFUL
-from modeseek.estimators.summaries import resume_survey, survey_of, told_of
+from modeseek.estimators.streaming import resume_survey, survey_of, told_of
+from modeseek.estimators.table import DOUBTFUL
 
 __all__ = ["cluster_blocks"]
 
+BLOCK = 1 << 23
 TITLES = {STATISTICS: "mean and spread", SUMMARY: "summary", LABELS: "labels"}
 
 
@@ -59,8 +57,6 @@ def cluster_blocks(settings: Settings, estimator: Any) -> None:
             raise
         raise Problem(str(error)) from error
     finally:
-        if job.writer is not None:
-            job.writer.close()
         job.keeper.close()
 
 
@@ -69,21 +65,20 @@ class _Job:
 
     def __init__(self, settings: Settings, estimator: Any):
         self.settings, self.estimator = settings, estimator
-        if estimator.get_params(deep=False)["summary"] is None:
+        if estimator.get_params(deep=False)["sketch"] is None:
             # there is no other way here, and whoever reads the settings should see it
-            estimator.set_params(summary="auto")
-        self.chunks = open_chunks(settings.files, header=settings.header, block=BLOCK)
+            estimator.set_params(sketch="auto")
+        self.chunks = open_chunks(settings.files, header=settings.header, chunk_bytes=BLOCK)
         first = next(iter(self.chunks.read())).table
         columns = column_names(settings.columns, first) if settings.columns else None
         self.chosen = columns, column_names(settings.ignore, first)
         features = first.features(*self.chosen)
         self.names = features.names
-        suffix = ""
+        self.n_columns, self.format = len(first.columns), None
         if settings.output is not None:
             first.check_free(settings.name)
-            suffix = Path(settings.output).suffix.lower()
-        self.delimiter, self.n_columns = first.delimiter_for(suffix), len(first.columns)
-        self.kind = None if settings.output is None else kind_of(settings.output)
+            self.format = format_of(settings.output)
+            self.spec = check_writable(first, settings.output)
         self.notes = notes_on(settings, first, features)
         self.keeper, self.writer = Keeper(settings, BLOCK), None
         self.step = STATISTICS
@@ -105,7 +100,7 @@ class _Job:
         fit = run_fit(self.estimator.finalize)
         if fit.interrupted:
             self._stop(state, "while the summary was being clustered")
-        self.notes.append(f"clustered by a summary: {self.estimator.summary_}.")
+        self.notes.append(f"clustered by a summary: {self.estimator.sketch_}.")
         note(self.notes[-1])
         state = self._label(state)
         self._write(state, fit.seconds, [*self.notes, *fit.notes])
@@ -119,22 +114,24 @@ class _Job:
     @property
     def _needed(self) -> Sequence[str] | None:
         """The columns to read before labels are given; None is all, where cells decide how they can be written."""
-        return None if self.kind == "npy" or (self.kind == "parquet" and self.chunks.kind == "text") else self.names
+        return None if self._needs_contents else self.names
+
+    @property
+    def _needs_contents(self) -> bool:
+        return self.format is not None and self.format.needs_contents(self.chunks.delimiter)
 
     def _walk(
         self,
         state: State,
         step: Callable[[State, Chunk], State],
         only: Sequence[str] | None,
-        *,
-        lines: bool = False,
     ) -> State:
         """Take all blocks that are left through a step, show how far it is, and keep it now and then."""
         total, self.step = self.chunks.size, state.step
         interrupted = False
         with nullcontext() if self.settings.quiet else show_progress(TITLES[state.step]) as line:
             try:
-                for chunk in self.chunks.read(state.place, only, lines=lines):
+                for chunk in self.chunks.read(state.place, only):
                     state = replace(step(state, chunk), place=chunk.after, done=chunk.done)
                     if line is not None:
                         line(Stage("reading", state.done, total, "bytes"))
@@ -149,8 +146,6 @@ class _Job:
         return state
 
     def _keep(self, state: State) -> None:
-        if self.writer is not None:
-            self.writer.keep()
         self.keeper.keep(state)
 
     def _stop(self, state: State, where: str) -> NoReturn:
@@ -172,12 +167,11 @@ class _Job:
 
     def _seen(self, state: State, table: Table) -> State:
         """Take note of what the first pass must know of all rows."""
-        if self.kind == "npy":
-            table.check_writable(str(self.settings.output))
-        kinds = state.kinds
-        if self.kind == "parquet" and self.chunks.kind == "text":
-            kinds = string_kinds(table.cells, kinds)
-        return replace(state, rows=state.rows + table.n_rows, kinds=kinds)
+        contents = state.contents
+        if self._needs_contents:
+            found = check_writable(table, str(self.settings.output)).contents
+            contents = tuple(a | b for a, b in zip(contents or found, found, strict=True))
+        return replace(state, rows=state.rows + table.n_rows, contents=contents)
 
     def _measure(self, state: State, chunk: Chunk) -> State:
         assert state.moments is not None
@@ -208,34 +202,27 @@ class _Job:
                 note("the clusters came out otherwise than in the earlier run: all rows are labelled anew.")
             state = anew
             self._keep(state)
-        if target is None and fitted.summary_.resolution is not None:
+        if target is None and fitted.sketch_.resolution is not None:
             return replace(state, tally=_weighed(fitted))
         only: Sequence[str] | None = self.names
-        lines = (
-            self.kind == "text"
-            and not self.settings.guard_formulas
-            and {file.delimiter for file in self.chunks.files} == {self.delimiter}
-        )
         if target is not None:
             added = added_columns(self.settings, self.chunks.columns, fitted)
-            kinds = state.kinds or (None,) * self.n_columns
-            outline = Outline(
-                state.rows, (*self.chunks.columns, *added), kinds, self.delimiter, self.settings.guard_formulas
-            )
+            columns, guard = self.chunks.columns, self.settings.guard_formulas
+            spec = OutputSpec(state.rows, columns, tuple(added), state.contents, self.spec.delimiter, guard)
             folder = None if self.keeper.folder is None else self.keeper.folder.path
             try:
-                self.writer = open_writer(target, folder, outline, state.output)
+                self.writer = ChunkWriter(target, folder, spec, state.output)
             except DataError:
                 state = anew
-                self.writer = open_writer(target, folder, outline, 0)
-            only = self.names if lines else None
-        return self._walk(state, self._give, only, lines=lines)
+                self.writer = ChunkWriter(target, folder, spec, 0)
+            only = None
+        return self._walk(state, self._give, only)
 
     def _give(self, state: State, chunk: Chunk) -> State:
         told, output = told_of(self.estimator, self._scaled(state, chunk.table)), 0
         if self.writer is not None:
             added = added_columns(self.settings, self.chunks.columns, told)
-            output = self.writer.write(chunk.table, added, chunk.lines)
+            output = self.writer.write(chunk.table, added)
         n_clusters = len(self.estimator.cluster_centers_)
         tally = state.tally.add(told.labels_, getattr(told, "confidence_", None), n_clusters)
         return replace(state, output=output, tally=tally)
@@ -259,10 +246,10 @@ class _Job:
             if settings.report is not None:
                 from modeseek.cli.page import write_clustering
 
-                shown = Table(settings.title, self.names, tuple(features.values.T))
+                shown = Table.from_arrays(settings.title, self.names, tuple(features.values.T))
                 write_clustering(settings.report, settings, shown, features, rows, told, notes, blocks=True)
         if self.writer is not None:
-            self.writer.finish(str(settings.output))
+            self.writer.finish()
         self.keeper.end()
         if not settings.quiet:
             show_result(summary)
@@ -270,10 +257,10 @@ class _Job:
 
 def _weighed(fitted: Any) -> Tally:
     """Count rows by the weights of a summary that holds them all."""
-    labels, weights, sure = fitted.labels_, fitted.summary_.weights, getattr(fitted, "confidence_", None)
+    labels, weights, sure = fitted.labels_, fitted.sketch_.weights, getattr(fitted, "confidence_", None)
     member, n_clusters = labels >= 0, len(fitted.cluster_centers_)
     sizes = np.bincount(labels[member], weights[member], n_clusters)
-    counted = int(fitted.summary_.weight), tuple(int(size) for size in sizes)
+    counted = int(fitted.sketch_.weight), tuple(int(size) for size in sizes)
     if sure is None:
         return Tally(*counted)
     sums = np.bincount(labels[member], (weights * sure)[member], n_clusters)

@@ -15,7 +15,7 @@ from typing import Any
 
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.types import Array
-from modeseek._storage import check_target, kind_of, write_json
+from modeseek._storage import check_target, format_of, write_json
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import STANDARD_STREAM, note, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
@@ -79,8 +79,8 @@ def cluster_by_dask(settings: Settings, estimator: Any) -> None:
         fit = run_fit(lambda: estimator.fit(X))
         if fit.interrupted:
             raise KeyboardInterrupt
-        if hasattr(estimator, "summary_"):
-            note(f"clustered by a summary: {estimator.summary_}.")
+        if hasattr(estimator, "sketch_"):
+            note(f"clustered by a summary: {estimator.sketch_}.")
         tally = _label(settings, frame, estimator)
         summary = summarise(settings, tuple(names), scaling, estimator, fit.seconds, tally)
     if settings.json is not None:
@@ -97,7 +97,7 @@ def _check(settings: Settings) -> None:
             raise Problem(f"--{name} draws rows, which stay with the workers of --scheduler: leave it out.")
     if STANDARD_STREAM in settings.files:
         raise Problem("--scheduler has workers read the files, and standard input is none: name the files.")
-    if {kind_of(file) for file in settings.files} not in ({"parquet"}, {"text"}):
+    if {format_of(file).name for file in settings.files} not in ({"Parquet"}, {"delimited text"}):
         raise Problem("--scheduler reads Parquet or CSV, all files of one kind: convert the others first.")
     if settings.output is not None:
         check_target(settings.output, [".parquet"])
@@ -109,7 +109,7 @@ def _read(settings: Settings) -> Any:
     import dask.dataframe as dd
     import pandas
 
-    if kind_of(settings.file) == "parquet":
+    if format_of(settings.file).name == "Parquet":
         read = dd.read_parquet
     else:
         options: dict[str, Any] = {} if settings.header is not False else {"header": None}

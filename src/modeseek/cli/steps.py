@@ -14,7 +14,7 @@ import numpy as np
 
 from modeseek._common.hints import ScaleWarning
 from modeseek._common.types import Array
-from modeseek._storage import SUFFIXES, Features, Table, check_target, kind_of
+from modeseek._storage import FORMATS, Features, Table, check_target, format_of
 from modeseek.cli.advice import advice_on
 from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.summary import Summary
@@ -42,7 +42,7 @@ def check_targets(settings: Settings) -> None:
     if not settings.name:
         raise Problem("--name must not be empty: give the new column a name.")
     if settings.output not in (None, STANDARD_STREAM):
-        check_target(str(settings.output), SUFFIXES)
+        check_target(str(settings.output), FORMATS)
         target = Path(str(settings.output))
         if any(target.exists() and source.exists() and target.samefile(source) for source in map(Path, settings.files)):
             raise Problem(f"-o {settings.output} is the file that is read: give the result another name.")
@@ -57,7 +57,7 @@ def check_targets(settings: Settings) -> None:
 
         check_target(settings.plot, FIGURE_SUFFIXES)
     if settings.report is not None:
-        from modeseek.report.clustering import REPORT_SUFFIXES
+        from modeseek.report import REPORT_SUFFIXES
 
         check_target(settings.report, REPORT_SUFFIXES)
     if settings.save is not None:
@@ -67,7 +67,7 @@ def check_targets(settings: Settings) -> None:
 
 
 def _is_text(output: str | None) -> bool:
-    return output == STANDARD_STREAM or (output is not None and kind_of(output) == "text")
+    return output == STANDARD_STREAM or (output is not None and format_of(output).name == "delimited text")
 
 
 def notes_on(settings: Settings, table: Table, features: Features) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array
-from modeseek._storage import CHUNKED, Features, Table, kind_of, read_table, write_json
+from modeseek._storage import Features, Table, check_writable, format_of, read_table, write_json, write_table
 from modeseek.cli.settings import Problem, Settings, build_estimator
 from modeseek.cli.steps import (
     STANDARD_STREAM,
@@ -53,7 +53,7 @@ def cluster_file(settings: Settings) -> None:
     )
     if settings.output is not None:
         table.check_free(settings.name)
-        table.check_writable(settings.output)
+        check_writable(table, settings.output)
     notes = notes_on(settings, table, features)
     scaling = Scaling.fit(features.values, standardize=settings.standardise)
     scaled = scaling.apply(features.values)
@@ -85,7 +85,7 @@ def is_out_of_core(settings: Settings) -> bool:
     path = Path(settings.file)
     if settings.file == STANDARD_STREAM or not path.is_file():
         return False
-    return path.stat().st_size > MANY_BYTES and kind_of(path) in CHUNKED
+    return path.stat().st_size > MANY_BYTES and format_of(path).chunked
 
 
 def _say_partial(settings: Settings) -> None:
@@ -98,8 +98,11 @@ def _say_partial(settings: Settings) -> None:
 def _write(summary: Summary, table: Table, features: Features, scaled: Array) -> None:
     settings = summary.settings
     if settings.output is not None:
-        table.write(
-            settings.output, added_columns(settings, table.columns, summary.estimator), guard=settings.guard_formulas
+        write_table(
+            table,
+            settings.output,
+            added_columns(settings, table.columns, summary.estimator),
+            guard=settings.guard_formulas,
         )
     if settings.json is not None:
         write_json(settings.json, summary.record())

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from modeseek._common.validation import Points
-from modeseek.estimators.base import ShiftClusterer
+from modeseek._common.points import Points
+from modeseek._common.types import Watcher
+from modeseek.estimators.chain_clusterer import ChainClusterer
+from modeseek.estimators.result import FitData, FitSettings
+from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, RecordSpec, Stopping, blurring
 from modeseek.meanshift.kernels.profiles import Profile
 from modeseek.meanshift.types import Callback
@@ -14,7 +17,7 @@ from modeseek.meanshift.types import Callback
 __all__ = ["BlurringMeanShift"]
 
 
-class BlurringMeanShift(ShiftClusterer):
+class BlurringMeanShift(ChainClusterer):
     """Blurring mean shift (BMS): all points move at once, against each other, until nothing can change.
 
     Parameters
@@ -35,12 +38,12 @@ class BlurringMeanShift(ShiftClusterer):
         Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "grid", "sample"} or None, default="auto"
+    sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     n_jobs : int, optional
         Threads. Labels do not depend on it.
@@ -62,8 +65,8 @@ class BlurringMeanShift(ShiftClusterer):
     ----------
     labels_, cluster_centers_, n_clusters_, points_, outcome_, partition_, n_updates_, engine_, trace_
         As in `DoublyStochasticMeanShift`.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights and the width of its cells.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
 
@@ -85,7 +88,7 @@ class BlurringMeanShift(ShiftClusterer):
         max_updates: int | None = None,
         max_time: float | None = None,
         min_cluster_size: int = 1,
-        summary: str | None = "auto",
+        sketch: str | None = "auto",
         resolution: float = 1 / 16,
         engine: str = "auto",
         n_jobs: int | None = None,
@@ -103,7 +106,7 @@ class BlurringMeanShift(ShiftClusterer):
         self.max_updates = max_updates
         self.max_time = max_time
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.resolution = resolution
         self.engine = engine
         self.n_jobs = n_jobs
@@ -113,10 +116,12 @@ class BlurringMeanShift(ShiftClusterer):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _finest(self, sample: Points) -> float:
-        return self._bandwidth(self.bandwidth, sample)
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+        h = self._single_bandwidth(self.bandwidth, sample, watch)
+        return FitSettings(bandwidth=h, policy=Constant(h))
 
-    def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
-        self.bandwidth_ = self._bandwidth(self.bandwidth, points)
-        chain = blurring(self._problem(points, self.bandwidth_), self.bandwidth_)
+    def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
+        h = data.settings.smallest_bandwidth
+        assert h is not None
+        chain = blurring(self._problem(data.points, h), h)
         return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)

@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from modeseek._common.validation import Points, check_number, seed_of
-from modeseek.estimators.chains import RandomClusterer
+from modeseek._common.points import Points
+from modeseek._common.types import Watcher
+from modeseek._common.validation import check_number, seed_of
+from modeseek.estimators.random_chains import RandomChainClusterer
+from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import NuSpec, make_policy
 from modeseek.meanshift.chains import Chain, RecordSpec, doubly_stochastic
 from modeseek.meanshift.kernels.profiles import Profile
@@ -18,7 +21,7 @@ from modeseek.selection.bandwidths import complete_range
 __all__ = ["DoublyStochasticMeanShift"]
 
 
-class DoublyStochasticMeanShift(RandomClusterer):
+class DoublyStochasticMeanShift(RandomChainClusterer):
     """Doubly stochastic mean shift (DSMS): a random point moves at a random bandwidth, until nothing can change.
 
     At each update one point, drawn at random, is replaced by the weighted mean of the points around it,
@@ -63,12 +66,12 @@ class DoublyStochasticMeanShift(RandomClusterer):
         runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "grid", "sample"} or None, default="auto"
+    sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     n_jobs : int, optional
         Threads for chains, batches, neighbour searches and `predict`. One chain is sequential. Labels do not depend
@@ -125,8 +128,8 @@ class DoublyStochasticMeanShift(RandomClusterer):
         Mean adjusted Rand index of the chains with the consensus.
     chain_labels_ : integer array of shape (n_chains, n_samples)
         Labels of each chain that counts; small clusters included.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights and the width of its cells.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights and the width of its cells.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -171,7 +174,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         max_time: float | None = None,
         n_chains: int | str = "auto",
         min_cluster_size: int = 1,
-        summary: str | None = "auto",
+        sketch: str | None = "auto",
         resolution: float = 1 / 16,
         engine: str = "auto",
         n_jobs: int | None = None,
@@ -198,7 +201,7 @@ class DoublyStochasticMeanShift(RandomClusterer):
         self.max_time = max_time
         self.n_chains = n_chains
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.resolution = resolution
         self.engine = engine
         self.n_jobs = n_jobs
@@ -209,34 +212,20 @@ class DoublyStochasticMeanShift(RandomClusterer):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _chain_maker(self, points: Points) -> Callable[..., Chain]:
-        policy = self._make_policy(points)
-        return partial(
-            doubly_stochastic,
-            self._problem(points, self.h_max_),
-            policy,
-            seed=seed_of(self.random_state),
-            order=self._order(),
-            batch_size=self.batch_size,
-            scales=self._scales(points),
-        )
-
-    def _finest(self, sample: Points) -> float:
-        self._make_policy(sample)
-        return self.h_min_
-
-    def _make_policy(self, points: Points) -> BandwidthPolicy:
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if not isinstance(self.policy, str):
-            return self._own_policy(self.policy)
+            return self._settings_of(self.policy)
         given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
         known = {name: check_number(name, h) for name, h in given.items() if h is not None}
         if len(known) < 3:
-            self.h_min_, self.h_inf_, self.h_max_ = complete_range(**given, automatic=self._automatic_range(points))
+            h_min, h_inf, h_max = complete_range(**given, automatic=self._automatic_range(sample, watch))
         else:
-            self.h_min_, self.h_inf_, self.h_max_ = known["h_min"], known["h_inf"], known["h_max"]
-        return make_policy(self.policy, self.h_min_, self.h_max_, self.h_inf_, self.nu)
+            h_min, h_inf, h_max = known["h_min"], known["h_inf"], known["h_max"]
+        policy = make_policy(self.policy, h_min, h_max, h_inf, self.nu)
+        return FitSettings(h_min=h_min, h_inf=h_inf, h_max=h_max, policy=policy, single_updates=self._single_updates())
 
-    def _own_policy(self, policy: BandwidthPolicy) -> BandwidthPolicy:
+    def _settings_of(self, policy: BandwidthPolicy) -> FitSettings:
+        """Return the settings for a policy object, which has its own range."""
         if not isinstance(policy, BandwidthPolicy):
             raise TypeError(
                 "policy must be a name or an object with h_0, h_min, draw(uniforms, h, k) and upper(h, k); "
@@ -244,6 +233,24 @@ class DoublyStochasticMeanShift(RandomClusterer):
             )
         if not (self.h_min is self.h_max is self.h_inf is None):
             raise ValueError("h_min, h_max and h_inf must stay None where policy is an object: it has its own range.")
-        self.h_min_, self.h_inf_ = float(policy.h_min), float(getattr(policy, "h_inf", None) or policy.h_0)
-        self.h_max_ = float(getattr(policy, "h_max", policy.upper(policy.h_0, 0)))
-        return policy
+        return FitSettings(
+            h_min=float(policy.h_min),
+            h_inf=float(getattr(policy, "h_inf", None) or policy.h_0),
+            h_max=float(getattr(policy, "h_max", policy.upper(policy.h_0, 0))),
+            policy=policy,
+            single_updates=self._single_updates(),
+        )
+
+    def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
+        settings = data.settings
+        assert settings.h_max is not None
+        assert settings.policy is not None
+        return partial(
+            doubly_stochastic,
+            self._problem(data.points, settings.h_max),
+            settings.policy,
+            seed=seed_of(self.random_state),
+            order=self._order(data),
+            batch_size=self.batch_size,
+            scales=self._scales(data.points),
+        )

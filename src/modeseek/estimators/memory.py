@@ -14,7 +14,7 @@ __all__ = ["check_fit", "fit_memory"]
 PER_POINT, PER_POINT_OF_CHAIN, PER_POINT_OF_CHOICE = 1400, 200, 9000
 # copies of the data: in double precision while points are put in order, and as states of the run
 COPIES, STATES, OF_A_CHAIN = 4, 9, 4
-# lists of candidates, 2^25 entries of four bytes held twice, and blocks of distances; a square of clumps, and its copy
+# neighbour lists, 2^25 entries of four bytes held twice, and blocks of distances; a square of clumps, and its copy
 LISTS, SQUARE = 3.4e8, 1.2e8
 # blocks of distances where no tree helps: 32 MB, their order, and what is taken out of them
 BLOCKS = 1.3e8
@@ -45,7 +45,7 @@ def fit_memory(estimator: Any, n: int, d: int, itemsize: int = 8) -> float:
     return need + _snapshots(estimator, n, d)
 
 
-def check_fit(estimator: Any, n: int, d: int, itemsize: int, *, summary: bool = False) -> None:
+def check_fit(estimator: Any, n: int, d: int, itemsize: int, *, sketch: bool = False) -> None:
     """Refuse a fit that needs more memory than there is, with the figure and the alternatives.
 
     Raises
@@ -53,17 +53,17 @@ def check_fit(estimator: Any, n: int, d: int, itemsize: int, *, summary: bool = 
     NotEnoughMemory
     """
     name = type(estimator).__name__
-    if summary:
+    if sketch:
         # rows are looked at once, and none of them is kept
         need = float(n) * (PER_ROW + 16 * d) + TABLE
-        what = f"a summary of {n:,} rows in {d:,} dimensions for {name}"
+        what = f"a sketch of {n:,} rows in {d:,} dimensions for {name}"
         instead = "Give them in batches, partial_fit(X) and finalize(), or as a Dask array (docs/how-to-dask.md)."
     else:
         need, what = fit_memory(estimator, n, d, itemsize), f"{name} of {n:,} rows in {d:,} dimensions"
         single = "" if itemsize == 4 else ", X.astype(np.float32)"
         kind = "auto" if hasattr(estimator, "engine") else "sample"
         instead = (
-            f'Take summary="{kind}" (weighted points that stand for the rows){single}, or a Dask array '
+            f'Take sketch="{kind}" (weighted points that stand for the rows){single}, or a Dask array '
             "(docs/how-to-dask.md); modeseek._common.resources.limit_memory(math.inf) tries all the same."
         )
     check_memory(need, what, instead)

@@ -9,9 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Stage, Watcher
-from modeseek._common.validation import Points, check_integer, seed_of
-from modeseek.estimators.base import Memberships
+from modeseek._common.validation import check_integer, seed_of
+from modeseek.estimators.base import BaseClusterer
+from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
+from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
 from modeseek.selection import (
     DEFAULT,
@@ -30,7 +33,7 @@ from modeseek.selection.spherical import SphericalKMeans
 __all__ = ["ModeSeek"]
 
 
-class ModeSeek(Memberships):
+class ModeSeek(BaseClusterer):
     """Clusters with nothing to set: a view of the data proposes partitions, and the most stable one is taken.
 
     A density by nearest neighbours gives modes that merge by prominence. Where the data fill many dimensions, a graph
@@ -51,7 +54,7 @@ class ModeSeek(Memberships):
         Bounds on it.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "sample"} or None, default="auto"
+    sketch : {"auto", "sample"} or None, default="auto"
         Whether to look at a sample of 50,000 rows and give the others the label of the nearest. "auto" does so above
         100,000 rows and says so in a warning; None looks at every row.
     n_jobs : int, optional
@@ -92,8 +95,8 @@ class ModeSeek(Memberships):
         Whether Ctrl-C came before the end, and what is here is the best so far: proposals are then judged by fewer
         thinnings, and where there were hardly any for it, `memberships_`, `confidence_` and `cluster_stability_` are
         not there.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -115,7 +118,7 @@ class ModeSeek(Memberships):
         min_clusters: int | None = None,
         max_clusters: int | None = None,
         min_cluster_size: int = 1,
-        summary: str | None = "auto",
+        sketch: str | None = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -126,7 +129,7 @@ class ModeSeek(Memberships):
         self.min_clusters = min_clusters
         self.max_clusters = max_clusters
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -136,33 +139,57 @@ class ModeSeek(Memberships):
     _many: ClassVar[int] = 100_000
     _sample_rows: ClassVar[int] = 50_000
 
-    def _finest(self, sample: Points) -> None:
-        if self._kind() == "grid":
-            raise ValueError('summary="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+        if self.sketch == "grid":
+            raise ValueError('sketch="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
+        return FitSettings()
 
-    def _fit(self, points: Points) -> None:
+    def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
+        points, watch = data.points, self._report_to(watch)
         bounds = self._bounds(len(points.values))
-        self.interrupted_ = False
         if len(points.values) < 3:
             n = len(points.values)
-            self._keep(points, np.zeros(n, dtype=np.intp), np.ones((n, 1)), np.ones(1))
-            self.stability_, self.alternatives_, self.message_ = 1.0, [], "one cluster: fewer than three distinct rows"
-            self.tree_ = single_mode_tree(points.inverse, points.weights)
-            return
-        graph = build_knn_graph(points, config=self._config, n_jobs=self.n_jobs, watch=self._watch())
-        found = self._choose(points, graph, bounds)
-        self.interrupted_ = bool(found.interruption)
-        self._keep(points, found.labels, found.memberships if found.has_confidence else None, found.cluster_stability)
-        self.stability_, self.alternatives_, self.message_ = found.stability, list(found.candidates), found.message
-        # of a single cluster nobody was chosen
+            return self._selection_result(
+                data,
+                np.zeros(n, dtype=np.intp),
+                np.ones((n, 1)),
+                np.ones(1),
+                outcome=Outcome.CHOSEN,
+                message="one cluster: fewer than three distinct rows",
+                stability=1.0,
+                tree=single_mode_tree(points.inverse, points.weights),
+            )
+        graph = build_knn_graph(points, config=self._config, n_jobs=self.n_jobs, watch=watch)
+        found = self._choose(points, graph, bounds, watch)
+        # a single cluster comes from no candidate
         modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
-        self.tree_ = density_tree(graph, points.inverse, found.candidates[0].setting if modes else None)
+        return self._selection_result(
+            data,
+            found.labels,
+            found.memberships if found.has_confidence else None,
+            found.cluster_stability,
+            outcome=Outcome.INTERRUPTED if found.interruption else Outcome.CHOSEN,
+            message=found.message,
+            stability=found.stability,
+            alternatives=tuple(found.candidates),
+            tree=density_tree(graph, points.inverse, found.candidates[0].setting if modes else None),
+        )
 
-    def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds) -> Selection:
+    def _selection_result(
+        self, data: FitData, numbers: IntArray, memberships: Array | None, cluster_stability: Array, **fields: Any
+    ) -> FitResult:
+        points = data.points
+        part = partition_of(points.values, points.weights, numbers, points.geometry, diameter=0.0, gap=0.0)
+        labels, centers = drop_small(part, self.min_cluster_size)
+        if memberships is not None:
+            fields |= membership_fields(data, labels, numbers, memberships, cluster_stability)
+        return make_result(type(self).__name__, data, labels, centers, **fields)
+
+    def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds, watch: Watcher | None) -> Selection:
         seed = seed_of(self.random_state)
-        spherical = points.geometry.spherical
-        refine = SphericalKMeans(points.values, self._config.refinement_steps) if spherical else None
-        select = partial(select_partition, graph, seed=seed, refine=refine, watch=self._watch(), config=self._config)
+        config, spherical = self._config, points.geometry.spherical
+        refine = SphericalKMeans(points.values, config.refinement_steps) if spherical else None
+        select = partial(select_partition, graph, seed=seed, refine=refine, watch=watch, config=config)
         found = select(bounds=bounds)
         if bounds.contains(found.n_clusters):
             return found
@@ -176,10 +203,7 @@ class ModeSeek(Memberships):
             found, message=f"{found.message}; no partition with {bounds.min_clusters} clusters or more was found"
         )
 
-    _title: ClassVar[str] = "ModeSeek"
-
-    def _watch(self) -> Watcher | None:
-        line = super()._watch()
+    def _report_to(self, line: Watcher | None) -> Watcher | None:
         watchers = [*([] if line is None else [line]), *(self.callbacks or ())]
 
         def tell(stage: Stage) -> None:
@@ -187,9 +211,6 @@ class ModeSeek(Memberships):
                 watcher(stage)
 
         return tell if watchers else None
-
-    def _interruption(self) -> str:
-        return self.message_ if self.interrupted_ else ""
 
     def _bounds(self, n_distinct: int) -> ClusterBounds:
         for name in ("n_clusters", "min_clusters", "max_clusters"):
@@ -203,9 +224,3 @@ class ModeSeek(Memberships):
                 f"min_clusters={self.min_clusters} is above max_clusters={self.max_clusters}: give a smaller one."
             )
         return ClusterBounds(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
-
-    def _keep(self, points: Points, labels: IntArray, memberships: Array | None, stability: Array) -> None:
-        part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)
-        self._store_clusters(points, part)
-        if memberships is not None:
-            self._store_memberships(part, labels, memberships, stability)

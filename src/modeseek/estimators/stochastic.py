@@ -7,8 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from modeseek._common.validation import Points, seed_of
-from modeseek.estimators.chains import RandomClusterer
+from modeseek._common.points import Points
+from modeseek._common.types import Watcher
+from modeseek._common.validation import seed_of
+from modeseek.estimators.random_chains import RandomChainClusterer
+from modeseek.estimators.result import FitData, FitSettings
+from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, RecordSpec, stochastic
 from modeseek.meanshift.kernels.profiles import Profile
 from modeseek.meanshift.types import Callback
@@ -16,7 +20,7 @@ from modeseek.meanshift.types import Callback
 __all__ = ["StochasticMeanShift"]
 
 
-class StochasticMeanShift(RandomClusterer):
+class StochasticMeanShift(RandomChainClusterer):
     """Stochastic mean shift (SMS): a random point moves at a fixed bandwidth, until nothing can change.
 
     Parameters
@@ -47,12 +51,12 @@ class StochasticMeanShift(RandomClusterer):
         runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "grid", "sample"} or None, default="auto"
+    sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     n_jobs : int, optional
         Threads for chains, batches, neighbour searches and `predict`. Labels do not depend on it.
@@ -79,8 +83,8 @@ class StochasticMeanShift(RandomClusterer):
         As in `DoublyStochasticMeanShift`.
     memberships_, confidence_, cluster_stability_, stability_, chain_labels_
         With several chains, as there.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights and the width of its cells.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
 
@@ -106,7 +110,7 @@ class StochasticMeanShift(RandomClusterer):
         max_time: float | None = None,
         n_chains: int | str = "auto",
         min_cluster_size: int = 1,
-        summary: str | None = "auto",
+        sketch: str | None = "auto",
         resolution: float = 1 / 16,
         engine: str = "auto",
         n_jobs: int | None = None,
@@ -129,7 +133,7 @@ class StochasticMeanShift(RandomClusterer):
         self.max_time = max_time
         self.n_chains = n_chains
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.resolution = resolution
         self.engine = engine
         self.n_jobs = n_jobs
@@ -140,17 +144,19 @@ class StochasticMeanShift(RandomClusterer):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _finest(self, sample: Points) -> float:
-        return self._bandwidth(self.bandwidth, sample)
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+        h = self._single_bandwidth(self.bandwidth, sample, watch)
+        return FitSettings(bandwidth=h, policy=Constant(h), single_updates=self._single_updates())
 
-    def _chain_maker(self, points: Points) -> Callable[..., Chain]:
-        self.bandwidth_ = self._bandwidth(self.bandwidth, points)
+    def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
+        h = data.settings.bandwidth
+        assert h is not None
         return partial(
             stochastic,
-            self._problem(points, self.bandwidth_),
-            self.bandwidth_,
+            self._problem(data.points, h),
+            h,
             seed=seed_of(self.random_state),
-            order=self._order(),
+            order=self._order(data),
             batch_size=self.batch_size,
-            scales=self._scales(points),
+            scales=self._scales(data.points),
         )

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.points import Points
 from modeseek._common.types import Array
-from modeseek._common.validation import Points
 from modeseek.explorer.data import Subject
 from modeseek.explorer.settings import Settings
 from modeseek.meanshift.bandwidth import Constant, DrawPlan, make_policy
@@ -101,7 +101,7 @@ class Sweeping:
         self._last = state.last_shift.copy()
         self._longest = 0.0
         if self._workspace is None:
-            self._workspace = self.problem.open(state.points)
+            self._workspace = self.problem.open()
 
     @property
     def left(self) -> int:

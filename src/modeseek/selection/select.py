@@ -54,7 +54,7 @@ def select_partition(
     Examples
     --------
     >>> from modeseek._common.types import Geometry
-    >>> from modeseek._common.validation import canonical_points
+    >>> from modeseek._common.points import canonical_points
     >>> from modeseek.datasets import paper_mixture
     >>> from modeseek.selection import build_knn_graph
     >>> X = paper_mixture(50, random_state=1)[0]
@@ -129,7 +129,7 @@ class Selector:
         check_memory(
             32.0 * n * k,
             f"the memberships of {n:,} points in {k:,} clusters",
-            'Set max_clusters, or summary="sample".',
+            'Set max_clusters, or sketch="sample".',
         )
         votes = self._collect_votes(candidates)
         weights, interruption = self.graph.weights, self.progress.interruption

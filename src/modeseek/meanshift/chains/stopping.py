@@ -23,6 +23,7 @@ class Outcome(Enum):
     CERTIFIED = "certified: no later update can change the partition"
     SMALL_SHIFTS = "the last shifts of enough points were below the threshold"
     CLIMBED = "every point has climbed to its mode"
+    CHOSEN = "the most stable of the proposed partitions was chosen"
     UPDATE_LIMIT = "stopped at the limit on updates before the partition was final"
     TIME_LIMIT = "stopped at the limit on time before the partition was final"
     INTERRUPTED = "interrupted before the partition was final; what was done is kept"
@@ -30,7 +31,7 @@ class Outcome(Enum):
     @property
     def converged(self) -> bool:
         """Whether the run ended by itself."""
-        return self in (Outcome.CERTIFIED, Outcome.SMALL_SHIFTS, Outcome.CLIMBED)
+        return self in (Outcome.CERTIFIED, Outcome.SMALL_SHIFTS, Outcome.CLIMBED, Outcome.CHOSEN)
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Stopping:
     def check(self, chain: Chain, state: ChainState, sweeps: int, seconds: float) -> Outcome | None:
         """Return the outcome if the run is over, else None."""
         if chain.upper is None:
-            if chain.frozen(state):
+            if chain.arrived is not None and chain.arrived(state).all():
                 return Outcome.CLIMBED
         elif self.rule == "certificate":
             # by updates since the very start, so that a run that goes on looks when the whole run would have looked
@@ -115,7 +116,8 @@ class Stopping:
         return None
 
     def _small(self, state: ChainState) -> bool:
-        return bool(np.mean(state.last_shift <= self.threshold) >= self.fraction)
+        small = np.count_nonzero(state.last_shift <= self.threshold) / len(state.last_shift)
+        return bool(small >= self.fraction)
 
 
 def _due(sweeps: int) -> bool:
