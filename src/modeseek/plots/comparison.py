@@ -19,8 +19,6 @@ from modeseek.plots.sources import ClusteringSource, read_clustering
 from modeseek.plots.style import add_colorbar, add_title, new_axes
 from modeseek.plots.ticks import format_number
 
-__all__ = ["plot_comparison"]
-
 KINDS = ("auto", "flow", "matrix")
 MAX_CLUSTERS_IN_FLOW = 14
 # a matrix of at most this many clusters on each side shows the number of points in each cell
