@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._common.neighbors import kth_distance
+from modeseek._common.distances import kth_distance
 from modeseek._common.points import MAX_EXTENT, MIN_EXTENT, Points
 from modeseek._common.types import Watcher
 from modeseek._common.validation import check_choice, check_integer, check_number, check_state

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.neighbors import kth_distance, nearest
+from modeseek._common.distances import kth_distance
+from modeseek._common.neighbors import nearest
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import sorted_unique_rows
