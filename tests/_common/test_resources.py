@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common import resources
-from modeseek._common.neighbors import pairs_within
+from modeseek._common.distances import pairs_within
 from modeseek._common.resources import (
     MemoryFiles,
     NotEnoughMemory,

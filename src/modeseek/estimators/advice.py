@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modeseek._common.distances import kth_distance
 from modeseek._common.hints import AdviceWarning
-from modeseek._common.neighbors import kth_distance
 from modeseek._common.points import Points
 
 if TYPE_CHECKING:

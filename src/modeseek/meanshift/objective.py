@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._common.neighbors import BLOCK
+from modeseek._common.distances import BLOCK
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state, check_weights
 from modeseek.meanshift.kernels.profiles import Profile, get_profile

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from modeseek._common.neighbors import kth_distance, pairs_within
+from modeseek._common.distances import kth_distance, pairs_within
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._common.unique_rows import sorted_unique_rows
 

@@ -14,8 +14,6 @@ from modeseek.plots.style import new_axes, style_axes
 from modeseek.plots.tree_layout import layout_hills
 from modeseek.selection.modes import MergeTree
 
-__all__ = ["plot_tree"]
-
 # share of the weight that may lie below the plot, so that a few isolated points do not take half of it
 MAX_SHARE_BELOW = 0.005
 

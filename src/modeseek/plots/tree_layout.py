@@ -10,8 +10,6 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.modes import MergeTree, cut
 
-__all__ = ["Hill", "layout_hills", "order_modes"]
-
 # more points cannot be distinguished
 MAX_POINTS = 20_000
 
