@@ -24,6 +24,7 @@ from modeseek._storage import DataError, WorkFolder, read_table, writing
 from modeseek._storage.atomic import put_in_place
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import streaming
+from modeseek.estimators.streaming import SketchConfig
 from modeseek.report import chunked_fit_code
 from modeseek.sketches import sketch
 
@@ -39,7 +40,7 @@ def small(monkeypatch):
     monkeypatch.setattr(out_of_core, "BLOCK", 4096)
     for room in (streaming, sketch):
         monkeypatch.setattr(room, "LAYOUT_ROWS", 500)
-    monkeypatch.setattr(streaming.Streaming, "_sample_rows", 300)
+    monkeypatch.setattr(streaming.StreamingMixin, "_sketch_config", SketchConfig(sample_rows=300))
     monkeypatch.setattr(kept, "PAUSE", 0.0)
     monkeypatch.setattr(kept, "TIMES", 0.0)
 
@@ -62,8 +63,7 @@ def forced(estimator):
 
 def test_labels_are_those_of_memory(data, tmp_path, monkeypatch):
     """All algorithms: as by `fit` on a summary, and by `partial_fit` in one batch."""
-    monkeypatch.setattr(ModeSeek, "_many", 100)
-    monkeypatch.setattr(ModeSeek, "_sample_rows", 300)
+    monkeypatch.setattr(ModeSeek, "_sketch_config", SketchConfig(100, 300))
     scaled = Scaling.fit(X, standardize=True).apply(X)
     own_range = DoublyStochasticMeanShift(0.3, 0.8, 0.5, random_state=0)
     for estimator, given in [
@@ -90,7 +90,7 @@ def test_labels_are_those_of_memory(data, tmp_path, monkeypatch):
 
 def test_the_same_bytes_as_in_memory(data, tmp_path, monkeypatch):
     """Text and Parquet, where memory takes a summary too."""
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_many", 100)
+    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(100, 300))
     for ending in ("csv", "tsv"):
         targets = [tmp_path / f"{way}.{ending}" for way in ("out-of-core", "in-memory")]
         for way, target in zip(("--out-of-core", "--in-memory"), targets, strict=True):
@@ -247,7 +247,7 @@ KILLED = """
     from modeseek.sketches import sketch
 
     out_of_core.BLOCK, streaming.LAYOUT_ROWS, sketch.LAYOUT_ROWS, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
-    streaming.Streaming._sample_rows = 300
+    streaming.StreamingMixin._sketch_config = streaming.SketchConfig(sample_rows=300)
     # what is loaded here is not loaded anew by each child
     MeanShift(bandwidth=1.0, sketch="grid").partial_fit([[0.0, 0.0]] * 500)
     moments, command = [int(each) for each in sys.argv[1].split(",")], sys.argv[2:]

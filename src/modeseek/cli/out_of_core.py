@@ -33,7 +33,7 @@ from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import check_directions, column_names, note, notes_on, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
 from modeseek.cli.work import added_columns, draw, save_model
-from modeseek.estimators.streaming import resume_survey, survey_of, told_of
+from modeseek.estimators.streaming import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import DOUBTFUL
 
 __all__ = ["cluster_blocks"]
@@ -89,7 +89,7 @@ class _Job:
         """Go through all passes, from where an earlier run has come to."""
         state = self.keeper.begin() or self._start()
         if state.survey is not None:
-            resume_survey(self.estimator, state.survey)
+            resume_stream(self.estimator, state.survey)
         if state.step == STATISTICS:
             state = self._walk(state, self._measure, self._needed)
             assert state.moments is not None
@@ -181,7 +181,7 @@ class _Job:
         if not self.settings.standardise:
             state = self._seen(state, chunk.table)
         self.estimator.partial_fit(self._scaled(state, chunk.table))
-        return replace(state, survey=survey_of(self.estimator))
+        return replace(state, survey=stream_sketch(self.estimator))
 
     def _label(self, state: State) -> State:
         """Give every row its label, and write it as it goes."""
@@ -192,7 +192,7 @@ class _Job:
             step=LABELS,
             place=Place(),
             done=0,
-            survey=survey_of(fitted),
+            survey=stream_sketch(fitted),
             output=0,
             tally=Tally(),
             model=model.hexdigest(),
@@ -219,7 +219,7 @@ class _Job:
         return self._walk(state, self._give, only)
 
     def _give(self, state: State, chunk: Chunk) -> State:
-        told, output = told_of(self.estimator, self._scaled(state, chunk.table)), 0
+        told, output = labelled_copy(self.estimator, self._scaled(state, chunk.table)), 0
         if self.writer is not None:
             added = added_columns(self.settings, self.chunks.columns, told)
             output = self.writer.write(chunk.table, added)
@@ -237,7 +237,7 @@ class _Job:
         save_model(settings, self.names, scaling, self.estimator)
         if settings.plot is not None or settings.report is not None:
             rows = state.survey.sample.rows
-            told, features = told_of(self.estimator, rows), Features(scaling.undo(rows), self.names)
+            told, features = labelled_copy(self.estimator, rows), Features(scaling.undo(rows), self.names)
             if len(rows) < state.tally.rows:
                 notes.append(f"pictures show {len(rows):,} of {state.tally.rows:,} rows, drawn by a hash.")
                 note(notes[-1])

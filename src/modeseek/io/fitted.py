@@ -8,8 +8,8 @@ import numpy as np
 
 from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.estimators.result import FitResult
-from modeseek.io.kinds import Kind, check_kind, expect, maybe, of, reals, whole
-from modeseek.sketches import Sketch
+from modeseek.estimators.streaming import Stream
+from modeseek.io.kinds import Kind, check_kind, expect, of, whole
 
 __all__ = ["ESTIMATORS", "check_fitted"]
 
@@ -21,14 +21,6 @@ ESTIMATORS: dict[str, Any] = {
 MOST_JOBS = 1024
 
 
-def _batches(value: Any) -> bool:
-    pair = (reals(2), reals(1))
-    return value is None or (
-        isinstance(value, list)
-        and all(isinstance(each, tuple) and len(each) == 2 and pair[0](each[0]) and pair[1](each[1]) for each in value)
-    )
-
-
 def _names(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1
 
@@ -37,8 +29,7 @@ ATTRIBUTES: dict[str, Kind] = {
     "n_features_in_": whole,
     "feature_names_in_": _names,
     "result_": of(FitResult),
-    "_pending": _batches,
-    "_survey": maybe(of(Sketch)),
+    "_stream": of(Stream),
 }
 
 
@@ -56,16 +47,12 @@ def check_fitted(params: dict[str, Any], fitted: dict[str, Any]) -> None:
     if "result_" in fitted:
         expect("n_features_in_" in fitted, "the number of features")
         _check_clusters(fitted["result_"], fitted["n_features_in_"])
-    if "_pending" in fitted or "_survey" in fitted:
-        # rows wait until there are enough for a survey
-        both = "_pending" in fitted and "_survey" in fitted
-        expect(both and (fitted["_pending"] is None) != (fitted["_survey"] is None), "batches that wait, or a survey")
-    d = fitted.get("n_features_in_")
-    stream = [rows for rows, _ in fitted.get("_pending") or ()]
-    if fitted.get("_survey") is not None:
-        stream.append(fitted["_survey"].sample.rows)
-    expect(all(rows.shape[1] == d for rows in stream), "batches with the model's features")
-    expect(all(len(rows) == len(weights) for rows, weights in fitted.get("_pending") or ()), "weights of batches")
+    d, stream = fitted.get("n_features_in_"), fitted.get("_stream", Stream())
+    # rows are pending until there are enough for a sketch
+    expect(stream.sketch is None or not stream.pending, "pending batches, or a sketch")
+    rows = [rows for rows, _ in stream.pending] + ([] if stream.sketch is None else [stream.sketch.sample.rows])
+    expect(all(each.shape[1] == d for each in rows), "batches with the model's features")
+    expect(all(len(rows) == len(weights) for rows, weights in stream.pending), "weights of batches")
     names = fitted.get("feature_names_in_")
     expect(names is None or len(names) == d, "names of features")
 

@@ -16,6 +16,7 @@ from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
 from modeseek._common.validation import METRICS
 from modeseek.estimators.result import FitResult, FitSettings, PointIndex
+from modeseek.estimators.streaming import Stream
 from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Outcome, Record, Series, Trace
 from modeseek.meanshift.partition import Partition
@@ -154,6 +155,12 @@ def _nothing(value: Any) -> None:
     return None
 
 
+def _batches(value: Any) -> bool:
+    return isinstance(value, tuple) and all(
+        isinstance(each, tuple) and len(each) == 2 and reals(2)(each[0]) and reals(1)(each[1]) for each in value
+    )
+
+
 def _candidates(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(each, Candidate) for each in value)
 
@@ -232,6 +239,7 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
         },
         _nothing,
     ),
+    Stream: ({"pending": _batches, "sketch": maybe(of(Sketch))}, _nothing),
     Series: (
         {"k": wholes(1), "values": lambda value: any(reals(ndim, finite=False)(value) for ndim in (1, 2, 3))},
         lambda it: expect(len(it.k) == len(it.values), "a series of one length"),
