@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array
 
 __all__ = ["Moments", "Scaling", "dominant"]
@@ -16,6 +17,12 @@ TOGETHER = 1 << 13
 MOST_VARIANCE = 0.999
 
 
+def _check_scaling(scaling: Scaling) -> None:
+    require(is_real(scaling.shift, 1) and is_real(scaling.factor, 1), "the scaling")
+    require(scaling.shift.shape == scaling.factor.shape and (scaling.factor > 0).all(), "the scaling")
+
+
+@storable(_check_scaling)
 class Scaling(NamedTuple):
     """The map x -> (x - shift) / factor, feature by feature.
 
@@ -55,6 +62,7 @@ class Scaling(NamedTuple):
         return X * self.factor + self.shift
 
 
+@storable()
 class Moments(NamedTuple):
     """Mean and spread of rows that come in blocks; how they are cut into blocks changes no bit.
 

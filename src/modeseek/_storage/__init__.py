@@ -4,6 +4,7 @@ from modeseek._storage.atomic import atomic_path, check_target, remove_parts, te
 from modeseek._storage.cells import Content
 from modeseek._storage.chunks import Chunk, Chunks, Place, open_chunks
 from modeseek._storage.container import read_container, write_container
+from modeseek._storage.encoding import NotStorableError
 from modeseek._storage.errors import (
     DataError,
     HeaderOnlyError,
@@ -38,6 +39,7 @@ __all__ = [
     "MissingValueError",
     "NameTakenError",
     "NoColumnsError",
+    "NotStorableError",
     "OutputSpec",
     "PictureFile",
     "Place",

@@ -19,6 +19,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from modeseek._common.neighbors import kth_distance, pairs_within
+from modeseek._common.storable import is_within, require, storable
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._common.validation import sorted_unique_rows
 
@@ -53,6 +54,12 @@ BALLS = 256
 CLOSE_PAIRS = 1 << 20
 
 
+def _check_partition(part: Partition) -> None:
+    m = len(part.sizes)
+    require(len(part.centers) == m and part.centers.ndim == 2 and is_within(part.labels, 0, m), "the partition")
+
+
+@storable(_check_partition)
 @dataclass(frozen=True)
 class Partition:
     """Clusters of a state.

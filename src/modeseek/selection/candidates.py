@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.resources import check_memory
+from modeseek._common.storable import storable
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.consensus import Vote, cluster_stability, counterparts
 from modeseek.selection.proposers.proposals import Setting
@@ -18,6 +19,7 @@ __all__ = ["FEWEST_VOTES", "Candidate", "ClusterBounds", "Selection", "merge_clu
 FEWEST_VOTES = 4
 
 
+@storable()
 class Candidate(NamedTuple):
     """A partition that a proposer proposed.
 

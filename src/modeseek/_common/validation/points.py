@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, Geometry, IntArray
 
 __all__ = [
@@ -31,6 +32,14 @@ SHORTEST_SINGLE, LONGEST_SINGLE = 1e-12, 1e15
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
+def _check_points(points: Points) -> None:
+    n, d = points.values.shape
+    require(n and d and is_real(points.values, 2), "the values of points")
+    require(points.weights.shape == (n,) and points.offset.shape == (d,) and is_real(points.offset, 1), "points")
+    require(is_within(points.weights, np.finfo(float).tiny, np.inf) and is_within(points.inverse, -1, n), "points")
+
+
+@storable(_check_points)
 class Points(NamedTuple):
     """Data in canonical form: centred, sorted, each distinct row once.
 

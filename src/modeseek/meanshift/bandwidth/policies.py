@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_number, check_range
 from modeseek.meanshift.bandwidth import steps
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 
+@storable()
 @dataclass(frozen=True)
 class Constant:
     """One bandwidth for all updates: SMS.
@@ -102,6 +104,7 @@ class Absorption(NamedTuple):
     message: str
 
 
+@storable()
 @dataclass(frozen=True)
 class Walk(_Ranged):
     """Algorithm 1b to the letter: h_{k+1} = h_k / sqrt(alpha), alpha ~ U(1 - delta, 1 + delta).
@@ -160,6 +163,7 @@ class Walk(_Ranged):
         )
 
 
+@storable()
 @dataclass(frozen=True)
 class Shrinking(_Ranged):
     """h_{k+1} ~ U[h_inf - nu_k (h_inf - h_min), h_inf + nu_k (h_max - h_inf)]: a range that closes on h_inf.
@@ -176,6 +180,7 @@ class Shrinking(_Ranged):
         return steps.shrinking_upper(self.nu.sup(k + 1), self.h_0, self.h_max)
 
 
+@storable()
 @dataclass(frozen=True)
 class Uniform(_Ranged):
     """h_{k+1} ~ U[h_min, h_max], independent and identically distributed."""
@@ -189,6 +194,7 @@ class Uniform(_Ranged):
         return self.h_max
 
 
+@storable()
 @dataclass(frozen=True)
 class Anchored(_Ranged):
     """h_{k+1} = h_inf / sqrt(alpha), alpha ~ U(1 - delta, 1 + delta): one step of `Walk`, always from h_inf.

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek._common.storable import require, storable
 from modeseek._common.types import Array, IntArray
 
 __all__ = ["EarlyDraws", "Entry", "Series", "ThinnedSeries"]
@@ -16,6 +17,11 @@ PER_OCTAVE = 8
 Entry: TypeAlias = tuple[int, int, Array | float]
 
 
+def _check_series(series: Series) -> None:
+    require(series.k.ndim == 1 and len(series.k) == len(series.values), "a series")
+
+
+@storable(_check_series)
 class Series(NamedTuple):
     """A recorded quantity.
 

@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.validation import check_choice, check_integer, check_number, check_tau
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.partition import is_certified
@@ -17,6 +18,7 @@ __all__ = ["RULES", "Outcome", "Stopping"]
 RULES = ("certificate", "shifts")
 
 
+@storable()
 class Outcome(Enum):
     """How a run ended; the value is the message."""
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import Points, check_choice, check_integer
 from modeseek.meanshift.chains.algorithms import Chain
@@ -26,6 +27,7 @@ SNAPSHOT_NUMBERS = 1 << 26
 FEWEST_SNAPSHOTS = 8
 
 
+@storable()
 @dataclass(frozen=True)
 class Record:
     """What to record, and how often; None leaves a quantity out.
@@ -117,6 +119,7 @@ def as_record(record: RecordSpec, known: Iterable[str] = OF_STATES) -> Record:
     return Record(**dict.fromkeys(names, 1))
 
 
+@storable()
 @dataclass(frozen=True)
 class Trace:
     """What was recorded; None where nothing was asked for. The names are those of `Record`."""

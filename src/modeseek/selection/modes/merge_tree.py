@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from modeseek._common.storable import is_within, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_weights
 from modeseek.selection.modes.point_tree import PointTree, cut, level_for, peaks
@@ -230,3 +231,15 @@ def _parents(key: Array, beyond: IntArray) -> IntArray:
             other = parent[other]
         parent[mode] = other
     return np.array(parent, dtype=np.intp)
+
+
+def _restore_tree(tree: PointTree, weights: Array, inverse: IntArray, **more: Any) -> MergeTree:
+    n = len(tree.heights)
+    require(weights.shape == (n,) and is_within(weights, np.finfo(float).tiny, np.inf), "the weights of a tree")
+    require(inverse.ndim == 1 and is_within(inverse, 0, n), "the rows of a tree")
+    return merge_tree(tree, weights=weights, inverse=inverse, **more)
+
+
+# the table of modes is computed from these
+STORED_PARTS = {"tree": PointTree, "weights": Array, "inverse": IntArray, "level": float | None, "count": int | None}
+storable(parts=STORED_PARTS, make=_restore_tree)(MergeTree)
