@@ -23,9 +23,9 @@ from modeseek import (
     StochasticMeanShift,
     __version__,
 )
+from modeseek._common.points import canonical_points
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek._storage import DataError
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitSettings, make_result

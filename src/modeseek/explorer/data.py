@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.points import Points, canonical_points
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._common.validation import Points, canonical_points
 from modeseek._storage import DataError, MissingValueError, Table, TextColumnError, read_table
 from modeseek.datasets import paper_mixture
 from modeseek.plots.projection import project

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.points import unit_rows
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import check_integer, check_state, unit_rows
+from modeseek._common.validation import check_integer, check_state
 from modeseek.estimators.base import BaseClusterer
-from modeseek.estimators.display import DOUBTFUL
 from modeseek.estimators.result import FitResult
+from modeseek.estimators.table import DOUBTFUL
 
 __all__ = ["ExtraColumn", "ReportData", "make_report_data"]
 

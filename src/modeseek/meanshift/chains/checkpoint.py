@@ -72,7 +72,7 @@ class RunCheckpoint:
     def fresh(self, state: ChainState) -> ChainState:
         """Return a copy of a state, so that an engine recomputes what it has cached for the points.
 
-        The sums of the engine `moments` are updated by every move and accumulate rounding errors, which a run that
+        The sums of the engine `moment_tree` are updated by every move and accumulate rounding errors, which a run that
         continues from a file would not have. Other engines, and chains in which all points move at once, cache
         nothing that depends on earlier moves.
         """

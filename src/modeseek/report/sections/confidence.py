@@ -6,8 +6,8 @@ import numpy as np
 
 from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators.display import DOUBTFUL
 from modeseek.estimators.random_chains import RandomChainClusterer
+from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.colors import palette
 from modeseek.report.blocks import Block, Heading, HtmlBlock, Paragraph, RowLink, Swatch, TableBlock, TableCell
 from modeseek.report.cluster_traits import second_choices

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._storage import temporary_folder
-from modeseek.estimators.display import DOUBTFUL
+from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.clusters import save_clusters
 from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.plots.projection import principal_components
