@@ -147,7 +147,7 @@ def read_container(path: str | os.PathLike[str], kind: str, hint: Any, remedy: s
         require(check_type(value, hint), "its value")
         return value
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise DataError(f"'{path}' is no {kind} that modeseek wrote: {error} is wrong. {remedy}") from None
+        raise DataError(f"'{path}' is not a valid {kind}; wrong part: {error}. {remedy}") from None
 
 
 def _read(file: IO[bytes], path: Any, kind: str, remedy: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

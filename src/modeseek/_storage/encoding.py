@@ -47,7 +47,8 @@ class NotStorableError(TypeError):
                 "a built-in one or None instead, and set yours again after loading."
             )
         elif isinstance(value, (np.random.Generator, np.random.RandomState)):
-            message = f"{name} is a generator ({kind.__name__}), whose state changes: use an integer, such as {name}=0."
+            parameter = name.rpartition(".")[2]
+            message = f"{name} is a generator ({kind.__name__}), whose state changes: use {parameter}=0 or the like."
         super().__init__(message)
 
 

@@ -28,7 +28,7 @@ MOST_JOBS = 1024
 def _check_model(stored: StoredModel) -> None:
     known = ESTIMATORS[stored.estimator]().get_params(deep=False)
     unknown = sorted(stored.params.keys() - known.keys())
-    require(not unknown, f"parameter {'' if not unknown else unknown[0]}, which this version does not have,")
+    require(not unknown, f"parameters that this version does not have, {', '.join(unknown)}")
     jobs, d = stored.params.get("n_jobs"), stored.state.n_features
     require(jobs is None or (isinstance(jobs, int) and abs(jobs) <= MOST_JOBS), f"n_jobs beyond {MOST_JOBS}")
     require(stored.columns is None or d in (None, len(stored.columns)), "the number of columns")
@@ -120,7 +120,7 @@ def save(
     try:
         _check_model(stored)
     except ValueError as error:
-        raise TypeError(f"this {name} cannot be saved: {error} is wrong.") from None
+        raise TypeError(f"this {name} cannot be saved; wrong part: {error}.") from None
     write_container(path, "model", stored)
 
 

@@ -180,9 +180,7 @@ class Checkpoint:
                     _check_point(point, chain, Record() if number else wanted)
             return points
         except ValueError as error:
-            raise DataError(
-                f"the checkpoint '{self._path}' does not fit its runs: {error} is wrong. {REMEDY}"
-            ) from None
+            raise DataError(f"the checkpoint '{self._path}' does not fit; wrong part: {error}. {REMEDY}") from None
 
     def _announce(self, points: Sequence[ResumePoint | None]) -> None:
         begun = [point for point in points if point is not None]
