@@ -31,18 +31,8 @@ from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitSettings, make_result
 from modeseek.meanshift.chains import Outcome
 from modeseek.plots.projection import principal_components
-from modeseek.report import (
-    CellLines,
-    HtmlBlock,
-    Page,
-    PlainText,
-    RowLink,
-    Swatch,
-    TableBlock,
-    to_html,
-    to_markdown,
-    write_report,
-)
+from modeseek.report import Page, PlainText, TableBlock, to_html, to_markdown, write_report
+from modeseek.report.blocks import CellLines, HtmlBlock, RowLink, Swatch
 from modeseek.report.sections import scatter
 
 BLOBS, TRUTH = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
