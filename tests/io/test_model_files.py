@@ -397,7 +397,7 @@ def test_a_tree_that_goes_in_circles_is_refused(files, tmp_path):
     at = sum(
         int(np.prod(shape)) * np.dtype(dtype).itemsize
         for name, dtype, shape in record["arrays"][
-            : [each[0] for each in record["arrays"]].index("model.state.result.tree.tree.target")
+            : [each[0] for each in record["arrays"]].index("model.state.result.tree.point_tree.target")
         ]
     )
     n = len(X)
