@@ -490,7 +490,7 @@ def test_what_cannot_work_is_refused_before_the_work(tmp_path):
     with pytest.raises(ValueError, match="checkpoint_every"):
         MeanShift(0.6, checkpoint=tmp_path / "a", checkpoint_every=-1).fit(X)
     chain = doubly_stochastic(make_problem(X), Shrinking(**RANGE), seed=0)
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="give only one of them"):
         run(chain, Stopping(0.05), start=chain.init(), checkpoint=Checkpoint(tmp_path / "a"))
     assert not list(tmp_path.iterdir())
 

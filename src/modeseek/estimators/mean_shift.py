@@ -18,9 +18,10 @@ from modeseek._common.validation import check_choice, check_integer, check_numbe
 from modeseek.estimators.chain_clusterer import ChainClusterer, partition_of_rows
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
 from modeseek.meanshift.chains import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
+from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
-from modeseek.meanshift.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
+from modeseek.meanshift.partition import Partition, merge_modes, partition_of
 from modeseek.meanshift.types import Callback
 
 __all__ = ["MeanShift"]

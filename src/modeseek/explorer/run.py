@@ -17,7 +17,7 @@ from modeseek.explorer.history import History, sampled_objective
 from modeseek.explorer.making import Made, Sweeping, make
 from modeseek.explorer.settings import Settings, estimator_of
 from modeseek.meanshift.chains import ChainResult, Outcome, Trace, partition
-from modeseek.meanshift.partition import components
+from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState
 from modeseek.selection.bandwidths import Range
 
