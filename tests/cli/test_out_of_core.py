@@ -20,11 +20,10 @@ from sklearn.datasets import make_blobs
 from commands import inside, refused, run
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek._common.scaling import Scaling
-from modeseek._storage import DataError, WorkFolder, read_table
+from modeseek._storage import DataError, WorkFolder, read_table, writing
 from modeseek._storage.atomic import put_in_place
-from modeseek._storage.formats import base, parquet
 from modeseek.cli import kept, out_of_core
-from modeseek.estimators import summaries
+from modeseek.estimators import streaming
 from modeseek.report import block_lines
 from modeseek.sketches import sketch
 
@@ -38,9 +37,9 @@ NO_NAME = ["--ignore", "name"]
 def small(monkeypatch):
     """Small blocks, and a state kept after each."""
     monkeypatch.setattr(out_of_core, "BLOCK", 4096)
-    for room in (summaries, sketch):
+    for room in (streaming, sketch):
         monkeypatch.setattr(room, "LAYOUT_ROWS", 500)
-    monkeypatch.setattr(summaries.Summarised, "_sample_rows", 300)
+    monkeypatch.setattr(streaming.Streaming, "_sample_rows", 300)
     monkeypatch.setattr(kept, "PAUSE", 0.0)
     monkeypatch.setattr(kept, "TIMES", 0.0)
 
@@ -58,7 +57,7 @@ def data(tmp_path):
 
 
 def forced(estimator):
-    return estimator.set_params(summary="auto" if isinstance(estimator, ModeSeek) else "grid")
+    return estimator.set_params(sketch="auto" if isinstance(estimator, ModeSeek) else "grid")
 
 
 def test_labels_are_those_of_memory(data, tmp_path, monkeypatch):
@@ -182,7 +181,7 @@ def test_cosine_and_no_scaling(tmp_path):
     for metric in ("cosine", "euclidean"):
         options = ["--metric", metric, "--scale", "none", "--algorithm", "ms", "--bandwidth", "0.7"]
         assert run("cluster", tmp_path / "d.npy", *options, "--out-of-core", "-o", tmp_path / "o.npy")[0] == 0
-        own = MeanShift(bandwidth=0.7, metric=metric, summary="auto")
+        own = MeanShift(bandwidth=0.7, metric=metric, sketch="auto")
         labels = own.partial_fit(rows).finalize().predict(rows)
         np.testing.assert_array_equal(np.load(tmp_path / "o.npy"), np.column_stack([rows, labels]))
 
@@ -244,13 +243,13 @@ def test_changed_files_and_restart(data, tmp_path, monkeypatch):
 KILLED = """
     import os, signal, sys
     from modeseek.cli import app, kept, out_of_core
-    from modeseek.estimators import MeanShift, summaries
+    from modeseek.estimators import MeanShift, streaming
     from modeseek.sketches import sketch
 
-    out_of_core.BLOCK, summaries.LAYOUT_ROWS, sketch.LAYOUT_ROWS, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
-    summaries.Summarised._sample_rows = 300
+    out_of_core.BLOCK, streaming.LAYOUT_ROWS, sketch.LAYOUT_ROWS, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
+    streaming.Streaming._sample_rows = 300
     # what is loaded here is not loaded anew by each child
-    MeanShift(bandwidth=1.0, summary="grid").partial_fit([[0.0, 0.0]] * 500)
+    MeanShift(bandwidth=1.0, sketch="grid").partial_fit([[0.0, 0.0]] * 500)
     moments, command = [int(each) for each in sys.argv[1].split(",")], sys.argv[2:]
     events = 0
 
@@ -472,8 +471,7 @@ def test_rows_are_private_while_they_are_made(tmp_path, monkeypatch, ending):
         assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
         put_in_place(made, target)
 
-    for module in (base, parquet):
-        monkeypatch.setattr(module, "put_in_place", watched)
+    monkeypatch.setattr(writing, "put_in_place", watched)
     umask = os.umask(0o022)
     try:
         for target in (private, new):

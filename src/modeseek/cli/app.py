@@ -124,7 +124,7 @@ def cluster(
     min_clusters: o.MinClusters = None,
     max_clusters: o.MaxClusters = None,
     min_cluster_size: o.MinClusterSize = None,
-    summary: o.Summary = None,
+    sketch: o.Sketch = None,
     resolution: o.Resolution = None,
     h_min: o.HMin = None,
     h_max: o.HMax = None,

@@ -28,7 +28,7 @@ OutOfCore = Annotated[
         rich_help_panel=DATA,
     ),
 ]
-Summary = Annotated[
+Sketch = Annotated[
     str | None,
     typer.Option(
         metavar="auto|grid|sample|none",

@@ -26,7 +26,6 @@ from modeseek._storage import (
     check_writable,
     format_of,
     open_chunks,
-    open_writer,
     write_json,
 )
 from modeseek.cli.kept import LABELS, STATISTICS, SUMMARY, Keeper, State
@@ -58,8 +57,6 @@ def cluster_blocks(settings: Settings, estimator: Any) -> None:
             raise
         raise Problem(str(error)) from error
     finally:
-        if job.writer is not None:
-            job.writer.close()
         job.keeper.close()
 
 
@@ -68,9 +65,9 @@ class _Job:
 
     def __init__(self, settings: Settings, estimator: Any):
         self.settings, self.estimator = settings, estimator
-        if estimator.get_params(deep=False)["summary"] is None:
+        if estimator.get_params(deep=False)["sketch"] is None:
             # there is no other way here, and whoever reads the settings should see it
-            estimator.set_params(summary="auto")
+            estimator.set_params(sketch="auto")
         self.chunks = open_chunks(settings.files, header=settings.header, chunk_bytes=BLOCK)
         first = next(iter(self.chunks.read())).table
         columns = column_names(settings.columns, first) if settings.columns else None
@@ -103,7 +100,7 @@ class _Job:
         fit = run_fit(self.estimator.finalize)
         if fit.interrupted:
             self._stop(state, "while the summary was being clustered")
-        self.notes.append(f"clustered by a summary: {self.estimator.summary_}.")
+        self.notes.append(f"clustered by a summary: {self.estimator.sketch_}.")
         note(self.notes[-1])
         state = self._label(state)
         self._write(state, fit.seconds, [*self.notes, *fit.notes])
@@ -149,8 +146,6 @@ class _Job:
         return state
 
     def _keep(self, state: State) -> None:
-        if self.writer is not None:
-            self.writer.sync()
         self.keeper.keep(state)
 
     def _stop(self, state: State, where: str) -> NoReturn:
@@ -207,19 +202,19 @@ class _Job:
                 note("the clusters came out otherwise than in the earlier run: all rows are labelled anew.")
             state = anew
             self._keep(state)
-        if target is None and fitted.summary_.resolution is not None:
+        if target is None and fitted.sketch_.resolution is not None:
             return replace(state, tally=_weighed(fitted))
         only: Sequence[str] | None = self.names
         if target is not None:
             added = added_columns(self.settings, self.chunks.columns, fitted)
-            columns, guard = (*self.chunks.columns, *added), self.settings.guard_formulas
-            spec = OutputSpec(state.rows, columns, state.contents, self.spec.delimiter, guard)
+            columns, guard = self.chunks.columns, self.settings.guard_formulas
+            spec = OutputSpec(state.rows, columns, tuple(added), state.contents, self.spec.delimiter, guard)
             folder = None if self.keeper.folder is None else self.keeper.folder.path
             try:
-                self.writer = open_writer(target, folder, spec, state.output)
+                self.writer = ChunkWriter(target, folder, spec, state.output)
             except DataError:
                 state = anew
-                self.writer = open_writer(target, folder, spec, 0)
+                self.writer = ChunkWriter(target, folder, spec, 0)
             only = None
         return self._walk(state, self._give, only)
 
@@ -254,7 +249,7 @@ class _Job:
                 shown = Table.from_arrays(settings.title, self.names, tuple(features.values.T))
                 write_clustering(settings.report, settings, shown, features, rows, told, notes, blocks=True)
         if self.writer is not None:
-            self.writer.finish(str(settings.output))
+            self.writer.finish()
         self.keeper.end()
         if not settings.quiet:
             show_result(summary)
@@ -262,10 +257,10 @@ class _Job:
 
 def _weighed(fitted: Any) -> Tally:
     """Count rows by the weights of a summary that holds them all."""
-    labels, weights, sure = fitted.labels_, fitted.summary_.weights, getattr(fitted, "confidence_", None)
+    labels, weights, sure = fitted.labels_, fitted.sketch_.weights, getattr(fitted, "confidence_", None)
     member, n_clusters = labels >= 0, len(fitted.cluster_centers_)
     sizes = np.bincount(labels[member], weights[member], n_clusters)
-    counted = int(fitted.summary_.weight), tuple(int(size) for size in sizes)
+    counted = int(fitted.sketch_.weight), tuple(int(size) for size in sizes)
     if sure is None:
         return Tally(*counted)
     sums = np.bincount(labels[member], (weights * sure)[member], n_clusters)

@@ -79,8 +79,8 @@ def cluster_by_dask(settings: Settings, estimator: Any) -> None:
         fit = run_fit(lambda: estimator.fit(X))
         if fit.interrupted:
             raise KeyboardInterrupt
-        if hasattr(estimator, "summary_"):
-            note(f"clustered by a summary: {estimator.summary_}.")
+        if hasattr(estimator, "sketch_"):
+            note(f"clustered by a summary: {estimator.sketch_}.")
         tally = _label(settings, frame, estimator)
         summary = summarise(settings, tuple(names), scaling, estimator, fit.seconds, tally)
     if settings.json is not None:

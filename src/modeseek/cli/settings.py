@@ -41,7 +41,7 @@ METHOD = [
     "min_clusters",
     "max_clusters",
     "min_cluster_size",
-    "summary",
+    "sketch",
     "resolution",
     "engine",
     "jobs",
@@ -84,7 +84,7 @@ class Settings:
     min_clusters: int | None
     max_clusters: int | None
     min_cluster_size: int | None
-    summary: str | None
+    sketch: str | None
     resolution: float | None
     engine: str | None
     jobs: int | None
@@ -130,8 +130,8 @@ class Settings:
         given = {name: getattr(self, name) for name in METHOD if getattr(self, name) is not None}
         if "nu" in given:
             given["nu"] = _number_or_word(given["nu"])
-        if given.get("summary") == "none":
-            given["summary"] = None
+        if given.get("sketch") == "none":
+            given["sketch"] = None
         return given
 
 
