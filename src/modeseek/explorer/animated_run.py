@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
+from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.stepwise import StepwiseFit
 from modeseek.explorer.clump_colors import ClumpColors
@@ -69,6 +70,8 @@ class AnimatedRun:
     result : FitResult or None
         None until the run has ended.
     history : RunHistory
+    alternatives : tuple of str
+        Descriptions of the other partitions that ModeSeek considered.
     bandwidths : dict
         Bandwidths in force, by parameter name.
     start : (m, 2) array
@@ -84,11 +87,12 @@ class AnimatedRun:
         self._model: Any = settings.make_estimator().set_params(callbacks=[self._check_cancelled])
         self.result: FitResult | None = None
         self.history = RunHistory()
+        self.alternatives: tuple[str, ...] = ()
         self.bandwidths: dict[str, float] = {}
         self.between_sweeps = True
         self._fit: StepwiseFit | None = None
         if settings.moves:
-            filled = settings.with_range(lambda: data.automatic_range(self._model))
+            filled = settings.with_range(lambda: data.automatic_range(self._model.metric, self._model.profile))
             self._model.set_params(**filled.parameters, n_jobs=-1 if settings.n_chains > 1 else None)
             self._fit = StepwiseFit(self._model, data.X, part_size=self._part_size)
             self.bandwidths = self._fit.data.settings.bandwidths
@@ -114,6 +118,10 @@ class AnimatedRun:
         fit = self._fit
         if fit is None:
             self._end(self._model_result())
+            self.alternatives = tuple(
+                f"{each.n_clusters} clusters by {each.proposer}, stability {each.stability:.2f}"
+                for each in nearly_chosen(self._model)
+            )
             return
         self._whole = whole
         began, before = time.perf_counter(), self.frame
@@ -129,7 +137,7 @@ class AnimatedRun:
                 self._sweep_shift = 0.0
                 self._record(fit)
         if fit.sweeps.outcome is not None:
-            self._end(fit.result() if fit.is_complete else self._model_result())
+            self._end(fit.result() if fit.is_whole_fit else self._model_result())
 
     def _part_size(self) -> int:
         assert self._fit is not None

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from modeseek._common.types import IntArray
-from modeseek._storage import DataError, MissingValueError, Table, read_table
+from modeseek._storage import DataError, MissingValueError, Table, TextColumnError, parse_table, read_table
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
 
 __all__ = ["Dataset", "from_bytes", "from_file", "inspect_table"]
@@ -80,8 +78,8 @@ def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT_CONF
             numeric.append(column)
         except MissingValueError:
             notes.append(f"Column '{column}' has missing or infinite values, so it is not offered.")
-        except DataError:
-            pass  # text
+        except TextColumnError:
+            pass
         if 2 <= len(set(cells[:10_000].tolist())) <= config.max_groups:
             groups.append(column)
     if not numeric:
@@ -95,7 +93,7 @@ def from_file(path: str | os.PathLike[str]) -> Dataset:
 
 
 def from_bytes(name: str, content: bytes, config: ExplorerConfig = DEFAULT_CONFIG) -> Dataset:
-    r"""Read an uploaded data file; only the suffix of `name` is used to write and read it.
+    r"""Read an uploaded data file, in the format of the suffix of `name`; nothing is written to disk.
 
     Examples
     --------
@@ -105,15 +103,7 @@ def from_bytes(name: str, content: bytes, config: ExplorerConfig = DEFAULT_CONFI
     plain = Path(name.replace("\\", "/")).name
     if len(content) > config.max_upload_bytes:
         raise DataError(
-            f"'{plain}' has {len(content) / 1e6:,.0f} MB, but the page accepts {config.max_upload_bytes / 1e6:,.0f} MB: "
-            "pass the file on the command line, as modeseek explore FILE or modeseek cluster FILE."
+            f"'{plain}' has {len(content) / 1e6:,.0f} MB, but the page accepts {config.max_upload_bytes / 1e6:,.0f} MB "
+            "at most: pass the file to the command, as in modeseek explore FILE."
         )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"upload{Path(plain).suffix}")
-        path.write_bytes(content)
-        try:
-            table = read_table(path)
-        except DataError as error:
-            # messages name the file that was read
-            raise DataError(str(error).replace(str(path), plain)) from None
-    return inspect_table(replace(table, source=f"'{plain}'"), plain, config)
+    return inspect_table(parse_table(plain, content), plain, config)

@@ -53,6 +53,6 @@ def load_example(name: str) -> Dataset:
     else:
         (X, labels), names = loaded, ("x", "y")
         expression += "[0]"
-    table = Table(f"'{name}'", (*map(str, names), "label"), (*X.T, labels))
+    table = Table.from_arrays(f"'{name}'", (*map(str, names), "label"), (*X.T, labels))
     source = f"from {module} import {function}", expression
     return replace(inspect_table(table, name.partition(" (")[0]), standardize=standardize, python_source=source)

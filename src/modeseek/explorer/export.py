@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from modeseek._common.scaling import Scaling
-from modeseek._storage import read_bytes
+from modeseek._storage import read_bytes, write_table
 from modeseek.estimators.result import FitResult
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.plots import save_clusters
-from modeseek.report import fit_lines, python_lines
+from modeseek.report import python_lines
+from modeseek.report.code import fit_lines
 
 __all__ = ["export_figure", "export_labels", "file_stem", "python_code"]
 
@@ -32,7 +33,7 @@ def export_labels(data: PreparedData, result: FitResult) -> bytes:
     extra: dict[str, Any] = {_unused_name("cluster", table.columns): result.labels}
     if result.confidence is not None:
         extra[_unused_name("confidence", table.columns)] = result.confidence
-    return _written("labels.csv", lambda path: table.write(path, extra))
+    return _written("labels.csv", lambda path: write_table(table, path, extra))
 
 
 def export_figure(data: PreparedData, settings: RunSettings, result: FitResult, suffix: str) -> bytes:

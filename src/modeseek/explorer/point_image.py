@@ -89,4 +89,5 @@ def collapsed_groups(positions: Array, colors: IntArray, extent: Sequence[float]
     means = np.stack([mean(column) for column in xy.T])
     variances = np.stack([mean(column * column) for column in xy.T]) - means**2
     narrow = (np.sqrt(np.maximum(variances, 0.0)) <= COLLAPSED_SHARE * np.asarray(extent)[:, None]).all(axis=0)
-    return Discs(*means[:, narrow], used[narrow], sizes[used[narrow]] / len(positions))
+    x, y = means[:, narrow]
+    return Discs(x, y, used[narrow], sizes[used[narrow]] / len(positions))

@@ -12,8 +12,8 @@ from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._common.validation import Points, canonical_points
 from modeseek._storage import DataError
-from modeseek.estimators.chain_clusterer import ChainClusterer
-from modeseek.estimators.stepwise import automatic_range_of
+from modeseek.estimators import DoublyStochasticMeanShift
+from modeseek.estimators.stepwise import prepare_fit
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
 from modeseek.explorer.dataset import Dataset
 from modeseek.plots.projection import components, project
@@ -71,13 +71,13 @@ class PreparedData:
         """Return the rows in canonical form."""
         return canonical_points(self.X, np.ones(len(self.X)), Geometry(metric))
 
-    def automatic_range(self, model: ChainClusterer) -> Range:
-        """Return the automatic bandwidths of an estimator, computed once for each metric and profile."""
-        key = (model.metric, str(model.profile))
+    def automatic_range(self, metric: str, profile: str) -> Range:
+        """Return the bandwidths that estimators choose by default; computed once for each metric and profile."""
         with self._lock:
-            if key not in self._ranges:
-                self._ranges[key] = automatic_range_of(model, self.X)
-            return self._ranges[key]
+            if (metric, profile) not in self._ranges:
+                chosen = prepare_fit(DoublyStochasticMeanShift(metric=metric, profile=profile), self.X).settings
+                self._ranges[metric, profile] = Range(**chosen.bandwidths)
+            return self._ranges[metric, profile]
 
     def projector(self, points: Points) -> Projector:
         """Return the projection of states of these points."""

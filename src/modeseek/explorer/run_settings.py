@@ -191,6 +191,5 @@ def read_settings(algorithm: str, texts: Mapping[str, str]) -> RunSettings:
     if values.get("h_min") is not None and values.get("h_max") is not None:
         check_range(values["h_min"], values["h_max"], values.get("h_inf"))
     defaults = settings.make_estimator().get_params()
-    # one chain is the default of the estimators, under the name "auto"
-    changed = {name: value for name, value in values.items() if value not in (defaults[name], {"n_chains": 1}.get(name))}
-    return settings.with_parameters(**changed)
+    defaults |= {"n_chains": 1}  # the estimators call it "auto"
+    return settings.with_parameters(**{name: value for name, value in values.items() if value != defaults[name]})

@@ -1,125 +1,129 @@
-"""The page's texts, as HTML in which nothing that came from data is markup."""
+"""Texts of the page, as HTML. Templates and `escape` make sure that data cannot add markup."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
+from typing import Any, NamedTuple
 
 import numpy as np
+from jinja2 import Environment, FileSystemLoader
 
 from modeseek._common.types import IntArray
-from modeseek.explorer.data import Subject
-from modeseek.explorer.history import OBJECTIVE_POINTS
-from modeseek.explorer.live import Live
-from modeseek.explorer.run import Run
-from modeseek.explorer.settings import ALGORITHMS
+from modeseek.estimators.result import FitResult
+from modeseek.explorer.animated_run import AnimatedRun
+from modeseek.explorer.page.style import ASSETS, DASH
+from modeseek.explorer.prepared_data import PreparedData
+from modeseek.explorer.run_thread import RunThread
 from modeseek.metrics import rand_agreement
 
-__all__ = ["DASH", "about", "comparison", "error", "facts", "note"]
+__all__ = ["KnownGroups", "comparison", "data_summary", "error", "note", "run_status", "status"]
 
-# where there is no number
-DASH = "\N{EN DASH}"
+TEMPLATES = Environment(loader=FileSystemLoader(ASSETS), autoescape=True)
+
+
+class KnownGroups(NamedTuple):
+    """Known groups to compare clusters with: the column and its labels; None if there are none."""
+
+    column: str | None = None
+    labels: IntArray | None = None
+
+    def agreement(self, result: FitResult | None, digits: int) -> list[str]:
+        """Return the adjusted Rand index with a result; an empty list if one of them is missing."""
+        if self.labels is None or result is None:
+            return []
+        return [f"{rand_agreement(self.labels, result.labels):.{digits}f}"]
 
 
 def error(text: str) -> str:
-    """Return an error as a paragraph that a screen reader reads out."""
+    """Return an error as a paragraph that screen readers announce."""
     return f'<p class="error" role="alert">{escape(text)}</p>'
 
 
 def note(text: str) -> str:
-    """Return a message as a paragraph; nothing for nothing."""
+    """Return a message as a paragraph; an empty string for an empty text."""
     return f'<p class="note" role="status">{escape(text)}</p>' if text else ""
 
 
-def about(subject: Subject) -> str:
-    """Say what was loaded, and what of it is shown."""
-    n, d = subject.X.shape
-    lines = [f"{subject.data.name}: {n:,} rows, {d:,} {'column' if d == 1 else 'columns'} to cluster by."]
-    if subject.sampled:
+def status(text: str, facts: Any = (), alternatives: str | None = None) -> str:
+    """Return a status line, with named values above it."""
+    return TEMPLATES.get_template("status.html").render(state=text, facts=facts, alternatives=alternatives)
+
+
+def data_summary(data: PreparedData) -> str:
+    """Describe the loaded data and what is drawn."""
+    n, d = data.X.shape
+    lines = [f"{data.dataset.name}: {n:,} rows, {d:,} {'column' if d == 1 else 'columns'} to cluster."]
+    if data.sampled:
         lines.append(
-            f"{len(subject.shown):,} of {n:,} points are shown, drawn at random; runs work on all of them. The number "
-            "of clumps is that of the points shown until a run has ended."
+            f"A random sample of {len(data.shown):,} of {n:,} points is drawn; runs use all of them. Until a run ends, "
+            "the number of clumps is that of the drawn points."
         )
-    if n > OBJECTIVE_POINTS:
-        lines.append(f"L_h is that of {OBJECTIVE_POINTS} points.")
-    return "".join(f'<p class="faint">{escape(line)}</p>' for line in [*lines, *subject.data.notes])
+    if n > data.config.objective_points:
+        lines.append(f"L_h is computed from {data.config.objective_points} points.")
+    return "".join(f'<p class="faint">{escape(line)}</p>' for line in [*lines, *data.dataset.notes])
 
 
-def facts(live: Live | None, truth: IntArray | None, column: str | None) -> str:
-    """Say where a run is."""
-    if live is None:
+def run_status(thread: RunThread | None, groups: KnownGroups) -> str:
+    """Describe the state of a run."""
+    if thread is None:
         return ""
-    if live.failure:
-        return error(live.failure)
-    if live.run is None or live.now is None:
-        return '<p class="state" role="status">Looking at the data (the first time, kernels compile) ...</p>'
-    run, frame = live.run, live.now
+    if thread.failure:
+        return error(thread.failure)
+    run, frame = thread.run, thread.frame
+    if run is None or frame is None:
+        return status("Preparing the run (the first run compiles code) ...")
+    agreement = [(f"ARI with '{groups.column}'", value) for value in groups.agreement(run.result, 2)]
     if not run.settings.moves:
-        return _of_mode_seek(live, run, _agreement(run, truth, column))
-    count = "clusters" if run.result is not None else "clumps"
-    known = [
-        (count, f"{frame.clumps:,}"),
+        return _mode_seek_status(thread, run, agreement)
+    facts = [
+        ("clumps" if run.result is None else "clusters", f"{frame.clumps:,}"),
         ("updates", f"{frame.updates:,}"),
         ("sweeps", f"{frame.sweeps:,.0f}" if frame.sweeps >= 10 else f"{frame.sweeps:.2g}"),
-        ("h now", f"{frame.h:.3g}"),
+        ("bandwidth", f"{frame.h:.3g}"),
         ("largest shift", "" if np.isnan(frame.shift) else f"{frame.shift:.2g}"),
+        *agreement,
     ]
-    known += _agreement(run, truth, column)
-    return f'{_listed(known)}<p class="state" role="status">{escape(_state(live, run))}</p>'
-
-
-def _listed(known: Sequence[tuple[str, str]]) -> str:
-    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value) or DASH}</dd></div>" for name, value in known)
-    return f'<dl class="facts">{items}</dl>'
-
-
-def _agreement(run: Run, truth: IntArray | None, column: str | None) -> list[tuple[str, str]]:
-    if run.result is None or truth is None:
-        return []
-    return [(f"ARI to '{column}'", f"{rand_agreement(truth, run.result.labels):.2f}")]
-
-
-def _state(live: Live, run: Run) -> str:
     if run.result is not None:
-        text = run.result.message
-        return text[0].upper() + text[1:] + "."
-    several = run.settings.random and run.settings.chains > 1
-    others = f" The first of {run.settings.chains} chains is shown; the others follow." if several else ""
-    return ("Running." if live.playing else "Standing still.") + others
+        return status(_sentence(outcome(run.result)), facts)
+    several = f" Chain 1 of {run.settings.n_chains} is shown; the others run at the end."
+    text = "Running." if thread.playing else "Paused."
+    return status(text + (several if run.settings.n_chains > 1 else ""), facts)
 
 
-def _of_mode_seek(live: Live, run: Run, agreement: list[tuple[str, str]]) -> str:
-    if run.result is None:
-        text = "ModeSeek is at work; its points do not move." if live.playing else "Standing still."
-        return f'<p class="state" role="status">{text}</p>'
+def outcome(result: FitResult) -> str:
+    """Return the outcome of a run as a phrase."""
+    if result.n_chains == 1:
+        return result.message
+    return f"mean agreement of {result.n_chains} chains with their consensus {result.stability:.2f}; {result.message}"
+
+
+def _mode_seek_status(thread: RunThread, run: AnimatedRun, agreement: list[tuple[str, str]]) -> str:
     result = run.result
-    sure = "" if result.confidence is None else f" Mean confidence {result.confidence.mean():.2f}."
-    nearly = "; ".join(result.others) or "nothing else"
-    return (
-        f"{_listed([('clusters', f'{result.n_clusters:,}'), *agreement])}"
-        f'<p class="state" role="status">{escape(result.message[0].upper() + result.message[1:])}.{sure}</p>'
-        f'<p class="faint">Nearly chosen: {escape(nearly)}.</p>'
-    )
+    if result is None:
+        return status("ModeSeek is running; it does not move points." if thread.playing else "Paused.")
+    confidence = "" if result.confidence is None else f" Mean confidence {result.confidence.mean():.2f}."
+    facts = [("clusters", f"{result.n_clusters:,}"), *agreement]
+    return status(_sentence(result.message) + confidence, facts, "; ".join(run.alternatives) or "none")
 
 
-def comparison(runs: Mapping[str, Run], truth: IntArray | None, column: str | None) -> str:
-    """Return a table of two runs that have ended, and how far they agree."""
+def comparison(runs: Mapping[str, AnimatedRun], groups: KnownGroups) -> str:
+    """Return a table that compares two runs that have ended; an empty string if they have not."""
     results = [run.result for run in runs.values() if run.result is not None]
     if len(results) < 2:
         return ""
-    rows: list[tuple[str, list[str]]] = [
-        ("algorithm", [ALGORITHMS[run.settings.algorithm] for run in runs.values()]),
+    rows = [
+        ("algorithm", [run.settings.algorithm for run in runs.values()]),
         ("clusters", [f"{result.n_clusters:,}" for result in results]),
-        ("updates", [DASH if result.updates is None else f"{result.updates:,}" for result in results]),
-        ("outcome", [result.message for result in results]),
+        ("updates", [DASH if result.n_updates is None else f"{result.n_updates:,}" for result in results]),
+        ("outcome", [outcome(result) for result in results]),
     ]
-    if truth is not None:
-        rows.append((f"ARI to column '{column}'", [f"{rand_agreement(truth, each.labels):.3f}" for each in results]))
+    if groups.labels is not None:
+        rows.append((f"ARI with column '{groups.column}'", [groups.agreement(each, 3)[0] for each in results]))
     between = rand_agreement(results[0].labels, results[1].labels)
     rows.append(("ARI between A and B", [f"{between:.3f}", ""]))
-    head = "".join(f'<th scope="col">Run {name}</th>' for name in runs)
-    body = "".join(
-        f'<tr><th scope="row">{escape(name)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-        for name, cells in rows
-    )
-    return f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return TEMPLATES.get_template("comparison.html").render(names=list(runs), rows=rows)
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."

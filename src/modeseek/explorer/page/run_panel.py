@@ -1,151 +1,140 @@
-"""One of two runs on the page: its form, its stage, and what runs."""
+"""One of the two runs on the page: its form, its scatter plot and its thread."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import panel as pn
 
-from modeseek._common.types import Array, IntArray
-from modeseek.explorer.data import Subject
-from modeseek.explorer.live import Live
-from modeseek.explorer.page.figures import Lines, Stage
+from modeseek._common.types import Array
+from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.page.forms import SettingsForm
-from modeseek.explorer.page.theme import ink
-from modeseek.explorer.page.words import facts
-from modeseek.explorer.run import Run
-from modeseek.explorer.settings import Settings
+from modeseek.explorer.page.line_figures import LineFigure
+from modeseek.explorer.page.messages import KnownGroups, run_status
+from modeseek.explorer.page.scatter_figure import ScatterFigure
+from modeseek.explorer.page.style import LIGHT
+from modeseek.explorer.prepared_data import PreparedData
+from modeseek.explorer.run_settings import RunSettings
+from modeseek.explorer.run_thread import RunThread
 
-__all__ = ["Known", "Side"]
+__all__ = ["RunPanel"]
 
-# seconds until a browser that does not answer is written to again
-PATIENCE = 3.0
-# seconds between two lines of facts while points move: nobody reads faster
-FACTS_EVERY = 0.2
-
-
-class Known(NamedTuple):
-    """Known groups to compare with: the column's name, and numbers; both None where there are none."""
-
-    column: str | None = None
-    labels: IntArray | None = None
+# seconds after which a frame is sent although the browser has not reported the last one as drawn
+DRAWN_TIMEOUT = 3.0
+# seconds between two updates of the status while points move
+STATUS_INTERVAL = 0.2
 
 
-class Side:
-    """One of two runs.
+class RunPanel:
+    """One of the two runs.
 
     Parameters
     ----------
-    name : str
-        "A" or "B".
     number : int
-        Its line in the small figures.
+        0 for run A, 1 for run B.
     changed : callable
         Called without arguments when a setting changes.
     algorithm : str
-        What its form begins with.
+        Algorithm at the start.
     """
 
-    def __init__(self, name: str, number: int, changed: Callable[[], None], algorithm: str):
-        self.name, self._number = name, number
-        self.form = SettingsForm(name, changed, algorithm)
-        self.stage = Stage(ink(dark=False))
-        self._facts = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4))
+    def __init__(self, number: int, changed: Callable[[], None], algorithm: str):
+        self.name, self._number = "AB"[number], number
+        self.form = SettingsForm(self.name, changed, algorithm)
+        self.scatter = ScatterFigure(LIGHT)
+        self._status = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4))
         self.layout = pn.Column(
-            pn.pane.Bokeh(self.stage.plot, sizing_mode="stretch_width", margin=0),
-            self._facts,
+            pn.pane.Bokeh(self.scatter.plot, sizing_mode="stretch_width", margin=0),
+            self._status,
             sizing_mode="stretch_width",
         )
-        self.live: Live | None = None
+        self.thread: RunThread | None = None
         self._forget()
 
     def _forget(self) -> None:
-        self._opened, self._lines_seen, self._sent_at, self._written_at = False, -1, 0.0, 0.0
-        self._seen: tuple[object, ...] = ()
+        self._opened, self._history_version, self._sent_at, self._status_at = False, -1, 0.0, 0.0
+        self._shown: tuple[object, ...] = ()
 
     @property
-    def finished(self) -> Run | None:
+    def finished(self) -> AnimatedRun | None:
         """The run, if it has ended with a result."""
-        run = None if self.live is None else self.live.run
+        run = None if self.thread is None else self.thread.run
         return None if run is None or run.result is None else run
 
     def close(self) -> None:
-        """Give up what runs."""
-        if self.live is not None:
-            self.live.close()
-        self.live = None
+        """End the thread."""
+        if self.thread is not None:
+            self.thread.close()
+        self.thread = None
         self._forget()
-        self.form.found(None)
+        self.form.show_automatic({})
 
-    def start(self, subject: Subject, settings: Settings, pace: float) -> None:
-        """Begin a run."""
+    def start(self, data: PreparedData, settings: RunSettings, pace: float) -> None:
+        """Start a run."""
         self.close()
-        self.live = Live(lambda cancelled: Run(subject, settings, cancelled), pace)
+        self.thread = RunThread(lambda cancelled: AnimatedRun(data, settings, cancelled), pace)
 
-    def rest(self, start: Array, axes: Sequence[str]) -> None:
-        """Show points that nobody has moved yet."""
+    def show_start(self, start: Array, axes: Sequence[str]) -> None:
+        """Show the initial positions, without a run."""
         self.close()
-        self.stage.open(start, axes)
-        self.stage.blank()
-        self._facts.object = ""
+        self.scatter.open(start, axes)
+        self.scatter.show_start()
+        self._status.object = ""
 
-    def again(self) -> None:
-        """Show once more what was shown: colours, or what is known, have changed."""
-        self._seen = ()
+    def redraw(self) -> None:
+        """Draw the current frame again at the next call of `update`."""
+        self._shown = ()
 
-    def show(self, now: float, known: Known) -> bool:
-        """Send what is new to the browser, if it has drawn the last; tell whether this was the end."""
-        live = self.live
-        if live is None:
+    def update(self, now: float, groups: KnownGroups) -> bool:
+        """Send the current frame, if the browser has drawn the last one; return whether the run has just ended."""
+        thread = self.thread
+        if thread is None:
             return False
-        if live.run is not None and not self._opened:
+        if thread.run is not None and not self._opened:
             self._opened = True
-            self.stage.open(live.run.start, live.run.axes)
-            self.form.found(live.run.h)
-        frame, before, ended = live.now, live.before, live.ended
-        if frame is None or before is None:
-            self._write(known)
+            self.scatter.open(thread.run.start, thread.run.axes)
+            self.form.show_automatic(thread.run.bandwidths)
+        frame, previous, ended = thread.frame, thread.previous, thread.ended
+        if frame is None or previous is None:
+            self._update_status(groups)
             return False
-        share = min(max((now - live.since) / live.seconds_a_frame, 0.0), 1.0) if live.seconds_a_frame > 0 else 1.0
-        key = (live.count, share, ended, live.playing, self.stage.window)
-        waited = now - self._sent_at > PATIENCE
-        if key == self._seen or not (self.stage.ready or waited):
+        interval = thread.seconds_per_frame
+        share = min(max((now - thread.shown_at) / interval, 0.0), 1.0) if interval > 0 else 1.0
+        key = (thread.frames, share, ended, thread.playing, self.scatter.window)
+        timed_out = now - self._sent_at > DRAWN_TIMEOUT
+        if key == self._shown or (self.scatter.drawn < self.scatter.sent and not timed_out):
             return False
-        if waited:
-            self.stage.sent = self.stage.drawn
-        self._seen, self._sent_at = key, now
-        places = frame.places
-        if share < 1 and not ended:  # on the way from the frame before
-            places = before.places + np.float32(share) * (places - before.places)
-        self.stage.show(places, frame, ended=self.finished is not None)
-        if not live.playing or now - self._written_at > FACTS_EVERY:
-            self._written_at = now
-            self._write(known)
+        if timed_out:
+            self.scatter.sent = self.scatter.drawn
+        self._shown, self._sent_at = key, now
+        positions = frame.positions
+        if share < 1 and not ended:  # interpolate
+            positions = previous.positions + np.float32(share) * (positions - previous.positions)
+        self.scatter.show(positions, frame, ended=self.finished is not None)
+        if not thread.playing or now - self._status_at > STATUS_INTERVAL:
+            self._status_at = now
+            self._update_status(groups)
         return ended
 
-    def _write(self, known: Known) -> None:
-        text = facts(self.live, known.labels, known.column)
-        if self._facts.object != text:
-            self._facts.object = text
+    def _update_status(self, groups: KnownGroups) -> None:
+        text = run_status(self.thread, groups)
+        if self._status.object != text:
+            self._status.object = text
 
-    def clear_lines(self, lines: Sequence[Lines]) -> None:
-        """Take its lines out of the small figures."""
-        for each in lines:
-            each.show(self._number, [], [])
-            each.band(self._number, None)
+    def clear_lines(self, figures: Sequence[LineFigure]) -> None:
+        """Remove the lines of this run from the line figures."""
+        for each in figures:
+            each.show(self._number)
 
-    def draw_lines(self, bandwidths: Lines, levels: Lines, clumps: Lines) -> bool:
-        """Draw bandwidths, L_h and the number of clumps; tell whether there is more of them than before."""
-        run = None if self.live is None else self.live.run
-        if run is None or run.h is None or run.history.version == self._lines_seen:
+    def draw_lines(self, bandwidths: LineFigure, levels: LineFigure, clumps: LineFigure) -> bool:
+        """Draw the history of the run; return whether it has changed."""
+        run = None if self.thread is None else self.thread.run
+        if run is None or not run.bandwidths or run.history.version == self._history_version:
             return False
-        self._lines_seen = run.history.version
-        drawn, noted = run.history.drawn, run.history.levels
-        bandwidths.show(self._number, [x for x, _ in drawn], [h for _, h in drawn])
-        levels.show(self._number, [x for x, _, _ in noted], [level for _, level, _ in noted])
-        clumps.show(self._number, [x for x, _, _ in noted], [count for _, _, count in noted])
-        ranged = run.h.h_min < run.h.h_max
-        bandwidths.band(self._number, (run.h.h_min, run.h.h_max) if ranged else None)
+        history, ends = run.history, (run.bandwidths.get("h_min", 0.0), run.bandwidths.get("h_max", 0.0))
+        self._history_version = history.version
+        bandwidths.show(self._number, history.bandwidths, band=ends if ends[0] < ends[1] else None)
+        levels.show(self._number, [(sweep, level) for sweep, level, _ in history.levels])
+        clumps.show(self._number, [(sweep, count) for sweep, _, count in history.levels])
         return True

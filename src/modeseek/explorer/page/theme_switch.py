@@ -1,4 +1,4 @@
-"""The switch between light and dark, which starts as the browser likes it and remembers."""
+"""The button that switches between light and dark colours and stores the choice in the browser."""
 
 from __future__ import annotations
 
@@ -7,35 +7,20 @@ from typing import ClassVar
 import panel as pn
 import param
 
-__all__ = ["Switch"]
+from modeseek.explorer.page.style import DARK, LIGHT, FigureColors, read_asset
+
+__all__ = ["ThemeSwitch"]
 
 
-class Switch(pn.custom.JSComponent):
-    """A button; `dark` tells which it is."""
+class ThemeSwitch(pn.custom.JSComponent):
+    """A button; the browser sets `dark`."""
 
     dark = param.Boolean(default=False)
 
-    _esm = """
-    export function render({ model }) {
-      const root = document.documentElement
-      const button = document.createElement("button")
-      button.className = "toggle"
-      const show = () => {
-        button.textContent = model.dark ? "Light" : "Dark"
-        button.setAttribute("aria-label", model.dark ? "Switch to light colours" : "Switch to dark colours")
-        root.dataset.theme = model.dark ? "dark" : "light"
-      }
-      button.addEventListener("click", () => {
-        model.dark = !model.dark
-        try { localStorage.setItem("modeseek-theme", model.dark ? "dark" : "light") } catch {}
-        show()
-      })
-      model.dark = root.dataset.theme === "dark"
-      show()
-      return button
-    }
-    """
-    _stylesheets: ClassVar[list[str]] = [
-        """.toggle { font: 0.9rem var(--sans); color: var(--ink); background: var(--field); padding: 0.35rem 0.8rem;
-        border: 1px solid var(--edge); border-radius: 5px; min-width: 4.5rem; cursor: pointer; }"""
-    ]
+    _esm = read_asset("theme_switch.js")
+    _stylesheets: ClassVar[list[str]] = [read_asset("theme_switch.css")]
+
+    @property
+    def colors(self) -> FigureColors:
+        """The colours of figures."""
+        return DARK if self.dark else LIGHT
