@@ -24,7 +24,7 @@ from modeseek._storage import DataError, WorkFolder, read_table, writing
 from modeseek._storage.atomic import put_in_place
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import streaming
-from modeseek.report import block_lines
+from modeseek.report import chunked_fit_code
 from modeseek.sketches import sketch
 
 X, _ = make_blobs(1000, centers=4, cluster_std=0.6, random_state=3)
@@ -167,7 +167,7 @@ def test_pictures_pages_and_standard_output(data, tmp_path):
 
 def test_the_lines_on_the_page_repeat_the_command(data, tmp_path, capsys):
     run("cluster", data, data, *NO_NAME, *MS, "-o", tmp_path / "o.csv")
-    exec(block_lines(MeanShift(bandwidth=0.4), [str(data)] * 2, ["width", "height"], standardise=True), {})
+    exec(chunked_fit_code(MeanShift(bandwidth=0.4), [str(data)] * 2, ["width", "height"], standardize=True), {})
     printed = np.array(capsys.readouterr().out.replace("[", " ").replace("]", " ").split())
     labels = read_table(tmp_path / "o.csv").cells[3]
     assert printed[printed != "..."][:3].tolist() == labels[:3].tolist()

@@ -255,7 +255,7 @@ EngineName = Annotated[
     typer.Option(
         metavar="NAME",
         show_default="auto",
-        help="auto, brute, moments, candidates, cuda or reference.",
+        help="auto, brute, moment_tree, neighbor_lists, cuda or reference.",
         rich_help_panel=CHAIN,
     ),
 ]

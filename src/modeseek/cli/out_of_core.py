@@ -33,8 +33,8 @@ from modeseek.cli.settings import Problem, Settings
 from modeseek.cli.steps import check_directions, column_names, note, notes_on, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
 from modeseek.cli.work import added_columns, draw, save_model
-from modeseek.estimators.display import DOUBTFUL
 from modeseek.estimators.streaming import resume_survey, survey_of, told_of
+from modeseek.estimators.table import DOUBTFUL
 
 __all__ = ["cluster_blocks"]
 

@@ -31,22 +31,22 @@ def write_clustering(
 
     With `blocks`, the rows are some of many that were read block by block.
     """
-    from modeseek.report import block_lines, python_lines, write_report
+    from modeseek.report import chunked_fit_code, file_data_code, fit_code, write_report
 
     left = [j for j, name in enumerate(table.columns) if name not in features.names]
     names = {j for j in left if table.columns[j] in table.row_names}
     others = [j for j in left if j not in names]
     source = "standard input" if settings.file == STANDARD_STREAM else settings.file
-    asked = {"data": source if len(settings.files) == 1 else f"{settings.title}, {source} first"}
+    data_info = {"data": source if len(settings.files) == 1 else f"{settings.title}, {source} first"}
     if left:
-        asked["left out"] = _listed([table.columns[j] for j in left])
-    asked["scaling"] = "each feature to mean 0 and standard deviation 1" if settings.standardise else "none"
+        data_info["left out"] = _listed([table.columns[j] for j in left])
+    data_info["scaling"] = "each feature to mean 0 and standard deviation 1" if settings.standardise else "none"
     scaling, header = settings.standardise, settings.header
     if blocks:
-        code = block_lines(estimator, settings.files, features.names, standardise=scaling, header=header)
+        code = chunked_fit_code(estimator, settings.files, features.names, standardize=scaling, header=header)
     else:
         chosen = features.names if left or settings.columns else None
-        code = python_lines(estimator, settings.file, chosen, standardise=scaling, header=header)
+        code = fit_code(estimator, file_data_code(settings.file, chosen, header=header), standardize=scaling)
     write_report(
         path,
         estimator,
@@ -56,7 +56,7 @@ def write_clustering(
         row_names=None if not names else table.cells[min(names)].tolist(),
         extra={table.columns[j]: table.cells[j].tolist() for j in others[:MOST_EXTRA]},
         title=f"Clusters of {settings.title}",
-        asked=asked,
+        data_info=data_info,
         notes=notes,
         code=code,
         # as editors count, and as messages about the file do

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modeseek.cli.summary import Summary
-from modeseek.estimators.display import DOUBTFUL
+from modeseek.estimators.table import DOUBTFUL
 
 __all__ = ["show"]
 

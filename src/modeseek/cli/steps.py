@@ -57,7 +57,7 @@ def check_targets(settings: Settings) -> None:
 
         check_target(settings.plot, FIGURE_SUFFIXES)
     if settings.report is not None:
-        from modeseek.report.clustering import REPORT_SUFFIXES
+        from modeseek.report import REPORT_SUFFIXES
 
         check_target(settings.report, REPORT_SUFFIXES)
     if settings.save is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, IntArray
 from modeseek.cli.settings import Settings
-from modeseek.estimators.display import DOUBTFUL
+from modeseek.estimators.table import DOUBTFUL
 
 __all__ = ["Summary", "Tally", "summarise"]
 

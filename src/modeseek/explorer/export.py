@@ -15,8 +15,7 @@ from modeseek.estimators.result import FitResult
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.plots import save_clusters
-from modeseek.report import python_lines
-from modeseek.report.code import fit_lines
+from modeseek.report import DataCode, file_data_code, fit_code
 
 __all__ = ["export_figure", "export_labels", "file_stem", "python_code"]
 
@@ -74,20 +73,16 @@ def python_code(data: PreparedData, settings: RunSettings) -> str:
     model = StochasticMeanShift(bandwidth=0.6, random_state=0).fit(X)
     print(model.labels_)
     """
-    dataset, table, model = data.dataset, data.dataset.table, settings.make_estimator()
+    dataset, table = data.dataset, data.dataset.table
     if dataset.python_source is None:
         every = tuple(name for name in table.columns if name not in table.row_names)
-        columns = None if data.columns == every else data.columns
-        return python_lines(model, dataset.name, columns, standardise=data.standardize)
-    import_line, expression = dataset.python_source
-    if len(data.columns) < len(table.columns) - 1:  # the last column holds the known groups
-        expression += f"[:, {[table.columns.index(name) for name in data.columns]}]"
-    first, rest = fit_lines(model).split("\n\n", 1)
-    head, body = [first, import_line], [f"X = {expression}"]
-    if data.standardize:
-        head.append("from modeseek._common.scaling import Scaling")
-        body.append("X = Scaling.fit(X, standardize=True).apply(X)")
-    return "\n".join([*head, "", *body, rest])
+        source = file_data_code(dataset.name, None if data.columns == every else data.columns)
+    else:
+        import_line, expression = dataset.python_source
+        if len(data.columns) < len(table.columns) - 1:  # the last column holds the known groups
+            expression += f"[:, {[table.columns.index(name) for name in data.columns]}]"
+        source = DataCode(import_line, expression)
+    return fit_code(settings.make_estimator(), source, standardize=data.standardize)
 
 
 def _written(name: str, write: Callable[[Path], None]) -> bytes:

@@ -8,15 +8,15 @@ from threading import Lock
 
 import numpy as np
 
+from modeseek._common.points import Points, canonical_points
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._common.validation import Points, canonical_points
 from modeseek._storage import DataError
 from modeseek.estimators import DoublyStochasticMeanShift
 from modeseek.estimators.stepwise import prepare_fit
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
 from modeseek.explorer.dataset import Dataset
-from modeseek.plots.projection import components, project
+from modeseek.plots.projection import principal_components, project
 from modeseek.selection.bandwidths import Range
 
 __all__ = ["PreparedData", "Projector"]
@@ -103,7 +103,7 @@ class Projector:
     def __init__(self, points: Points, rows: IntArray, names: Sequence[str]):
         self._points, self.rows = points, rows
         X = points.to_data(points.values).astype(np.float64)
-        self._components = components(X, 2) if X.shape[1] > 2 else None
+        self._components = principal_components(X, 2) if X.shape[1] > 2 else None
         axes = project(X, X[:1], list(names)).axes
         self.axes = (axes[0], axes[1] if len(axes) > 1 else "")
         self.start = self(points.values)
