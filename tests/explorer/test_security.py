@@ -68,7 +68,7 @@ FORBIDDEN = {"eval", "exec", "compile", "__import__", "system", "popen", "Popen"
 def test_the_package_neither_executes_text_nor_unpickles():
     found = []
     for path in SOURCE.rglob("*.py"):
-        if path.parts[-2:] == ("cuda", "translate.py"):
+        if path.name == "translate.py" and "cuda" in path.parts:
             continue  # compiles the functions of formulas.py, which do not depend on input
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
