@@ -10,7 +10,7 @@ __all__ = ["run_command"]
 def run_command(file: str | None, port: int | None, *, browser: bool) -> None:
     """Serve the explorer until Ctrl-C."""
     try:
-        from modeseek.explorer.page.server import serve
+        from modeseek.explorer.page.server import PortError, serve
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in ("panel", "bokeh", "param"):
             raise
@@ -20,5 +20,5 @@ def run_command(file: str | None, port: int | None, *, browser: bool) -> None:
     data = None if file is None else from_file(file)
     try:
         serve(data, port=port, browser=browser)
-    except ValueError as error:
-        raise Problem(str(error)) from error
+    except PortError as error:
+        raise Problem(f"{error}: give another with --port, or leave it out.") from error
