@@ -19,6 +19,8 @@ from threadpoolctl import threadpool_limits
 from ablation_variants import Change, Shared, changed
 from labelled import NOISE, LabelledSet, prepared
 from modeseek import ModeSeek
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.estimators.mode_seek import _Polish
 from modeseek.metrics import rand_agreement
 from modeseek.selection import select
@@ -62,7 +64,7 @@ def candidates_of(data: LabelledSet, seed: int, shared: Shared) -> Record:
     model = ModeSeek(metric="cosine" if data.prep == "l2" else "euclidean", random_state=seed)
     around = (Change(select, "NEXT_TO_IT", 1.0), Change(select, "FINER", 0.0))  # then the score is that of neighbours
     with threadpool_limits(1), changed(shared.changes()), changed(around):
-        points = model._points_of(*model._check_data(X, None))
+        points = canonical_points(X, np.ones(len(X)), Geometry(model.metric))
         graph = model._knn_graph(points)
         excess_prominence = select.excess_prominence(graph)
         mixture = select.by_mixture(

@@ -173,7 +173,9 @@ def answer(case, engine=None, n_jobs=None):
         model.fit(X, sample_weight=weights if case in WEIGHTED else None)
     told = np.asarray(model.labels_, dtype="<i8").tobytes()
 
-    ended = [getattr(getattr(model, "outcome_", None), "name", ""), int(getattr(model, "n_updates_", 0))]
+    result = model.result_
+    # kept answers of ModeSeek, which runs no chain, have no outcome and no updates
+    ended = ["", 0] if result.n_updates is None else [result.outcome.name, result.n_updates]
     found = {
         "hash": hashlib.sha256(told + json.dumps(ended).encode()).hexdigest()[:16],
         "ended": ended,

@@ -148,7 +148,7 @@ def test_rows_that_are_summarised_need_less(monkeypatch):
     model = StochasticMeanShift(1.0, random_state=0, summary="grid")
     n = 10**6
     with limit_memory(1e9), pytest.raises(NotEnoughMemory, match="1,000,000 rows"):
-        StochasticMeanShift(1.0, summary=None)._points_of(np.empty((n, 2)), np.ones(n), None)
+        StochasticMeanShift(1.0, summary=None)._fit_data(np.empty((n, 2)), np.ones(n), None, None)
     with limit_memory(4e8):
         model.fit(rows(3000, 2))
     with limit_memory(1e7), pytest.raises(NotEnoughMemory, match="partial_fit"):

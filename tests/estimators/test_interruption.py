@@ -13,6 +13,8 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.types import Geometry
+from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.chains.series import EarlyDraws
@@ -61,7 +63,7 @@ def test_a_run_is_kept_and_then_it_is_raised(cls):
 @pytest.mark.parametrize("cls", [DoublyStochasticMeanShift, MeanShift])
 def test_in_the_choice_of_a_range_there_is_nothing_to_keep(cls, monkeypatch):
     model = cls().fit(X)
-    monkeypatch.setattr("modeseek.estimators.base.automatic_range", interrupt)
+    monkeypatch.setattr("modeseek.estimators.chain_clusterer.automatic_range", interrupt)
     interrupted(model, BLOBS)
     # nor does anything of the fit before stay behind
     assert not hasattr(model, "labels_")
@@ -138,7 +140,7 @@ def test_stability_is_the_mean_over_the_thinnings_that_were_done():
         return select._candidates(graph, 0, course), course.cut
 
     model = ModeSeek(random_state=0)
-    graph = model._knn_graph(model._points_of(*model._check_data(BLOBS, None)))
+    graph = model._knn_graph(canonical_points(BLOBS, np.ones(len(BLOBS)), Geometry()))
     assert isinstance(graph, KnnGraph)
     for after in (1, 2, 16):
         candidates, cut = judged(after)

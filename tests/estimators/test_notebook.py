@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -119,7 +120,7 @@ def test_the_diagram_stays_and_the_result_joins_it(cls):
 
 def test_text_is_escaped():
     model = ModeSeek(random_state=0).fit(BLOBS)
-    model.message_ = "<script>alert(1)</script>"
+    model.result_ = replace(model.result_, message="<script>alert(1)</script>")
     assert "<script>alert" not in model._result_html()
     assert "&lt;script&gt;" in model._result_html()
 

@@ -43,7 +43,7 @@ def test_near_the_exact_fit(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_batches_give_what_one_array_gives(name, monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.summaries.LAYOUT_ROWS", 500)
+    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 500)
     monkeypatch.setattr(rooms, "LAYOUT_ROWS", 500)
     kind = "sample" if name == "modeseek" else "grid"
     whole = model(name, summary=kind).fit(X)
@@ -56,7 +56,7 @@ def test_batches_give_what_one_array_gives(name, monkeypatch):
 
 
 def test_later_batches_in_any_order(monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.summaries.LAYOUT_ROWS", 500)
+    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 500)
     monkeypatch.setattr(rooms, "LAYOUT_ROWS", 500)
     first, *rest = np.split(X, [600, 1000, 1800])
     labels = []
@@ -112,7 +112,7 @@ def test_weights_are_copies_and_none_of_weight_0_takes_part():
 @pytest.mark.parametrize("kind", ["grid", "sample"])
 def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
     """Far rows of weight 0 come first: they would set other cells."""
-    for room in ("modeseek.estimators.summaries", "modeseek.sketches.sketch"):
+    for room in ("modeseek.estimators.streaming", "modeseek.sketches.sketch"):
         monkeypatch.setattr(f"{room}.LAYOUT_ROWS", 500)
     rows, weights = X[:2000].copy(), np.random.default_rng(0).integers(0, 3, 2000)
     weights[:200] = weights[1200:1500] = 0

@@ -87,7 +87,7 @@ def test_models_come_back_whole(name, dtype, tmp_path):
     new = NEW.astype(dtype)
     assert alike(model.predict(new), back.predict(new))
     assert alike(back.predict(X.astype(dtype)), model.predict(X.astype(dtype)))
-    if hasattr(model, "_shares"):
+    if model.result_.memberships is not None:
         assert alike(model.memberships_, back.memberships_)
     if hasattr(model, "tree_"):
         assert alike(model.tree_.cut(0.1), back.tree_.cut(0.1))
@@ -114,7 +114,7 @@ def test_policies_that_ship_come_back(policy, tmp_path):
 
 
 def test_a_stream_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.summaries.LAYOUT_ROWS", 50)  # rows that wait before they are counted
+    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 50)  # rows that wait before they are counted
     for first in (X[:10], NEW, np.concatenate([X, NEW])):
         model = StochasticMeanShift(0.6, random_state=0).partial_fit(first)
         back = there_and_back(model, tmp_path / "a")
@@ -139,7 +139,7 @@ def test_names_of_features_come_back(tmp_path):
 def test_every_attribute_of_a_fit_is_known():
     """A new attribute must be given a kind, or models that have it cannot be saved."""
     for model in MODELS.values():
-        names = set(vars(model.fit(X))) - set(model.get_params())
+        names = set(vars(model.fit(X))) - set(model.get_params()) - set(model.result_.attributes())
         assert names <= set(ATTRIBUTES)
 
 
@@ -184,7 +184,8 @@ def test_attributes_of_ones_own_are_refused(tmp_path):
     with pytest.raises(TypeError, match="notes_"):
         save(model, tmp_path / "a")
     del model.notes_
-    model._labels = model._labels + 100
+    index = model.result_.index
+    model.result_ = dataclasses.replace(model.result_, index=dataclasses.replace(index, labels=index.labels + 100))
     with pytest.raises(TypeError, match="labels"):
         save(model, tmp_path / "a")
 
@@ -394,7 +395,9 @@ def test_a_tree_that_goes_in_circles_is_refused(files, tmp_path):
     record, raw = opened(files["modes"])
     at = sum(
         int(np.prod(shape)) * np.dtype(dtype).itemsize
-        for name, dtype, shape in record["arrays"][: [each[0] for each in record["arrays"]].index("tree_.tree.target")]
+        for name, dtype, shape in record["arrays"][
+            : [each[0] for each in record["arrays"]].index("result_.tree.tree.target")
+        ]
     )
     n = len(X)
     target = np.frombuffer(raw, "<i8", n, at).copy()

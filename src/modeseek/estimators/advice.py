@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modeseek._common.hints import AdviceWarning
 from modeseek._common.neighbors import kth_distance
 from modeseek._common.validation import Points
 
-__all__ = ["advice", "advice_on_size"]
+if TYPE_CHECKING:
+    from modeseek.estimators.result import FitResult
+
+__all__ = ["advice", "advice_on_size", "caller_level", "warn_caller"]
 
 # fewer points than this may well be as many clusters
 FEWEST = 10
@@ -21,15 +27,31 @@ MOST_PAIRS = 5e11
 MOST_ROWS = 300_000
 
 
-def advice(estimator: Any, points: Points) -> str | None:
-    """Return what to try next after a fit, or None where the result speaks for itself."""
-    n, found = len(points.values), estimator.n_clusters_
+def caller_level() -> int:
+    """Return the `stacklevel` for a warning to point to the code that called into this package."""
+    level, frame = 1, inspect.currentframe()
+    frame = None if frame is None else frame.f_back
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("modeseek.estimators."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def warn_caller(estimator: str, text: str | None) -> None:
+    """Issue an `AdviceWarning`, unless there is no text."""
+    if text is not None:
+        warnings.warn(f"{estimator}: {text}", AdviceWarning, stacklevel=caller_level())
+
+
+def advice(estimator: Any, result: FitResult) -> str | None:
+    """Return what to try next after a fit, or None if the result needs no comment."""
+    points = result.index.points
+    n, found = len(points.values), result.n_clusters
     if found == 0:
         return (
             f"all rows are noise: every cluster is smaller than min_cluster_size={estimator.min_cluster_size}. "
             "Take a smaller one."
         )
-    given = _given(estimator)
+    given = _given(estimator, result)
     if given is None or n < FEWEST:
         return None
     name, h = given
@@ -66,9 +88,9 @@ def advice_on_size(estimator: Any, points: Points) -> str | None:
     return None
 
 
-def _given(estimator: Any) -> tuple[str, float] | None:
-    """Return the largest bandwidth that the user gave, with its name."""
+def _given(estimator: Any, result: FitResult) -> tuple[str, float] | None:
+    """Return the largest bandwidth that the user set, with the name of its parameter."""
     for name in ("bandwidth", "h_max"):
         if getattr(estimator, name, None) is not None:
-            return name, float(getattr(estimator, f"{name}_"))
+            return name, result.settings.bandwidths[name]
     return None

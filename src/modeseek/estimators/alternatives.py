@@ -31,7 +31,7 @@ def chosen_one(model: ModeSeek) -> Candidate | None:
 
 
 def _compared(model: ModeSeek) -> list[tuple[Candidate, bool]]:
-    labels = model._labels[model.tree_.inverse]
+    labels = model.result_.index.labels[model.tree_.inverse]
     # noise as a cluster of its own, so that numbers start at 0
     known = np.where(labels < 0, labels.max() + 1, labels)
     rows = [each._replace(labels=each.labels[model.tree_.inverse]) for each in model.alternatives_]

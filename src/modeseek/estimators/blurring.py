@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from modeseek._common.types import Watcher
 from modeseek._common.validation import Points
-from modeseek.estimators.base import ShiftClusterer
+from modeseek.estimators.chain_clusterer import ChainClusterer
+from modeseek.estimators.result import FitData, FitSettings
+from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, RecordSpec, Stopping, blurring
 from modeseek.meanshift.kernels.profiles import Profile
 from modeseek.meanshift.types import Callback
@@ -14,7 +17,7 @@ from modeseek.meanshift.types import Callback
 __all__ = ["BlurringMeanShift"]
 
 
-class BlurringMeanShift(ShiftClusterer):
+class BlurringMeanShift(ChainClusterer):
     """Blurring mean shift (BMS): all points move at once, against each other, until nothing can change.
 
     Parameters
@@ -113,10 +116,12 @@ class BlurringMeanShift(ShiftClusterer):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _finest(self, sample: Points) -> float:
-        return self._bandwidth(self.bandwidth, sample)
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+        h = self._single_bandwidth(self.bandwidth, sample, watch)
+        return FitSettings(bandwidth=h, policy=Constant(h))
 
-    def _make_chain(self, points: Points) -> tuple[Chain, Stopping]:
-        self.bandwidth_ = self._bandwidth(self.bandwidth, points)
-        chain = blurring(self._problem(points, self.bandwidth_), self.bandwidth_)
+    def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
+        h = data.settings.smallest_bandwidth
+        assert h is not None
+        chain = blurring(self._problem(data.points, h), h)
         return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)

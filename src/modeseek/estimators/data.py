@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,14 +14,48 @@ from sklearn.utils.validation import validate_data
 from modeseek._common.hints import ScaleWarning
 from modeseek._common.scaling import dominant
 from modeseek._common.types import Array
+from modeseek.estimators.advice import caller_level
 
-__all__ = ["advise_on_scale", "check_rows"]
+__all__ = ["Columns", "advise_on_scale", "check_new_rows", "check_rows"]
 
 KINDS = [np.float64, np.float32]
 
 
-def check_rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool = True) -> Array:
-    """Return the rows of X as floats; raise what scikit-learn raises, with a message that says where and what next."""
+class Columns(NamedTuple):
+    """Number and names of the features of X; names is None if X has none."""
+
+    n: int
+    names: Array | None
+
+    def attributes(self) -> dict[str, Any]:
+        """Return scikit-learn's attributes for them."""
+        names = {} if self.names is None else {"feature_names_in_": self.names}
+        return {"n_features_in_": self.n, **names}
+
+    @classmethod
+    def of(cls, estimator: BaseEstimator) -> Columns:
+        """Return those of an estimator that has seen data."""
+        return cls(estimator.n_features_in_, vars(estimator).get("feature_names_in_"))
+
+
+def check_rows(estimator: BaseEstimator, X: ArrayLike) -> tuple[Array, Columns]:
+    """Return the rows of X for a fit, as floats, and their columns; the estimator is not changed.
+
+    Raises
+    ------
+    ValueError
+        As scikit-learn does, with a message that names the row, the column and a remedy.
+    """
+    seen = copy.copy(estimator)  # scikit-learn sets n_features_in_ before the fit has succeeded
+    return _validated(seen, X, reset=True), Columns.of(seen)
+
+
+def check_new_rows(estimator: BaseEstimator, X: ArrayLike) -> Array:
+    """Return the rows of X for a fitted estimator, as floats; they must have the columns of the fit."""
+    return _validated(estimator, X, reset=False)
+
+
+def _validated(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
     try:
         return validate_data(estimator, X, dtype=KINDS, reset=reset)
     except (ValueError, TypeError) as error:
@@ -30,20 +65,19 @@ def check_rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool = True) ->
         raise ValueError(message) from None
 
 
-def advise_on_scale(estimator: BaseEstimator, rows: Array) -> None:
-    """Warn where one column varies so much more than all others that it alone decides."""
+def advise_on_scale(estimator: str, rows: Array, names: Array | None) -> None:
+    """Warn if one column varies so much more than the others that it alone determines the clusters."""
     found = dominant(rows)
     if found is None:
         return
     column, times = found
-    names = getattr(estimator, "feature_names_in_", None)
     which = f"column {column}" if names is None else f"column '{names[column]}'"
     warnings.warn(
         f"{which} of X varies {times:,.0f} times as much as the others, so that it alone decides the clusters. "
         "If its units are not those of the others, bring all to one scale first: "
-        f"make_pipeline(StandardScaler(), {type(estimator).__name__}()).",
+        f"make_pipeline(StandardScaler(), {estimator}()).",
         ScaleWarning,
-        stacklevel=4,
+        stacklevel=caller_level(),
     )
 
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from modeseek._common.types import Watcher
 from modeseek._common.validation import Points, check_number, seed_of
-from modeseek.estimators.chains import RandomClusterer
+from modeseek.estimators.random_chains import RandomChainClusterer
+from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import NuSpec, make_policy
 from modeseek.meanshift.chains import Chain, RecordSpec, doubly_stochastic
 from modeseek.meanshift.kernels.profiles import Profile
@@ -18,7 +20,7 @@ from modeseek.selection.bandwidths import complete_range
 __all__ = ["DoublyStochasticMeanShift"]
 
 
-class DoublyStochasticMeanShift(RandomClusterer):
+class DoublyStochasticMeanShift(RandomChainClusterer):
     """Doubly stochastic mean shift (DSMS): a random point moves at a random bandwidth, until nothing can change.
 
     At each update one point, drawn at random, is replaced by the weighted mean of the points around it,
@@ -209,34 +211,20 @@ class DoublyStochasticMeanShift(RandomClusterer):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _chain_maker(self, points: Points) -> Callable[..., Chain]:
-        policy = self._make_policy(points)
-        return partial(
-            doubly_stochastic,
-            self._problem(points, self.h_max_),
-            policy,
-            seed=seed_of(self.random_state),
-            order=self._order(),
-            batch_size=self.batch_size,
-            scales=self._scales(points),
-        )
-
-    def _finest(self, sample: Points) -> float:
-        self._make_policy(sample)
-        return self.h_min_
-
-    def _make_policy(self, points: Points) -> BandwidthPolicy:
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if not isinstance(self.policy, str):
-            return self._own_policy(self.policy)
+            return self._settings_of(self.policy)
         given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
         known = {name: check_number(name, h) for name, h in given.items() if h is not None}
         if len(known) < 3:
-            self.h_min_, self.h_inf_, self.h_max_ = complete_range(**given, automatic=self._automatic_range(points))
+            h_min, h_inf, h_max = complete_range(**given, automatic=self._automatic_range(sample, watch))
         else:
-            self.h_min_, self.h_inf_, self.h_max_ = known["h_min"], known["h_inf"], known["h_max"]
-        return make_policy(self.policy, self.h_min_, self.h_max_, self.h_inf_, self.nu)
+            h_min, h_inf, h_max = known["h_min"], known["h_inf"], known["h_max"]
+        policy = make_policy(self.policy, h_min, h_max, h_inf, self.nu)
+        return FitSettings(h_min=h_min, h_inf=h_inf, h_max=h_max, policy=policy, single_updates=self._single_updates())
 
-    def _own_policy(self, policy: BandwidthPolicy) -> BandwidthPolicy:
+    def _settings_of(self, policy: BandwidthPolicy) -> FitSettings:
+        """Return the settings for a policy object, which has its own range."""
         if not isinstance(policy, BandwidthPolicy):
             raise TypeError(
                 "policy must be a name or an object with h_0, h_min, draw(uniforms, h, k) and upper(h, k); "
@@ -244,6 +232,24 @@ class DoublyStochasticMeanShift(RandomClusterer):
             )
         if not (self.h_min is self.h_max is self.h_inf is None):
             raise ValueError("h_min, h_max and h_inf must stay None where policy is an object: it has its own range.")
-        self.h_min_, self.h_inf_ = float(policy.h_min), float(getattr(policy, "h_inf", None) or policy.h_0)
-        self.h_max_ = float(getattr(policy, "h_max", policy.upper(policy.h_0, 0)))
-        return policy
+        return FitSettings(
+            h_min=float(policy.h_min),
+            h_inf=float(getattr(policy, "h_inf", None) or policy.h_0),
+            h_max=float(getattr(policy, "h_max", policy.upper(policy.h_0, 0))),
+            policy=policy,
+            single_updates=self._single_updates(),
+        )
+
+    def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
+        settings = data.settings
+        assert settings.h_max is not None
+        assert settings.policy is not None
+        return partial(
+            doubly_stochastic,
+            self._problem(data.points, settings.h_max),
+            settings.policy,
+            seed=seed_of(self.random_state),
+            order=self._order(data),
+            batch_size=self.batch_size,
+            scales=self._scales(data.points),
+        )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek._common.neighbors import kth_distance, nearest
-from modeseek._common.types import Array, IntArray
+from modeseek._common.types import Array, IntArray, Watcher
 from modeseek._common.validation import (
     MAX_EXTENT,
     MIN_EXTENT,
@@ -21,7 +21,8 @@ from modeseek._common.validation import (
     check_state,
     sorted_unique_rows,
 )
-from modeseek.estimators.base import ShiftClusterer
+from modeseek.estimators.chain_clusterer import ChainClusterer, partition_of_rows
+from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
 from modeseek.meanshift.chains import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
 from modeseek.meanshift.engines.masses import mass_within
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
@@ -49,7 +50,7 @@ class _Seeds(NamedTuple):
     own: IntArray | None = None
 
 
-class MeanShift(ShiftClusterer):
+class MeanShift(ChainClusterer):
     """Mean shift (MS): every point climbs to a mode of the data's density, and the modes are the clusters.
 
     It takes all parameters of `sklearn.cluster.MeanShift`, with their meaning. `profile="flat"` gives its centres.
@@ -59,8 +60,8 @@ class MeanShift(ShiftClusterer):
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel; 0 groups only equal rows. None: chosen from the data, see docs/choosing-the-range.md;
-        scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
+        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see
+        docs/choosing-the-range.md; scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
     seeds : array-like of shape (n_seeds, n_features), optional
         Where climbers start; every point by default. A seed with no point within the bandwidth starts at the nearest.
     bin_seeding : bool, default=False
@@ -174,27 +175,52 @@ class MeanShift(ShiftClusterer):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _fit(self, points: Points) -> None:
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+        if self.bandwidth is not None:
+            return FitSettings(bandwidth=check_number("bandwidth", self.bandwidth, strict=False))
+        return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch))
+
+    def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         check_choice("assign_labels", self.assign_labels, ("basin", "nearest"))
-        h = self._positive_bandwidth(points)
+        points = data.points
+        h = self._finest(data.settings, points)
         seeds = self._seeds(points, h)
         flat = get_profile(self.profile) is FLAT
         tol = (1e-3 if flat else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
         queries = seeds.places if seeds else points.values
         chain = mean_shift(self._problem(points, h), h, tol=tol, queries=queries, most_steps=sweeps)
-        limit = 2 * sweeps * len(queries) + 1  # never reached: those who go ahead in vain climb twice
-        result = self._run(chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit))
-        self.n_iter_ = max(result.sweeps, 1)
-        self._store(points, result, self._partition(points, seeds, result, h))
-        self.trace_ = result.trace.restored(points, climbers=seeds is not None)
+        limit = 2 * sweeps * len(queries) + 1  # never reached: climbers that go ahead may climb twice
+        stopping = Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
+        result = self._run(chain, stopping, watch)
+        part = self._partition(points, seeds, result, h)
+        labels, centers = drop_small(part, self.min_cluster_size)
+        if not self.cluster_all and len(centers):
+            modes = points.to_canonical(points.to_data(centers))
+            labels = np.where(kth_distance(modes, 1, points.values) > h, -1, labels)
         ends = points.to_data(result.state.points)
-        self.points_ = ends[points.inverse] if seeds is None else ends
-        if not self.cluster_all:
-            self._mark_orphans(h)
+        return make_result(
+            type(self).__name__,
+            data,
+            labels,
+            centers,
+            outcome=result.outcome,
+            message=result.outcome.value,
+            settings=self._in_force(data, chain, stopping),
+            partition=partition_of_rows(part, points),
+            n_updates=result.state.k,
+            n_iter=max(result.sweeps, 1),
+            points=ends[points.inverse] if seeds is None else ends,
+            trace=result.trace.restored(points, climbers=seeds is not None),
+        )
 
-    def _finest(self, sample: Points) -> float:
-        return self._positive_bandwidth(sample)
+    def _finest(self, settings: FitSettings, points: Points) -> float:
+        """Return a positive bandwidth that stands for the one of the settings, which may be 0."""
+        assert settings.bandwidth is not None
+        if settings.bandwidth > 0:
+            return float(np.clip(settings.bandwidth, MIN_EXTENT, MAX_EXTENT))  # so that its square does not overflow
+        # half the smallest distance between two points reaches no other point either
+        return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 
     def _record(self) -> Record:
         # L_h is of points that move against each other; these climb a density that stays
@@ -203,22 +229,13 @@ class MeanShift(ShiftClusterer):
     def _remedy(self) -> str:
         return "Raise max_iter or tol."
 
-    def _positive_bandwidth(self, points: Points) -> float:
-        if self.bandwidth is None:
-            self.bandwidth_ = self._bandwidth(None, points)
-        else:
-            self.bandwidth_ = check_number("bandwidth", self.bandwidth, strict=False)
-        if self.bandwidth_ > 0:
-            return float(np.clip(self.bandwidth_, MIN_EXTENT, MAX_EXTENT))  # its square has to be a number
-        # nothing is within 0 of another point: neither is anything within half the smallest distance
-        return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
-
     def _seeds(self, points: Points, h: float) -> _Seeds | None:
         """Return where climbers start; None means at the points."""
         if self.seeds is not None:
             given = check_state(self.seeds, name="seeds").astype(points.values.dtype)
-            if given.shape[1] != self.n_features_in_:
-                raise ValueError(f"seeds has {given.shape[1]} features where X has {self.n_features_in_}.")
+            d = points.values.shape[1]
+            if given.shape[1] != d:
+                raise ValueError(f"seeds has {given.shape[1]} features where X has {d}.")
             seeds = _Seeds(points.to_canonical(given))
         elif self.bin_seeding:
             seeds = self._bin_seeds(points, h)
@@ -284,11 +301,3 @@ class MeanShift(ShiftClusterer):
         astray = np.flatnonzero(own < 0)
         own[astray] = nearest(seeds.places, points.values[astray], n_jobs=self.n_jobs)
         return modes.labels[own]
-
-    def _mark_orphans(self, h: float) -> None:
-        """Turn points farther than h from every centre into noise."""
-        rows = self._points.values
-        centers = self._points.to_canonical(self.cluster_centers_)
-        if len(centers):
-            self._labels = np.where(kth_distance(centers, 1, rows) > h, -1, self._labels)
-            self.labels_ = self._labels[self._points.inverse]

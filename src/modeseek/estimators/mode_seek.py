@@ -12,7 +12,9 @@ from sklearn.decomposition import PCA
 from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import Points, check_integer, seed_of
-from modeseek.estimators.base import Memberships
+from modeseek.estimators.base import BaseClusterer
+from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
+from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
 from modeseek.selection.proposers import KnnGraph
 from modeseek.selection.proposers.mode_trees import single_mode_tree, tree_of
@@ -31,7 +33,7 @@ POLISHING = 20
 BLOCK = 1 << 22
 
 
-class ModeSeek(Memberships):
+class ModeSeek(BaseClusterer):
     """Clusters with nothing to set: a view of the data proposes partitions, and the most stable one is taken.
 
     A density by nearest neighbours gives modes that merge by prominence. Where the data fill many dimensions, a graph
@@ -136,50 +138,69 @@ class ModeSeek(Memberships):
     _many: ClassVar[int] = 100_000
     _sample_rows: ClassVar[int] = 50_000
 
-    def _finest(self, sample: Points) -> None:
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if self._kind() == "grid":
             raise ValueError('summary="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
+        return FitSettings()
 
-    def _fit(self, points: Points) -> None:
+    def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
+        points, watch = data.points, self._report_to(watch)
         bounds = self._bounds(len(points.values))
-        self.interrupted_ = False
         if len(points.values) < 3:
             n = len(points.values)
-            self._keep(points, np.zeros(n, dtype=np.intp), np.ones((n, 1)), np.ones(1))
-            self.stability_, self.alternatives_, self.message_ = 1.0, [], "one cluster: fewer than three distinct rows"
-            self.tree_ = single_mode_tree(points.inverse, points.weights)
-            return
-        graph = self._knn_graph(points)
-        found = self._choose(points, graph, bounds)
-        self.interrupted_ = bool(found.cut)
-        self._keep(points, found.labels, found.memberships if found.asked else None, found.cluster_stability)
-        self.stability_, self.alternatives_, self.message_ = found.stability, list(found.candidates), found.message
-        # of a single cluster nobody was chosen
+            return self._selection_result(
+                data,
+                np.zeros(n, dtype=np.intp),
+                np.ones((n, 1)),
+                np.ones(1),
+                outcome=Outcome.CHOSEN,
+                message="one cluster: fewer than three distinct rows",
+                stability=1.0,
+                tree=single_mode_tree(points.inverse, points.weights),
+            )
+        graph = self._knn_graph(points, watch)
+        found = self._choose(points, graph, bounds, watch)
+        # a single cluster comes from no candidate
         modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
-        self.tree_ = tree_of(graph, points.inverse, found.candidates[0].setting if modes else None)
+        return self._selection_result(
+            data,
+            found.labels,
+            found.memberships if found.asked else None,
+            found.cluster_stability,
+            outcome=Outcome.INTERRUPTED if found.cut else Outcome.CHOSEN,
+            message=found.message,
+            stability=found.stability,
+            alternatives=tuple(found.candidates),
+            tree=tree_of(graph, points.inverse, found.candidates[0].setting if modes else None),
+        )
 
-    def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds) -> Selection:
+    def _selection_result(
+        self, data: FitData, numbers: IntArray, memberships: Array | None, cluster_stability: Array, **fields: Any
+    ) -> FitResult:
+        points = data.points
+        part = partition_of(points.values, points.weights, numbers, points.geometry, diameter=0.0, gap=0.0)
+        labels, centers = drop_small(part, self.min_cluster_size)
+        if memberships is not None:
+            fields |= membership_fields(data, labels, numbers, memberships, cluster_stability)
+        return make_result(type(self).__name__, data, labels, centers, **fields)
+
+    def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds, watch: Watcher | None) -> Selection:
         seed = seed_of(self.random_state)
         polish = _Polish(points.values) if points.geometry.spherical else None
-        found = select_partition(graph, seed=seed, bounds=bounds, polish=polish, watch=self._watch())
+        found = select_partition(graph, seed=seed, bounds=bounds, polish=polish, watch=watch)
         if bounds.contains(found.n_clusters):
             return found
         if found.cut:
             raise KeyboardInterrupt("ModeSeek: interrupted before there were as many clusters as asked for")
         # nobody proposed so few: of those with more, the best is merged
-        more = select_partition(
-            graph, seed=seed, bounds=ClusterBounds(bounds.min_clusters), polish=polish, watch=self._watch()
-        )
+        more = select_partition(graph, seed=seed, bounds=ClusterBounds(bounds.min_clusters), polish=polish, watch=watch)
         if more.n_clusters > bounds.max_clusters:
             return merge_clusters(more, points.values, int(bounds.max_clusters))
         return replace(
             found, message=f"{found.message}; no partition with {bounds.min_clusters} clusters or more was found"
         )
 
-    _title: ClassVar[str] = "ModeSeek"
-
-    def _watch(self) -> Watcher | None:
-        line = super()._watch()
+    def _report_to(self, line: Watcher | None) -> Watcher | None:
         watchers = [*([] if line is None else [line]), *(self.callbacks or ())]
 
         def tell(stage: Stage) -> None:
@@ -187,9 +208,6 @@ class ModeSeek(Memberships):
                 watcher(stage)
 
         return tell if watchers else None
-
-    def _interruption(self) -> str:
-        return self.message_ if self.interrupted_ else ""
 
     def _bounds(self, n_distinct: int) -> ClusterBounds:
         for name in ("n_clusters", "min_clusters", "max_clusters"):
@@ -204,7 +222,7 @@ class ModeSeek(Memberships):
             )
         return ClusterBounds(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
 
-    def _knn_graph(self, points: Points) -> KnnGraph:
+    def _knn_graph(self, points: Points, watch: Watcher | None = None) -> KnnGraph:
         x = points.values.astype(np.float64)
         pca = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full")
         coordinates = pca.fit_transform(x)
@@ -214,19 +232,13 @@ class ModeSeek(Memberships):
         if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
             x = coordinates
         counts = neighbor_counts(len(x))
-        neighbours = nearest_neighbors(x, n_neighbors_needed(counts, len(x)), n_jobs=self.n_jobs, watch=self._watch())
+        neighbours = nearest_neighbors(x, n_neighbors_needed(counts, len(x)), n_jobs=self.n_jobs, watch=watch)
         # distances of 0 are rounding between distinct rows
         positive = neighbours.distances[neighbours.distances > 0]
         least = float(positive.min()) if len(positive) else 1.0
         neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
         dimension = min(intrinsic_dimension(neighbours), filled)
         return KnnGraph(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
-
-    def _keep(self, points: Points, labels: IntArray, memberships: Array | None, stability: Array) -> None:
-        part = partition_of(points.values, points.weights, labels, points.geometry, diameter=0.0, gap=0.0)
-        self._store_clusters(points, part)
-        if memberships is not None:
-            self._store_memberships(part, labels, memberships, stability)
 
 
 def _rounding(points: Points, longest: float) -> float:

@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from modeseek._common.types import Watcher
 from modeseek._common.validation import Points, seed_of
-from modeseek.estimators.chains import RandomClusterer
+from modeseek.estimators.random_chains import RandomChainClusterer
+from modeseek.estimators.result import FitData, FitSettings
+from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, RecordSpec, stochastic
 from modeseek.meanshift.kernels.profiles import Profile
 from modeseek.meanshift.types import Callback
@@ -16,7 +19,7 @@ from modeseek.meanshift.types import Callback
 __all__ = ["StochasticMeanShift"]
 
 
-class StochasticMeanShift(RandomClusterer):
+class StochasticMeanShift(RandomChainClusterer):
     """Stochastic mean shift (SMS): a random point moves at a fixed bandwidth, until nothing can change.
 
     Parameters
@@ -140,17 +143,19 @@ class StochasticMeanShift(RandomClusterer):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _finest(self, sample: Points) -> float:
-        return self._bandwidth(self.bandwidth, sample)
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+        h = self._single_bandwidth(self.bandwidth, sample, watch)
+        return FitSettings(bandwidth=h, policy=Constant(h), single_updates=self._single_updates())
 
-    def _chain_maker(self, points: Points) -> Callable[..., Chain]:
-        self.bandwidth_ = self._bandwidth(self.bandwidth, points)
+    def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
+        h = data.settings.bandwidth
+        assert h is not None
         return partial(
             stochastic,
-            self._problem(points, self.bandwidth_),
-            self.bandwidth_,
+            self._problem(data.points, h),
+            h,
             seed=seed_of(self.random_state),
-            order=self._order(),
+            order=self._order(data),
             batch_size=self.batch_size,
-            scales=self._scales(points),
+            scales=self._scales(data.points),
         )

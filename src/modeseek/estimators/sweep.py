@@ -16,7 +16,7 @@ from modeseek._common.hints import AdviceWarning
 from modeseek._common.neighbors import kth_distances
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, check_state
-from modeseek.estimators.base import ShiftClusterer
+from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
 from modeseek.meanshift.ensemble import run_tasks_on_gpu
@@ -86,7 +86,7 @@ def sweep_bandwidths(
     X: ArrayLike,
     bandwidths: ArrayLike | None = None,
     *,
-    estimator: ShiftClusterer | None = None,
+    estimator: ChainClusterer | None = None,
     n_bandwidths: int = 25,
 ) -> BandwidthSweep:
     """Fit an estimator at each of many bandwidths.
@@ -116,7 +116,7 @@ def sweep_bandwidths(
     """
     data = check_state(X, name="X")
     model = MeanShift() if estimator is None else estimator
-    if not isinstance(model, ShiftClusterer) or not {"bandwidth", "h_inf"} & set(model.get_params()):
+    if not isinstance(model, ChainClusterer) or not {"bandwidth", "h_inf"} & set(model.get_params()):
         raise TypeError(
             "estimator must be a MeanShift, BlurringMeanShift, StochasticMeanShift or DoublyStochasticMeanShift; "
             f"got {type(model).__name__}."

@@ -204,27 +204,27 @@ class Run:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # how it ended is said in the result
             model.fit(self.subject.X)
-        outcome = getattr(model, "outcome_", None)
-        message = model.message_ if outcome is None else outcome.value
+        result = model.result_
+        message = result.message
         if self.settings.random:
-            agree = f"{self.settings.chains} chains agree with their consensus to {model.stability_:.2f}"
+            agree = f"{self.settings.chains} chains agree with their consensus to {result.stability:.2f}"
             message = f"{agree}; {message}"
         others: tuple[str, ...] = ()
-        if outcome is None:
+        if result.alternatives:
             others = tuple(
                 f"{each.n_clusters} clusters by {each.proposer}, stability {each.stability:.2f}"
                 for each in nearly_chosen(model)
             )
         self._close(
             Result(
-                model.labels_,
-                model.n_clusters_,
+                result.labels,
+                result.n_clusters,
                 message,
-                getattr(model, "confidence_", None),
-                np.asarray(model.cluster_centers_, dtype=np.float64),
+                result.confidence,
+                np.asarray(result.centers, dtype=np.float64),
                 others,
-                outcome is None or outcome.converged,
-                getattr(model, "n_updates_", None),
+                result.outcome.converged,
+                result.n_updates,
             )
         )
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from modeseek._common.validation import Points
 from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
-from modeseek.io.kinds import Kind, check_kind, expect, flag, maybe, number, of, reals, text, whole, wholes
-from modeseek.meanshift.chains import Outcome, Trace
-from modeseek.meanshift.partition import Partition
-from modeseek.selection.bandwidths import Range
-from modeseek.selection.candidates import Candidate
-from modeseek.selection.modes import MergeTree
-from modeseek.sketches import Sketch, SketchPoints
+from modeseek.estimators.result import FitResult
+from modeseek.io.kinds import Kind, check_kind, expect, maybe, of, reals, whole
+from modeseek.sketches import Sketch
 
 __all__ = ["ESTIMATORS", "check_fitted"]
 
@@ -25,10 +19,6 @@ ESTIMATORS: dict[str, Any] = {
 }
 # threads are made as many as asked for
 MOST_JOBS = 1024
-
-
-def _candidates(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, Candidate) for each in value)
 
 
 def _batches(value: Any) -> bool:
@@ -46,40 +36,10 @@ def _names(value: Any) -> bool:
 ATTRIBUTES: dict[str, Kind] = {
     "n_features_in_": whole,
     "feature_names_in_": _names,
-    "labels_": wholes(1),
-    "cluster_centers_": reals(2),
-    "n_clusters_": whole,
-    "points_": reals(2),
-    "partition_": of(Partition),
-    "outcome_": of(Outcome),
-    "n_updates_": whole,
-    "n_iter_": whole,
-    "engine_": text,
-    "trace_": of(Trace),
-    "bandwidth_": number,
-    "h_min_": number,
-    "h_inf_": number,
-    "h_max_": number,
-    "confidence_": reals(1),
-    "cluster_stability_": reals(1),
-    "stability_": number,
-    "chain_labels_": wholes(2),
-    "summary_": of(SketchPoints),
-    "alternatives_": _candidates,
-    "message_": text,
-    "interrupted_": flag,
-    "tree_": of(MergeTree),
-    "_points": of(Points),
-    "_labels": wholes(1),
-    "_sample": of(Points),
-    "_shares": of(csr_array),
-    "_stands_for": wholes(1),
-    "_range": of(Range),
+    "result_": of(FitResult),
     "_pending": _batches,
     "_survey": maybe(of(Sketch)),
 }
-# without these nothing can be predicted
-CORE = ("n_features_in_", "labels_", "cluster_centers_", "n_clusters_", "_points", "_labels")
 
 
 def check_fitted(params: dict[str, Any], fitted: dict[str, Any]) -> None:
@@ -93,9 +53,9 @@ def check_fitted(params: dict[str, Any], fitted: dict[str, Any]) -> None:
     jobs = params.get("n_jobs")
     expect(jobs is None or (whole(jobs) and abs(jobs) <= MOST_JOBS), f"n_jobs up to {MOST_JOBS}")
     check_kind(fitted, {name: ATTRIBUTES.get(name, _unknown) for name in fitted}, "the model")
-    if "labels_" in fitted:
-        expect(all(name in fitted for name in CORE), "all that predict needs")
-        _check_clusters(fitted)
+    if "result_" in fitted:
+        expect("n_features_in_" in fitted, "the number of features")
+        _check_clusters(fitted["result_"], fitted["n_features_in_"])
     if "_pending" in fitted or "_survey" in fitted:
         # rows wait until there are enough for a survey
         both = "_pending" in fitted and "_survey" in fitted
@@ -110,28 +70,32 @@ def check_fitted(params: dict[str, Any], fitted: dict[str, Any]) -> None:
     expect(names is None or len(names) == d, "names of features")
 
 
-def _check_clusters(fitted: dict[str, Any]) -> None:
-    points, d, k = fitted["_points"], fitted["n_features_in_"], fitted["n_clusters_"]
+def _check_clusters(result: FitResult, d: int) -> None:
+    index, points, k = result.index, result.index.points, result.n_clusters
     n, rows = len(points.values), len(points.inverse)
-    expect(points.values.shape[1] == d and fitted["cluster_centers_"].shape == (k, d), "features of points and centres")
+    expect(points.values.shape[1] == d and result.centers.shape == (k, d), "features of points and centres")
     expect(points.inverse.min(initial=0) >= 0, "points of all rows")
-    expect(fitted["_labels"].shape == (n,) and fitted["labels_"].shape == (rows,), "labels for all rows")
-    for labels in (fitted["_labels"], fitted["labels_"]):
+    expect(index.labels.shape == (n,) and result.labels.shape == (rows,), "labels for all rows")
+    for labels in (index.labels, result.labels):
         expect(labels.min(initial=0) >= -1 and labels.max(initial=-1) < k, "labels of clusters that are there")
-    if "_shares" in fitted:
-        expect(fitted["_shares"].shape == (n, k), "shares of all points")
-        expect(fitted["confidence_"].shape == (rows,), "confidence of all rows")
-    if "partition_" in fitted:
-        expect(fitted["partition_"].labels.shape == (rows,), "a partition of all rows")
-    if "chain_labels_" in fitted:
-        expect(fitted["chain_labels_"].shape[1] == rows, "chains over all rows")
-    if "tree_" in fitted:
-        expect(len(fitted["tree_"].weights) == n, "a tree of all points")
-    for each in fitted.get("alternatives_", ()):
+    expect(result.sizes.shape == (k,), "sizes of all clusters")
+    for values in (result.weights, result.cluster_stability):
+        expect(values is None or values.shape == (k,), "a value for each cluster")
+    expect((result.memberships is None) == (result.confidence is None), "memberships with confidence")
+    if result.memberships is not None and result.confidence is not None:
+        expect(result.memberships.shape == (n, k), "shares of all points")
+        expect(result.confidence.shape == (rows,), "confidence of all rows")
+    expect(result.partition is None or result.partition.labels.shape == (rows,), "a partition of all rows")
+    expect(result.chain_labels is None or result.chain_labels.shape[1] == rows, "chains over all rows")
+    expect(result.tree is None or len(result.tree.weights) == n, "a tree of all points")
+    for each in result.alternatives:
         expect(each.labels.shape == (n,) and _range(each.labels, 0, n), "alternatives for all points")
-    if "summary_" in fitted or "_stands_for" in fitted:
-        summary, stands_for = fitted["summary_"], fitted["_stands_for"]
-        expect(summary.points.shape == (len(stands_for), d) and _range(stands_for, 0, n), "points of the summary")
+    if index.sketch is not None or index.sketch_points is not None:
+        expect(index.sketch is not None and index.sketch_points is not None, "a sketch with its points")
+        assert index.sketch is not None
+        assert index.sketch_points is not None
+        expect(index.sketch.points.shape == (len(index.sketch_points), d), "points of the summary")
+        expect(_range(index.sketch_points, 0, n), "points of the summary")
 
 
 def _range(array: Any, low: int, high: int) -> bool:

@@ -14,10 +14,10 @@ from scipy.sparse import csr_array
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
 from modeseek._common.validation import METRICS, Points
+from modeseek.estimators.result import FitResult, FitSettings, PointIndex
 from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Outcome, Record, Series, Trace
 from modeseek.meanshift.partition import Partition
-from modeseek.selection.bandwidths import Range
 from modeseek.selection.candidates import Candidate
 from modeseek.selection.modes import MergeTree, PointTree
 from modeseek.sketches import Grid, GridCells, Sample, Sketch, SketchPoints
@@ -153,8 +153,13 @@ def _nothing(value: Any) -> None:
     return None
 
 
+def _candidates(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(each, Candidate) for each in value)
+
+
 _series = maybe(of(Series))
 _nus = of(LogLog, Power)
+_bandwidth = maybe(number)
 _ranged = {"h_min": number, "h_max": number, "h_inf": maybe(number), "nu": _nus}
 _TRACE = ("h", "shift", "clumps", "diameter", "gap", "objective", "snapshots")
 
@@ -183,13 +188,55 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
         },
         _partition,
     ),
+    FitSettings: (
+        {
+            **dict.fromkeys(("bandwidth", "h_min", "h_inf", "h_max"), _bandwidth),
+            "policy": maybe(of(Constant, Shrinking, Walk, Uniform, Anchored)),
+            "tau": maybe(number),
+            "engine": maybe(text),
+            "single_updates": flag,
+        },
+        _nothing,
+    ),
+    PointIndex: (
+        {
+            "points": of(Points),
+            "labels": wholes(1),
+            "sketch": maybe(of(SketchPoints)),
+            "sketch_points": maybe(wholes(1)),
+        },
+        _nothing,
+    ),
+    FitResult: (
+        {
+            "algorithm": text,
+            "labels": wholes(1),
+            "centers": reals(2),
+            "sizes": wholes(1),
+            **dict.fromkeys(("n_noise", "n_rows"), whole),
+            "outcome": of(Outcome),
+            "message": text,
+            "index": of(PointIndex),
+            "settings": of(FitSettings),
+            "memberships": maybe(of(csr_array)),
+            **dict.fromkeys(("weights", "confidence", "cluster_stability"), maybe(reals(1))),
+            "stability": maybe(number),
+            "alternatives": _candidates,
+            "tree": maybe(of(MergeTree)),
+            "trace": maybe(of(Trace)),
+            "partition": maybe(of(Partition)),
+            **dict.fromkeys(("n_updates", "n_iter"), maybe(whole)),
+            "points": maybe(reals(2)),
+            "chain_labels": maybe(wholes(2)),
+        },
+        _nothing,
+    ),
     Series: (
         {"k": wholes(1), "values": lambda value: any(reals(ndim, finite=False)(value) for ndim in (1, 2, 3))},
         lambda it: expect(len(it.k) == len(it.values), "a series of one length"),
     ),
     Trace: (dict.fromkeys(_TRACE, _series), _nothing),
     Record: ({**dict.fromkeys(_TRACE, maybe(whole)), "limit": whole}, _nothing),
-    Range: (dict.fromkeys(("h_min", "h_inf", "h_max"), number), _nothing),
     Grid: ({"exponent": whole, "offset": of(tuple), "limit": whole}, _grid),
     GridCells: (
         {"grid": of(Grid), "level": whole, "keys": wholes(2), "counts": reals(1), "sums": reals(2)},

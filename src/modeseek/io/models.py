@@ -98,7 +98,7 @@ def save(
     arrays: dict[str, NDArray[Any]] = {}
     params = model.get_params(deep=False)
     params["callbacks"] = params["callbacks"] or None  # none of them is none
-    fitted = {key: value for key, value in vars(model).items() if key not in params}
+    fitted = _state(model, params)
     record = {
         "written_by": __version__,
         "estimator": name,
@@ -174,7 +174,8 @@ def _made(record: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Saved:
     check_fitted(params, fitted)
     # those that an older version did not have are at their defaults
     model = kind(**params)
-    vars(model).update(fitted)
+    result = fitted.get("result_")
+    vars(model).update(fitted | ({} if result is None else result.attributes()))
     columns, scaling, written_by = record["columns"], decoded(record["scaling"], arrays), record["written_by"]
     if not isinstance(written_by, str) or not (columns is None or all(isinstance(each, str) for each in columns)):
         raise ValueError("what is said of columns and version")
@@ -183,6 +184,16 @@ def _made(record: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Saved:
     if columns is not None and not _fits(len(columns), fitted):
         raise ValueError("the number of columns")
     return Saved(model, None if columns is None else tuple(columns), scaling, written_by)
+
+
+def _state(model: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a fit without those that are made from `result_`."""
+    state = {key: value for key, value in vars(model).items() if key not in params}
+    if "result_" in state:
+        made = model.result_.attributes()
+        state = {key: value for key, value in state.items() if key not in made}
+        state["result_"] = model.result_.in_memory()
+    return state
 
 
 def _fits(d: int, fitted: dict[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators.base import Memberships
+from modeseek.estimators.base import BaseClusterer
 from modeseek.meanshift.consensus import consensus
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.run_source import some_rows
@@ -27,7 +27,7 @@ MOST_ROWS, MOST_CLUSTERS = 1000, 4000
 NAMED = 0.03
 STRIP = 0.025
 
-Votes: TypeAlias = Memberships | ArrayLike
+Votes: TypeAlias = BaseClusterer | ArrayLike
 
 
 class _Together(NamedTuple):
@@ -98,14 +98,15 @@ def plot_coassociation(
 
 def _votes(source: Votes) -> tuple[IntArray | None, Array, IntArray | None]:
     """Return partitions or memberships, and labels where an estimator has them."""
-    if isinstance(source, Memberships):
+    if isinstance(source, BaseClusterer):
         check_is_fitted(source)
-        labels = np.asarray(source.labels_)
-        if hasattr(source, "chain_labels_"):
-            return source.chain_labels_, np.empty((0, 0)), labels
-        if not hasattr(source, "memberships_"):
+        result = source.result_
+        labels = np.asarray(result.labels)
+        if result.chain_labels is not None:
+            return result.chain_labels, np.empty((0, 0)), labels
+        if result.memberships is None:
             raise ValueError("one chain says nothing of how often points go together: fit with n_chains=16.")
-        return None, source.memberships_, labels
+        return None, result.row_memberships(), labels
     if hasattr(source, "fit"):
         raise TypeError(
             "source must be a fitted ModeSeek, a StochasticMeanShift or DoublyStochasticMeanShift with several chains, "

@@ -10,15 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators import DoublyStochasticMeanShift, MeanShift, ModeSeek
-from modeseek.estimators.base import ShiftClusterer
-from modeseek.meanshift.bandwidth import Constant, make_policy
+from modeseek.estimators import ModeSeek
+from modeseek.estimators.chain_clusterer import ChainClusterer
+from modeseek.estimators.result import FitResult
+from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import ChainResult, Outcome, Series, Trace
 from modeseek.meanshift.types import BandwidthPolicy
 
 __all__ = ["Run", "Watched", "given_labels", "recorded", "some_rows", "watch"]
 
-Run: TypeAlias = ShiftClusterer | ChainResult
+Run: TypeAlias = ChainClusterer | ChainResult
 
 
 class Watched(NamedTuple):
@@ -63,21 +64,27 @@ def watch(source: Run) -> Watched:
             "source must have run a chain, and ModeSeek runs none: give a fitted MeanShift, BlurringMeanShift, "
             "StochasticMeanShift or DoublyStochasticMeanShift."
         )
-    if not isinstance(source, ShiftClusterer):
+    if not isinstance(source, ChainClusterer):
         raise TypeError(
             f"source must be a fitted estimator of modeseek or the ChainResult of a run; got {type(source).__name__}."
         )
     check_is_fitted(source)
-    policy, span = _policy(source), None
-    if isinstance(source, DoublyStochasticMeanShift) and not isinstance(policy, Constant):
-        span = source.h_min_, source.h_inf_, source.h_max_
-    scaled = getattr(source, "local_scale", False)
-    plain = getattr(source, "batch_size", None) == 1 and not scaled
-    tau = getattr(source, "tau", None)
-    if tau is None and not scaled:
-        tau = (policy.h_min if policy else source.bandwidth_) / 4
-    n_chains = len(source.chain_labels_) if hasattr(source, "chain_labels_") else 1
-    return Watched(source.trace_, source.outcome_, False, _labels(source), policy, span, tau, plain, n_chains)
+    result = source.result_
+    used, span = result.settings, None
+    if used.h_min is not None and used.h_inf is not None and used.h_max is not None:
+        span = None if isinstance(used.policy, Constant) else (used.h_min, used.h_inf, used.h_max)
+    assert result.trace is not None
+    return Watched(
+        result.trace,
+        result.outcome,
+        False,
+        _labels(result),
+        used.policy,
+        span,
+        used.tau,
+        used.single_updates,
+        result.n_chains,
+    )
 
 
 def recorded(run: Watched, name: str) -> Series:
@@ -117,22 +124,11 @@ def given_labels(run: Watched, labels: ArrayLike | None, n: int) -> IntArray:
     return mine
 
 
-def _policy(source: ShiftClusterer) -> BandwidthPolicy | None:
-    if isinstance(source, DoublyStochasticMeanShift):
-        if not isinstance(source.policy, str):
-            return source.policy
-        return make_policy(source.policy, source.h_min_, source.h_max_, source.h_inf_, source.nu)
-    # climbers are not what a certificate speaks of
-    return None if isinstance(source, MeanShift) else Constant(source.bandwidth_)
-
-
-def _labels(source: ShiftClusterer) -> IntArray:
-    snapshots = source.trace_.snapshots
-    labels = np.asarray(source.labels_)
+def _labels(result: FitResult) -> IntArray:
+    assert result.trace is not None
+    snapshots, labels = result.trace.snapshots, np.asarray(result.labels)
     if snapshots is None or snapshots.values.shape[1] == len(labels):
         return labels
     # climbers from seeds: by the mode where they ended
     ends: Array = snapshots.values[-1]
-    if not len(source.cluster_centers_):
-        return np.full(len(ends), -1)
-    return nearest(source.cluster_centers_, ends)
+    return nearest(result.centers, ends) if len(result.centers) else np.full(len(ends), -1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.estimators.shown import DOUBTFUL
+from modeseek.estimators.display import DOUBTFUL
 from modeseek.report.blocks import HtmlBlock
 
 __all__ = ["confidence_histogram"]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators.shown import DOUBTFUL
+from modeseek.estimators.display import DOUBTFUL
 from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.plots.projection import components
 from modeseek.report.blocks import HtmlBlock

@@ -10,7 +10,7 @@ import numpy as np
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import IntArray
 from modeseek._common.version import __version__
-from modeseek.estimators.shown import DOUBTFUL
+from modeseek.estimators.display import DOUBTFUL
 from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.report.blocks import Block, CellLines, Details, Heading, Paragraph, RowLink, Swatch, TableBlock, TableCell
 from modeseek.report.code import SILENT, changed_parameters

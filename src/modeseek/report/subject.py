@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, check_state
-from modeseek.estimators.shown import DOUBTFUL
+from modeseek.estimators.display import DOUBTFUL
 
 __all__ = ["Extra", "Subject", "subject_of"]
 

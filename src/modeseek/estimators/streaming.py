@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,18 +13,20 @@ from numpy.typing import ArrayLike
 
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.neighbors import nearest
-from modeseek._common.types import Array, Geometry, IntArray, Watcher
+from modeseek._common.types import Array, Geometry, Watcher
 from modeseek._common.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
-from modeseek.estimators.data import check_rows
+from modeseek.estimators.advice import caller_level
+from modeseek.estimators.data import Columns, check_new_rows, check_rows
 from modeseek.estimators.memory import check_fit
-from modeseek.sketches import LAYOUT_ROWS, Sample, Sketch, SketchLayout, SketchPoints, is_dask
+from modeseek.estimators.result import FitData, FitSettings
+from modeseek.sketches import LAYOUT_ROWS, Sample, Sketch, SketchLayout, is_dask
 
-__all__ = ["Summarised", "resume_survey", "survey_of", "told_of"]
+__all__ = ["Streaming", "resume_survey", "survey_of", "told_of"]
 
 KINDS = ("auto", "grid", "sample")
 
 
-class Summarised:
+class Streaming:
     """Base of estimators that can run on a summary of their rows, whole or in batches."""
 
     resolution: float = 1 / 16
@@ -59,7 +62,13 @@ class Summarised:
         if is_dask(X):
             raise TypeError("partial_fit takes a batch in memory: give a Dask collection whole, to fit(X).")
         begun = hasattr(self, "_pending")
-        rows = self._placed(check_rows(self, X, reset=not begun))
+        if begun:
+            rows = check_new_rows(self, X)
+        else:
+            rows, columns = check_rows(self, X)
+            for name, value in columns.attributes().items():
+                setattr(self, name, value)
+        rows = self._placed(rows)
         weights = check_weights(sample_weight, len(rows), some=False)
         rows, weights = rows[weights > 0], weights[weights > 0]
         if not begun:
@@ -99,47 +108,53 @@ class Summarised:
                 "finalize() has nothing to cluster: all rows so far have a sample_weight of zero or are forgotten. "
                 "Give rows of positive weight to partial_fit(X, sample_weight=...) first."
             )
-        geometry = Geometry(check_choice("metric", self.metric, ("euclidean", "cosine")))
-        return self._fit_points(lambda: self._points_for(survey, geometry, self._kind() or "auto"))
+        geometry, kind = self._check_settings(), self._kind() or "auto"
+        return self._fit(
+            Columns.of(self), lambda watch: self._sketch_data(survey, geometry, kind, watch), keep_stream=True
+        )
 
-    def _points_of(self, rows: Array, weights: Array, geometry: Geometry) -> Points:
-        """Return the points to work on: all rows, or a summary of them."""
+    def _fit_data(self, rows: Array, weights: Array, geometry: Geometry, watch: Watcher | None) -> FitData:
+        """Return the input of a fit: all rows, or a sketch of them."""
         kind = self._kind()
         whole = kind is None or (kind == "auto" and (len(rows) <= self._many or getattr(self, "local_scale", False)))
         n, d = rows.shape
         check_fit(self, n, d, rows.itemsize, summary=not whole)
         placed, taken = self._placed(rows), slice(None) if (weights > 0).all() else weights > 0
         if kind is None or whole:
+            points = self._followed(canonical_points(rows, weights, geometry), rows)
+            sample = points
             if len(rows) > self._sample_rows:
-                # the same rows as in a summary, so that the range is the same with and without
+                # the rows that a sketch would sample, so that automatic bandwidths do not depend on the sketch
                 empty = Sample.empty(self._sample_rows, rows.shape[1])
-                self._sample = _points(empty.add(placed[taken], weights[taken]), geometry)
-            return self._followed(canonical_points(rows, weights, geometry), rows)
+                sample = _points(empty.add(placed[taken], weights[taken]), geometry)
+            return FitData(points, self._choose_settings(sample, watch))
         survey = SketchLayout.of(placed[taken], rows=self._sample_rows).begin().add(placed[taken], weights[taken])
-        points = self._points_for(survey, geometry, kind)
+        data = self._sketch_data(survey, geometry, kind, watch)
+        assert data.sketch is not None
         if kind == "auto":
             warnings.warn(
-                f"{type(self).__name__} runs on a summary: {self.summary_}. summary=None takes every row, however long "
+                f"{type(self).__name__} runs on a summary: {data.sketch}. summary=None takes every row, however long "
                 'that takes; summary="grid" or "sample" takes one without this line.',
                 AdviceWarning,
-                stacklevel=5,
+                stacklevel=caller_level(),
             )
-        return points._replace(inverse=points.inverse[self.summary_.find(placed, self.n_jobs)])
+        inverse = data.points.inverse[data.sketch.find(placed, self.n_jobs)]
+        return replace(data, points=data.points._replace(inverse=inverse))
+
+    def _sketch_data(self, survey: Sketch, geometry: Geometry, kind: str, watch: Watcher | None) -> FitData:
+        """Return the input of a fit on a sketch; its cells are measured by the smallest bandwidth."""
+        sample = _points(survey.sample, geometry)
+        settings = self._choose_settings(sample, watch)
+        h = self._finest(settings, sample)
+        resolution = check_number("resolution", self.resolution)
+        sketch = survey.summary(1.0 if h is None else h, resolution, "sample" if h is None else kind)
+        points = canonical_points(sketch.points, sketch.weights, geometry)
+        return FitData(points, settings, sketch, sketch_points=points.inverse)
 
     def _kind(self) -> str | None:
         # not by the attribute, which is the table of clusters too
         kind = vars(self).get("summary")
         return None if kind is None else check_choice("summary", kind, KINDS)
-
-    def _points_for(self, survey: Sketch, geometry: Geometry, kind: str) -> Points:
-        """Choose the summary by the smallest bandwidth, which the sample tells, and return its points."""
-        self._sample = _points(survey.sample, geometry)
-        h = self._finest(self._sample)
-        resolution = check_number("resolution", self.resolution)
-        self.summary_ = survey.summary(1.0 if h is None else h, resolution, "sample" if h is None else kind)
-        points = canonical_points(self.summary_.points, self.summary_.weights, geometry)
-        self._stands_for = points.inverse
-        return points
 
     def _followed(self, points: Points, rows: Array) -> Points:
         """Let rows of weight 0 follow their nearest point."""
@@ -149,13 +164,6 @@ class Summarised:
         inverse = points.inverse.copy()
         inverse[absent] = nearest(points.values, points.to_canonical(rows[absent]), n_jobs=self.n_jobs)
         return points._replace(inverse=inverse)
-
-    def _number(self, points: Points, rows: Array) -> IntArray:
-        """Return for each row the point that it belongs to."""
-        found: SketchPoints | None = getattr(self, "summary_", None)
-        if found is None:
-            return nearest(points.values, points.to_canonical(rows), n_jobs=self.n_jobs, watch=self._watch())
-        return self._stands_for[found.find(self._placed(rows), self.n_jobs)]
 
     def _placed(self, rows: Array) -> Array:
         return unit_rows(rows) if self.metric == "cosine" else rows
@@ -168,18 +176,24 @@ class Summarised:
             self._survey = SketchLayout.of(first, rows=self._sample_rows).begin().add(first, weights)
             self._pending = None
 
-    def _finest(self, sample: Points) -> float | None:
-        """Return the smallest bandwidth; None where there is none, and a sample is all that can be had."""
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+        """Return the bandwidths in force; automatic ones are chosen from a sample of the rows."""
         raise NotImplementedError
 
-    def _fit_points(self, make: Callable[[], Points]) -> Self:
+    def _finest(self, settings: FitSettings, sample: Points) -> float | None:
+        """Return the smallest bandwidth, by which grid cells are measured; None if there is no bandwidth."""
+        return settings.smallest_bandwidth
+
+    def _check_settings(self) -> Geometry:
         raise NotImplementedError
 
-    def _watch(self) -> Watcher | None:
+    def _fit(
+        self, columns: Columns, make_data: Callable[[Watcher | None], FitData], *, keep_stream: bool = False
+    ) -> Self:
         raise NotImplementedError
 
 
-def survey_of(estimator: Summarised) -> Sketch | None:
+def survey_of(estimator: Streaming) -> Sketch | None:
     """Return what `partial_fit` has counted; None before there are rows enough to count them in anything."""
     return getattr(estimator, "_survey", None)
 
@@ -191,12 +205,9 @@ def resume_survey(estimator: Any, survey: Sketch) -> None:
 
 
 def told_of(estimator: Any, rows: Array) -> Any:
-    """Return a copy of an estimator that was fitted on a summary, with labels and confidence for these rows instead."""
-    told, number = copy.copy(estimator), estimator.summary_.find(estimator._placed(rows), estimator.n_jobs)
-    told._points = estimator._points._replace(inverse=estimator._points.inverse[number])
-    for name in ("labels_", "confidence_"):
-        if hasattr(estimator, name):
-            setattr(told, name, getattr(estimator, name)[number])
+    """Return a copy of an estimator fitted on a sketch, with labels and confidence of these rows instead."""
+    told, result = copy.copy(estimator), estimator.result_.relabelled(rows, estimator.n_jobs)
+    told._store(Columns.of(estimator), result, keep_stream=True)
     return told
 
 

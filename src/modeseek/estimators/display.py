@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.naming import TableAndOption
+from modeseek.estimators.result import FitResult
 from modeseek.sketches import is_dask
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DOUBTFUL", "Shown"]
+__all__ = ["DOUBTFUL", "Displayed"]
 
 # rows of a lower confidence are doubtful
 DOUBTFUL = 0.75
@@ -23,12 +24,10 @@ DOUBTFUL = 0.75
 MOST_ROWS = 10
 
 
-class Shown:
+class Displayed:
     """What all estimators have to show their result with."""
 
-    labels_: IntArray
-    n_clusters_: int
-    cluster_centers_: Array
+    result_: FitResult
 
     def _table(self) -> pd.DataFrame:
         """Return the clusters as a table of pandas: one row each, noise last as -1.
@@ -45,13 +44,13 @@ class Shown:
             import pandas as pd
         except ImportError as error:
             raise ImportError("summary() needs pandas: pip install pandas") from error
-        clusters = _clusters(self)
-        labels = [*range(self.n_clusters_), *([-1] if clusters.n_noise else [])]
+        clusters = _clusters(self.result_)
+        labels = [*range(self.result_.n_clusters), *([-1] if clusters.n_noise else [])]
         table = pd.DataFrame(clusters.columns(), index=pd.Index(labels, name="cluster"))
         names = getattr(self, "feature_names_in_", None)
         if names is None:
-            names = [f"x{number}" for number in range(self.cluster_centers_.shape[1])]
-        centers = pd.DataFrame(self.cluster_centers_, columns=[f"center_{name}" for name in names])
+            names = [f"x{number}" for number in range(self.result_.centers.shape[1])]
+        centers = pd.DataFrame(self.result_.centers, columns=[f"center_{name}" for name in names])
         return table.join(centers.reindex(labels).rename_axis("cluster"))
 
     summary: Any = TableAndOption(_table)
@@ -72,24 +71,24 @@ class Shown:
         from rich.table import Table
         from rich.text import Text
 
-        if not _is_fitted(self):
+        if "result_" not in vars(self):
             return Text(repr(self))
-        clusters = _clusters(self)
+        clusters = _clusters(self.result_)
         header, *rows = clusters.cells()
         table = Table(*header, header_style="bold")
         for column in table.columns:
             column.justify = "right"
         for row in rows:
             table.add_row(*row)
-        lines = [Text(line) for line in _lines(self, clusters)]
+        lines = [Text(line) for line in _lines(self.result_)]
         lines[0].stylize("bold")
         return Group(Text(repr(self)), *lines, table, *(Text(line) for line in clusters.rest()))
 
     def _result_html(self) -> str:
-        if not _is_fitted(self):
+        if "result_" not in vars(self):
             return ""
-        clusters = _clusters(self)
-        first, *more = (html.escape(line) for line in _lines(self, clusters))
+        clusters = _clusters(self.result_)
+        first, *more = (html.escape(line) for line in _lines(self.result_))
         header, *rows = clusters.cells()
         head = "".join(f"<th>{name}</th>" for name in header)
         told = "".join(f"<div>{line}</div>" for line in more)
@@ -146,52 +145,33 @@ class _Clusters(NamedTuple):
         return len(self.sizes) - bool(self.n_noise)
 
 
-def _clusters(model: Any) -> _Clusters:
-    if is_dask(model.labels_):
-        return _clusters_of_points(model)
-    labels = np.asarray(model.labels_)
-    n, n_noise = model.n_clusters_, int((labels < 0).sum())
-    place, rows = np.where(labels < 0, n, labels), n + bool(n_noise)
-    sizes = np.bincount(place, minlength=rows)
-    points = model._points
-    own = np.where(model._labels < 0, n, model._labels)
-    weights = np.bincount(own, weights=points.weights, minlength=rows)
-    sure, firm = getattr(model, "confidence_", None), getattr(model, "cluster_stability_", None)
-    confidence = doubtful = stability = None
-    if sure is not None:
-        confidence = np.bincount(place, weights=sure, minlength=rows) / np.maximum(sizes, 1)
-        confidence = np.where(np.arange(rows) < n, confidence, np.nan)  # noise has none
-        doubtful = np.bincount(place[(sure < DOUBTFUL) & (labels >= 0)], minlength=rows)
-    if firm is not None:
-        stability = np.append(firm, np.full(rows - n, np.nan))
-    return _Clusters(sizes, n_noise, None if (weights == sizes).all() else weights, confidence, doubtful, stability)
+def _clusters(result: FitResult) -> _Clusters:
+    n, noise = result.n_clusters, [] if not result.n_noise else [result.n_noise]
+    sizes = np.append(result.sizes, noise).astype(np.intp)
+    weights = confidence = doubtful = stability = None
+    if result.weights is not None:
+        index = result.index
+        rest = [index.points.weights[index.labels < 0].sum()] if noise else []
+        weights = np.append(result.weights, rest)
+    if result.confidence is not None and not is_dask(result.confidence):
+        labels, sure = result.labels, result.confidence
+        member = labels >= 0
+        confidence = np.bincount(labels[member], weights=sure[member], minlength=n) / np.maximum(result.sizes, 1)
+        confidence = np.append(confidence, np.full(len(noise), np.nan))  # noise has none
+        doubtful = np.bincount(labels[member & (sure < DOUBTFUL)], minlength=len(sizes))
+    if result.cluster_stability is not None:
+        stability = np.append(result.cluster_stability, np.full(len(noise), np.nan))
+    return _Clusters(sizes, result.n_noise, weights, confidence, doubtful, stability)
 
 
-def _clusters_of_points(model: Any) -> _Clusters:
-    """Return what the points tell of their rows, which are elsewhere: a sample tells sizes only about."""
-    points, labels, n = model._points, model._labels, model.n_clusters_
-    noise = bool((labels < 0).any())
-    place, rows = np.where(labels < 0, n, labels), n + noise
-    stood_for = model.summary_.weight if hasattr(model, "summary_") else points.weights.sum()
-    weights = np.bincount(place, weights=points.weights, minlength=rows) * (stood_for / points.weights.sum())
-    sizes = np.round(weights).astype(np.intp)
-    firm = getattr(model, "cluster_stability_", None)
-    stability = None if firm is None else np.append(firm, np.full(rows - n, np.nan))
-    return _Clusters(sizes, int(sizes[n:].sum()), None, None, None, stability)
-
-
-def _lines(model: Any, clusters: _Clusters) -> list[str]:
-    """Return what was found and how it ended, in words."""
-    n, rows = model.n_clusters_, int(clusters.sizes.sum())
-    if is_dask(model.labels_) and hasattr(model, "summary_"):
-        rows = round(model.summary_.weight)  # sizes by a sample are rounded
-    noise = f", {clusters.n_noise:,} of them noise" if clusters.n_noise else ""
+def _lines(result: FitResult) -> list[str]:
+    """Return what was found and how the fit ended, in words."""
+    n, rows = result.n_clusters, result.n_rows
+    noise = f", {result.n_noise:,} of them noise" if result.n_noise else ""
     lines = [f"{n:,} {'cluster' if n == 1 else 'clusters'} in {rows:,} {'row' if rows == 1 else 'rows'}{noise}"]
-    if hasattr(model, "message_"):
-        return [*lines, model.message_]
-    lines.append(model.outcome_.value)
-    if hasattr(model, "stability_"):
-        lines.append(f"{len(model.chain_labels_)} chains, stability {model.stability_:.2f}")
+    lines.append(result.message)
+    if result.chain_labels is not None:
+        lines.append(f"{result.n_chains} chains, stability {result.stability:.2f}")
     return lines
 
 
@@ -201,7 +181,3 @@ def _cell(name: str, value: float) -> str:
     if name == "share":
         return f"{value:.1%}"
     return f"{value:.2f}" if name in ("confidence", "stability") else f"{value:,.6g}"
-
-
-def _is_fitted(model: Any) -> bool:
-    return "labels_" in vars(model)

@@ -1,0 +1,122 @@
+"""Fit and predict for Dask collections.
+
+Workers make a sketch of the rows, the sketch is clustered in this process, and labels are computed lazily by the
+workers.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from modeseek._common.hints import AdviceWarning
+from modeseek._common.types import Array, Geometry, Watcher
+from modeseek._common.validation import check_weights
+from modeseek.estimators.advice import caller_level
+from modeseek.estimators.data import Columns, advise_on_scale
+from modeseek.estimators.result import FitData, FitResult
+from modeseek.sketches import DaskRows, SketchLayout, dask_errors
+
+if TYPE_CHECKING:
+    from modeseek.estimators.base import BaseClusterer
+
+__all__ = ["fit_dask", "predict_dask"]
+
+NO_WEIGHT = "sample_weight is zero for every row: give at least one row a positive weight."
+
+
+def fit_dask(estimator: BaseClusterer, X: Any, sample_weight: Any, geometry: Geometry) -> None:
+    """Fit the rows of a Dask collection; `labels_` and `confidence_` are lazy Dask arrays afterwards.
+
+    If there are few enough rows for a fit without a sketch, they are loaded and the result is that of a fit in
+    memory. Otherwise only a sketch of the rows leaves the workers.
+    """
+    seen = copy.copy(estimator)
+    data = _opened(seen, X, sample_weight, geometry.spherical, reset=True)
+    with dask_errors():
+        make_data, some_rows = _data_maker(estimator, data, geometry)
+        columns = Columns.of(seen)
+        if not geometry.spherical:
+            advise_on_scale(type(estimator).__name__, some_rows, columns.names)
+        estimator._fit(
+            columns,
+            lambda watch: replace(make_data(watch), distributed=True),
+            lambda result: _made_lazy(result, data),
+        )
+
+
+def predict_dask(estimator: BaseClusterer, X: Any) -> Any:
+    """Return labels of the rows of a Dask collection, as a lazy array in the same chunks."""
+    data = _opened(estimator, X, None, estimator.metric == "cosine", reset=False)
+    index = estimator.result_.index
+    return data.label(index.labeler(index.labels))
+
+
+def _opened(estimator: BaseClusterer, X: Any, sample_weight: Any, spherical: bool, *, reset: bool) -> DaskRows:
+    data = DaskRows.of(X, sample_weight, spherical=spherical)
+    # scikit-learn checks the names and the number of columns; the empty frame of a collection has both
+    empty = np.empty((0, data.rows.shape[1])) if data.names is None else X._meta
+    validate_data(estimator, empty, skip_check_array=True, reset=reset)
+    return data
+
+
+def _data_maker(
+    estimator: BaseClusterer, data: DaskRows, geometry: Geometry
+) -> tuple[Callable[[Watcher | None], FitData], Array]:
+    """Return a function that makes the input of the fit, and some of the rows."""
+    kind = estimator._kind()
+    first = data.first(estimator._many)
+    if first.whole:
+        if not len(first.rows):
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no rows.")
+        weights = check_weights(first.weights, len(first.rows))
+        return lambda watch: estimator._fit_data(first.rows, weights, geometry, watch), first.rows
+    if kind == "auto" and getattr(estimator, "local_scale", False):
+        raise ValueError(
+            "local_scale=True is measured between rows, and these stay with Dask's workers: "
+            'take summary="sample", or fit X.compute() if memory has room for it.'
+        )
+    present = first.rows if first.weights is None else first.rows[first.weights > 0]
+    if len(first.rows) and not len(present):
+        raise ValueError(NO_WEIGHT)
+    survey = data.survey(SketchLayout.of(estimator._placed(present), rows=estimator._sample_rows))
+    if not survey.weight:
+        raise ValueError(NO_WEIGHT)
+    if kind is None:
+        warnings.warn(
+            f"{type(estimator).__name__} runs on a summary of the rows, which stay with Dask's workers: summary=None, "
+            'all rows, is for those in memory. summary="auto" takes one without this line.',
+            AdviceWarning,
+            stacklevel=caller_level(),
+        )
+    return lambda watch: estimator._sketch_data(survey, geometry, kind or "auto", watch), survey.sample.rows
+
+
+def _made_lazy(result: FitResult, data: DaskRows) -> FitResult:
+    """Return the result with lazy labels and confidence; cluster sizes are those of the sketch, scaled to all rows."""
+    index, k = result.index, result.n_clusters
+    confidence = result.confidence
+    if confidence is not None:
+        of_points = np.empty(len(index.labels))
+        of_points[index.points.inverse] = confidence
+        confidence = data.label(index.labeler(of_points))
+    weights = np.bincount(np.where(index.labels < 0, k, index.labels), index.points.weights, minlength=k + 1)
+    if index.sketch is not None:
+        weights *= index.sketch.weight / index.points.weights.sum()
+    sizes = np.round(weights).astype(np.intp)
+    return replace(
+        result,
+        labels=data.label(index.labeler(index.labels)),
+        confidence=confidence,
+        sizes=sizes[:k],
+        n_noise=int(sizes[k]),
+        n_rows=int(sizes.sum()) if index.sketch is None else round(index.sketch.weight),
+        weights=None,
+        points=None,  # as large as the data
+    )

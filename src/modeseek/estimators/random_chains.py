@@ -1,0 +1,187 @@
+"""Base class of the two random mean shifts: one chain, or several chains and their consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from numbers import Integral
+
+import numpy as np
+
+from modeseek._common.types import Array, Watcher
+from modeseek._common.validation import Points
+from modeseek.estimators.chain_clusterer import ChainClusterer
+from modeseek.estimators.result import FitData, FitResult, drop_small, membership_fields
+from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Record, Stopping, partition
+from modeseek.meanshift.chains.progress import EnsembleProgress
+from modeseek.meanshift.consensus import consensus
+from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
+from modeseek.meanshift.partition import partition_of
+from modeseek.meanshift.types import Callback
+from modeseek.selection.bandwidths import local_scales
+from modeseek.sketches import joblib_on_dask
+
+__all__ = ["RandomChainClusterer"]
+
+# from best to worst
+OUTCOMES = list(Outcome)
+
+
+class RandomChainClusterer(ChainClusterer):
+    """Base class of the random mean shifts: a subclass implements `_choose_settings` and `_chain_maker`."""
+
+    local_scale: bool
+    order: str
+    batch_size: int
+    n_chains: int | str
+    tau: float | None
+    max_updates: int | None
+    max_time: float | None
+
+    def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
+        """Return a function that makes the chain number `chain`."""
+        raise NotImplementedError
+
+    def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
+        chain = self._chain_maker(data)(chain=0)
+        return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)
+
+    def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
+        n_chains = self._count_chains()
+        if n_chains == 1:
+            return super()._solve(data, watch)
+        chains = make_chains(self._chain_maker(data), n_chains)
+        stopping = self._stopping(chains[0], self.tau, self.max_updates, self.max_time)
+        results = self._run_chains(chains, stopping, watch, distributed=data.distributed)
+        counted = _counted(results)
+        if not counted:
+            raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
+        outcome = max((result.outcome for result in results), key=OUTCOMES.index)
+        n_updates = sum(result.state.k for result in results)
+        self._warn(outcome, n_updates, f"the consensus {self._of_chains(len(counted))}, as far as they came")
+        settings = self._in_force(data, chains[0], stopping)
+        trace = results[0].trace.restored(data.points)
+        result = self._consensus(data, [chains[i] for i in counted], [results[i] for i in counted], stopping.tau)
+        message = outcome.value
+        return replace(result, outcome=outcome, message=message, n_updates=n_updates, settings=settings, trace=trace)
+
+    def _run_chains(
+        self, chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None, *, distributed: bool
+    ) -> list[ChainResult]:
+        follower = None if watch is None else EnsembleProgress(watch, len(chains))
+        with joblib_on_dask() if distributed else nullcontext():
+            # chains on Dask's workers report only when they end
+            remote = dask_client() and self.checkpoint is None
+            followers: list[Callback] = [] if follower is None or remote else [follower]
+            return run_chains(
+                chains,
+                stopping,
+                n_jobs=self.n_jobs,
+                callbacks=[*followers, *(self.callbacks or ())],
+                watch=None if follower is None else follower.ended,
+                record=self._record(),
+                checkpoint=self._checkpoint(watch),
+            )
+
+    def _consensus(
+        self, data: FitData, chains: Sequence[Chain], results: Sequence[ChainResult], tau: float
+    ) -> FitResult:
+        """Return the consensus of chains as a result; its outcome and settings are still to be set."""
+        points = data.points
+        parts = [partition(chain, result, tau) for chain, result in zip(chains, results, strict=True)]
+        chain_labels = np.stack([part.labels for part in parts])
+        found = consensus(chain_labels, points.weights)
+        positions = _mean_positions(points, results)
+        part = partition_of(
+            positions,
+            points.weights,
+            found.labels,
+            points.geometry,
+            diameter=np.nan,
+            gap=np.nan,
+            # if no chain can change any more, the consensus cannot either
+            certified=all(part.certified for part in parts),
+            theorem2=all(part.theorem2 for part in parts),
+        )
+        labels, _ = drop_small(part, self.min_cluster_size)
+        return self._chain_result(
+            data,
+            part,
+            outcome=Outcome.CERTIFIED,
+            points=points.to_data(positions)[points.inverse],
+            stability=found.stability,
+            chain_labels=chain_labels[:, points.inverse],
+            **membership_fields(data, labels, found.labels, found.shares, found.cluster_stability),
+        )
+
+    def _of_chains(self, n_counted: int) -> str:
+        n = self._count_chains()
+        return f"of {n_counted} of {n} chains" if n_counted < n else f"of {n} chains"
+
+    def _interruption(self, result: FitResult) -> str:
+        text = super()._interruption(result)
+        if result.chain_labels is None:
+            return text
+        return f"{text}; labels_ is the consensus {self._of_chains(result.n_chains)}"
+
+    def _run_chain(
+        self,
+        chain: Chain,
+        stopping: Stopping,
+        record: Record,
+        callbacks: list[Callback],
+        checkpoint: Checkpoint | None,
+    ) -> ChainResult:
+        # `run_chains` can run the whole chain on a GPU, together with those of other threads
+        return run_chains([chain], stopping, record=record, callbacks=callbacks, checkpoint=checkpoint)[0]
+
+    def _problem(self, points: Points, h: float) -> Problem:
+        problem = super()._problem(points, h)
+        # several chains share the threads: each has one
+        return problem if self._count_chains() == 1 else replace(problem, n_jobs=None)
+
+    def _order(self, data: FitData) -> str:
+        """Return the order of updates: "even" instead of "random" for a sketch of many rows.
+
+        Drawn by weight, a cell of a million rows would be updated a million times before a cell of one row.
+        """
+        many = data.sketch is not None and data.sketch.weight > self._many
+        return "even" if self.order == "random" and many else self.order
+
+    def _single_updates(self) -> bool:
+        return self.batch_size == 1 and not self.local_scale
+
+    def _scales(self, points: Points) -> Array | None:
+        return local_scales(points.values, n_jobs=self.n_jobs) if self.local_scale else None
+
+    def _count_chains(self) -> int:
+        n_chains = self.n_chains
+        if isinstance(n_chains, str) and n_chains == "auto":
+            return 1
+        if isinstance(n_chains, bool) or not isinstance(n_chains, Integral) or n_chains < 1:
+            raise ValueError(f"n_chains must be 'auto' or a whole number >= 1; got {n_chains!r}.")
+        return int(n_chains)
+
+
+def _counted(results: Sequence[ChainResult]) -> list[int]:
+    """Return the chains that enter the consensus: those that ended before an interruption.
+
+    If none had ended, those that had begun. A chain that had not begun would put every point in its own cluster.
+    """
+    ended = [number for number, result in enumerate(results) if result.outcome is not Outcome.INTERRUPTED]
+    begun = [number for number, result in enumerate(results) if result.sweeps]
+    return ended or begun
+
+
+def _mean_positions(points: Points, results: Sequence[ChainResult]) -> Array:
+    """Return the mean final position of each point over the chains, on the unit sphere under cosine."""
+    total = np.zeros(points.values.shape)
+    for result in results:
+        total += result.state.points
+    if points.geometry.spherical:
+        length = np.linalg.norm(total, axis=1, keepdims=True)
+        total = np.where(length > 0, total, points.values) / np.where(length > 0, length, 1.0)
+    else:
+        total /= len(results)
+    return total.astype(points.values.dtype)

@@ -1,0 +1,349 @@
+"""The result of a fit: one frozen type for all estimators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from modeseek._common.neighbors import nearest
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, IntArray, Watcher
+from modeseek._common.validation import Points, unit_rows
+from modeseek.meanshift.chains import Outcome, Trace
+from modeseek.meanshift.partition import Partition
+from modeseek.meanshift.types import BandwidthPolicy
+from modeseek.selection.modes import MergeTree
+from modeseek.selection.select import Candidate
+from modeseek.sketches import Labeler, SketchPoints, is_dask
+
+__all__ = ["FitData", "FitResult", "FitSettings", "PointIndex", "drop_small", "make_result", "membership_fields"]
+
+
+@dataclass(frozen=True, eq=False)
+class FitSettings:
+    """Values in force during a fit, after automatic choices.
+
+    Attributes
+    ----------
+    bandwidth : float or None
+        Bandwidth of a mean shift with a single one.
+    h_min, h_inf, h_max : float or None
+        Bandwidth range of doubly stochastic mean shift.
+    policy : BandwidthPolicy or None
+        Law of the bandwidth, for algorithms in which points move against each other.
+    tau : float or None
+        Points closer than `tau` at the end share a cluster.
+    engine : str or None
+        Name of the engine.
+    single_updates : bool
+        Whether each draw moves one point at exactly the bandwidth that the policy returned.
+    """
+
+    bandwidth: float | None = None
+    h_min: float | None = None
+    h_inf: float | None = None
+    h_max: float | None = None
+    policy: BandwidthPolicy | None = None
+    tau: float | None = None
+    engine: str | None = None
+    single_updates: bool = False
+
+    @property
+    def bandwidths(self) -> dict[str, float]:
+        """The bandwidths that apply, by parameter name."""
+        found = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max, "bandwidth": self.bandwidth}
+        return {name: h for name, h in found.items() if h is not None}
+
+    @property
+    def smallest_bandwidth(self) -> float | None:
+        """`h_min`, or the single bandwidth; None for algorithms without a bandwidth."""
+        return self.bandwidth if self.h_min is None else self.h_min
+
+
+@dataclass(frozen=True, eq=False)
+class FitData:
+    """Input of an estimator's `_solve`.
+
+    Attributes
+    ----------
+    points : Points
+        Distinct points in canonical order; `points.inverse` maps rows to points.
+    settings : FitSettings
+        Bandwidths, chosen before the fit.
+    sketch : SketchPoints or None
+        Weighted points that stand for the rows, if the fit runs on a sketch.
+    sketch_points : integer array or None
+        Index in `points` of each point of `sketch`.
+    distributed : bool
+        Whether the rows are a Dask collection, so that chains may run on its workers.
+    """
+
+    points: Points
+    settings: FitSettings
+    sketch: SketchPoints | None = None
+    sketch_points: IntArray | None = None
+    distributed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PointIndex:
+    """The distinct points of a fit and their labels: what `predict` needs.
+
+    Attributes
+    ----------
+    points : Points
+        Distinct points in canonical order; `points.inverse` maps the rows of the fit to points.
+    labels : integer array of shape (n_points,)
+        Label of each point; -1 for noise.
+    sketch, sketch_points
+        As in `FitData`.
+    """
+
+    points: Points
+    labels: IntArray
+    sketch: SketchPoints | None = None
+    sketch_points: IntArray | None = None
+
+    def find(self, rows: Array, n_jobs: int | None = None, watch: Watcher | None = None) -> IntArray:
+        """Return for each row the index of its point: that of its sketch cell, or the nearest one."""
+        if self.sketch is None or self.sketch_points is None:
+            return nearest(self.points.values, self.points.to_canonical(rows), n_jobs=n_jobs, watch=watch)
+        return self.sketch_points[self.find_in_sketch(rows, n_jobs)]
+
+    def find_in_sketch(self, rows: Array, n_jobs: int | None = None) -> IntArray:
+        """Return for each row the index of its point of the sketch."""
+        assert self.sketch is not None
+        return self.sketch.find(unit_rows(rows) if self.points.geometry.spherical else rows, n_jobs)
+
+    def labeler(self, values: Array) -> Labeler:
+        """Return a picklable function that gives rows the entry of `values` (one per point) of their point."""
+        if self.sketch is None or self.sketch_points is None:
+            return Labeler(self.points, values)
+        return Labeler(self.sketch, values[self.sketch_points])
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """Result of a fit, the same type for every estimator; a fitted estimator keeps it as `result_`.
+
+    Fields that an algorithm does not compute are None.
+
+    Attributes
+    ----------
+    algorithm : str
+        Class name of the estimator.
+    labels : integer array of shape (n_rows,)
+        Cluster of each row; -1 for noise. A Dask array after a fit of a Dask collection.
+    centers : array of shape (n_clusters, n_features)
+        Cluster centres, in the units of X.
+    sizes : integer array of shape (n_clusters,)
+        Number of rows in each cluster. After a fit of a Dask collection, estimated from the sketch.
+    n_noise : int
+        Number of rows with label -1.
+    n_rows : int
+        Number of rows.
+    outcome : Outcome
+        How the fit ended; `outcome.value` is a sentence, `outcome.converged` a bool.
+    message : str
+        One sentence about the result for people.
+    index : PointIndex
+        The distinct points and their labels; used by `predict`.
+    settings : FitSettings
+        Bandwidths, policy, engine and tolerance in force.
+    weights : array of shape (n_clusters,) or None
+        Total sample weight of each cluster; None if every row has weight 1.
+    memberships : sparse array of shape (n_points, n_clusters) or None
+        Membership of each distinct point in each cluster. Use `row_memberships` for rows.
+    confidence : array of shape (n_rows,) or None
+        Membership of each row in its own cluster. A Dask array after a fit of a Dask collection.
+    cluster_stability : array of shape (n_clusters,) or None
+        Stability of each cluster.
+    stability : float or None
+        Stability of the partition.
+    alternatives : tuple of Candidate
+        Other partitions that were considered, best first. Their labels are those of distinct points.
+    tree : MergeTree or None
+        Merge tree of the modes of the density.
+    trace : Trace or None
+        What was recorded during the run.
+    partition : Partition or None
+        The partition before small clusters became noise, with its diameter, gap and certificate.
+    n_updates : int or None
+        Number of single-point updates, summed over chains.
+    n_iter : int or None
+        Number of sweeps of `MeanShift`.
+    points : array or None
+        Final position of each row (of each seed, where seeds are given).
+    chain_labels : integer array of shape (n_chains, n_rows) or None
+        Labels by each chain, if several chains ran.
+    """
+
+    algorithm: str
+    labels: IntArray
+    centers: Array
+    sizes: IntArray
+    n_noise: int
+    n_rows: int
+    outcome: Outcome
+    message: str
+    index: PointIndex
+    settings: FitSettings
+    weights: Array | None = None
+    memberships: csr_array | None = None
+    confidence: Array | None = None
+    cluster_stability: Array | None = None
+    stability: float | None = None
+    alternatives: tuple[Candidate, ...] = ()
+    tree: MergeTree | None = None
+    trace: Trace | None = None
+    partition: Partition | None = None
+    n_updates: int | None = None
+    n_iter: int | None = None
+    points: Array | None = None
+    chain_labels: IntArray | None = None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters, not counting noise."""
+        return len(self.centers)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the fit was interrupted by Ctrl-C and this is the best result so far."""
+        return self.outcome is Outcome.INTERRUPTED
+
+    @property
+    def sketch(self) -> SketchPoints | None:
+        """Weighted points that stand for the rows, if the fit ran on a sketch."""
+        return self.index.sketch
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains behind the labels; 1 for algorithms without chains."""
+        return 1 if self.chain_labels is None else len(self.chain_labels)
+
+    def row_memberships(self, rows: IntArray | None = None) -> Array:
+        """Return the memberships of some rows of the fit, or of all, as a dense array."""
+        if self.memberships is None:
+            raise AttributeError(f"{self.algorithm} computed no memberships: it ran one chain only, or none.")
+        inverse = self.index.points.inverse if rows is None else self.index.points.inverse[rows]
+        n, k = len(inverse), self.memberships.shape[1]
+        check_memory(
+            8.0 * k * (n + self.memberships.shape[0]),
+            f"memberships_ of {n:,} rows in {k:,} clusters",
+            "confidence_ has the largest of each row.",
+        )
+        return self.memberships.toarray()[inverse]
+
+    def relabelled(self, rows: Array, n_jobs: int | None = None) -> FitResult:
+        """Return the result with labels and confidence of other rows, found in the sketch of the fit."""
+        number = self.index.find_in_sketch(rows, n_jobs)
+        points = self.index.points
+        return replace(
+            self,
+            labels=self.labels[number],
+            confidence=None if self.confidence is None else self.confidence[number],
+            index=replace(self.index, points=points._replace(inverse=points.inverse[number])),
+        )
+
+    def in_memory(self) -> FitResult:
+        """Return the result without Dask arrays: labels and confidence are those of the rows that were clustered.
+
+        After a fit on a sketch these are the points of the sketch.
+        """
+        if not is_dask(self.labels):
+            return self
+        index, confidence = self.index, None
+        if self.memberships is not None:
+            confidence = largest_membership(self.memberships)[index.points.inverse]
+        return replace(self, labels=index.labels[index.points.inverse], confidence=confidence)
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes of an estimator; those without a value are left out."""
+        found: dict[str, Any] = {
+            "labels_": self.labels,
+            "cluster_centers_": self.centers,
+            "n_clusters_": self.n_clusters,
+            "outcome_": self.outcome,
+            "confidence_": self.confidence,
+            "cluster_stability_": self.cluster_stability,
+            "stability_": self.stability,
+            "trace_": self.trace,
+            "partition_": self.partition,
+            "n_updates_": self.n_updates,
+            "n_iter_": self.n_iter,
+            "points_": self.points,
+            "chain_labels_": self.chain_labels,
+            "engine_": self.settings.engine,
+            "summary_": self.sketch,
+            **{f"{name}_": h for name, h in self.settings.bandwidths.items()},
+        }
+        if self.tree is not None:
+            found |= {"tree_": self.tree, "alternatives_": list(self.alternatives)}
+            found |= {"message_": self.message, "interrupted_": self.interrupted}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def make_result(algorithm: str, data: FitData, labels: IntArray, centers: Array, **fields: Any) -> FitResult:
+    """Return the result for labels of the distinct points and centres in their coordinates.
+
+    `fields` are the other fields of `FitResult`; `settings` is `data.settings` if it is not among them.
+    """
+    points, k = data.points, len(centers)
+    rows = labels[points.inverse]
+    sizes = np.bincount(np.where(rows < 0, k, rows), minlength=k + 1)
+    weights = np.bincount(np.where(labels < 0, k, labels), weights=points.weights, minlength=k + 1)
+    fields.setdefault("settings", data.settings)
+    return FitResult(
+        algorithm=algorithm,
+        labels=rows,
+        centers=points.to_data(centers),
+        sizes=sizes[:k],
+        n_noise=int(sizes[k]),
+        n_rows=len(rows),
+        index=PointIndex(points, labels, data.sketch, data.sketch_points),
+        weights=None if (weights == sizes).all() else weights[:k],
+        **fields,
+    )
+
+
+def drop_small(part: Partition, min_size: float) -> tuple[IntArray, Array]:
+    """Return the labels and the centres of a partition after clusters below `min_size` became noise."""
+    keep = part.sizes >= min_size
+    return np.where(keep, np.cumsum(keep) - 1, -1)[part.labels], part.centers[keep]
+
+
+def membership_fields(
+    data: FitData, labels: IntArray, numbers: IntArray, memberships: Array | csr_array, stability: Array
+) -> dict[str, Any]:
+    """Return the fields of `FitResult` about memberships, with columns in the order of the clusters.
+
+    Parameters
+    ----------
+    data : FitData
+    labels : integer array of shape (n_points,)
+        Final label of each point. Points with label -1 get memberships of 0.
+    numbers : integer array of shape (n_points,)
+        Number that the cluster of each point has in `memberships` and `stability`.
+    memberships : array or sparse array of shape (n_points, m)
+    stability : array of shape (m,)
+    """
+    columns = np.empty(labels.max(initial=-1) + 1, dtype=np.intp)
+    columns[labels[labels >= 0]] = numbers[labels >= 0]
+    shares = csr_array(memberships)[:, columns]
+    total = np.where(labels >= 0, shares.sum(axis=1), 0.0)
+    shares = diags_array(np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)) @ shares
+    return {
+        "memberships": shares,
+        "confidence": largest_membership(shares)[data.points.inverse],
+        "cluster_stability": stability[columns],
+    }
+
+
+def largest_membership(memberships: csr_array) -> Array:
+    """Return the largest membership of each point, which is the one in its own cluster; 0 without clusters."""
+    n, k = memberships.shape
+    return np.ravel(memberships.max(axis=1).toarray()) if k else np.zeros(n)
