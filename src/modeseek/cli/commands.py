@@ -6,7 +6,7 @@ import inspect
 import re
 from dataclasses import MISSING, fields
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -35,7 +35,7 @@ class Option(NamedTuple):
 
     group: str | None = None
     names: str = ""
-    limits: dict[str, int] = {}  # noqa: RUF012
+    limits: dict[str, Any] = {}  # noqa: RUF012
 
 
 def add_command(app: typer.Typer, name: str, options: type) -> None:
@@ -55,12 +55,11 @@ def add_command(app: typer.Typer, name: str, options: type) -> None:
     for field in fields(options):
         value, help = entries.get(field.name, ("flag", ""))  # "python -OO" removes docstrings
         hint = hints[field.name]
-        own = {"metavar": " " if value == "flag" else value, "help": help, "show_default": False}
+        own: dict[str, Any] = {"metavar": " " if value == "flag" else value, "help": help, "show_default": False}
         declared: Any = typer.Argument(**own)
-        if hasattr(hint, "__metadata__"):
-            option: Option = hint.__metadata__[0]
-            declared = typer.Option(*option.names.split(), rich_help_panel=option.group, **option.limits, **own)
-            hint = hint.__origin__
+        if get_origin(hint) is Annotated:
+            hint, option = get_args(hint)
+            declared = typer.Option(..., *option.names.split(), rich_help_panel=option.group, **option.limits, **own)
         default = inspect.Parameter.empty if field.default is MISSING else field.default
         parameters.append(
             inspect.Parameter(

@@ -16,7 +16,7 @@ from modeseek._storage import (
     TextColumnError,
 )
 from modeseek.cli.commands import UsageError
-from modeseek.pipeline.errors import OutputConflict, ResumeMismatch, SchedulerError
+from modeseek.pipeline.errors import OptionError, OutputConflict, ResumeMismatch, SchedulerError
 from modeseek.pipeline.options import Note
 
 __all__ = ["library_errors", "message_of", "print_note"]
@@ -83,11 +83,17 @@ def _(error: HeaderOnlyError) -> str:
 
 
 @message_of.register
+def _(error: OptionError) -> str:
+    return f"{_option(error.option)} {error.problem}"
+
+
+@message_of.register
 def _(error: OutputConflict) -> str:
-    output, other = _option(error.output), error.other if " " in error.other else _option(error.other)
+    output = _option(error.output)
     if error.path == "standard output":
-        return f"{output} - and {other} - both write to standard output: give one of them a file name."
-    return f"{output} {error.path} is the path of {other}, too: choose another path."
+        return f"{output} - and {_option(error.other)} - both write to standard output: give one of them a file name."
+    other = error.other if " " in error.other else f"the path of {_option(error.other)}"
+    return f"{output} {error.path} is also {other}: choose another path."
 
 
 @message_of.register

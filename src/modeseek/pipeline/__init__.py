@@ -1,7 +1,14 @@
 """From a data file to clusters and output files, in memory, in chunks or on Dask."""
 
 from modeseek.pipeline.cluster import cluster_file
-from modeseek.pipeline.errors import InputChanged, OutputConflict, PipelineInterrupted, ResumeMismatch, SchedulerError
+from modeseek.pipeline.errors import (
+    InputChanged,
+    OptionError,
+    OutputConflict,
+    PipelineInterrupted,
+    ResumeMismatch,
+    SchedulerError,
+)
 from modeseek.pipeline.label import label_file
 from modeseek.pipeline.options import DataOptions, Note, Outputs, PipelineConfig
 from modeseek.pipeline.result import PipelineResult
@@ -10,6 +17,7 @@ __all__ = [
     "DataOptions",
     "InputChanged",
     "Note",
+    "OptionError",
     "OutputConflict",
     "Outputs",
     "PipelineConfig",

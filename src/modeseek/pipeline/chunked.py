@@ -52,9 +52,13 @@ def cluster_in_chunks(job: Job) -> PipelineResult:
     run = _ChunkedRun(job)
     try:
         return run.cluster()
+    except (InputChanged, WriteError):
+        raise
     except ValueError as error:
-        # bad data must be corrected, and corrected files cannot be resumed; any other state is kept
-        if run.step != LABELS and not isinstance(error, InputChanged | WriteError):
+        # a file that is being written may look damaged
+        run.sources.check(None, run.store.path, error)
+        # damaged data must be corrected, and a corrected file cannot be resumed
+        if run.step in (STATISTICS, SKETCH):
             run.store.remove()
         raise
     finally:
@@ -85,7 +89,7 @@ class _ChunkedRun:
         self.delimiter = first.delimiter_for("" if target is None else Path(target).suffix.lower())
         self.notes = job.note(*notes_on_data(job, first, features))
         self.store = ResumeStore(job, self.sources)
-        self.step = STATISTICS
+        self.step = ""
 
     def cluster(self) -> PipelineResult:
         """Run all passes, from the saved state if there is one, and write the outputs."""
@@ -157,7 +161,8 @@ class _ChunkedRun:
 
     def _save(self, state: ResumeState) -> None:
         if self.writer is not None:
-            self.writer.keep()
+            with _WriteErrors(str(self.job.outputs.rows)):
+                self.writer.keep()
         self.store.save(state)
 
     def _stop(self, state: ResumeState, where: str) -> NoReturn:

@@ -9,6 +9,7 @@ from typing import Any
 
 from modeseek._common.types import Watcher
 from modeseek._storage import CHUNKED, kind_of
+from modeseek.pipeline.errors import OptionError
 from modeseek.pipeline.options import STANDARD_STREAM, DataOptions, Job, Note, Outputs, PipelineConfig, as_files
 from modeseek.pipeline.outputs import check_outputs
 from modeseek.pipeline.result import PipelineResult
@@ -111,7 +112,7 @@ def cluster_file(
 def _read_in_chunks(job: Job, out_of_core: bool | None) -> bool:
     if len(job.files) > 1:
         if out_of_core is False:
-            raise ValueError("out_of_core=False takes one file: several files are read in chunks, one after the other.")
+            raise OptionError("out_of_core", "must not be False for several files: they are read in chunks.")
         return True
     path = Path(job.files[0])
     if out_of_core is not None or job.files[0] == STANDARD_STREAM or not path.is_file():

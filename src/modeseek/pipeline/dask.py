@@ -15,7 +15,7 @@ from typing import Any
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.types import Array
 from modeseek._storage import DataError, NameTakenError, UnknownColumnError, check_target, kind_of
-from modeseek.pipeline.errors import PipelineInterrupted, SchedulerError
+from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import STANDARD_STREAM, Job, Note
 from modeseek.pipeline.outputs import added_columns, write_extras
@@ -106,7 +106,7 @@ def _check(job: Job) -> None:
     outputs = job.outputs
     for name in ("model", "plot", "report"):
         if getattr(outputs, name) is not None:
-            raise ValueError(f"the output '{name}' needs the rows, which stay on the workers of the scheduler.")
+            raise OptionError(name, "needs the rows, which stay on the workers of the Dask scheduler: leave it out.")
     if STANDARD_STREAM in job.files:
         raise DataError("a Dask scheduler cannot read standard input: name the files.")
     if {kind_of(file) for file in job.files} not in ({"parquet"}, {"text"}):

@@ -10,7 +10,7 @@ from modeseek._storage import DataError
 if TYPE_CHECKING:
     from modeseek.pipeline.result import PipelineResult
 
-__all__ = ["InputChanged", "OutputConflict", "PipelineInterrupted", "ResumeMismatch", "SchedulerError"]
+__all__ = ["InputChanged", "OptionError", "OutputConflict", "PipelineInterrupted", "ResumeMismatch", "SchedulerError"]
 
 
 class InputChanged(DataError):
@@ -31,6 +31,22 @@ class InputChanged(DataError):
             f"'{path}' was changed while it was read, so no result was written.{kept} Run it again "
             "when nothing writes to the file."
         )
+
+
+class OptionError(ValueError):
+    """An option of the pipeline that cannot be used as given.
+
+    Attributes
+    ----------
+    option : str
+        A parameter of `cluster_file`, or a field of `DataOptions` or `Outputs`.
+    problem : str
+        What is wrong and what to do, to follow the name of the option.
+    """
+
+    def __init__(self, option: str, problem: str):
+        self.option, self.problem = option, problem
+        super().__init__(f"{option} {problem}")
 
 
 class OutputConflict(ValueError):

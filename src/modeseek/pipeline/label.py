@@ -7,7 +7,7 @@ from pathlib import Path
 
 from modeseek._storage import SUFFIXES, DataError, check_target, read_table
 from modeseek.io import read_model
-from modeseek.pipeline.errors import OutputConflict
+from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import STANDARD_STREAM
 
 __all__ = ["label_file"]
@@ -35,7 +35,7 @@ def label_file(
         Name of the column of labels.
     """
     if not label_column:
-        raise ValueError("label_column must not be empty: name the column of labels.")
+        raise OptionError("label_column", "must not be empty: give the new column a name.")
     target = os.fspath(output)
     if target != STANDARD_STREAM:
         check_target(target, SUFFIXES)

@@ -12,7 +12,7 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek._storage import SUFFIXES, Features, Table, WorkFolder, check_target, write_json
-from modeseek.pipeline.errors import OutputConflict
+from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import STANDARD_STREAM, Job
 from modeseek.pipeline.result import PipelineResult, pipeline_record
 
@@ -29,9 +29,9 @@ def check_outputs(job: Job) -> None:
     if outputs.rows == outputs.json == STANDARD_STREAM:
         raise OutputConflict("standard output", "rows", "json")
     if not outputs.label_column:
-        raise ValueError("label_column must not be empty: name the column of labels.")
+        raise OptionError("label_column", "must not be empty: give the new column a name.")
     if outputs.guard_formulas and not outputs.is_text:
-        raise ValueError("guard_formulas applies to text files: write the rows to a .csv or .tsv file.")
+        raise OptionError("guard_formulas", "applies to text: write the rows to a .csv or .tsv file.")
     paths, known = outputs.paths(), _suffixes(outputs.paths())
     for name, path in paths.items():
         check_target(path, known[name])
@@ -140,7 +140,8 @@ def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
 
 
 def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
-    from modeseek.report import python_lines, write_report
+    from modeseek.pipeline.code import python_code
+    from modeseek.report import write_report
 
     table, features = shown.table, shown.features
     left = [j for j, name in enumerate(table.columns) if name not in features.names]
@@ -162,7 +163,7 @@ def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bo
         title=f"Clusters of {job.title}",
         asked=settings,
         notes=[note.text for note in result.notes],
-        code=python_call(job, features.names if left or job.data.columns else None, chunked=chunked),
+        code=python_code(job, features.names if left or job.data.columns else None, chunked=chunked),
         # rows are counted from 1, as in messages about the file
         first_row=1,
     )

@@ -100,6 +100,8 @@ class PipelineResult:
         Number of rows with a confidence below 0.75.
     seconds : float
         Duration of the fit.
+    scaled : bool
+        Whether the features were scaled to mean 0 and standard deviation 1.
     notes : tuple of Note
         Remarks on the data, and warnings of the fit.
     """
@@ -114,6 +116,7 @@ class PipelineResult:
     confidence: Array | None
     n_doubtful: int
     seconds: float
+    scaled: bool
     notes: tuple[Note, ...]
 
     @property
@@ -144,6 +147,7 @@ def make_result(
         confidence=np.array(tally.confidence) / np.maximum(sizes, 1) if fit.confidence is not None else None,
         n_doubtful=tally.doubtful,
         seconds=seconds,
+        scaled=job.standardize,
         notes=tuple(notes),
     )
 

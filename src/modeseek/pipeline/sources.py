@@ -50,11 +50,11 @@ class Sources:
                     "save the data to a file first."
                 )
 
-    def check(self, number: int | None = None, folder: Path | None = None) -> None:
-        """Raise `InputChanged` if the file with this number, or any file, has changed."""
+    def check(self, number: int | None = None, folder: Path | None = None, cause: BaseException | None = None) -> None:
+        """Raise `InputChanged` if the file with this number, or any file, has changed; `cause` is an earlier error."""
         for file, stamp in list(zip(self._files, self._stamps, strict=True))[slice(number, number and number + 1)]:
             if stamp != _stamp(file):
-                raise InputChanged(file, folder)
+                raise InputChanged(file, folder) from cause
 
     def identity(self) -> list[list[object]]:
         """Return the real path, size and modification time of each file."""

@@ -17,7 +17,7 @@ from modeseek.report.blocks import (
     Verdict,
 )
 from modeseek.report.clustering import write_report
-from modeseek.report.code import block_lines, python_lines
+from modeseek.report.code import python_lines
 from modeseek.report.html import to_html
 from modeseek.report.inline import PlainText
 from modeseek.report.markdown import to_markdown
@@ -39,7 +39,6 @@ __all__ = [
     "TableBlock",
     "TableCell",
     "Verdict",
-    "block_lines",
     "python_lines",
     "to_html",
     "to_markdown",

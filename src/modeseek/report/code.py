@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-__all__ = ["SILENT", "block_lines", "changed_parameters", "fit_lines", "python_lines"]
+__all__ = ["SILENT", "changed_parameters", "estimator_call", "fit_lines", "listed", "python_lines"]
 
 # what changes no result
 SILENT = ("callbacks", "checkpoint", "checkpoint_every", "record", "verbose")
@@ -54,59 +54,12 @@ def python_lines(
     name = type(estimator).__name__
     head = [f"from modeseek import {name}"]
     told = "" if header is None else f", header={header}"
-    body = [f"X = read_table({file!r}{told}).features({'' if columns is None else _listed(columns)}).values"]
+    body = [f"X = read_table({file!r}{told}).features({'' if columns is None else listed(columns)}).values"]
     if standardise:
         head.append("from modeseek._common.scaling import Scaling")
         body.append("X = Scaling.fit(X, standardize=True).apply(X)")
     head.append("from modeseek._storage import read_table")
-    body += [f"model = {_call(estimator, name)}.fit(X)", "print(model.labels_)"]
-    return "\n".join([*head, "", *body])
-
-
-def block_lines(
-    estimator: BaseEstimator,
-    files: Sequence[str],
-    columns: Sequence[str],
-    *,
-    standardise: bool = False,
-    header: bool | None = None,
-) -> str:
-    """Return a script that does the same as `python_lines` with files of any size, block by block.
-
-    Examples
-    --------
-    >>> from modeseek import ModeSeek
-    >>> print(block_lines(ModeSeek(random_state=0), ["a.csv", "b.csv"], ["width", "height"]))
-    from modeseek import ModeSeek
-    from modeseek._storage import open_chunks
-    <BLANKLINE>
-    chunks, columns = open_chunks(['a.csv', 'b.csv']), ['width', 'height']
-    model = ModeSeek(random_state=0)
-    for chunk in chunks.read(only=columns):
-        model.partial_fit(chunk.table.features(columns).values)
-    model.finalize()
-    for chunk in chunks.read(only=columns):
-        print(model.predict(chunk.table.features(columns).values))
-    """
-    name, told = type(estimator).__name__, "" if header is None else f", header={header}"
-    head = [f"from modeseek import {name}"]
-    body = [f"chunks, columns = open_chunks({_listed(files)}{told}), {_listed(columns)}"]
-    rows = "chunk.table.features(columns).values"
-    if standardise:
-        head.append("from modeseek._common.scaling import Moments")
-        body += [
-            "moments = Moments.empty(len(columns))",
-            "for chunk in chunks.read(only=columns):",
-            f"    moments = moments.add({rows})",
-        ]
-        rows = f"moments.scaling().apply({rows})"
-    head.append("from modeseek._storage import open_chunks")
-    body += [
-        f"model = {_call(estimator, name)}",
-        "for chunk in chunks.read(only=columns):",
-        f"    model.partial_fit({rows})",
-    ]
-    body += ["model.finalize()", "for chunk in chunks.read(only=columns):", f"    print(model.predict({rows}))"]
+    body += [f"model = {estimator_call(estimator)}.fit(X)", "print(model.labels_)"]
     return "\n".join([*head, "", *body])
 
 
@@ -126,12 +79,19 @@ def fit_lines(estimator: BaseEstimator) -> str:
     parts = kind.__module__.split(".")
     # rooms of this library, and modules that begin with an underscore, are not where users find it
     home = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
-    return (
-        f"from {home} import {kind.__name__}\n\nmodel = {_call(estimator, kind.__name__)}.fit(X)\nprint(model.labels_)"
-    )
+    return f"from {home} import {kind.__name__}\n\nmodel = {estimator_call(estimator)}.fit(X)\nprint(model.labels_)"
 
 
-def _call(estimator: BaseEstimator, name: str) -> str:
+def estimator_call(estimator: BaseEstimator) -> str:
+    """Return the call that makes an estimator with the same parameters.
+
+    Examples
+    --------
+    >>> from modeseek import MeanShift
+    >>> estimator_call(MeanShift(bandwidth=2.0, verbose=1))
+    'MeanShift(bandwidth=2.0)'
+    """
+    name = type(estimator).__name__
     arguments = [f"{key}={value!r}" for key, value in changed_parameters(estimator).items()]
     line = f"{name}({', '.join(arguments)})"
     if len(line) <= WIDTH:
@@ -158,6 +118,7 @@ def changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:
     }
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return names as the code of a list, over several lines if it is long."""
     line = repr(list(names))
     return line if len(line) <= WIDTH else "[\n" + "".join(f"    {name!r},\n" for name in names) + "]"
