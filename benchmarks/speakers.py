@@ -2,8 +2,8 @@
 
 Run it as
 
-    python benchmarks/speakers.py --data DIR [--out benchmarks/results/speakers.csv] [--report docs/how-to-speakers.md]
-    python benchmarks/speakers.py --table FILE.csv [--report docs/how-to-speakers.md]
+    python benchmarks/speakers.py --data DIR [--out FILE.csv] [--report benchmarks/results/speakers.md]
+    python benchmarks/speakers.py --table FILE.csv [--report benchmarks/results/speakers.md]
 
 DIR is a folder as `quality.py` takes it; sets of the kind "speaker-embedding" are used, rows shuffled with the seed.
 Three parts: *sets*, each as it is; *few*, the paper's case: 4 to 20 speakers drawn from a set, each with 3 to 20 rows
@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 import modeseek
 from common import ROOT, machine, read_csv, replace_section
 from labelled import NOISE, LabelledSet, prepared, read_sets, scores
-from modeseek.diarization import Preparation, Search
+from modeseek.diarization import EmbeddingTransform, SpeakerSearch
 from speaker_tables import tables
 
 KIND = "speaker-embedding"
@@ -73,8 +73,8 @@ class Method(NamedTuple):
 
 def _ours(*preparation: Any) -> Callable[[Task], np.ndarray]:
     def fit(task: Task) -> np.ndarray:
-        search = Search(preparation=Preparation(*preparation), random_state=task.seed)
-        return search.speakers(task.X).labels
+        search = SpeakerSearch(transform=EmbeddingTransform(*preparation), random_state=task.seed)
+        return search.find(task.X).labels
 
     return fit
 

@@ -21,8 +21,8 @@ from seals import mutated, sealed
 from modeseek._common.hints import AdviceWarning, CheckpointWarning
 from modeseek._storage import DataError, Table, open_chunks, read_arrays, read_picture, read_table
 from modeseek.diarization import read_rttm, read_segments
-from modeseek.diarization.rttm import turns_in
-from modeseek.diarization.segments import read_windows
+from modeseek.diarization.rttm import read_turns
+from modeseek.diarization.segment_files import read_windows
 from modeseek.io import read_model
 from modeseek.io.models import MAGIC as MODEL
 from modeseek.meanshift.bandwidth import Shrinking
@@ -125,13 +125,13 @@ def _table(path: Path) -> None:
         whole = read_table(path)
     except DataError:
         try:
-            list(open_chunks([path], block=BLOCK).read())
+            list(open_chunks([path], chunk_bytes=BLOCK).read())
         except DataError:
             raise
         raise AssertionError("read in blocks, and refused whole") from None
     assert len(whole.columns) == len(whole.cells) > 0
     assert all(len(cells) == whole.n_rows for cells in whole.cells)
-    chunks = open_chunks([path], block=BLOCK)
+    chunks = open_chunks([path], chunk_bytes=BLOCK)
     parts = [chunk.table for chunk in chunks.read()]
     for j, cells in enumerate(whole.cells):
         assert _same(cells, np.concatenate([part.cells[j] for part in parts])), whole.columns[j]
@@ -165,7 +165,7 @@ def _arrays(path: Path) -> None:
 
 
 def _rttm(path: Path) -> None:
-    for turns in turns_in(path).values():
+    for turns in read_turns(path).values():
         assert all(0 <= turn.start < turn.end < np.inf for turn in turns)
     read_rttm(path)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from modeseek.diarization import Search, find_turns, plot_timeline, read_rttm, read_windows
+from modeseek.diarization import SpeakerSearch, find_turns, plot_timeline, read_rttm, read_windows
 
 EXAMPLES = Path.cwd().parent
 windows = read_windows(EXAMPLES / "conversation.npz")
@@ -22,6 +22,6 @@ plt.show()
 # With a reference, thin strips show the truth below (this needs pyannote.metrics, which finds out who is who). Had we
 # wished for three speakers, two would have nobody of their own.
 reference = read_rttm(EXAMPLES / "conversation.rttm")["conversation"]
-three = find_turns(windows.embeddings, windows.times, Search(num_speakers=3))
+three = find_turns(windows.embeddings, windows.times, SpeakerSearch(num_speakers=3))
 plot_timeline(three, reference=reference, title="Three, as wished")
 plt.show()

@@ -179,7 +179,7 @@ def memberships():
 
 
 def squares():
-    from modeseek.diarization.linkage import by_linkage
+    from modeseek.diarization.average_linkage import find_linkage_partition
     from modeseek.plots.label_matching import alike
     from modeseek.selection.mixture.kde_baseline import kernel_log_density
     from modeseek.selection.mixture.search import starts
@@ -194,7 +194,7 @@ def squares():
         "pairs": lambda: pairs_within(rows(5001, 2), 100.0),
         "pairs in many dimensions": lambda: pairs_within(rows(300, 20), 100.0),
         "submartingale": lambda: submartingale(X, Walk(0.5, 1.0), n_draws=4),
-        "linkage": lambda: by_linkage(unit, least=1, most=np.inf, seed=0),
+        "linkage": lambda: find_linkage_partition(unit, min_clusters=1, max_clusters=np.inf, seed=0),
         "Ward": lambda: starts(X),
         "kernel densities": lambda: kernel_log_density(X, np.ones(300), X),
         "matching": lambda: alike(each, each),

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from modeseek._storage import read_table
+from modeseek._storage import read_table, write_table
 from modeseek._storage.cells import is_missing, is_number
-from modeseek._storage.text import guarded
+from modeseek._storage.formats.delimited import guarded
 from modeseek.cli import app
 
 EVIL = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", " =x", '=HYPERLINK("http://x","y")']
@@ -56,7 +56,7 @@ def test_it_is_for_text(output, tmp_path):
 
 def test_a_table_writes_it_too(tmp_path):
     (tmp_path / "in.csv").write_text("x,name\n1,=a\n2,b\n")
-    read_table(tmp_path / "in.csv").write(tmp_path / "out.csv", {"cluster": [0, -1]}, guard=True)
+    write_table(read_table(tmp_path / "in.csv"), tmp_path / "out.csv", {"cluster": [0, -1]}, guard=True)
     assert (tmp_path / "out.csv").read_text() == "x,name,cluster\n1,'=a,0\n2,b,-1\n"
 
 
@@ -64,7 +64,7 @@ def test_a_carriage_return_in_a_cell_does_not_cut_its_row(tmp_path):
     """Before Python 3.13 the csv module writes it without quotes."""
     (tmp_path / "in.csv").write_bytes(b'x,name\n1,"a\rb"\n2,"\r"\n3,c\n')
     table = read_table(tmp_path / "in.csv")
-    table.write(tmp_path / "out.csv", {"cluster": [0, 1, 2]})
+    write_table(table, tmp_path / "out.csv", {"cluster": [0, 1, 2]})
     back = read_table(tmp_path / "out.csv")
     assert back.cells[1].tolist() == table.cells[1].tolist() == ["a\rb", "\r", "c"]
     assert (tmp_path / "out.csv").read_bytes() == b'x,name,cluster\n1,"a\rb",0\n2,"\r",1\n3,c,2\n'

@@ -16,12 +16,14 @@ import pytest
 from modeseek import StochasticMeanShift
 from modeseek._storage import (
     DataError,
+    TextColumnError,
     open_chunks,
     read_arrays,
     read_container,
     read_picture,
     read_table,
     write_container,
+    write_table,
 )
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.io import load, save
@@ -140,10 +142,15 @@ def test_notes_of_pandas_that_cannot_be_read_are_left_alone(notes, tmp_path):
     assert open_chunks([path]).columns == ("a",)
 
 
-def test_dates_beyond_python_are_refused(tmp_path):
-    path = parquet(tmp_path / "a.parquet", pa.table({"a": pa.array([2**30], pa.date32())}))
-    refused(path, both)
-    refused(path, lambda path: list(open_chunks([path]).read()))
+def test_dates_beyond_python_pass_through_but_are_no_features(tmp_path):
+    path = parquet(tmp_path / "a.parquet", pa.table({"a": pa.array([2**30], pa.date32()), "x": [1.5]}))
+    for table in (read_table(path), next(open_chunks([path]).read()).table):
+        with pytest.raises(TextColumnError, match="column 'a' is not numeric"):
+            table.features()
+        write_table(table, tmp_path / "b.parquet", {})
+        assert pq.read_table(tmp_path / "b.parquet").equals(pq.read_table(path))
+        write_table(table, tmp_path / "b.csv", {})
+        assert "out of range" in (tmp_path / "b.csv").read_text()
 
 
 def test_names_that_are_no_text_are_refused(tmp_path):

@@ -9,6 +9,7 @@ import pickle
 import stat
 import string
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,15 +20,19 @@ from numpy.testing import assert_array_equal
 from modeseek._storage import (
     DataError,
     MissingValueError,
+    OutputSpec,
+    Table,
     TextColumnError,
     UnknownColumnError,
     atomic_path,
     check_target,
     read_table,
     write_json,
+    write_table,
 )
 from modeseek._storage.atomic import put_in_place, remove_parts
-from modeseek._storage.text import read_text
+from modeseek._storage.formats import InputFile, ReadOptions
+from modeseek._storage.formats.delimited import DelimitedReader, write_rows
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -37,6 +42,10 @@ def put(folder, name, content):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
+
+
+def read_text(data, suffix="", header=None):
+    return DelimitedReader(InputFile("data", None, data, suffix), ReadOptions(header)).read()
 
 
 def stdin(monkeypatch, data):
@@ -204,12 +213,12 @@ def test_write_json(tmp_path):
     ],
 )
 def test_delimiter_is_found(text, delimiter):
-    assert read_text(text.encode(), "data").delimiter == delimiter
+    assert read_text(text.encode()).delimiter == delimiter
 
 
 def test_tsv_prefers_the_tab():
     text = b"a,a\tb,b\n1,1\t2,2\n"
-    assert read_text(text, "data", suffix=".tsv").names == ("a,a", "b,b")
+    assert read_text(text, suffix=".tsv").columns == ("a,a", "b,b")
 
 
 @pytest.mark.parametrize(
@@ -226,12 +235,12 @@ def test_tsv_prefers_the_tab():
     ],
 )
 def test_header_is_found(text, names):
-    assert read_text(text.encode(), "data").names == names
+    assert read_text(text.encode()).columns == names
 
 
 def test_header_can_be_forced():
-    assert read_text(b"0,1\n2,3\n", "data", header=True).names == ("0", "1")
-    assert read_text(b"a,b\nc,d\n", "data", header=False).columns[0].tolist() == ["a", "c"]
+    assert read_text(b"0,1\n2,3\n", header=True).columns == ("0", "1")
+    assert read_text(b"a,b\nc,d\n", header=False).cells[0].tolist() == ["a", "c"]
 
 
 def test_row_names_are_not_features(tmp_path):
@@ -253,7 +262,7 @@ def test_byte_order_mark_quotes_and_line_ends(tmp_path):
 def test_text_comes_back_as_it_came(tmp_path):
     text = 'id,x,note\n007,1.50,a\n008,2e0," b,c"\n009,+3,\n'
     table = read_table(put(tmp_path, "a.csv", text))
-    table.write(tmp_path / "b.csv", {"cluster": [0, -1, 1]})
+    write_table(table, tmp_path / "b.csv", {"cluster": [0, -1, 1]})
     back = (tmp_path / "b.csv").read_text()
     assert back == 'id,x,note,cluster\n007,1.50,a,0\n008,2e0," b,c",-1\n009,+3,,1\n'
 
@@ -270,7 +279,7 @@ def test_text_comes_back_as_it_came(tmp_path):
 )
 def test_delimiter_that_is_written(tmp_path, name, text, target, header):
     table = read_table(put(tmp_path, name, text))
-    table.write(tmp_path / target, {"cluster": np.zeros(table.n_rows, int)})
+    write_table(table, tmp_path / target, {"cluster": np.zeros(table.n_rows, int)})
     assert (tmp_path / target).read_text().splitlines()[0] == header
 
 
@@ -278,13 +287,13 @@ def test_standard_streams(tmp_path, monkeypatch, capsys):
     stdin(monkeypatch, b"a\tb\n1\t2\n3\t4\n")
     table = read_table("-")
     assert_array_equal(table.features().values, [[1, 2], [3, 4]])
-    table.write("-", {"cluster": [0, 1]})
+    write_table(table, "-", {"cluster": [0, 1]})
     assert capsys.readouterr().out == "a\tb\tcluster\n1\t2\t0\n3\t4\t1\n"
 
 
 def test_standard_input_takes_text_only(monkeypatch):
     stdin(monkeypatch, b"PAR1\x00\x01")
-    with pytest.raises(DataError, match="standard input must be CSV or TSV text"):
+    with pytest.raises(DataError, match="standard input is Parquet, not delimited text"):
         read_table("-")
 
 
@@ -300,9 +309,18 @@ def test_quoted_cells_survive(rows):
     out = io.StringIO()
     names = list(string.ascii_lowercase[: len(rows[0])])
     csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([names, *rows])
-    table = read_text(out.getvalue().encode(), "data", header=True)
+    table = read_text(out.getvalue().encode(), header=True)
     if table.delimiter == ",":  # a cell may look more like a delimiter than the commas between quotes
-        assert [list(row) for row in zip(*table.columns, strict=True)] == rows
+        assert [list(row) for row in zip(*table.cells, strict=True)] == rows
+
+
+@given(rows_of_text, st.sampled_from([",", ";", "\t"]))
+def test_text_is_written_as_by_the_csv_module(rows, delimiter):
+    names, expected, found = list(string.ascii_lowercase[: len(rows[0])]), io.StringIO(), io.StringIO()
+    table = Table.from_arrays("data", names, [np.array(cells, dtype=object) for cells in zip(*rows, strict=True)])
+    csv.writer(expected, delimiter=delimiter, lineterminator="\n").writerows([names, *rows])
+    write_rows(found, OutputSpec(len(rows), tuple(names), delimiter=delimiter), replace(table, delimiter=","), {})
+    assert found.getvalue() == expected.getvalue()
 
 
 @given(
@@ -313,10 +331,10 @@ def test_quoted_cells_survive(rows):
 def test_numbers_survive(rows, delimiter, named):
     lines = [f"{a!r}{delimiter}{b}" for a, b in rows]
     text = "\n".join(([f"a{delimiter}b"] if named else []) + lines)
-    table = read_text(text.encode(), "data")
+    table = read_text(text.encode())
     assert table.delimiter == delimiter
-    assert [float(a) for a in table.columns[0]] == [a for a, _ in rows]
-    assert [int(b) for b in table.columns[1]] == [b for _, b in rows]
+    assert [float(a) for a in table.cells[0]] == [a for a, _ in rows]
+    assert [int(b) for b in table.cells[1]] == [b for _, b in rows]
 
 
 def test_many_rows_are_quick(tmp_path):
@@ -338,7 +356,7 @@ def test_npy(tmp_path):
     features = table.features()
     assert features.values.dtype == np.float64
     assert_array_equal(features.values, X)
-    table.write(tmp_path / "b.npy", {"cluster": [0, 0, -1]})
+    write_table(table, tmp_path / "b.npy", {"cluster": [0, 0, -1]})
     assert_array_equal(np.load(tmp_path / "b.npy"), np.column_stack([X, [0, 0, -1]]))
 
 
@@ -357,7 +375,7 @@ def test_npz_takes_X_or_the_only_table(tmp_path):
 
 def test_npz_round_trip(tmp_path):
     table = read_table(put(tmp_path, "a.csv", "u,v\n1,2\n3,4\n"))
-    table.write(tmp_path / "b.npz", {"cluster": [1, 0]})
+    write_table(table, tmp_path / "b.npz", {"cluster": [1, 0]})
     with np.load(tmp_path / "b.npz") as archive:
         assert_array_equal(archive["cluster"], [1, 0])
     back = read_table(tmp_path / "b.npz")
@@ -370,11 +388,11 @@ def test_parquet_keeps_types(tmp_path):
     pq.write_table(source, tmp_path / "a.parquet")
     table = read_table(tmp_path / "a.parquet")
     assert_array_equal(table.features(ignore=["s"]).values, [[1.5, 1], [2.5, 2]])
-    table.write(tmp_path / "b.parquet", {"cluster": np.array([0, 1])})
+    write_table(table, tmp_path / "b.parquet", {"cluster": np.array([0, 1])})
     back = pq.read_table(tmp_path / "b.parquet")
     assert back.drop(["cluster"]).equals(source)
     assert back.column("cluster").to_pylist() == [0, 1]
-    table.write(tmp_path / "b.csv", {"cluster": np.array([0, 1])})
+    write_table(table, tmp_path / "b.csv", {"cluster": np.array([0, 1])})
     assert (tmp_path / "b.csv").read_text() == "x,n,s,cluster\n1.5,1,u,0\n2.5,2,,1\n"
 
 
@@ -385,13 +403,13 @@ def test_parquet_index_of_pandas_is_no_feature(tmp_path):
     table = read_table(tmp_path / "a.parquet")
     assert table.features().names == ("x", "kind")
     assert_array_equal(table.features().values, [[1, 5], [2, 6]])
-    table.write(tmp_path / "b.parquet", {"cluster": [0, 1]})
+    write_table(table, tmp_path / "b.parquet", {"cluster": [0, 1]})
     assert pd.read_parquet(tmp_path / "b.parquet").index.tolist() == [10, 20]
 
 
 def test_text_to_parquet_finds_types(tmp_path):
     table = read_table(put(tmp_path, "a.csv", "zip,n,x,s\n007,1,1.5,u\n012,,2,v\n"))
-    table.write(tmp_path / "b.parquet", {"cluster": [0, 1]})
+    write_table(table, tmp_path / "b.parquet", {"cluster": [0, 1]})
     back = pq.read_table(tmp_path / "b.parquet").to_pydict()
     assert back == {
         "zip": ["007", "012"],
@@ -429,7 +447,7 @@ BAD_FILES = [
     ("a.csv", 'a,b\n1,"2\n3,4\n', r"line 2: unexpected end of data: check the double quotes"),
     ("a.csv", b"a,b\n1,caf\xe9\n", r"line 2: byte 0xe9 is not UTF-8 text: save the file as UTF-8"),
     ("a.csv", "a,b\n1,2\n".encode("utf-16"), "line 1: byte 0xff is not UTF-8"),
-    ("a.csv", b"a,b\n1,\0\n", "line 2: there is a zero byte"),
+    ("a.csv", b"a,b\n1,\0\n", "line 2 has a zero byte"),
     ("a.cvs", "a,b\n1,2\n", r"unknown ending '.cvs'. Did you mean '.csv'\?"),
     ("a", "a,b\n1,2\n", "the name has no ending"),
     ("a.npy", b"garbage of any kind", "cannot be read: it is cut short or is no NumPy file"),
@@ -437,12 +455,12 @@ BAD_FILES = [
     ("a.npy", saved(np.save, PICKLED, allow_pickle=True), "holds Python objects, which are never loaded"),
     ("a.npy", saved(np.save, np.zeros((2, 2, 2))), r"has shape \(2, 2, 2\): give rows and columns"),
     ("a.npy", saved(np.save, np.zeros(())), r"has shape \(\)"),
-    ("a.npy", saved(np.save, np.zeros((0, 2))), "nothing in it"),
-    ("a.npy", saved(np.save, np.zeros((3, 0))), "nothing in it"),
+    ("a.npy", saved(np.save, np.zeros((0, 2))), "it is empty"),
+    ("a.npy", saved(np.save, np.zeros((3, 0))), "it is empty"),
     ("a.npy", saved(np.save, np.array(["u", "v"])), "holds text"),
     ("a.npy", saved(np.save, np.array([1j])), "holds complex numbers"),
-    ("a.npy", saved(np.savez, X=np.eye(2)), "rename it to end in .npz"),
-    ("a.npz", saved(np.save, np.eye(2)), "rename it to end in .npy"),
+    ("a.npy", saved(np.savez, X=np.eye(2)), "is NPZ, not NPY: rename it to end in .npz"),
+    ("a.npz", saved(np.save, np.eye(2)), "is NPY, not NPZ: rename it to end in .npy"),
     ("a.npz", saved(np.savez, X=np.eye(9))[:-30], "cut short"),
     ("a.npz", saved(np.savez, X=PICKLED, allow_pickle=True), "array X holds Python objects"),
     (
@@ -556,20 +574,20 @@ def test_two_columns_of_one_name(tmp_path):
 def test_nothing_is_written_over_a_column(tmp_path):
     table = read_table(put(tmp_path, "a.csv", "x,cluster\n1,2\n"))
     with pytest.raises(DataError, match="already has a column 'cluster': choose another name for the new column"):
-        table.write(tmp_path / "b.csv", {"cluster": [0]})
+        write_table(table, tmp_path / "b.csv", {"cluster": [0]})
     assert not (tmp_path / "b.csv").exists()
 
 
 def test_text_does_not_fit_numpy_files(tmp_path):
     table = read_table(put(tmp_path, "a.csv", "x,s\n1,u\n"))
     for name in ("b.npy", "b.npz"):
-        with pytest.raises(DataError, match="column 's' is not numeric, and NumPy files hold numbers only"):
-            table.write(tmp_path / name, {"cluster": [0]})
+        with pytest.raises(DataError, match=r"column 's' is not numeric, and NP[YZ] holds numbers only"):
+            write_table(table, tmp_path / name, {"cluster": [0]})
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
 
 
 def test_half_written_tables_leave_nothing(tmp_path):
     table = read_table(put(tmp_path, "a.csv", "x\n1\n2\n"))
     with pytest.raises(ValueError, match="argument"):
-        table.write(tmp_path / "b.csv", {"cluster": [0]})  # one value too few: zip(strict) fails at the end
+        write_table(table, tmp_path / "b.csv", {"cluster": [0]})  # one value too few: zip(strict) fails at the end
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]

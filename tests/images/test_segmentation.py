@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from skimage import data
 from skimage.measure import label as connected_parts
 from sklearn.metrics import adjusted_rand_score
 
@@ -15,6 +16,21 @@ from modeseek._common.hints import AdviceWarning
 from modeseek.images import SegmentConfig, overlay, segment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def scene():
+    """The still life of the examples: the image, and the true region of each pixel."""
+    spec = importlib.util.spec_from_file_location("still_life", EXAMPLES / "still_life.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.scene()
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """A small photograph whose regions cross every border between bands."""
+    return data.coffee()[::3, ::3]
 
 
 def as_sets(labels):

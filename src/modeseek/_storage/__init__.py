@@ -1,33 +1,33 @@
-"""Data files: the only room where files are read or written."""
+"""Files: formats of tables, model files and other containers, pictures, and atomic writes."""
 
-from modeseek._storage.arrays import read_arrays
 from modeseek._storage.atomic import atomic_path, check_target, remove_parts, temporary_folder, write_json
-from modeseek._storage.binary import string_kinds
-from modeseek._storage.chunk_writers import ChunkWriter, Outline, check_chunk_target, open_writer
-from modeseek._storage.chunks import BLOCK, CHUNKED, Chunk, Chunks, Place, open_chunks
-from modeseek._storage.container import Content, read_container, write_container
+from modeseek._storage.cells import Content
+from modeseek._storage.chunks import Chunk, Chunks, Place, open_chunks
+from modeseek._storage.container import read_container, write_container
 from modeseek._storage.errors import (
     DataError,
     HeaderOnlyError,
     MissingValueError,
     NameTakenError,
     NoColumnsError,
+    SourceChangedError,
     TextColumnError,
     UnknownColumnError,
     WriteError,
 )
-from modeseek._storage.kinds import SUFFIXES, kind_of
+from modeseek._storage.formats import FORMATS, STANDARD_STREAM, OutputSpec, format_of, register_format
+from modeseek._storage.formats.base import ChunkWriter
 from modeseek._storage.pictures import LABEL_SUFFIXES, PICTURE_FILES, PictureFile, read_picture, write_picture
-from modeseek._storage.reading import read_bytes, read_table
+from modeseek._storage.reading import read_arrays, read_bytes, read_table
 from modeseek._storage.table import Features, Table
 from modeseek._storage.work_folder import Kept, WorkFolder
+from modeseek._storage.writing import check_chunk_target, check_writable, open_writer, write_table
 
 __all__ = [
-    "BLOCK",
-    "CHUNKED",
+    "FORMATS",
     "LABEL_SUFFIXES",
     "PICTURE_FILES",
-    "SUFFIXES",
+    "STANDARD_STREAM",
     "Chunk",
     "ChunkWriter",
     "Chunks",
@@ -39,9 +39,10 @@ __all__ = [
     "MissingValueError",
     "NameTakenError",
     "NoColumnsError",
-    "Outline",
+    "OutputSpec",
     "PictureFile",
     "Place",
+    "SourceChangedError",
     "Table",
     "TextColumnError",
     "UnknownColumnError",
@@ -50,7 +51,8 @@ __all__ = [
     "atomic_path",
     "check_chunk_target",
     "check_target",
-    "kind_of",
+    "check_writable",
+    "format_of",
     "open_chunks",
     "open_writer",
     "read_arrays",
@@ -58,10 +60,11 @@ __all__ = [
     "read_container",
     "read_picture",
     "read_table",
+    "register_format",
     "remove_parts",
-    "string_kinds",
     "temporary_folder",
     "write_container",
     "write_json",
     "write_picture",
+    "write_table",
 ]

@@ -1,8 +1,9 @@
-"""What a cell is: a number, a gap, or text."""
+"""Cells and columns: what is a number, what is missing, and the types that columns of text can be written as."""
 
 from __future__ import annotations
 
 import re
+from enum import IntFlag
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,40 @@ from numpy.typing import NDArray
 
 from modeseek._common.types import Array
 
-__all__ = ["is_missing", "is_number", "rewriting", "to_numbers"]
+__all__ = [
+    "Content",
+    "content_of",
+    "correction",
+    "is_missing",
+    "is_number",
+    "to_array",
+    "to_numbers",
+    "to_objects",
+    "to_typed",
+]
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
+# integers of greater magnitude are not all float64 numbers
+EXACT = 1 << 53
+
+
+class Content(IntFlag):
+    """What the cells of a column are, apart from missing ones; contents of two chunks combine by `|`."""
+
+    EMPTY = 0
+    INTEGER = 1
+    BIG_INTEGER = 2  # some are not float64 numbers
+    FRACTION = 4
+    TEXT = 8
+
+    @property
+    def is_text(self) -> bool:
+        """Whether no numeric type holds all cells without loss."""
+        return bool(self & Content.TEXT) or (Content.BIG_INTEGER | Content.FRACTION) in self
 
 
 def is_missing(cell: str) -> bool:
-    """Return whether a cell says that there is no value.
+    """Return whether a cell stands for a missing value.
 
     Examples
     --------
@@ -40,14 +68,14 @@ def is_number(cell: str) -> bool:
         return False
 
 
-def rewriting(cell: object) -> str:
-    """Return how to write a cell so that it is a number; an empty string where it is none.
+def correction(cell: object) -> str:
+    """Return how to rewrite a cell as a number; an empty string if there is no obvious way.
 
     Examples
     --------
-    >>> rewriting("0,5"), rewriting("12 %"), rewriting("Adelie")
+    >>> correction("0,5"), correction("12 %"), correction("Adelie")
     ('write decimal points instead of decimal commas', "write numbers without '%'", '')
-    >>> rewriting("12,500")
+    >>> correction("12,500")
     'write 12500 (or 12.500): no commas in numbers'
     """
     if not isinstance(cell, str):
@@ -70,35 +98,152 @@ def rewriting(cell: object) -> str:
     return ""
 
 
-def to_numbers(column: NDArray[Any]) -> tuple[Array, int | None]:
-    """Return a column as float64 with NaN for gaps, and the first row that is neither a number nor a gap.
+def to_array(column: Any) -> NDArray[Any]:
+    """Return an Arrow column as a NumPy array of numbers; one with other or missing values as Python objects."""
+    import pyarrow.types as types
+
+    column = _plain(column)
+    numeric = types.is_integer(column.type) or types.is_floating(column.type) or types.is_boolean(column.type)
+    if numeric and not column.null_count:
+        return column.to_numpy()
+    return np.fromiter(to_objects(column), dtype=object, count=len(column))
+
+
+def to_objects(column: Any) -> list[Any]:
+    """Return an Arrow column as Python objects; dates and times that Python does not have as text."""
+    import pyarrow as pa
+
+    try:
+        return list(_plain(column).to_pylist())
+    except (OverflowError, ValueError):
+        return list(column.cast(pa.string()).to_pylist())
+
+
+def to_numbers(column: Any) -> tuple[Array, int | None]:
+    """Return an Arrow column as float64 with NaN for missing values, and the first row that is not a number.
 
     Examples
     --------
-    >>> to_numbers(np.array(["1.5", "NA"], dtype=object))
+    >>> import pyarrow as pa
+    >>> to_numbers(pa.chunked_array([["1.5", "NA"]]))
     (array([1.5, nan]), None)
-    >>> to_numbers(np.array(["1.5", "Adelie"], dtype=object))[1]
+    >>> to_numbers(pa.chunked_array([["1.5", "Adelie"]]))[1]
     1
     """
-    if column.dtype.kind in "biuf":
-        # what is no number after the cast, such as a long double beyond a double, is refused with its place
-        with np.errstate(invalid="ignore", over="ignore"):
-            return column.astype(np.float64), None
-    try:
-        values = column.astype(np.float64)
-        # Python reads 1_000 as a number; people do not write it
-        if not any(isinstance(cell, str) and "_" in cell for cell in column):
-            return values, None
-    except (TypeError, ValueError, OverflowError):
-        pass
-    values = np.full(len(column), np.nan)
-    for row, cell in enumerate(column):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _plain(column)
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.int8())
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        try:
+            values = pc.cast(pc.utf8_trim_whitespace(column), pa.float64()).to_numpy()
+            if np.isfinite(values).all():
+                return values, None
+        except pa.ArrowInvalid:
+            pass
+        return _cell_by_cell(column.to_pylist())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return _cell_by_cell(to_objects(column))
+    # a value beyond float64, such as a signalling NaN, is refused later with its place
+    with np.errstate(invalid="ignore", over="ignore"):
+        return column.to_numpy().astype(np.float64), None
+
+
+def _cell_by_cell(cells: list[Any]) -> tuple[Array, int | None]:
+    values = np.full(len(cells), np.nan)
+    for row, cell in enumerate(cells):
         if cell is None or (isinstance(cell, str) and is_missing(cell)):
             continue
+        # Python reads 1_000 as a number, other programs do not
+        if isinstance(cell, bytes) or (isinstance(cell, str) and "_" in cell):
+            return values, row
         try:
             values[row] = float(cell)
         except (TypeError, ValueError, OverflowError):
             return values, row
-        if isinstance(cell, str) and "_" in cell:
-            return values, row
     return values, None
+
+
+def content_of(column: Any) -> Content:
+    """Return what an Arrow column holds.
+
+    Numbers that a numeric type would change count as text: 007, and integers beyond 64 bits.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [content_of(pa.chunked_array([each])).name for each in (["1", "NA"], ["2.5"], ["007"], ["?"], [2**60])]
+    ['INTEGER', 'FRACTION', 'TEXT', 'EMPTY', 'BIG_INTEGER']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _plain(column)
+    if column.null_count == len(column):
+        return Content.EMPTY
+    if pa.types.is_boolean(column.type):
+        return Content.INTEGER
+    if pa.types.is_integer(column.type):
+        ends = pc.min_max(column).as_py()
+        return Content.INTEGER if ends["min"] >= -EXACT and ends["max"] <= EXACT else Content.BIG_INTEGER
+    if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        return Content.FRACTION
+    return _content_of_text(column) if _is_text(column) else Content.TEXT
+
+
+def _content_of_text(column: Any) -> Content:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed, missing = _trimmed(column)
+    present = trimmed.filter(pc.invert(missing))
+    whole = pc.match_substring_regex(present, r"^(0|-?[1-9][0-9]{0,18})$")
+    integers, others = present.filter(whole), present.filter(pc.invert(whole))
+    content = Content.EMPTY
+    if len(others):
+        # leading zeros and integers of many digits are identifiers; a float would change them
+        changed = pc.any(pc.match_substring_regex(others, r"^[+-]?(0[0-9]|[0-9]{16,}$)")).as_py()
+        content = Content.TEXT if changed or to_numbers(others)[1] is not None else Content.FRACTION
+    if len(integers):
+        try:
+            content |= content_of(integers.cast(pa.int64()))
+        except pa.ArrowInvalid:
+            content = Content.TEXT
+    return content
+
+
+def to_typed(column: Any, content: Content) -> Any:
+    """Return a column of text as one of integers or floats, as its content allows; other columns unchanged."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not _is_text(column) or content.is_text or not content:
+        return column
+    trimmed, missing = _trimmed(column)
+    if content & Content.FRACTION:
+        return pa.array(to_numbers(column)[0], pa.float64(), from_pandas=True)
+    return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed).cast(pa.int64())
+
+
+def _trimmed(column: Any) -> tuple[Any, Any]:
+    """Return the cells without blanks around them, and which of them stand for missing values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
+    return trimmed, pc.is_in(pc.utf8_lower(trimmed), value_set=pa.array(sorted(MISSING), trimmed.type))
+
+
+def _plain(column: Any) -> Any:
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _is_text(column: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)

@@ -1,44 +1,30 @@
-"""Files of any size, block by block: from any block on, again and again, in bounded memory."""
+"""Data files of any size, read in chunks: from any chunk on, repeatedly, in bounded memory."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
-import numpy as np
-
-from modeseek._storage import binary
 from modeseek._storage.errors import DataError
-from modeseek._storage.kinds import STANDARD_STREAM, kind_of
-from modeseek._storage.reading import check_source
+from modeseek._storage.formats import STANDARD_STREAM, Format, Position, Reader, ReadOptions, format_of
+from modeseek._storage.reading import open_reader, readable
 from modeseek._storage.table import Table
-from modeseek._storage.text_chunks import TextFile
 
-__all__ = ["BLOCK", "CHUNKED", "Chunk", "Chunks", "Place", "open_chunks"]
-
-# bytes of a block: of a text as they are, else at eight to a number
-BLOCK = 1 << 23
-# kinds of file that can be read so; an archive is packed, and a pipe is gone once read
-CHUNKED = ("text", "parquet", "npy")
+__all__ = ["Chunk", "Chunks", "Place", "open_chunks"]
 
 
 class Place(NamedTuple):
-    """Between two blocks.
+    """A position between two chunks of several files.
 
     Attributes
     ----------
     file : int
-        The file that goes on here.
-    at : int
-        Bytes of a text, rows of an array, or row groups that lie before.
-    within : int
-        Lines of a text, or batches of the row group, that lie before.
-    row : int
-        Rows of this file that lie before.
+        Number of the file.
+    at, within, row : int
+        See `Position`.
     """
 
     file: int = 0
@@ -47,107 +33,97 @@ class Place(NamedTuple):
     row: int = 0
 
 
-BEGIN = Place()
-
-
 class Chunk(NamedTuple):
-    """A block of rows.
+    """A chunk of rows.
 
     Attributes
     ----------
     table : Table
-        The rows: all columns, or only those asked for.
+        The rows, with all columns or only those that are needed.
     after : Place
-        Where the next block begins.
+        Where the next chunk begins.
     done : int
-        Bytes of all files that lie before that.
-    lines : list of str or None
-        The rows as they stand in a text, where asked for and where a row is a line without quotes; `table` may then
-        hold only the columns asked for.
+        The part of `Chunks.size` before that.
     """
 
     table: Table
     after: Place
     done: int
-    lines: list[str] | None = None
-
-
-class BlockFile(Protocol):
-    """A file that can be read in blocks."""
-
-    name: str
-    columns: tuple[str, ...]
-    row_names: tuple[str, ...]
-    size: int
-    # what separates the cells of a text
-    delimiter: str | None
-
-    def blocks(
-        self, start: tuple[int, int, int], only: Sequence[str] | None, lines: bool
-    ) -> Iterator[tuple[Table, tuple[int, int, int], int, list[str] | None]]:
-        """Yield blocks from a place (at, within, row) on: rows, the place after, bytes before it, lines."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """Files one after the other, as blocks of rows.
+    """Several files of one format, read one after the other in chunks.
 
     Attributes
     ----------
-    files : tuple of BlockFile
-    kind : str
+    readers : tuple of Reader
+    format : Format
     """
 
-    files: tuple[BlockFile, ...]
-    kind: str
+    readers: tuple[Reader, ...]
+    format: Format
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, the same in all files."""
-        return self.files[0].columns
+        return self.readers[0].columns
+
+    @property
+    def delimiter(self) -> str | None:
+        """Delimiter of the first file, if it is text."""
+        return self.readers[0].delimiter
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
-        return sum(file.size for file in self.files)
+        """Size of all files, for progress."""
+        return sum(reader.size for reader in self.readers)
 
-    def read(self, start: Place = BEGIN, only: Sequence[str] | None = None, *, lines: bool = False) -> Iterator[Chunk]:
-        """Yield the blocks from a place on; blocks begin and end at the same rows every time.
+    def read(self, start: Place = Place(), only: Sequence[str] | None = None) -> Iterator[Chunk]:  # noqa: B008
+        """Yield the chunks from a place on. Chunks begin and end at the same rows every time.
 
         Parameters
         ----------
         start : Place
-            Where to begin: the `after` of a block.
+            Where to begin: the `after` of a chunk.
         only : sequence of str, optional
-            The columns that are wanted; others may then be left out.
-        lines : bool
-            Whether the lines of a text are wanted.
+            The columns that are needed; others may be left out.
+
+        Raises
+        ------
+        SourceChangedError
+            If the size or the modification time of a file has changed since it was opened.
         """
-        # two columns of a name cannot be told apart by it
+        # a name that occurs twice does not identify a column
         names = only if only is not None and len(set(self.columns)) == len(self.columns) else None
-        for number in range(start.file, len(self.files)):
-            file, before = self.files[number], sum(each.size for each in self.files[:number])
-            within = start[1:] if number == start.file else BEGIN[1:]
-            for table, after, done, kept in file.blocks(within, names, lines):
-                yield Chunk(table, Place(number, *after), before + done, kept)
+        for number, reader in enumerate(self.readers[start.file :], start.file):
+            before = sum(each.size for each in self.readers[:number])
+            position = Position(*start[1:]) if number == start.file else Position()
+            with readable(reader.file.name):
+                reader.file.check_unchanged(reader.stamp)
+                for table, after, done in reader.chunks(position, names):
+                    yield Chunk(table, Place(number, *after), before + done)
+                reader.file.check_unchanged(reader.stamp)
 
 
-def open_chunks(paths: Sequence[str | os.PathLike[str]], *, header: bool | None = None, block: int = BLOCK) -> Chunks:
-    r"""Open CSV or other delimited text, Parquet or NPY files, to be read in blocks one after the other.
+def open_chunks(
+    paths: Sequence[str | os.PathLike[str]], *, header: bool | None = None, chunk_bytes: int | None = None
+) -> Chunks:
+    r"""Open data files to read them in chunks, one after the other.
 
     Parameters
     ----------
     paths : sequence of str or path-like
-        The files, all of one kind and with the same columns.
+        The files, all of one format and with the same columns.
     header : bool or None
-        Whether the first row of a text holds names; None finds out, for each file.
-    block : int
-        Bytes of a block, about.
+        Whether the first row of a text file holds names; None detects it, for each file.
+    chunk_bytes : int, optional
+        Approximate size of a chunk.
 
     Raises
     ------
     DataError
-        If a file is missing, damaged or not like the first.
+        If a file is missing, damaged, cannot be read in chunks, or differs from the first in format or columns.
 
     Examples
     --------
@@ -161,134 +137,30 @@ def open_chunks(paths: Sequence[str | os.PathLike[str]], *, header: bool | None 
     """
     if not paths:
         raise DataError("there is no file to read: give at least one.")
-    files: list[BlockFile] = []
-    for each in paths:
-        path, name = Path(each), f"'{os.fspath(each)}'"
-        if os.fspath(each) == STANDARD_STREAM:
-            raise DataError("standard input is read once only, and so in memory: give files by their names.")
-        check_source(path, name)
-        kind = kind_of(path)
-        if kind not in CHUNKED:
-            raise DataError(f"{name} is a packed archive, which is read in memory only: save X as .npy.")
-        with _readable(name):
-            file: BlockFile
-            if kind == "text":
-                file = TextFile(path, name, header, block)
-            else:
-                file = _NpyFile(path, name, block) if kind == "npy" else _ParquetFile(path, name, block)
-        if files:
-            _check_alike(files[0], file, kind_of(paths[0]), kind)
-        files.append(file)
-    return Chunks(tuple(files), kind_of(paths[0]))
+    options = ReadOptions(header) if chunk_bytes is None else ReadOptions(header, chunk_bytes)
+    readers: list[Reader] = []
+    for path in paths:
+        if os.fspath(path) == STANDARD_STREAM:
+            raise DataError("standard input can be read only once, and so only in memory: give files by their names.")
+        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            raise DataError(f"'{path}' is not a regular file: it can be read only once, and so only in memory.")
+        readers.append(open_reader(path, options, chunked=True))
+        _check_alike(readers[0], readers[-1], format_of(path) is format_of(paths[0]))
+    return Chunks(tuple(readers), format_of(paths[0]))
 
 
-def _check_alike(first: BlockFile, other: BlockFile, kind: str, other_kind: str) -> None:
-    if kind != other_kind:
-        raise DataError(f"{first.name} and {other.name} are not of one kind: give files that are.")
-    if first.columns != other.columns:
-        at = next((j for j, (a, b) in enumerate(zip(first.columns, other.columns, strict=False)) if a != b), None)
-        what = (
-            f"{len(first.columns)} and {len(other.columns)} columns"
-            if at is None
-            else f"'{first.columns[at]}' and '{other.columns[at]}' as column {at + 1}"
-        )
-        raise DataError(f"{first.name} and {other.name} have {what}: give files with the same columns in one order.")
-    one, two = getattr(first, "schema", None), getattr(other, "schema", None)
-    if one is not None and two is not None and not one.equals(two):
-        changed = next(a for a, b in zip(one, two, strict=True) if not a.equals(b))
+def _check_alike(first: Reader, other: Reader, same_format: bool) -> None:
+    names, columns, others = f"{first.file.name} and {other.file.name}", first.columns, other.columns
+    if not same_format:
+        raise DataError(f"{names} are not of one format: give files that are.")
+    if columns != others:
+        at = next((j for j, pair in enumerate(zip(columns, others, strict=False)) if pair[0] != pair[1]), None)
+        what = f"{len(columns)} and {len(others)} columns"
+        if at is not None:
+            what = f"'{columns[at]}' and '{others[at]}' as column {at + 1}"
+        raise DataError(f"{names} have {what}: give files with the same columns in one order.")
+    if first.schema is not None and not first.schema.equals(other.schema):
+        one, two = next(pair for pair in zip(first.schema, other.schema, strict=True) if not pair[0].equals(pair[1]))
         raise DataError(
-            f"{first.name} and {other.name} have column '{changed.name}' as {changed.type} and as "
-            f"{two.field(changed.name).type}: write them with the same types."
+            f"{names} have column '{one.name}' as {one.type} and as {two.type}: write them with the same types."
         )
-
-
-class _NpyFile:
-    """Rows of an array on the disk."""
-
-    row_names: tuple[str, ...] = ()
-    delimiter: str | None = None
-
-    def __init__(self, path: Path, name: str, block: int):
-        self._path, self.name = path, name
-        matrix = self._open()
-        self._rows = len(matrix)
-        self.columns = tuple(f"x{j}" for j in range(matrix.shape[1]))
-        self.size = matrix.nbytes
-        self._step = max(1, block // (8 * matrix.shape[1]))
-
-    def _open(self) -> Any:
-        try:
-            array = np.load(self._path, mmap_mode="r", allow_pickle=False)
-        except Exception as error:  # numpy raises whatever the bytes led it to
-            if "Object arrays" not in str(error) and "Array can't be memory-mapped" not in str(error):
-                raise DataError(
-                    f"{self.name} cannot be read: it is cut short or is no NumPy file; save it again with numpy.save."
-                ) from None
-            raise DataError(f"{self.name} holds Python objects, which are never loaded: save numbers.") from None
-        if not isinstance(array, np.ndarray):
-            array.close()
-            raise DataError(f"{self.name} is an archive of arrays, not one array: rename it to end in .npz.")
-        return binary.check_matrix(array, self.name)
-
-    def blocks(
-        self, start: tuple[int, int, int], only: Sequence[str] | None, lines: bool
-    ) -> Iterator[tuple[Table, tuple[int, int, int], int, list[str] | None]]:
-        for low in range(start[0], self._rows, self._step):
-            high = min(low + self._step, self._rows)
-            # mapped anew each time: pages that were read stay in memory as long as the map
-            rows = np.array(self._open()[low:high])
-            table = Table(self.name, self.columns, tuple(rows.T), first_row=low)
-            yield table, (high, 0, high), self.size * high // self._rows, None
-
-
-class _ParquetFile:
-    """Batches of the row groups of a Parquet file."""
-
-    delimiter: str | None = None
-
-    def __init__(self, path: Path, name: str, block: int):
-        self._path, self.name, self.size = path, name, path.stat().st_size
-        with self._open() as file:
-            self.schema, self._rows = file.schema_arrow, file.metadata.num_rows
-        if not self._rows or not len(self.schema):
-            raise DataError(f"{name} has no rows: give at least one.")
-        self.columns, self.row_names = tuple(self.schema.names), binary.pandas_index(self.schema)
-        self._step = max(1, block // (8 * len(self.columns)))
-
-    def _open(self) -> Any:
-        # buffered: whole columns of a row group would be read otherwise, however long
-        return binary.opened_parquet(self._path, self.name, buffer=1 << 20)
-
-    def blocks(
-        self, start: tuple[int, int, int], only: Sequence[str] | None, lines: bool
-    ) -> Iterator[tuple[Table, tuple[int, int, int], int, list[str] | None]]:
-        import pyarrow as pa
-
-        group, skip, row = start
-        with self._open() as file:
-            for number in range(group, file.num_row_groups):
-                batches = file.iter_batches(
-                    self._step, row_groups=[number], columns=None if only is None else list(only)
-                )
-                for count, batch in enumerate(batches):
-                    if number == group and count < skip:
-                        continue
-                    arrow = pa.Table.from_batches([batch]).replace_schema_metadata(self.schema.metadata)
-                    columns = tuple(binary.from_arrow(column) for column in arrow.columns)
-                    table = Table(
-                        self.name, tuple(arrow.column_names), columns, self.row_names, arrow=arrow, first_row=row
-                    )
-                    row += len(batch)
-                    yield table, (number, count + 1, row), self.size * row // self._rows, None
-            if row != self._rows:  # Arrow ends a column that is cut short without a word
-                raise DataError(
-                    f"{self.name} holds {row:,} of {self._rows:,} rows: it is damaged; write the file again."
-                )
-
-
-@contextmanager
-def _readable(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DataError(f"cannot read {name}: {error.strerror or error}.") from None

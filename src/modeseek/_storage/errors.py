@@ -14,6 +14,7 @@ __all__ = [
     "MissingValueError",
     "NameTakenError",
     "NoColumnsError",
+    "SourceChangedError",
     "TextColumnError",
     "UnknownColumnError",
     "WriteError",
@@ -53,6 +54,14 @@ class WriteError(DataError):
     def __init__(self, path: str | os.PathLike[str], error: OSError):
         self.path, self.reason = os.fspath(path), error.strerror or str(error)
         super().__init__(f"cannot write '{self.path}': {self.reason}.")
+
+
+class SourceChangedError(DataError):
+    """A file that has changed since it was opened."""
+
+    def __init__(self, source: str):
+        self.source = source
+        super().__init__(f"{source} has changed while it was being read: run again when it is complete.")
 
 
 class HeaderOnlyError(DataError):

@@ -1,38 +1,42 @@
-"""Open a data file of any kind as a table."""
+"""Reading of data files of any format."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from modeseek._common.hints import did_you_mean
-from modeseek._storage import binary
 from modeseek._storage.errors import DataError
-from modeseek._storage.kinds import STANDARD_STREAM, kind_of
+from modeseek._storage.formats import FORMATS, STANDARD_STREAM, Format, InputFile, Reader, ReadOptions, format_of
+from modeseek._storage.formats.npy import read_header
+from modeseek._storage.formats.npz import open_archive
 from modeseek._storage.table import Table
-from modeseek._storage.text import read_text
 
-__all__ = ["check_source", "read_bytes", "read_table"]
-
-BINARY_STARTS = (b"PAR1", b"\x93NUMPY", b"PK\x03\x04")
+__all__ = ["check_source", "open_reader", "read_arrays", "read_bytes", "read_table", "readable"]
 
 
 def read_table(source: str | os.PathLike[str], *, header: bool | None = None) -> Table:
-    r"""Read CSV, TSV or other delimited text, Parquet, NPY or NPZ; "-" reads text from standard input.
+    r"""Read a data file; "-" reads text from standard input.
 
     Parameters
     ----------
     source : str or path-like
-        The file; its ending says which kind. In text, what separates the cells (comma, semicolon, tab, bar or
-        blanks) is found.
+        The file; its ending determines the format. The delimiter of text (comma, semicolon, tab, bar or blanks) is
+        detected.
     header : bool or None
-        Whether the first row of a text holds names; None finds out.
+        Whether the first row of a text file holds names; None detects it.
 
     Returns
     -------
     Table
-        The rows, as they came.
+        The rows.
 
     Raises
     ------
@@ -52,25 +56,46 @@ def read_table(source: str | os.PathLike[str], *, header: bool | None = None) ->
            [5000.]]), names=('mass',))
     """
     if os.fspath(source) == STANDARD_STREAM:
-        data = sys.stdin.buffer.read()
-        if data.startswith(BINARY_STARTS):
-            raise DataError("standard input must be CSV or TSV text: give a Parquet, NPY or NPZ file by its name.")
-        return _text_table(data, "standard input", "", header)
-    path, name = Path(source), f"'{os.fspath(source)}'"
-    check_source(path, name)
-    kind, suffix = kind_of(path), path.suffix.lower()
-    try:
-        if kind == "text":
-            return _text_table(path.read_bytes(), name, suffix, header)
-        readers = {"npy": binary.read_npy, "npz": binary.read_npz, "parquet": binary.read_parquet}
-        typed = readers[kind](path, name)
-    except OSError as error:
-        raise DataError(f"cannot read {name}: {error.strerror or error}.") from None
-    return Table(name, typed.names, typed.columns, typed.row_names, arrow=typed.arrow)
+        file = InputFile("standard input", None, sys.stdin.buffer.read())
+        _check_beginning(file, format_of(source))
+        return format_of(source).open(file, ReadOptions(header)).read()
+    reader = open_reader(source, ReadOptions(header))
+    with readable(reader.file.name):
+        table = reader.read()
+        reader.file.check_unchanged(reader.stamp)
+    return table
+
+
+def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an NPZ file by name, or the one of an NPY file under the name X; nothing is unpickled.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, damaged, or holds Python objects.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "speech.npz")
+    >>> np.savez(path, X=np.ones((3, 2)), times=np.zeros((3, 2)))
+    >>> {name: array.shape for name, array in read_arrays(path).items()}
+    {'X': (3, 2), 'times': (3, 2)}
+    """
+    check_source(Path(path))
+    with readable(f"'{path}'"):
+        file = InputFile.of(path)
+        if file.suffix == ".npz":
+            with open_archive(file) as archive:
+                return {name: archive.array(name) for name in archive.names}
+        with file.open() as stream:
+            read_header(stream, file.name, file.stamp()[0])
+            stream.seek(0)
+            return {"X": np.lib.format.read_array(stream, allow_pickle=False)}
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a whole file, whatever is in it.
+    """Read a whole file as bytes.
 
     Raises
     ------
@@ -83,26 +108,51 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     Traceback (most recent call last):
     modeseek._storage.errors.DataError: cannot read 'missing.png': No such file or directory.
     """
-    try:
+    with readable(f"'{os.fspath(path)}'"):
         return Path(path).read_bytes()
-    except OSError as error:
-        raise DataError(f"cannot read '{os.fspath(path)}': {error.strerror or error}.") from None
 
 
-def _text_table(data: bytes, name: str, suffix: str, header: bool | None) -> Table:
-    text = read_text(data, name, suffix=suffix, header=header)
-    return Table(name, text.names, text.columns, text.row_names, text.lines, text.delimiter)
+def open_reader(path: str | os.PathLike[str], options: ReadOptions, *, chunked: bool = False) -> Reader:
+    """Open a data file by its format; refuse one that cannot be read in chunks if `chunked` is set."""
+    check_source(Path(path))
+    format_ = format_of(path)
+    if chunked and not format_.chunked:
+        raise DataError(f"'{path}': {format_.name} is read in memory only: save the rows in another format.")
+    with readable(f"'{os.fspath(path)}'"):
+        file = InputFile.of(path)
+        _check_beginning(file, format_)
+        return format_.open(file, options)
 
 
-def check_source(path: Path, name: str) -> None:
-    """Refuse a file that is not there, is empty or is of no known kind."""
+def _check_beginning(file: InputFile, format_: Format) -> None:
+    """Refuse a file that begins like one of another format."""
+    with file.open() as stream:
+        head = stream.read(64)
+    found = [each for each in FORMATS.values() if each.magic and head.startswith(each.magic)]
+    if found and format_ not in found:
+        raise DataError(
+            f"{file.name} is {found[0].name}, not {format_.name}: rename it to end in {found[0].suffixes[0]}."
+        )
+
+
+def check_source(path: Path) -> None:
+    """Refuse a file that does not exist, is empty or is of an unknown format."""
     if path.is_dir():
-        raise DataError(f"{name} is a folder: give the name of a file in it.")
+        raise DataError(f"'{path}' is a folder: give the name of a file in it.")
     if not path.exists():
         if not path.parent.is_dir():
-            raise DataError(f"there is no file {name}: there is no folder '{path.parent}'.")
+            raise DataError(f"there is no file '{path}': there is no folder '{path.parent}'.")
         siblings = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
-        raise DataError(f"there is no file {name}.{did_you_mean(path.name, siblings)}")
+        raise DataError(f"there is no file '{path}'.{did_you_mean(path.name, siblings)}")
     if path.stat().st_size == 0 and path.is_file():
-        raise DataError(f"{name} is empty: give a file with at least one row of numbers.")
-    kind_of(path)
+        raise DataError(f"'{path}' is empty: give a file with at least one row of numbers.")
+    format_of(path)
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Turn errors of the operating system into a `DataError` with the name of the file."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"cannot read {name}: {error.strerror or error}.") from None

@@ -24,8 +24,8 @@ __all__ = ["Kept", "WorkFolder"]
 RECORD, LOCK = "state.json", "lock"
 # the content of the lock file, by which a folder is known to be ours
 MARKER = b"modeseek work folder"
-# the files that a run writes, with those of `chunk_writers`
-OWN = re.compile(r"state\.json|arrays-\d+\.npz|rows\.(txt|npy|parquet)|part-\d{7,}\.parquet")
+# the files that a run writes, with those of the writers of chunks
+OWN = re.compile(r"state\.json|arrays-\d+\.npz|rows(-\d+)?\.\w+")
 TEMPORARY = re.compile(rf"^\.(.+)\.[0-9a-f]{{{2 * TOKEN}}}(?=\.\w+$)")
 # whoever reads a folder of another form begins anew
 FORM = 1

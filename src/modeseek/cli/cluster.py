@@ -34,6 +34,8 @@ OTHER_PARAMETERS = ("jobs", "checkpoint", "checkpoint_every")
 
 def run(options: ClusterOptions) -> None:
     """Cluster the files and print the result."""
+    if options.out_of_core is False and len(options.files) > 1:
+        raise UsageError("--in-memory takes one file: several files are read in chunks, one after the other.")
     estimator = build_estimator(options)
     scale = None if options.scale is None else options.scale == "standard"
     data = DataOptions(options.columns, options.ignore or (), scale, options.header)

@@ -15,6 +15,8 @@ from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors
 from modeseek.cli.options import STANDARD_STREAM, DiarizeOptions
 from modeseek.cli.screen import MAX_ROWS, make_console, print_lines
+from modeseek.diarization.pyannote_import import import_pyannote
+from modeseek.diarization.rttm import rttm_lines
 
 __all__ = ["run"]
 
@@ -35,11 +37,11 @@ def run(options: DiarizeOptions) -> None:
             f"'{options.segments or options.file}': give one segment for each embedding, in the same order."
         )
     reference = None if options.reference is None else _read_reference(options)
-    search = d.Search(
+    search = d.SpeakerSearch(
         options.num_speakers,
         options.min_speakers,
         options.max_speakers,
-        d.Preparation(options.centre, options.components, options.whiten),
+        d.EmbeddingTransform(options.centre, options.components, options.whiten),
         options.seed,
         options.jobs,
         int(not options.quiet),
@@ -97,10 +99,8 @@ def _check_outputs(options: DiarizeOptions) -> None:
 
 def _read_reference(options: DiarizeOptions) -> Any:
     """Return the annotation of the recording in the reference file."""
-    from modeseek.diarization.extras import pyannote
-
     with library_errors():
-        pyannote("metrics.diarization")  # fails before the work, not after it
+        import_pyannote("metrics.diarization")  # fails before the work, not after it
         recordings = d.read_rttm(str(options.reference))
     name = recording(options)
     if name in recordings:
@@ -112,8 +112,6 @@ def _read_reference(options: DiarizeOptions) -> Any:
 
 
 def _write(options: DiarizeOptions, found: d.Diarization, reference: Any, scores: d.Scores | None) -> None:
-    from modeseek.diarization.rttm import rttm_lines
-
     name = recording(options)
     if options.output == STANDARD_STREAM:
         sys.stdout.write("".join(rttm_lines(found.turns, name)))

@@ -1,23 +1,24 @@
-"""Speakers: who speaks when, from embeddings of windows of speech (extra `modeseek[diarization]`)."""
+"""Speaker diarization from embeddings of windows of speech (`pip install "modeseek[diarization]"`)."""
 
-from modeseek.diarization.diarizing import Diarization, diarize, find_turns
-from modeseek.diarization.preparation import Preparation
-from modeseek.diarization.recipes import PyannoteClustering, SpeakerClusterer
+from modeseek.diarization.adapters import PyannoteClustering, SpeakerClusterer
+from modeseek.diarization.config import DiarizationConfig
+from modeseek.diarization.diarization import Diarization, diarize, find_turns
+from modeseek.diarization.embeddings import EmbeddingTransform
 from modeseek.diarization.rttm import read_rttm, write_rttm
 from modeseek.diarization.scores import Scores, score
-from modeseek.diarization.segments import SEGMENT_SUFFIXES, Windows, read_segments, read_windows
-from modeseek.diarization.speakers import Search, Speakers
+from modeseek.diarization.segment_files import Windows, read_segments, read_windows
+from modeseek.diarization.speaker_search import Speakers, SpeakerSearch
 from modeseek.diarization.timeline import plot_timeline, save_timeline
 from modeseek.diarization.turns import Turn
 
 __all__ = [
-    "SEGMENT_SUFFIXES",
     "Diarization",
-    "Preparation",
+    "DiarizationConfig",
+    "EmbeddingTransform",
     "PyannoteClustering",
     "Scores",
-    "Search",
     "SpeakerClusterer",
+    "SpeakerSearch",
     "Speakers",
     "Turn",
     "Windows",

@@ -1,4 +1,4 @@
-"""How far turns agree with a reference: error rates of pyannote.metrics, and the paper's K over the windows."""
+"""Scores against a reference: error rates of pyannote.metrics, and the K score of the paper over windows."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number
-from modeseek.diarization.diarizing import Diarization
-from modeseek.diarization.extras import pyannote
+from modeseek.diarization.diarization import Diarization
+from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.metrics import k_score
 
-__all__ = ["Scores", "score", "true_speakers"]
+__all__ = ["Scores", "reference_speakers", "score"]
 
 
 class Scores(NamedTuple):
-    """Agreement with a reference.
+    """Agreement of a diarization with a reference.
 
     Attributes
     ----------
     der : float
-        Diarization error rate: seconds missed, of false alarm and of the wrong speaker, over the seconds of speech.
+        Diarization error rate: the sum of missed speech, false alarm and confusion, over the duration of speech.
     missed, false_alarm, confusion : float
-        Its three parts.
+        The three parts of the diarization error rate.
     jer : float
-        Jaccard error rate: the mean over speakers, each counting the same.
+        Jaccard error rate: the mean over speakers.
     purity, coverage : float
-        Share of each found speaker that is one true speaker, and of each true speaker that is one found.
+        Share of each found speaker that belongs to one true speaker, and the reverse.
     k, k_weighted : float
-        The paper's K over windows that have a reference speaker, each cluster and class counting the same, and by size.
+        K score over the windows with a reference speaker, with equal weights and weighted by size.
     found, true : int
         Numbers of speakers.
     """
@@ -48,63 +48,59 @@ class Scores(NamedTuple):
 
 
 def score(found: Diarization, reference: Any, *, collar: float = 0.0, skip_overlap: bool = False) -> Scores:
-    """Score turns against a reference.
+    """Compare turns with a reference.
 
     Parameters
     ----------
     found : Diarization
     reference : pyannote.core.Annotation
     collar : float
-        Seconds around each boundary of the reference, half on each side, that are not scored (in DER and JER).
+        Seconds around each boundary of the reference, half on each side, that are excluded from DER and JER.
     skip_overlap : bool
-        Leave out where the reference has two or more speakers (in DER and JER).
+        Exclude the times with two or more reference speakers from DER and JER.
 
     Returns
     -------
     Scores
     """
     check_number("collar", collar, strict=False)
-    diarization, core = pyannote("metrics.diarization"), pyannote("core")
+    metrics, core = import_pyannote("metrics.diarization"), import_pyannote("core")
     hypothesis = found.annotation
     if not reference.get_timeline():
-        raise ValueError("the reference has no turns: there is nothing to compare with.")
-    extent = reference.get_timeline().extent() | hypothesis.get_timeline().extent()
-    where = core.Timeline([extent])
+        raise ValueError("the reference has no turns: give one with at least one turn.")
+    evaluated = core.Timeline([reference.get_timeline().extent() | hypothesis.get_timeline().extent()])
     options = {"collar": collar, "skip_overlap": skip_overlap}
-    error = diarization.DiarizationErrorRate(**options)(reference, hypothesis, uem=where, detailed=True)
+    error = metrics.DiarizationErrorRate(**options)(reference, hypothesis, uem=evaluated, detailed=True)
     total = error["total"]
     if not total:
-        raise ValueError(f"nothing of the reference is left to score with collar={collar:g}: give a smaller one.")
-    truth = true_speakers(reference, found.times)
-    heard = truth >= 0
-    labels = found.speakers.labels
-    k, weighted = (
-        (k_score(truth[heard], labels[heard], weighted=by_size) if heard.any() else np.nan) for by_size in (False, True)
+        raise ValueError(f"collar={collar:g} excludes the whole reference: give a smaller collar.")
+    truth, labels = reference_speakers(reference, found.times), found.speakers.labels
+    known = truth >= 0
+    k, k_weighted = (
+        float(k_score(truth[known], labels[known], weighted=weighted)) if known.any() else np.nan
+        for weighted in (False, True)
     )
     return Scores(
         error["diarization error rate"],
         error["missed detection"] / total,
         error["false alarm"] / total,
         error["confusion"] / total,
-        diarization.JaccardErrorRate(**options)(reference, hypothesis, uem=where),
-        diarization.DiarizationPurity()(reference, hypothesis, uem=where),
-        diarization.DiarizationCoverage()(reference, hypothesis, uem=where),
-        float(k),
-        float(weighted),
+        metrics.JaccardErrorRate(**options)(reference, hypothesis, uem=evaluated),
+        metrics.DiarizationPurity()(reference, hypothesis, uem=evaluated),
+        metrics.DiarizationCoverage()(reference, hypothesis, uem=evaluated),
+        k,
+        k_weighted,
         found.speakers.n_speakers,
         len(reference.labels()),
     )
 
 
-def true_speakers(reference: Any, times: Array) -> IntArray:
-    """Return for each window the number of the reference's speaker who has most of it; -1 where nobody speaks.
-
-    Numbers are places in `reference.labels()`.
-    """
+def reference_speakers(reference: Any, times: Array) -> IntArray:
+    """Return for each window the index in `reference.labels()` of its longest speaker; -1 if there is none."""
     seconds = np.zeros((len(times), len(reference.labels())))
     for column, name in enumerate(reference.labels()):
         turns = np.array([(part.start, part.end) for part in reference.label_timeline(name).support()])
-        # seconds that were spoken until then: linear within turns, level between
+        # cumulative duration of speech: linear within turns, constant between them
         spoken = np.append(0.0, np.cumsum(turns[:, 1] - turns[:, 0]))
         levels = np.column_stack([spoken[:-1], spoken[1:]]).ravel()
         until = np.interp(times.ravel(), turns.ravel(), levels).reshape(-1, 2)

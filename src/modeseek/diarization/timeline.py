@@ -1,8 +1,9 @@
-"""The picture of turns over time: a lane for each speaker, fainter where it is less sure, the reference below."""
+"""Plot of turns over time: a lane for each speaker, and optionally the reference."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,63 +12,66 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from modeseek.diarization.diarizing import Diarization
-from modeseek.diarization.extras import pyannote
-from modeseek.diarization.turns import Turn, turns_of
+from modeseek.diarization.diarization import Diarization
+from modeseek.diarization.pyannote_import import import_pyannote
+from modeseek.diarization.turns import Turn, make_turns
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
 from modeseek.plots.style import new_figure, save_figure, style_axes
 
 __all__ = ["plot_timeline", "save_timeline"]
 
-WIDTH, LANE, AROUND = 10.0, 0.42, 1.5
-# beyond so many lanes their names are left out
-MOST_NAMED = 40
-BAR, STRIP = 0.56, 0.14
-FAINTEST = 0.15
-# shades that are told apart
-STEPS = 10
+# sizes in inches
+FIGURE_WIDTH = 10.0
+LANE_HEIGHT = 0.42
+MARGINS_HEIGHT = 1.5
+# with more lanes, the names of speakers are omitted
+MAX_NAMED_LANES = 40
+# heights in units of a lane
+BAR_HEIGHT = 0.56
+STRIP_HEIGHT = 0.14
+MIN_ALPHA = 0.15
+# number of steps of confidence that are drawn with different alpha
+CONFIDENCE_STEPS = 10
 
 
 def plot_timeline(
     found: Diarization, *, reference: Any = None, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Draw who speaks when: a lane for each speaker, and windows the fainter the less sure they are.
+    """Plot the turns of each speaker in a lane; bars are more transparent where the confidence is lower.
 
     Parameters
     ----------
     found : Diarization
     reference : pyannote.core.Annotation, optional
-        The truth, as thin strips below: each true speaker in the lane of the speaker that fits best, those whom nobody
-        fits in lanes of their own.
+        Reference turns, drawn as thin strips. A reference speaker is drawn in the lane of the best matching speaker,
+        or in an additional lane if there is no match.
     ax : matplotlib Axes, optional
-        Where to draw; None makes a new pyplot figure.
+        Axes to draw on. Default: a new pyplot figure.
     title : str, optional
 
     Returns
     -------
     matplotlib Axes
     """
-    names = found.names
-    lanes = {name: lane for lane, name in enumerate(names)}
-    strips = _strips(found, reference, lanes) if reference is not None else []
-    n_lanes = max([len(names) - 1, *(lane for lane, _, _ in strips)]) + 1
+    lanes = _lanes(found, reference)
     if ax is None:
-        height = AROUND + LANE * min(max(n_lanes, 3), MOST_NAMED)
-        ax = new_figure(WIDTH, height).subplots()
-    colours = palette(len(names))
-    parts = _parts(found)
-    for name in names:
-        turns = [turn for turn in parts if turn.speaker == name]
-        shade = [FAINTEST + (1 - FAINTEST) * (turn.confidence or 0.0) for turn in turns]
-        _draw(ax, turns, lanes[name], BAR, colours[lanes[name]], shade)
-    for lane, _, turns in strips:
-        _draw(ax, turns, lane, STRIP, TEXT_COLOR, [1.0] * len(turns), below=True)
-    others = {lane: name for lane, name, _ in strips if lane >= len(names)}
-    _finish(ax, [others.get(lane, names[lane] if lane < len(names) else "") for lane in range(n_lanes)])
-    note = "solid: sure of the speaker; faint: not sure"
+        ax = new_figure(FIGURE_WIDTH, _figure_height(len(lanes))).subplots()
+    colors = palette(len(found.names))
+    pieces = _pieces_of_equal_confidence(found)
+    for lane, name in enumerate(found.names):
+        turns = [turn for turn in pieces if turn.speaker == name]
+        alpha = [MIN_ALPHA + (1 - MIN_ALPHA) * (turn.confidence or 0.0) for turn in turns]
+        _draw_bars(ax, turns, lane, BAR_HEIGHT, colors[lane], alpha)
+    for lane, (_, true) in enumerate(lanes):
+        if true is not None:
+            turns = [Turn(part.start, part.end, str(true)) for part in reference.label_timeline(true)]
+            _draw_bars(ax, turns, lane + 0.5 * BAR_HEIGHT + STRIP_HEIGHT, STRIP_HEIGHT, TEXT_COLOR, [1.0] * len(turns))
+    _style_lanes(ax, [name for name, _ in lanes])
+    note = "solid: high confidence; faint: low confidence"
     if reference is not None:
-        note += "; thin strips below: the reference"
-    style_axes(ax, x_label=_unit(ax), y_label="", title=title, note=note)
+        note += "; thin strips: the reference"
+    unit = "minutes:seconds" if ax.get_xlim()[1] < 3600 else "hours:minutes:seconds"
+    style_axes(ax, x_label=f"time ({unit})", y_label="", title=title, note=note)
     ax.grid(visible=False, axis="y")
     return ax
 
@@ -75,54 +79,49 @@ def plot_timeline(
 def save_timeline(
     path: str | os.PathLike[str], found: Diarization, *, reference: Any = None, title: str | None = None
 ) -> None:
-    """Write the picture to a file; the ending chooses the format, and nothing of pyplot is touched."""
-    lanes = found.speakers.n_speakers if reference is None else max(found.speakers.n_speakers, len(reference.labels()))
-    figure = Figure(figsize=(WIDTH, AROUND + LANE * min(max(lanes, 3), MOST_NAMED)), layout="constrained")
+    """Write the plot to a file, in the format of its suffix, without pyplot."""
+    n_lanes = max(found.speakers.n_speakers, 0 if reference is None else len(reference.labels()))
+    figure = Figure(figsize=(FIGURE_WIDTH, _figure_height(n_lanes)), layout="constrained")
     plot_timeline(found, reference=reference, ax=figure.subplots(), title=title)
     save_figure(path, figure)
 
 
-def _parts(found: Diarization) -> list[Turn]:
-    """Return turns, cut further where the confidence changes by a step."""
-    level = np.round(found.speakers.confidence * STEPS).astype(np.intp)
-    names = [name for name in found.names for _ in range(STEPS + 1)]
-    return turns_of(found.slices, found.speakers.labels * (STEPS + 1) + level, found.speakers.confidence, names)
+def _figure_height(n_lanes: int) -> float:
+    return MARGINS_HEIGHT + LANE_HEIGHT * min(max(n_lanes, 3), MAX_NAMED_LANES)
 
 
-def _strips(found: Diarization, reference: Any, lanes: dict[str, int]) -> list[tuple[int, str, list[Turn]]]:
-    """Return the reference's turns with the lanes they belong to."""
-    fits = pyannote("metrics.diarization").DiarizationErrorRate().optimal_mapping(found.annotation, reference)
-    found_as = {str(true): ours for true, ours in _pairs(fits, lanes)}
-    free = iter(range(len(lanes), len(lanes) + len(reference.labels())))
-    strips = []
-    for name in reference.labels():
-        turns = [Turn(part.start, part.end, str(name)) for part in reference.label_timeline(name)]
-        own = found_as.get(str(name))
-        strips.append((lanes[own] if own is not None else next(free), f"{name} (reference)", turns))
-    return strips
+def _lanes(found: Diarization, reference: Any) -> list[tuple[str, Any]]:
+    """Return the name and the reference speaker (or None) of each lane, from the top."""
+    if reference is None:
+        return [(name, None) for name in found.names]
+    metric = import_pyannote("metrics.diarization").DiarizationErrorRate()
+    # {found speaker: reference speaker}
+    matches = metric.optimal_mapping(reference, found.annotation)
+    unmatched = [name for name in reference.labels() if name not in matches.values()]
+    lanes = [(name, matches.get(name)) for name in found.names]
+    return [*lanes, *((f"{name} (reference)", name) for name in unmatched)]
 
 
-def _pairs(fits: dict[Any, Any], lanes: dict[str, int]) -> list[tuple[Any, str]]:
-    # from the reference's names to ours, whichever way round the mapping came
-    return [(b, a) if a in lanes else (a, b) for a, b in fits.items()]
+def _pieces_of_equal_confidence(found: Diarization) -> list[Turn]:
+    levels = CONFIDENCE_STEPS + 1
+    level = np.round(found.speakers.confidence * CONFIDENCE_STEPS).astype(np.intp)
+    names = [name for name in found.names for _ in range(levels)]
+    return make_turns(found.trimmed, found.speakers.labels * levels + level, found.speakers.confidence, names)
 
 
-def _draw(
-    ax: Axes, turns: list[Turn], lane: int, height: float, colour: str, shade: list[float], *, below: bool = False
-) -> None:
-    middle = lane + (0.5 * BAR + STRIP if below else 0.0)
-    low, high = middle - height / 2, middle + height / 2
+def _draw_bars(ax: Axes, turns: Sequence[Turn], y: float, height: float, color: str, alpha: list[float]) -> None:
+    low, high = y - height / 2, y + height / 2
     corners = [[(t.start, low), (t.end, low), (t.end, high), (t.start, high)] for t in turns]
-    bars = PolyCollection(corners, facecolors=colour, edgecolors="none", antialiaseds=False)
-    bars.set_alpha(shade or None)
+    bars = PolyCollection(corners, facecolors=color, edgecolors="none", antialiaseds=False)
+    bars.set_alpha(alpha or None)
     ax.add_collection(bars)
 
 
-def _finish(ax: Axes, names: list[str]) -> None:
+def _style_lanes(ax: Axes, names: list[str]) -> None:
     ax.autoscale_view()
     ax.set_ylim(len(names) - 0.3, -0.7)
     ax.margins(x=0.01)
-    if len(names) <= MOST_NAMED:
+    if len(names) <= MAX_NAMED_LANES:
         ax.set_yticks(range(len(names)), names, fontsize="small", color=TEXT_COLOR)
     else:
         ax.set_yticks([])
@@ -131,12 +130,7 @@ def _finish(ax: Axes, names: list[str]) -> None:
     ax.xaxis.set_major_formatter(FuncFormatter(_clock))
 
 
-def _unit(ax: Axes) -> str:
-    return "time (minutes:seconds)" if ax.get_xlim()[1] < 3600 else "time (hours:minutes:seconds)"
-
-
 def _clock(seconds: float, _: Any = None) -> str:
-    whole = round(abs(seconds))
-    hours, rest = divmod(whole, 3600)
+    minutes, rest = divmod(round(abs(seconds)), 60)
     sign = "-" if seconds < -0.5 else ""
-    return sign + (f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}")
+    return sign + (f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}")

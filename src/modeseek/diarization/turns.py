@@ -1,25 +1,26 @@
-"""From windows with speakers to turns, and to an Annotation of pyannote.core."""
+"""Turns: stretches of one speaker, made from the speakers of windows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice
-from modeseek.diarization.extras import pyannote
+from modeseek.diarization.pyannote_import import import_pyannote
 
-__all__ = ["OVERLAPPING", "Turn", "annotation_of", "check_segments", "slices_of", "speaker_names", "turns_of"]
+__all__ = ["OVERLAPPING", "Turn", "check_segments", "make_turns", "speaker_names", "to_annotation", "trim_windows"]
 
+# choices of the parameter `overlapping`
 OVERLAPPING = ("cut", "keep")
-# seconds below which two times are the same
-SAME = 1e-6
+# two times that differ by less, in seconds, are equal
+TIME_TOLERANCE = 1e-6
 
 
 class Turn(NamedTuple):
-    """A stretch of one speaker: start and end in seconds, who, and how sure (None where nobody knows)."""
+    """A stretch of speech of one speaker, in seconds; the confidence is None if it is unknown."""
 
     start: float
     end: float
@@ -27,112 +28,141 @@ class Turn(NamedTuple):
     confidence: float | None = None
 
 
-def check_segments(segments: Any, n: int, *, name: str = "segments") -> Array:
-    """Check one segment for each of n embeddings; return starts and ends, (n, 2), in seconds.
+@runtime_checkable
+class TimeInterval(Protocol):
+    """An object with `start` and `end`, such as `pyannote.core.Segment`."""
+
+    start: float
+    end: float
+
+
+def check_segments(segments: Any, n: int) -> Array:
+    """Return the start and end of n segments in seconds, as an array of shape (n, 2).
 
     Parameters
     ----------
     segments : array-like of shape (n, 2), or iterable of objects with `start` and `end`
-        A `Segment` of pyannote.core is such an object.
+        For example `Segment` objects of pyannote.core.
     n : int
-    name : str
-        What errors call them.
+        Number of embeddings.
     """
-    given = segments if isinstance(segments, np.ndarray) or hasattr(segments, "__array__") else list(segments)
-    if isinstance(given, list) and given and all(hasattr(each, "start") for each in given):
+    given = segments if isinstance(segments, np.ndarray) else list(segments)
+    if isinstance(given, list) and given and all(isinstance(each, TimeInterval) for each in given):
         given = [(each.start, each.end) for each in given]
     try:
         times = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be pairs of numbers, start and end in seconds; got {_brief(given)}.") from None
+        text = repr(given)
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        raise ValueError(f"segments must be pairs of numbers, start and end in seconds; got {shown}.") from None
     if len(times) != n:
         raise ValueError(
-            f"there are {n:,} embeddings and {len(times):,} {name}: give one segment for each embedding, in the same "
+            f"there are {n:,} embeddings and {len(times):,} segments: give one segment for each embedding, in the same "
             "order."
         )
     if times.ndim != 2 or times.shape[1] != 2:
-        raise ValueError(f"{name} must have shape (n, 2), start and end in seconds; got {times.shape}.")
+        raise ValueError(f"segments must have shape (n, 2), start and end in seconds; got {times.shape}.")
     finite = np.isfinite(times).all(axis=1)
     if not finite.all():
-        raise ValueError(f"{name}[{int(np.argmin(finite))}] is not a pair of finite numbers: give start and end.")
+        raise ValueError(f"segments[{int(np.argmin(finite))}] is not a pair of finite numbers: give start and end.")
     empty = times[:, 1] <= times[:, 0]
     if empty.any():
         row = int(np.argmax(empty))
         start, end = times[row]
         raise ValueError(
-            f"{name}[{row}] ends at {end:g}, before or when it starts at {start:g}: give start and end in seconds, "
-            "not start and duration."
+            f"segments[{row}] ends at {end:g} and starts at {start:g}: give start and end in seconds, not start and "
+            "duration."
         )
     return times
 
 
-def slices_of(times: Array, overlapping: str = "cut") -> Array:
-    """Return the part of each window that is its own, (n, 2).
+def trim_windows(times: Array, overlapping: str = "cut") -> Array:
+    """Return the windows without their overlaps, shape (n, 2).
 
-    Two windows that follow each other are cut in the middle of what they share, so that each moment has one speaker;
-    "keep" leaves them whole, for segments that are turns, where two may speak at once.
+    Parameters
+    ----------
+    times : (n, 2) array
+        Start and end of each window.
+    overlapping : {"cut", "keep"}
+        "cut" ends a window, and starts the next one, in the middle of their overlap, so that each moment has one
+        speaker. "keep" returns the windows unchanged, for segments that are turns of speakers who may talk at once.
 
     Examples
     --------
-    >>> slices_of(np.array([[0.0, 1.5], [0.5, 2.0], [1.0, 2.5]]))
+    >>> trim_windows(np.array([[0.0, 1.5], [0.5, 2.0], [1.0, 2.5]]))
     array([[0. , 1. ], [1. , 1.5], [1.5, 2.5]])
     """
     check_choice("overlapping", overlapping, OVERLAPPING)
     if overlapping == "keep":
         return times
     order = np.lexsort((times[:, 1], times[:, 0]))
-    slices = np.empty_like(times)
-    slices[order] = _cut(times[order], order)
-    return slices
+    windows = times[order]
+    inside = windows[1:, 1] < windows[:-1, 1] - TIME_TOLERANCE
+    if inside.any():
+        inner = int(np.argmax(inside)) + 1
+        raise ValueError(
+            f"segments[{order[inner]}] lies within segments[{order[inner - 1]}], so the overlap cannot be cut: pass "
+            'overlapping="keep" if the segments are turns that may overlap, not windows.'
+        )
+    middle = (windows[:-1, 1] + windows[1:, 0]) / 2
+    overlap = windows[1:, 0] < windows[:-1, 1]
+    windows[:-1, 1] = np.where(overlap, middle, windows[:-1, 1])
+    windows[1:, 0] = np.where(overlap, middle, windows[1:, 0])
+    trimmed = np.empty_like(times)
+    trimmed[order] = windows
+    return trimmed
 
 
-def turns_of(slices: Array, labels: IntArray, confidence: Array, names: Sequence[str]) -> list[Turn]:
-    """Return the turns of windows, in the order of time.
+def make_turns(windows: Array, labels: IntArray, confidence: Array, names: Sequence[str]) -> list[Turn]:
+    """Join adjacent windows of one speaker to turns, in temporal order.
 
-    Windows of one speaker that touch become one turn, as sure as they are on average, weighted by length.
+    The confidence of a turn is the mean over its windows, weighted by their duration.
 
     Parameters
     ----------
-    slices : (n, 2) array
+    windows : (n, 2) array
+        Start and end of each window, as `trim_windows` returns them.
     labels : (n,) integer array
+        Speaker of each window.
     confidence : (n,) array
     names : sequence of str
-        Of the speakers.
+        Name of each speaker.
 
     Examples
     --------
-    >>> slices = np.array([[0.0, 1.0], [1.0, 1.5], [1.5, 2.5]])
-    >>> turns_of(slices, np.array([0, 0, 1]), np.array([1.0, 0.7, 0.6]), ["A", "B"])
+    >>> windows = np.array([[0.0, 1.0], [1.0, 1.5], [1.5, 2.5]])
+    >>> make_turns(windows, np.array([0, 0, 1]), np.array([1.0, 0.7, 0.6]), ["A", "B"])
     [Turn(start=0.0, end=1.5, speaker='A', confidence=0.9), Turn(start=1.5, end=2.5, speaker='B', confidence=0.6)]
     """
-    order = np.lexsort((slices[:, 1], slices[:, 0]))
-    pieces: list[tuple[float, float, int, float]] = []
-    last: dict[int, int] = {}  # the piece at which each speaker is
-    for (start, end), row in zip(slices[order], order, strict=True):
+    order = np.lexsort((windows[:, 1], windows[:, 0]))
+    # start, end, label, and the integral of the confidence
+    turns: list[tuple[float, float, int, float]] = []
+    latest: dict[int, int] = {}  # index of the latest turn of each speaker
+    for (start, end), row in zip(windows[order], order, strict=True):
         label, weight = int(labels[row]), float(confidence[row]) * float(end - start)
-        at = last.get(label)
-        if at is not None and start <= pieces[at][1] + SAME:
-            begun, until, _, total = pieces[at]
-            # what is heard twice counts once
-            fresh = max(0.0, float(end) - until) / float(end - start)
-            pieces[at] = (begun, max(until, float(end)), label, total + weight * fresh)
+        index = latest.get(label)
+        if index is not None and start <= turns[index][1] + TIME_TOLERANCE:
+            begin, until, _, total = turns[index]
+            # the overlap of two windows counts once
+            new_share = max(0.0, float(end) - until) / float(end - start)
+            turns[index] = (begin, max(until, float(end)), label, total + weight * new_share)
         else:
-            last[label] = len(pieces)
-            pieces.append((float(start), float(end), label, weight))
-    return [Turn(start, end, names[label], total / (end - start)) for start, end, label, total in pieces]
+            latest[label] = len(turns)
+            turns.append((float(start), float(end), label, weight))
+    return [Turn(start, end, names[label], total / (end - start)) for start, end, label, total in turns]
 
 
-def annotation_of(turns: Iterable[Turn], uri: str | None = None) -> Any:
-    """Return turns as an Annotation of pyannote.core; two at the same time are two tracks."""
-    core = pyannote("core")
-    found = core.Annotation(uri=uri)
-    for number, turn in enumerate(turns):
-        found[core.Segment(turn.start, turn.end), number] = turn.speaker
-    return found
+def to_annotation(turns: Iterable[Turn], uri: str | None = None) -> Any:
+    """Return the turns as a `pyannote.core.Annotation`; simultaneous turns are separate tracks."""
+    core = import_pyannote("core")
+    annotation = core.Annotation(uri=uri)
+    for track, turn in enumerate(turns):
+        annotation[core.Segment(turn.start, turn.end), track] = turn.speaker
+    return annotation
 
 
 def speaker_names(count: int) -> list[str]:
-    """Return SPEAKER_00, SPEAKER_01, ..., as pyannote has them.
+    """Return the names SPEAKER_00, SPEAKER_01, ..., which pyannote uses as well.
 
     Examples
     --------
@@ -140,26 +170,3 @@ def speaker_names(count: int) -> list[str]:
     ['SPEAKER_00', 'SPEAKER_01']
     """
     return [f"SPEAKER_{number:02d}" for number in range(count)]
-
-
-def _cut(times: Array, order: IntArray) -> Array:
-    """Cut windows, which are in order, so that none overlaps the next."""
-    within = times[1:, 1] < times[:-1, 1] - SAME
-    if within.any():
-        later = int(np.argmax(within)) + 1
-        inner, outer = int(order[later]), int(order[later - 1])
-        raise ValueError(
-            f"segments[{inner}] lies within segments[{outer}], so they cannot be cut apart: where segments are turns "
-            'that may overlap, and not windows, give overlapping="keep" (--overlapping keep).'
-        )
-    middle = (times[:-1, 1] + times[1:, 0]) / 2
-    meet = times[1:, 0] < times[:-1, 1]
-    cut = times.copy()
-    cut[:-1, 1] = np.where(meet, middle, cut[:-1, 1])
-    cut[1:, 0] = np.where(meet, middle, cut[1:, 0])
-    return cut
-
-
-def _brief(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -196,7 +196,7 @@ def example(name: str) -> Data:
     """
     chosen = EXAMPLES[name]
     X, y, names = chosen.load()
-    table = Table(f"'{name}'", (*names, "label"), (*X.T, y))
+    table = Table.from_arrays(f"'{name}'", (*names, "label"), (*X.T, y))
     known = describe(table, name.partition(" (")[0])
     return replace(known, standardise=chosen.standardise, lines=(chosen.head, chosen.expression))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from modeseek._common.scaling import Scaling
-from modeseek._storage import read_bytes
+from modeseek._storage import read_bytes, write_table
 from modeseek.explorer.data import Subject
 from modeseek.explorer.run import Result
 from modeseek.explorer.settings import Settings, estimator_of
@@ -33,7 +33,7 @@ def labels_csv(subject: Subject, result: Result) -> bytes:
         extra[_free("confidence", table.columns)] = result.confidence
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "labels.csv")
-        table.write(path, extra)
+        write_table(table, path, extra)
         return read_bytes(path)
 
 

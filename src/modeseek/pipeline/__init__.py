@@ -2,7 +2,6 @@
 
 from modeseek.pipeline.cluster import cluster_file
 from modeseek.pipeline.errors import (
-    InputChanged,
     OptionError,
     OutputConflict,
     PipelineInterrupted,
@@ -15,7 +14,6 @@ from modeseek.pipeline.result import PipelineResult
 
 __all__ = [
     "DataOptions",
-    "InputChanged",
     "Note",
     "OptionError",
     "OutputConflict",

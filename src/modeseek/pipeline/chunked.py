@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,28 +12,29 @@ import numpy as np
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.types import Array, Stage
 from modeseek._storage import (
+    STANDARD_STREAM,
     Chunk,
     ChunkWriter,
     DataError,
     Features,
-    Outline,
+    OutputSpec,
+    SourceChangedError,
     Table,
     WriteError,
     check_chunk_target,
-    kind_of,
+    check_writable,
+    format_of,
     open_chunks,
     open_writer,
-    string_kinds,
 )
 from modeseek.estimators.streaming import resume_survey, survey_of, told_of
-from modeseek.pipeline.errors import InputChanged, PipelineInterrupted
+from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import STANDARD_STREAM, Job, Note
+from modeseek.pipeline.options import Job, Note
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.prepare import check_directions, notes_on_data, selected_columns
 from modeseek.pipeline.result import PipelineResult, Tally, make_result
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
-from modeseek.pipeline.sources import Sources
 
 __all__ = ["cluster_in_chunks"]
 
@@ -52,11 +52,12 @@ def cluster_in_chunks(job: Job) -> PipelineResult:
     run = _ChunkedRun(job)
     try:
         return run.cluster()
-    except (InputChanged, WriteError):
+    except (SourceChangedError, WriteError):
         raise
-    except ValueError as error:
+    except ValueError:
         # a file that is being written may look damaged
-        run.sources.check(None, run.store.path, error)
+        for reader in run.chunks.readers:
+            reader.file.check_unchanged(reader.stamp)
         # damaged data must be corrected, and a corrected file cannot be resumed
         if run.step in (STATISTICS, SKETCH):
             run.store.remove()
@@ -73,22 +74,21 @@ class _ChunkedRun:
     writer: ChunkWriter | None = None
 
     def __init__(self, job: Job):
-        self.job, self.sources = job, Sources(job.files)
-        self.sources.require_regular()
+        self.job = job
         if job.estimator.get_params(deep=False)["summary"] is None:
             job.estimator.set_params(summary="auto")
-        self.chunks = open_chunks(job.files, header=job.data.header, block=job.config.chunk_bytes)
+        self.chunks = open_chunks(job.files, header=job.data.header, chunk_bytes=job.config.chunk_bytes)
         first = next(iter(self.chunks.read())).table
         self.selection = selected_columns(job.data, first)
         features = first.features(*self.selection)
         self.names, self.n_columns = features.names, len(first.columns)
-        target = job.outputs.rows
-        if target is not None:
+        self.spec, self.needs_contents = None, False
+        if job.outputs.rows is not None:
             first.check_free(job.outputs.label_column)
-        self.kind = None if target is None else kind_of(target)
-        self.delimiter = first.delimiter_for("" if target is None else Path(target).suffix.lower())
+            self.spec = check_writable(first, job.outputs.rows)
+            self.needs_contents = format_of(job.outputs.rows).needs_contents(self.chunks.delimiter)
         self.notes = job.note(*notes_on_data(job, first, features))
-        self.store = ResumeStore(job, self.sources)
+        self.store = ResumeStore(job, self.chunks)
         self.step = ""
 
     def cluster(self) -> PipelineResult:
@@ -98,11 +98,11 @@ class _ChunkedRun:
         if state.survey is not None:
             resume_survey(estimator, state.survey)
         if state.step == STATISTICS:
-            state = self._pass(state, self._add_moments, self._columns_before_labels())
+            state = self._pass(state, self._add_moments, self._columns())
             assert state.moments is not None
             state = state.next_pass(SKETCH, moments=None, scaling=state.moments.scaling())
         if state.step == SKETCH:
-            state = self._pass(state, self._add_to_sketch, self._columns_before_labels())
+            state = self._pass(state, self._add_to_sketch, self._columns())
         fit = run_fit(job, estimator.finalize)
         if fit.interrupted:
             self._stop(state, "while the sketch was clustered")
@@ -123,10 +123,9 @@ class _ChunkedRun:
             return ResumeState(STATISTICS, moments=Moments.empty(d))
         return ResumeState(SKETCH, scaling=Scaling.none(d))
 
-    def _columns_before_labels(self) -> Sequence[str] | None:
-        """Return the columns to read; None is all, if their cells decide how they can be written."""
-        every = self.kind == "npy" or (self.kind == "parquet" and self.chunks.kind == "text")
-        return None if every else self.names
+    def _columns(self) -> Sequence[str] | None:
+        """Return the columns to read before the rows are written; None for all, if the writer must know their cells."""
+        return None if self.needs_contents else self.names
 
     # ---------------------------------------- passes
 
@@ -135,14 +134,11 @@ class _ChunkedRun:
         state: ResumeState,
         step: Callable[[ResumeState, Chunk, Array], ResumeState],
         columns: Sequence[str] | None,
-        *,
-        lines: bool = False,
     ) -> ResumeState:
         """Apply `step` to the chunks that are left, report progress, and save the state now and then."""
         total, self.step = self.chunks.size, state.step
         try:
-            for chunk in self.chunks.read(state.place, columns, lines=lines):
-                self.sources.check(chunk.after.file, self.store.path)
+            for chunk in self.chunks.read(state.place, columns):
                 numbers = self._numbers(chunk.table)
                 digest = hashlib.sha256(state.digest.encode() + numbers.tobytes()).hexdigest()
                 state = replace(step(state, chunk, numbers), place=chunk.after, done=chunk.done, digest=digest)
@@ -150,9 +146,10 @@ class _ChunkedRun:
                     self.job.progress(Stage(state.step, state.done, total, "bytes"))
                 if self.store.due():
                     self._save(state)
-            self.sources.check(None, self.store.path)
             if state.first_digest not in ("", state.digest):
-                raise InputChanged(self.job.files[0], self.store.path)
+                raise SourceChangedError(
+                    self.chunks.readers[0].file.name if len(self.job.files) == 1 else self.job.title
+                )
             self._save(state)
         except KeyboardInterrupt:
             where = f"at {state.done / 1e6:,.1f} of {total / 1e6:,.1f} MB of the pass '{state.step}'"
@@ -162,7 +159,7 @@ class _ChunkedRun:
     def _save(self, state: ResumeState) -> None:
         if self.writer is not None:
             with _WriteErrors(str(self.job.outputs.rows)):
-                self.writer.keep()
+                self.writer.sync()
         self.store.save(state)
 
     def _stop(self, state: ResumeState, where: str) -> NoReturn:
@@ -182,12 +179,11 @@ class _ChunkedRun:
 
     def _count(self, state: ResumeState, table: Table) -> ResumeState:
         """Count the rows, and collect what the writer must know before its first row."""
-        if self.kind == "npy":
-            table.check_writable(str(self.job.outputs.rows))
-        kinds = state.kinds
-        if self.kind == "parquet" and self.chunks.kind == "text":
-            kinds = string_kinds(table.cells, kinds)
-        return replace(state, rows=state.rows + table.n_rows, kinds=kinds)
+        contents = state.contents
+        if self.needs_contents:
+            found = check_writable(table, str(self.job.outputs.rows)).contents
+            contents = tuple(a | b for a, b in zip(contents or found, found, strict=True))
+        return replace(state, rows=state.rows + table.n_rows, contents=contents)
 
     def _add_moments(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
         assert state.moments is not None
@@ -219,35 +215,33 @@ class _ChunkedRun:
             return replace(state, tally=tally)
         if target is None:
             return self._pass(state, self._label_chunk, self.names)
-        delimiters = {file.delimiter for file in self.chunks.files}
-        lines = self.kind == "text" and not self.job.outputs.guard_formulas and delimiters == {self.delimiter}
         try:
             self.writer = self._open_writer(target, state)
         except DataError:
             # the rows written so far were damaged or removed
             state = start
             self.writer = self._open_writer(target, state)
-        return self._pass(state, self._label_chunk, self.names if lines else None, lines=lines)
+        return self._pass(state, self._label_chunk, None)
 
     def _open_writer(self, target: str, state: ResumeState) -> ChunkWriter:
         fit = self.job.estimator.result_
         added = added_columns(self.job, self.chunks.columns, fit.labels, fit.confidence)
-        kinds = state.kinds or (None,) * self.n_columns
         columns, guard = (*self.chunks.columns, *added), self.job.outputs.guard_formulas
-        outline = Outline(state.rows, columns, kinds, self.delimiter, guard)
+        assert self.spec is not None
+        spec = OutputSpec(state.rows, columns, state.contents, self.spec.delimiter, guard)
         with _WriteErrors(target):
-            return open_writer(target, self.store.path, outline, state.output)
+            return open_writer(target, self.store.path, spec, state.output)
 
     def _label_chunk(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
         if state.tally.rows + len(numbers) > state.rows:
-            raise InputChanged(self.job.files[chunk.after.file], self.store.path)
+            raise SourceChangedError(self.chunks.readers[chunk.after.file].file.name)
         fit = self.job.estimator.result_
         found = fit.relabelled(self._scaled(state, chunk, numbers), self.job.estimator.n_jobs)
         output = 0
         if self.writer is not None:
             added = added_columns(self.job, self.chunks.columns, found.labels, found.confidence)
             with _WriteErrors(str(self.job.outputs.rows)):
-                output = self.writer.write(chunk.table, added, chunk.lines)
+                output = self.writer.write(chunk.table, added)
         tally = state.tally.add(found.labels, found.confidence, fit.n_clusters)
         return replace(state, output=output, tally=tally)
 
@@ -262,7 +256,7 @@ class _ChunkedRun:
         if len(rows) < state.tally.rows:
             text = f"the picture and the report show a sample of {len(rows):,} of {state.tally.rows:,} rows"
             self.notes += self.job.note(Note(text))
-        table = Table(self.job.title, self.names, tuple(features.values.T))
+        table = Table.from_arrays(self.job.title, self.names, features.values.T)
         return Shown(table, features, rows, told_of(self.job.estimator, rows))
 
 

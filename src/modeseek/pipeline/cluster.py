@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from modeseek._common.types import Watcher
-from modeseek._storage import CHUNKED, kind_of
+from modeseek._storage import STANDARD_STREAM, format_of
 from modeseek.pipeline.errors import OptionError
-from modeseek.pipeline.options import STANDARD_STREAM, DataOptions, Job, Note, Outputs, PipelineConfig, as_files
+from modeseek.pipeline.options import DataOptions, Job, Note, Outputs, PipelineConfig, as_files
 from modeseek.pipeline.outputs import check_outputs
 from modeseek.pipeline.result import PipelineResult
 
@@ -75,8 +75,8 @@ def cluster_file(
     ------
     DataError
         If a file cannot be read or written, or holds something else than finite numbers.
-    InputChanged
-        If a file changed while it was read.
+    SourceChangedError
+        If a file changed while it was read. A state to resume from is kept.
     OutputConflict
         If two outputs, or an output and an input, are the same file.
     ResumeMismatch
@@ -117,4 +117,4 @@ def _read_in_chunks(job: Job, out_of_core: bool | None) -> bool:
     path = Path(job.files[0])
     if out_of_core is not None or job.files[0] == STANDARD_STREAM or not path.is_file():
         return bool(out_of_core)
-    return path.stat().st_size > job.config.large_file_bytes and kind_of(path) in CHUNKED
+    return path.stat().st_size > job.config.large_file_bytes and format_of(path).chunked

@@ -14,14 +14,21 @@ from typing import Any
 
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.types import Array
-from modeseek._storage import DataError, NameTakenError, UnknownColumnError, check_target, kind_of
+from modeseek._storage import (
+    STANDARD_STREAM,
+    DataError,
+    NameTakenError,
+    SourceChangedError,
+    UnknownColumnError,
+    check_target,
+    format_of,
+)
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import STANDARD_STREAM, Job, Note
+from modeseek.pipeline.options import Job, Note
 from modeseek.pipeline.outputs import added_columns, write_extras
 from modeseek.pipeline.prepare import split_names
 from modeseek.pipeline.result import PipelineResult, Tally, make_result
-from modeseek.pipeline.sources import Sources
 from modeseek.sketches import DaskError, DaskRows, dask_errors
 from modeseek.sketches.blocks import Block
 
@@ -83,7 +90,7 @@ def connect(address: str, kept: str, *, timeout: float = 10.0) -> Iterator[Any]:
 def cluster_on_dask(job: Job, address: str) -> PipelineResult:
     """Have the workers of a Dask cluster read files, and label and write their rows."""
     _check(job)
-    sources = Sources(job.files)
+    stamps = _stamps(job)
     with connect(address, "nothing was written", timeout=job.config.scheduler_timeout):
         frame = _read(job)
         names = _features(job, [str(name) for name in frame.columns])
@@ -96,7 +103,7 @@ def cluster_on_dask(job: Job, address: str) -> PipelineResult:
         notes = list(fit.notes)
         if job.estimator.result_.sketch is not None:
             notes += job.note(Note(f"clustered by a sketch: {job.estimator.result_.sketch}"))
-        tally = _label(job, frame, sources)
+        tally = _label(job, frame, stamps)
     result = make_result(job, tuple(names), scaling, tally, fit.seconds, notes)
     write_extras(job, result, None)
     return result
@@ -109,7 +116,7 @@ def _check(job: Job) -> None:
             raise OptionError(name, "needs the rows, which stay on the workers of the Dask scheduler: leave it out.")
     if STANDARD_STREAM in job.files:
         raise DataError("a Dask scheduler cannot read standard input: name the files.")
-    if {kind_of(file) for file in job.files} not in ({"parquet"}, {"text"}):
+    if {format_of(file).name for file in job.files} not in ({"Parquet"}, {"delimited text"}):
         raise DataError("a Dask scheduler reads Parquet or CSV, all files in one format: convert the others first.")
     if outputs.rows is not None:
         check_target(outputs.rows, [".parquet"])
@@ -121,7 +128,7 @@ def _read(job: Job) -> Any:
     import dask.dataframe as dd
     import pandas
 
-    if kind_of(job.files[0]) == "parquet":
+    if format_of(job.files[0]).name == "Parquet":
         read = dd.read_parquet
     else:
         options: dict[str, Any] = {} if job.data.header is not False else {"header": None}
@@ -136,6 +143,11 @@ def _read(job: Job) -> Any:
         return parts[0] if len(parts) == 1 else dd.concat(parts)
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read: {error}") from error
+
+
+def _stamps(job: Job) -> dict[str, tuple[int, int]]:
+    """Return size and modification time of the files; those of remote files are unknown."""
+    return {file: (os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in job.files if os.path.isfile(file)}
 
 
 def _features(job: Job, columns: Sequence[str]) -> list[str]:
@@ -166,7 +178,7 @@ def _add_moments(part: Block, moments: Moments, rows: Any) -> Moments:
     return moments.add(part.check(rows)[0])
 
 
-def _label(job: Job, frame: Any, sources: Sources) -> Tally:
+def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> Tally:
     """Label, write and count the rows; the output folder gets its name when it is complete."""
     from dask import compute, delayed
 
@@ -183,7 +195,9 @@ def _label(job: Job, frame: Any, sources: Sources) -> Tally:
         write = partial(_write_part, draft, tuple(columns), fit.n_clusters)
         jobs = [delayed(write, pure=False)(*each) for each in enumerate(zip(parts, added, strict=True))]
         tallies: Sequence[Tally] = compute(*jobs)
-        sources.check()
+        for file, stamp in _stamps(job).items():
+            if stamp != stamps[file]:
+                raise SourceChangedError(f"'{file}'")
         if draft is not None and folder is not None:
             draft.rename(folder)
     except BaseException:

@@ -5,32 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeseek._storage import DataError
-
 if TYPE_CHECKING:
     from modeseek.pipeline.result import PipelineResult
 
-__all__ = ["InputChanged", "OptionError", "OutputConflict", "PipelineInterrupted", "ResumeMismatch", "SchedulerError"]
-
-
-class InputChanged(DataError):
-    """An input file was changed while it was read.
-
-    Attributes
-    ----------
-    path : str
-        The file.
-    folder : Path or None
-        The folder with the resume state, which is kept.
-    """
-
-    def __init__(self, path: str, folder: Path | None = None):
-        self.path, self.folder = path, folder
-        kept = "" if folder is None else f" The state up to the change is kept in '{folder}'."
-        super().__init__(
-            f"'{path}' was changed while it was read, so no result was written.{kept} Run it again "
-            "when nothing writes to the file."
-        )
+__all__ = ["OptionError", "OutputConflict", "PipelineInterrupted", "ResumeMismatch", "SchedulerError"]
 
 
 class OptionError(ValueError):

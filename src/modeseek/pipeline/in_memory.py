@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from modeseek._common.scaling import Scaling
-from modeseek._storage import read_table
+from modeseek._storage import check_writable, read_table, write_table
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.prepare import check_directions, notes_on_data, selected_columns
 from modeseek.pipeline.result import PipelineResult, Tally, make_result
-from modeseek.pipeline.sources import Sources
 
 __all__ = ["cluster_in_memory"]
 
@@ -23,13 +22,12 @@ def cluster_in_memory(job: Job) -> PipelineResult:
     PipelineInterrupted
         If the fit was interrupted; the result so far is written first.
     """
-    sources, outputs, estimator = Sources(job.files), job.outputs, job.estimator
+    outputs, estimator = job.outputs, job.estimator
     table = read_table(job.files[0], header=job.data.header)
-    sources.check()
     features = table.features(*selected_columns(job.data, table))
     if outputs.rows is not None:
         table.check_free(outputs.label_column)
-        table.check_writable(outputs.rows)
+        check_writable(table, outputs.rows)
     notes = job.note(*notes_on_data(job, table, features))
     scaling = Scaling.fit(features.values, standardize=job.standardize)
     scaled = scaling.apply(features.values)
@@ -42,7 +40,7 @@ def cluster_in_memory(job: Job) -> PipelineResult:
     result = make_result(job, features.names, scaling, tally, fit.seconds, [*notes, *fit.notes])
     if outputs.rows is not None:
         added = added_columns(job, table.columns, found.labels, found.confidence)
-        table.write(outputs.rows, added, guard=outputs.guard_formulas)
+        write_table(table, outputs.rows, added, guard=outputs.guard_formulas)
     write_extras(job, result, Shown(table, features, scaled, estimator))
     if fit.interrupted:
         raise PipelineInterrupted(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from modeseek._storage import SUFFIXES, DataError, check_target, read_table
+from modeseek._storage import FORMATS, DataError, check_target, read_table, write_table
 from modeseek.io import read_model
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import STANDARD_STREAM
@@ -38,7 +38,7 @@ def label_file(
         raise OptionError("label_column", "must not be empty: give the new column a name.")
     target = os.fspath(output)
     if target != STANDARD_STREAM:
-        check_target(target, SUFFIXES)
+        check_target(target, FORMATS)
         if Path(target).exists() and Path(source).exists() and Path(target).samefile(source):
             raise OutputConflict(target, "rows", "an input file")
     saved = read_model(model)
@@ -52,4 +52,4 @@ def label_file(
         # a model saved from Python: its own feature names, or all columns in their order
         names = getattr(saved.model, "feature_names_in_", None)
         columns = None if names is None else tuple(str(each) for each in names)
-    table.write(target, {label_column: saved.predict(table.features(columns).values)})
+    write_table(table, target, {label_column: saved.predict(table.features(columns).values)})

@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from modeseek._common.types import Watcher
-from modeseek._storage import BLOCK
+from modeseek._storage import STANDARD_STREAM, format_of
 
 __all__ = ["STANDARD_STREAM", "DataOptions", "Job", "Note", "Outputs", "PipelineConfig"]
-
-# the file name that stands for standard input or standard output
-STANDARD_STREAM = "-"
 
 
 @dataclass(frozen=True)
@@ -79,9 +76,7 @@ class Outputs:
     @property
     def is_text(self) -> bool:
         """Whether the rows are written as text."""
-        from modeseek._storage import kind_of
-
-        return self.rows is not None and kind_of(self.rows) == "text"
+        return self.rows is not None and format_of(self.rows) is format_of(STANDARD_STREAM)
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,7 @@ class PipelineConfig:
         Seconds to wait for an answer of a Dask scheduler.
     """
 
-    chunk_bytes: int = BLOCK
+    chunk_bytes: int = 1 << 23
     large_file_bytes: int = 200_000_000
     save_interval: float = 2.0
     save_cost_ratio: float = 20.0

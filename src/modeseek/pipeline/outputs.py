@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek._storage import SUFFIXES, Features, Table, WorkFolder, check_target, write_json
+from modeseek._storage import FORMATS, STANDARD_STREAM, Features, Table, WorkFolder, check_target, write_json
 from modeseek.pipeline.errors import OptionError, OutputConflict
-from modeseek.pipeline.options import STANDARD_STREAM, Job
+from modeseek.pipeline.options import Job
 from modeseek.pipeline.result import PipelineResult, pipeline_record
 
 __all__ = ["Shown", "added_columns", "check_outputs", "write_extras"]
@@ -48,7 +48,7 @@ def check_outputs(job: Job) -> None:
 
 
 def _suffixes(paths: dict[str, str]) -> dict[str, Sequence[str]]:
-    known: dict[str, Sequence[str]] = {"rows": SUFFIXES, "json": [".json"]}
+    known: dict[str, Sequence[str]] = {"rows": tuple(FORMATS), "json": [".json"]}
     # imported only if needed: matplotlib takes long to load
     if "plot" in paths:
         from modeseek.plots import FIGURE_SUFFIXES
@@ -163,7 +163,7 @@ def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bo
         title=f"Clusters of {job.title}",
         asked=settings,
         notes=[note.text for note in result.notes],
-        code=python_code(job, features.names if left or job.data.columns else None, chunked=chunked),
+        code=python_code(job, features.names if chunked or left or job.data.columns else None, chunked=chunked),
         # rows are counted from 1, as in messages about the file
         first_row=1,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,11 +14,10 @@ from numpy.typing import NDArray
 
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.version import __version__
-from modeseek._storage import Kept, Place, WorkFolder
+from modeseek._storage import STANDARD_STREAM, Chunks, Content, Kept, Place, WorkFolder
 from modeseek.pipeline.errors import ResumeMismatch
-from modeseek.pipeline.options import STANDARD_STREAM, Job, Note
+from modeseek.pipeline.options import Job, Note
 from modeseek.pipeline.result import Tally
-from modeseek.pipeline.sources import Sources
 from modeseek.sketches import Sketch, sketch_arrays, sketch_from_arrays
 
 __all__ = ["LABELS", "SKETCH", "STATISTICS", "ResumeState", "ResumeStore"]
@@ -46,8 +46,8 @@ class ResumeState:
         Bytes that the pass has read.
     rows : int
         Number of rows, counted by the first pass.
-    kinds : tuple of str or None
-        Type of each column of a text file, as far as seen, for Parquet output.
+    contents : tuple of Content
+        What the columns hold so far, if the output format needs it.
     digest : str
         Checksum of the numbers that the current pass has read.
     first_digest : str
@@ -70,7 +70,7 @@ class ResumeState:
     place: Place = START
     done: int = 0
     rows: int = 0
-    kinds: tuple[str | None, ...] = ()
+    contents: tuple[Content, ...] = ()
     digest: str = ""
     first_digest: str = ""
     moments: Moments | None = None
@@ -110,7 +110,7 @@ class ResumeState:
             **plain
             | {
                 "place": Place(*plain["place"]),
-                "kinds": tuple(plain["kinds"]),
+                "contents": tuple(map(Content, plain["contents"])),
                 "tally": Tally(rows, tuple(sizes), tuple(confidence), doubtful),
             },
             moments=moments,
@@ -126,14 +126,14 @@ class ResumeStore:
     ----------
     job : Job
         The call.
-    sources : Sources
+    chunks : Chunks
         Its input files.
     """
 
-    def __init__(self, job: Job, sources: Sources):
+    def __init__(self, job: Job, chunks: Chunks):
         named = job.outputs.rows not in (None, STANDARD_STREAM)
         self._folder = WorkFolder(str(job.outputs.rows)) if named else None
-        self._job, self._identity = job, _identity(job, sources)
+        self._job, self._identity = job, _identity(job, chunks)
         self._due, self._arrays_saved = 0.0, False
 
     @property
@@ -197,7 +197,7 @@ class ResumeStore:
             self._folder.remove()
 
 
-def _identity(job: Job, sources: Sources) -> dict[str, Any]:
+def _identity(job: Job, chunks: Chunks) -> dict[str, Any]:
     """Return everything that the rows of the output depend on, as JSON would read it back."""
     options = {
         "estimator": type(job.estimator).__name__,
@@ -207,11 +207,12 @@ def _identity(job: Job, sources: Sources) -> dict[str, Any]:
         "label_column": job.outputs.label_column,
         "guard_formulas": job.outputs.guard_formulas,
     }
+    files = zip(job.files, chunks.readers, strict=True)
     identity = {
         "version": __version__,
         "chunk_bytes": job.config.chunk_bytes,
         "options": options,
-        "files": sources.identity(),
+        "files": [[os.path.realpath(file), *reader.stamp] for file, reader in files],
     }
     return dict(json.loads(json.dumps(identity)))
 

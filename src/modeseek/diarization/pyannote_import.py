@@ -1,26 +1,27 @@
-"""What the extra `diarization` brings, imported where it is first needed."""
+"""Import of the optional packages pyannote.core and pyannote.metrics."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-__all__ = ["pyannote"]
+__all__ = ["import_pyannote"]
 
 
-def pyannote(name: str) -> Any:
+def import_pyannote(name: str) -> Any:
     """Return a module of pyannote, such as "core".
 
     Raises
     ------
     ImportError
-        If it is not installed; the message says what to type.
+        If the package is not installed; the message names the command to type.
     """
     try:
         return importlib.import_module(f"pyannote.{name}")
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] != "pyannote":
             raise
+        package = name.partition(".")[0]
         raise ImportError(
-            f"modeseek.diarization needs pyannote.{name.partition('.')[0]}: pip install 'modeseek[diarization]'"
+            f"modeseek.diarization needs pyannote.{package}: pip install 'modeseek[diarization]'"
         ) from None

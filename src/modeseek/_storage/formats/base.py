@@ -1,0 +1,289 @@
+"""The interface of a file format, and what its readers and writers exchange with the rest of the package."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modeseek._storage.atomic import PRIVATE, create, put_in_place
+from modeseek._storage.cells import Content, to_numbers
+from modeseek._storage.errors import DataError, SourceChangedError
+from modeseek._storage.table import Table
+
+__all__ = ["ChunkWriter", "FileWriter", "Format", "InputFile", "OutputSpec", "Position", "ReadOptions", "Reader"]
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+class ReadOptions(NamedTuple):
+    """How files are read.
+
+    Attributes
+    ----------
+    header : bool or None
+        Whether the first row of a text file holds names; None detects it.
+    chunk_bytes : int
+        Approximate size of a chunk: bytes of a text file, else eight for each number.
+    """
+
+    header: bool | None = None
+    chunk_bytes: int = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class InputFile:
+    """A file to read, or the bytes of a stream.
+
+    Attributes
+    ----------
+    name : str
+        Name in messages.
+    path : Path or None
+        The file, if it is a regular one, which can be read more than once.
+    data : bytes
+        The content otherwise.
+    suffix : str
+        Ending of the name, in lower case.
+    """
+
+    name: str
+    path: Path | None = None
+    data: bytes = b""
+    suffix: str = ""
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> InputFile:
+        """Return the file at a path; a pipe is read to its end."""
+        where, name = Path(path), f"'{os.fspath(path)}'"
+        if where.is_file():
+            return cls(name, where, suffix=where.suffix.lower())
+        return cls(name, None, where.read_bytes(), where.suffix.lower())
+
+    def open(self) -> BinaryIO:
+        """Open it for reading from the beginning."""
+        return BytesIO(self.data) if self.path is None else self.path.open("rb")
+
+    def stamp(self) -> tuple[int, int]:
+        """Return size and modification time."""
+        if self.path is None:
+            return len(self.data), 0
+        found = self.path.stat()
+        return found.st_size, found.st_mtime_ns
+
+    def check_unchanged(self, stamp: tuple[int, int]) -> None:
+        """Raise `SourceChangedError` if the file has changed since `stamp` was taken."""
+        if self.stamp() != stamp:
+            raise SourceChangedError(self.name)
+
+
+class Position(NamedTuple):
+    """A position between two chunks of a file.
+
+    Attributes
+    ----------
+    at : int
+        Bytes of a text, rows of an array, or row groups before it.
+    within : int
+        Lines of a text, or batches of the row group, before it.
+    row : int
+        Rows of the file before it.
+    """
+
+    at: int = 0
+    within: int = 0
+    row: int = 0
+
+
+START = Position()
+
+
+class Reader(ABC):
+    """A file that is open for reading in chunks.
+
+    Attributes
+    ----------
+    file : InputFile
+    stamp : tuple of int
+        Size and modification time of the file when it was opened.
+    columns, row_names : tuple of str
+        Names of all columns, and of those that hold row names.
+    size : int
+        Size in the unit of `chunks`, for progress.
+    delimiter : str or None
+        Delimiter of a text file. The columns of other files have types.
+    schema : object
+        Types of the columns, equal for files that can be read as one; None if there are none to compare.
+    """
+
+    columns: tuple[str, ...]
+    size: int
+    row_names: tuple[str, ...] = ()
+    delimiter: str | None = None
+    schema: Any = None
+
+    def __init__(self, file: InputFile):
+        self.file, self.stamp = file, file.stamp()
+
+    @abstractmethod
+    def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
+        """Yield the rows from a position on, the position after them, and the part of `size` before that.
+
+        Chunks begin and end at the same rows every time. If `only` is given, other columns may be left out.
+        """
+
+    def read(self) -> Table:
+        """Return all rows."""
+        return Table.concatenate([table for table, _, _ in self.chunks(START, None)])
+
+
+class OutputSpec(NamedTuple):
+    """What has to be known of an output file before its first row is written.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    columns : tuple of str
+        Names of all columns, added ones at the end.
+    contents : tuple of Content
+        What the columns of the input hold, if the format needs it; else empty.
+    delimiter : str
+        Delimiter of a text file.
+    guard : bool
+        Whether cells that look like formulas get an apostrophe, in a text file.
+    """
+
+    n_rows: int
+    columns: tuple[str, ...]
+    contents: tuple[Content, ...] = ()
+    delimiter: str = ","
+    guard: bool = False
+
+
+class ChunkWriter(ABC):
+    """Writes an output file chunk by chunk. A later writer can continue behind the last complete chunk."""
+
+    @abstractmethod
+    def write(self, table: Table, added: Columns) -> int:
+        """Write a chunk with added columns; return the position after it."""
+
+    def sync(self) -> None:  # noqa: B027 (not every writer needs it)
+        """Flush what was written to the disk."""
+
+    def close(self) -> None:  # noqa: B027
+        """Close files."""
+
+    @abstractmethod
+    def finish(self, target: str) -> None:
+        """Move the complete file to its place, in one step."""
+
+
+class FileWriter(ChunkWriter):
+    """A writer to one growing file in the work folder.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Names of files in the work folder begin with "rows".
+    at : int
+        The position to continue from; 0 begins a new file.
+    """
+
+    def __init__(self, path: Path, at: int):
+        self.path = path
+        if at and not path.exists():
+            raise DataError(f"'{path}' is missing.")
+        if not at:
+            new_file(path)
+        self.stream = path.open("r+b")
+
+    def sync(self) -> None:
+        self.stream.flush()
+        os.fsync(self.stream.fileno())
+
+    def close(self) -> None:
+        self.stream.close()
+
+    def finish(self, target: str) -> None:
+        self.close()
+        put_in_place(self.path, target)
+
+
+def new_file(path: Path) -> None:
+    """Replace a file, or a link, by an empty file that only its owner can read."""
+    path.unlink(missing_ok=True)
+    create(path, PRIVATE)
+
+
+class Format(ABC):
+    """A file format for tables.
+
+    Attributes
+    ----------
+    name : str
+        Name in messages, with an article.
+    suffixes : tuple of str
+        Endings of file names, in lower case and with the dot; the first is the usual one.
+    magic : bytes
+        What files of this format begin with; empty if they have no common beginning.
+    chunked : bool
+        Whether files can be read and written in chunks.
+    """
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    magic: ClassVar[bytes] = b""
+    chunked: ClassVar[bool] = True
+
+    @abstractmethod
+    def open(self, file: InputFile, options: ReadOptions) -> Reader:
+        """Open a file for reading."""
+
+    @abstractmethod
+    def write(self, path: Path, spec: OutputSpec, table: Table, added: Columns) -> None:
+        """Write a whole table to an empty file."""
+
+    def writer(self, folder: Path, spec: OutputSpec, at: int) -> ChunkWriter:
+        """Return a writer that keeps its files in `folder` and continues at a position."""
+        raise DataError(f"{self.name} cannot be written in chunks.")
+
+    def needs_contents(self, delimiter: str | None) -> bool:
+        """Return whether `OutputSpec.contents` is needed for rows of a file with this delimiter (None: not text)."""
+        return False
+
+    def check_contents(self, target: str, spec: OutputSpec) -> None:  # noqa: B027 (not every format needs it)
+        """Raise a `DataError` if the format cannot hold the columns without loss."""
+
+
+class NumericFormat(Format):
+    """A format for one array of float64 numbers."""
+
+    def needs_contents(self, delimiter: str | None) -> bool:
+        return True
+
+    def check_contents(self, target: str, spec: OutputSpec) -> None:
+        for name, content in zip(spec.columns, spec.contents, strict=False):
+            instead = "write .csv or .parquet."
+            if content & Content.TEXT:
+                raise DataError(
+                    f"cannot write '{target}': column '{name}' is not numeric, and {self.name} "
+                    f"holds numbers only; {instead}"
+                )
+            if content & Content.BIG_INTEGER:
+                raise DataError(
+                    f"cannot write '{target}': column '{name}' has integers beyond 2^53, which the numbers of "
+                    f"{self.name} (float64) would change; {instead}"
+                )
+
+
+def numbers_of(table: Table, added: Columns) -> NDArray[np.float64]:
+    """Return all columns, and added ones, as one array of float64."""
+    return np.column_stack([*(to_numbers(column)[0] for column in table.data.columns), *added.values()]).astype(float)

@@ -1,0 +1,324 @@
+"""Delimited text: CSV, TSV and the like, in UTF-8, with all cells kept as text.
+
+pyarrow.csv splits rows into cells. It accepts quotes that are not closed, does not report the lines of faults, and does
+not split at runs of blanks. So the csv module checks rows with quotes and finds lines, and blanks are replaced first.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+import numpy as np
+
+from modeseek._common.types import IntArray
+from modeseek._storage.cells import is_missing, is_number, to_array
+from modeseek._storage.errors import DataError
+from modeseek._storage.formats.base import (
+    ChunkWriter,
+    Columns,
+    FileWriter,
+    Format,
+    InputFile,
+    OutputSpec,
+    Position,
+    Reader,
+    ReadOptions,
+)
+from modeseek._storage.formats.dialect import WHITESPACE, Dialect, QuoteError, find_dialect, rows_of
+from modeseek._storage.formats.registry import register_format
+from modeseek._storage.table import Table
+
+__all__ = ["Delimited", "StandardOutput", "guarded", "output_delimiter", "write_rows"]
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# bytes from which delimiter and header are detected
+HEAD_BYTES = 1 << 23
+# separator of cells in rows that were split at blanks, which include it
+SEPARATOR = "\x1f"
+# how a cell begins that spreadsheets take for a formula
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class DelimitedReader(Reader):
+    """A text file in chunks of whole rows."""
+
+    def __init__(self, file: InputFile, options: ReadOptions):
+        super().__init__(file)
+        self.size, self._chunk_bytes = self.stamp[0], options.chunk_bytes
+        with file.open() as stream:
+            head = stream.read(HEAD_BYTES)
+        if len(head) < self.size:
+            head = head[: max(head.rfind(b"\n"), head.rfind(b"\r", 0, -1)) + 1]
+        self._skip = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
+        text = decoded(head[self._skip :], file.name)
+        self._dialect = find_dialect(text, file.name, suffix=file.suffix, header=options.header)
+        self.columns, self.row_names = self._dialect.names, self._dialect.row_names
+        self.delimiter: str = self._dialect.delimiter
+
+    def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
+        at, lines, row = max(start, self._dialect.start._replace(at=self._dialect.start.at + self._skip))
+        with self.file.open() as stream:
+            stream.seek(at)
+            while data := self._next_rows(stream, at):
+                table = self._parsed(data, lines, row, only)
+                at, lines, row = at + len(data), lines + _count_lines(data), row + table.n_rows
+                if table.n_rows:
+                    yield table, Position(at, lines, row), at
+
+    def _next_rows(self, stream: BinaryIO, at: int) -> bytes:
+        """Return about `chunk_bytes` of whole rows, and leave the stream behind them."""
+        wanted = self._chunk_bytes
+        while True:
+            data = stream.read(wanted)
+            if len(data) < wanted:
+                return data
+            if end := whole_rows(data, self.delimiter):
+                stream.seek(at + end)
+                return data[:end]
+            # a row that is longer than a chunk
+            wanted *= 2
+            stream.seek(at)
+
+    def _parsed(self, data: bytes, lines: int, row: int, only: Sequence[str] | None) -> Table:
+        source, dialect = self.file.name, self._dialect
+        text = decoded(data, source, lines + 1)
+        if b'"' in data and dialect.delimiter != WHITESPACE:
+            _check_rows(text, dialect, source, lines + 1)
+        chosen = [j for j, name in enumerate(self.columns) if only is None or name in only]
+        parsed = _split(data, text, dialect, chosen)
+        if parsed is None:
+            _check_rows(text, dialect, source, lines + 1)
+            raise DataError(f"{source} cannot be read as delimited text: write the file again.")
+        find_lines = partial(_lines, text, dialect.delimiter, lines + 1)
+        row_names = tuple(name for name in self.row_names if only is None or name in only)
+        return Table(source, parsed, row_names, self.delimiter, row, find_lines)
+
+
+def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
+    """Return rows as an Arrow table of strings with the chosen columns; None if a row has too many or few cells."""
+    import pyarrow as pa
+    import pyarrow.csv as pc
+
+    delimiter, quote = dialect.delimiter, '"' if b'"' in data else False
+    if delimiter == WHITESPACE:
+        delimiter, quote = SEPARATOR, False
+        data = "\n".join(SEPARATOR.join(row.cells) for row in rows_of(text, WHITESPACE)).encode()
+    elif data.startswith(BYTE_ORDER_MARK):
+        # behind a blank line it is text: only at the beginning of a file it is not
+        data = b"\n" + data
+    # by number: names may occur twice
+    names = [str(j) for j in range(len(dialect.names))]
+    try:
+        table = pc.read_csv(
+            pa.BufferReader(data or b"\n"),
+            read_options=pc.ReadOptions(column_names=names, use_threads=False, block_size=len(data) + 1),
+            parse_options=pc.ParseOptions(
+                delimiter=delimiter,
+                quote_char=quote,
+                newlines_in_values=bool(quote),
+                invalid_row_handler=lambda row: "skip" if _is_blank(row) else "error",
+            ),
+            convert_options=pc.ConvertOptions(
+                include_columns=[str(j) for j in chosen],
+                column_types=dict.fromkeys(names, pa.string()),
+                strings_can_be_null=False,
+                check_utf8=False,
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    if len(names) == 1 and chosen:
+        table = table.filter(pa.array([bool(cell.strip()) for cell in table.column(0).to_pylist()]))
+    return table.rename_columns([dialect.names[j] for j in chosen])
+
+
+def _is_blank(row: Any) -> bool:
+    return row.actual_columns == 1 and not row.text.strip().strip('"').strip()
+
+
+def whole_rows(data: bytes, delimiter: str) -> int:
+    r"""Return how many bytes at the beginning of a text are whole rows; line ends within quotes do not end rows.
+
+    Examples
+    --------
+    >>> whole_rows(b'1,2\n3,"4\n', ","), whole_rows(b'1,2\n3,4', ",")
+    (4, 4)
+    """
+    # a lone carriage return ends a line too; the last byte may be half of a pair
+    end = (data.rfind(b"\n") + 1) or (data.rfind(b"\r", 0, -1) + 1)
+    if delimiter == WHITESPACE or data.find(b'"', 0, end) < 0:
+        return end
+    done = 0
+    try:
+        # in Latin-1 a byte is a character, and quotes, delimiters and line ends are the same as in UTF-8
+        for row in rows_of(data[:end].decode("latin-1"), delimiter):
+            done = row.end
+    except QuoteError as error:
+        # wrong quotes before the end are reported when the row is parsed
+        return done if error.at_end else end
+    return end
+
+
+def decoded(data: bytes, source: str, first: int = 1) -> str:
+    """Decode UTF-8; `first` is the number of the first line, for the message if it is something else."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + first
+        raise DataError(
+            f"{source} line {line}: byte 0x{data[error.start]:02x} is not UTF-8 text: "
+            "save the file as UTF-8 (spreadsheets call it 'CSV UTF-8')."
+        ) from None
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + first
+        raise DataError(f"{source} line {line} has a zero byte, so this is not a text file.")
+    return text
+
+
+def _check_rows(text: str, dialect: Dialect, source: str, first: int) -> None:
+    """Raise a `DataError` with the line of the first row with wrong quotes or another number of cells."""
+    width = len(dialect.names)
+    for row in rows_of(text, dialect.delimiter, source, first):
+        if len(row.cells) != width:
+            raise DataError(
+                f"{source} line {row.line}: expected {width} fields as in line {dialect.line}, found "
+                f"{len(row.cells)}: correct the line (a cell that holds {dialect.delimiter!r} needs double quotes)."
+            )
+
+
+def _lines(text: str, delimiter: str, first: int) -> IntArray:
+    return np.array([row.line for row in rows_of(text, delimiter, first=first)], dtype=np.intp)
+
+
+def _count_lines(data: bytes) -> int:
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+
+
+class DelimitedWriter(FileWriter):
+    """Rows as text; positions are bytes."""
+
+    def __init__(self, path: Path, spec: OutputSpec, at: int):
+        super().__init__(path, at)
+        if at > path.stat().st_size:
+            self.close()
+            raise DataError(f"'{path}' is shorter than it was.")
+        # an interrupted run may have written part of another chunk
+        self.stream.truncate(at)
+        self.stream.seek(at)
+        self._text = TextIOWrapper(self.stream, encoding="utf-8", newline="")
+        self._spec, self._begun = spec, at > 0
+
+    def write(self, table: Table, added: Columns) -> int:
+        write_rows(self._text, self._spec, table, added, header=not self._begun)
+        self._begun = True
+        self._text.flush()
+        return self.stream.tell()
+
+
+class StandardOutput(ChunkWriter):
+    """Rows as text on standard output; nothing can continue from there."""
+
+    def __init__(self, spec: OutputSpec):
+        self._spec, self._begun = spec, False
+
+    def write(self, table: Table, added: Columns) -> int:
+        write_rows(sys.stdout, self._spec, table, added, header=not self._begun)
+        self._begun = True
+        return 0
+
+    def finish(self, target: str) -> None:
+        pass
+
+
+def write_rows(stream: TextIO, spec: OutputSpec, table: Table, added: Columns, *, header: bool = True) -> None:
+    """Write a table and added columns as delimited text."""
+    # before Python 3.13 a carriage return is quoted only if it is part of the line ends; bare, it would split the row
+    writer = csv.writer(_Newlines(stream), delimiter=spec.delimiter, lineterminator="\r\n")
+    guard = guarded if spec.guard else str
+    if header:
+        writer.writerow(map(guard, spec.columns))
+    # tolist: Python's numbers print the shortest digits that read back as the same number
+    new = [each.tolist() for each in added.values()]
+    lines = None if spec.guard else _joined(table, new, spec.delimiter)
+    if lines is not None:
+        stream.writelines(f"{line}\n" for line in lines)
+        return
+    columns = [*(to_array(column).tolist() for column in table.data.columns), *new]
+    if spec.guard:
+        columns = [[guarded(cell) for cell in column] for column in columns]
+    writer.writerows(zip(*columns, strict=True))
+
+
+def _joined(table: Table, added: list[list[Any]], delimiter: str) -> list[str] | None:
+    """Return the rows of a text file as lines, which is faster than by the csv module; None if a cell needs quotes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if table.delimiter is None or any(len(each) != table.n_rows for each in added):
+        return None
+    columns = [*table.data.columns, *(pa.array(map(str, each), pa.string()) for each in added)]
+    lines = pc.binary_join_element_wise(*columns, delimiter)
+    found = pc.sum(pc.count_substring(lines, delimiter)).as_py()
+    if len(columns) == 1 or found != table.n_rows * (len(columns) - 1):
+        return None
+    return None if pc.any(pc.match_substring_regex(lines, r'["\r\n]')).as_py() else list(lines.to_pylist())
+
+
+class _Newlines:
+    """Takes rows that end in CR LF, and ends them in LF."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, row: str) -> int:
+        return self._stream.write(f"{row[:-2]}\n")
+
+
+def guarded(cell: Any) -> Any:
+    """Put an apostrophe in front of a text that spreadsheets would take for a formula.
+
+    Numbers, and texts that are numbers or stand for missing values, stay as they are.
+
+    Examples
+    --------
+    >>> [guarded(cell) for cell in ("=1+1", "@SUM(A1)", "-x", "-1.5", "-", "+1e3", "plain", -2.0)]
+    ["'=1+1", "'@SUM(A1)", "'-x", '-1.5', '-', '+1e3', 'plain', -2.0]
+    """
+    if not isinstance(cell, str) or not cell.lstrip(" ").startswith(FORMULAS):
+        return cell
+    return cell if is_number(cell) or is_missing(cell) else f"'{cell}"
+
+
+def output_delimiter(suffix: str, delimiter: str | None) -> str:
+    """Return the delimiter of a text file with this ending, for rows of a file with this delimiter (None: not text)."""
+    if suffix in (".tsv", ".tab"):
+        return "\t"
+    if delimiter in (None, WHITESPACE) or (suffix == ".csv" and delimiter == "\t"):
+        return ","
+    return str(delimiter)
+
+
+class Delimited(Format):
+    """CSV, TSV and other delimited text."""
+
+    name = "delimited text"
+    suffixes = (".csv", ".tsv", ".tab", ".txt", ".dat")
+
+    def open(self, file: InputFile, options: ReadOptions) -> Reader:
+        return DelimitedReader(file, options)
+
+    def write(self, path: Path, spec: OutputSpec, table: Table, added: Columns) -> None:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            write_rows(stream, spec, table, added)
+
+    def writer(self, folder: Path, spec: OutputSpec, at: int) -> ChunkWriter:
+        return DelimitedWriter(folder / "rows.txt", spec, at)
+
+
+register_format(Delimited())

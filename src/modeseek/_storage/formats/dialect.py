@@ -1,0 +1,201 @@
+"""Detection of the delimiter and the header of a text file, from its beginning.
+
+Not by csv.Sniffer, which cannot split at runs of blanks, and fails for files with one column or with decimal commas.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from modeseek._storage.cells import is_missing, is_number
+from modeseek._storage.errors import DataError, HeaderOnlyError
+from modeseek._storage.formats.base import Position
+
+__all__ = ["WHITESPACE", "Dialect", "find_dialect", "rows_of"]
+
+WHITESPACE = " "
+# in order of preference if two fit equally well
+DELIMITERS = ("\t", ";", ",", "|", WHITESPACE)
+SAMPLE_CHARACTERS = 1 << 16
+SAMPLE_ROWS = 100
+
+
+class Dialect(NamedTuple):
+    """How the rows of a text file are split into columns.
+
+    Attributes
+    ----------
+    names, row_names : tuple of str
+        Names of the columns, and of the column of row names if there is one.
+    delimiter : str
+        Delimiter; WHITESPACE is any run of blanks.
+    line : int
+        Line of the first row, counted from 1. All rows must have as many fields as this one.
+    start : Position
+        Where the rows begin, behind the header.
+    """
+
+    names: tuple[str, ...]
+    row_names: tuple[str, ...]
+    delimiter: str
+    line: int
+    start: Position
+
+
+class Row(NamedTuple):
+    """A row of a text: the line on which it begins (from 1), its cells, and the number of characters up to its end."""
+
+    line: int
+    cells: list[str]
+    end: int
+
+
+def rows_of(text: str, delimiter: str, source: str = "", first: int = 1) -> Iterator[Row]:
+    r"""Yield the rows of a text; blank lines are skipped.
+
+    Raises
+    ------
+    DataError
+        If a quote is not closed, or text follows a closing quote.
+
+    Examples
+    --------
+    >>> list(rows_of('a,"b\nc"\n\n1,2', ","))
+    [Row(line=1, cells=['a', 'b\nc'], end=8), Row(line=4, cells=['1', '2'], end=12)]
+    """
+    lines = _Lines(text)
+    if delimiter == WHITESPACE:
+        for number, each in enumerate(lines, start=first):
+            if each.strip():
+                yield Row(number, each.split(), lines.end)
+        return
+    # the limit of the csv module protects against quotes that are never closed, which `strict` reports
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    reader, start = csv.reader(lines, delimiter=delimiter, strict=True), first
+    try:
+        for cells in reader:
+            if len(cells) > 1 or (cells and cells[0].strip()):
+                yield Row(start, cells, lines.end)
+            start = reader.line_num + first
+    except csv.Error as error:
+        raise QuoteError(source, start, str(error), at_end=lines.end == len(text)) from None
+
+
+class QuoteError(DataError):
+    """A row with wrong quotes; `at_end` tells whether the text ends there, so that more text could close the quote."""
+
+    def __init__(self, source: str, line: int, reason: str, *, at_end: bool):
+        self.at_end = at_end
+        super().__init__(f"{source} line {line}: {reason}: check the double quotes of this row.")
+
+
+class _Lines:
+    """The lines of a text, and the number of characters up to the end of the last one taken."""
+
+    def __init__(self, text: str):
+        self._stream, self.end = io.StringIO(text, newline=""), 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._stream:
+            self.end += len(line)
+            yield line
+
+
+def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | None = None) -> Dialect:
+    r"""Detect the dialect of a file from its beginning, which ends behind a line.
+
+    Parameters
+    ----------
+    text : str
+    source : str
+        Name of the file in messages.
+    suffix : str
+        Ending of the file's name: in ".tsv" and ".tab" files a tab is preferred to other delimiters.
+    header : bool or None
+        Whether the first row holds names; None detects it.
+
+    Examples
+    --------
+    >>> find_dialect("a;b\n1;2\n", "data")
+    Dialect(names=('a', 'b'), row_names=(), delimiter=';', line=1, start=Position(at=4, within=1, row=0))
+    """
+    delimiter = find_delimiter(text, prefer_tab=suffix in (".tsv", ".tab"))
+    rows: list[Row] = []
+    try:
+        rows.extend(islice(rows_of(text, delimiter, source), SAMPLE_ROWS + 1))
+    except QuoteError:
+        # two rows tell enough, and the text may end within a row; a real fault is reported when the row is parsed
+        if len(rows) < 2:
+            raise
+    if not rows:
+        raise DataError(f"{source} is empty: give a file with at least one row of numbers.")
+    first = rows[0]
+    if header is None:
+        header = has_header([row.cells for row in rows if len(row.cells) == len(first.cells)])
+    if not header:
+        names = tuple(f"x{j}" for j in range(len(first.cells)))
+        return Dialect(names, (), delimiter, first.line, Position())
+    if len(rows) == 1:
+        raise HeaderOnlyError(source)
+    names = tuple(cell.strip() or f"column{j}" for j, cell in enumerate(first.cells, start=1))
+    row_names = names[:1] if len(names) > 1 and not first.cells[0].strip() else ()
+    before = text[: first.end]
+    return Dialect(names, row_names, delimiter, first.line, Position(len(before.encode()), len(list(_Lines(before)))))
+
+
+def find_delimiter(text: str, *, prefer_tab: bool) -> str:
+    """Return the delimiter that splits most rows into the same number of cells, most of them numbers."""
+    sample = text[:SAMPLE_CHARACTERS]
+    if len(sample) < len(text):
+        sample = sample[: sample.rfind("\n") + 1] or sample
+    best, best_score = ",", 0.0
+    for delimiter in DELIMITERS:
+        rows = _sample_rows(sample, delimiter)
+        if not rows:
+            continue
+        width, count = Counter(map(len, rows)).most_common(1)[0]
+        if width == 1:
+            continue
+        if prefer_tab and delimiter == "\t":
+            return delimiter
+        # the first row may be a header; a decimal comma counts, so that ';' is preferred to it
+        cells = [cell for row in rows[1:] or rows if len(row) == width for cell in row]
+        numbers = sum(is_number(cell if delimiter == "," else cell.replace(",", ".", 1)) for cell in cells)
+        score = count / len(rows) * (0.1 + numbers / max(len(cells), 1))
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best
+
+
+def _sample_rows(sample: str, delimiter: str) -> list[list[str]]:
+    if delimiter == WHITESPACE:
+        return [line.split() for line in sample.splitlines()[:SAMPLE_ROWS] if line.strip()]
+    try:
+        # not strict: the sample may end within quotes
+        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+        return [row for row in islice(reader, SAMPLE_ROWS) if row]
+    except csv.Error:
+        return []
+
+
+def has_header(rows: list[list[str]]) -> bool:
+    """Return whether the first row holds names.
+
+    It does if none of its cells is a number, or if the column of a cell that is not a number has only numbers below.
+    An empty cell followed by 0, 1, 2, ... is the header that pandas writes for a table without names.
+    """
+    first, rest = rows[0], rows[1:]
+    if len(first) > 1 and first == ["", *map(str, range(len(first) - 1))]:
+        return True
+    texts = [j for j, cell in enumerate(first) if not is_number(cell) and not is_missing(cell)]
+    if not texts:
+        return False
+    if not any(is_number(cell) for cell in first):
+        return True
+    below = ([row[j] for row in rest if not is_missing(row[j])] for j in texts)
+    return any(cells and all(map(is_number, cells)) for cells in below)

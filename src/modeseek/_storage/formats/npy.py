@@ -1,0 +1,165 @@
+"""NPY: one array of numbers, with a row for each row and a column for each feature. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modeseek._storage.errors import DataError
+from modeseek._storage.formats.base import (
+    ChunkWriter,
+    Columns,
+    FileWriter,
+    InputFile,
+    NumericFormat,
+    OutputSpec,
+    Position,
+    Reader,
+    ReadOptions,
+    numbers_of,
+)
+from modeseek._storage.formats.registry import register_format
+from modeseek._storage.table import Table
+
+__all__ = ["Header", "Npy", "array_columns", "check_matrix", "read_header"]
+
+KINDS = {"c": "complex numbers", "U": "text", "S": "text", "V": "records"}
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+class Header(NamedTuple):
+    """Shape and type of an array in a file, and the number of bytes before its numbers."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype[Any]
+    offset: int
+
+    @property
+    def n_bytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def read_header(stream: IO[bytes], source: str, file_bytes: int) -> Header:
+    """Read the header of an NPY file of `file_bytes` bytes, before anything is allocated.
+
+    Raises
+    ------
+    DataError
+        If there is none, it declares Python objects, or another number of bytes than the file has.
+    """
+    try:
+        header = Header(*HEADERS[np.lib.format.read_magic(stream)](stream), stream.tell())
+    except Exception:  # NumPy and ast raise whatever the bytes lead them to
+        raise DataError(f"{source} cannot be read: {DAMAGED}") from None
+    if header.dtype.hasobject:
+        raise DataError(
+            f"{source} holds Python objects, which are never loaded (they could run code): save numbers, "
+            "array.astype(float)."
+        )
+    end = header.offset + header.n_bytes
+    if min(header.shape, default=0) < 0 or end > file_bytes:
+        raise DataError(f"{source} cannot be read: {DAMAGED}")
+    if end < file_bytes:
+        raise DataError(
+            f"{source} has {file_bytes - end:,} bytes behind its array: it is still being written, or holds several "
+            "arrays; save one array with numpy.save."
+        )
+    return header
+
+
+DAMAGED = "it is cut short or is no NumPy file; save it again with numpy.save or savez."
+
+
+def check_matrix(header: Header, source: str) -> tuple[int, int]:
+    """Return the numbers of rows and columns of an array of numbers; refuse other arrays."""
+    shape = header.shape
+    if header.dtype.kind not in "biuf":
+        held = KINDS.get(header.dtype.kind, "no numbers")
+        raise DataError(f"{source} holds {held} ({header.dtype}): save an array of real numbers.")
+    if len(shape) not in (1, 2):
+        raise DataError(f"{source} has shape {shape}: give rows and columns, such as array.reshape(len(array), -1).")
+    if not math.prod(shape):
+        raise DataError(f"{source} has shape {shape}, so it is empty: give at least one row.")
+    return shape[0], shape[1] if len(shape) == 2 else 1
+
+
+def array_columns(matrix: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the columns of a matrix as arrays that Arrow takes: in native byte order, and no long doubles."""
+    dtype = matrix.dtype.newbyteorder("=")
+    if dtype.kind == "f" and dtype.itemsize > 8:
+        dtype = np.dtype(np.float64)
+    # numbers beyond float64 become infinite, and are refused later with their place
+    with np.errstate(over="ignore", invalid="ignore"):
+        return [np.array(column, dtype) for column in matrix.T]
+
+
+class NpyReader(Reader):
+    """Rows of an array on the disk."""
+
+    def __init__(self, file: InputFile, options: ReadOptions):
+        super().__init__(file)
+        with file.open() as stream:
+            self._header = read_header(stream, file.name, self.stamp[0])
+        self._rows, width = check_matrix(self._header, file.name)
+        self.columns, self.size = tuple(f"x{j}" for j in range(width)), self._header.n_bytes
+        self._step = max(1, options.chunk_bytes // (8 * width))
+
+    def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
+        for low in range(start.at, self._rows, self._step):
+            high = min(low + self._step, self._rows)
+            columns = array_columns(self._mapped()[low:high])
+            table = Table.from_arrays(self.file.name, self.columns, columns, first_row=low)
+            yield table, Position(high, 0, high), self.size * high // self._rows
+
+    def _mapped(self) -> NDArray[Any]:
+        """Map the array, for one chunk only: pages that were read stay in memory as long as the map."""
+        if self.file.path is None:
+            raise DataError(f"{self.file.name} is not a regular file: give an NPY file by its name.")
+        shape, fortran, dtype, offset = self._header
+        mapped = np.memmap(self.file.path, dtype, "r", offset, shape, "F" if fortran else "C")
+        return mapped.reshape(len(mapped), -1)
+
+
+class NpyWriter(FileWriter):
+    """Rows of an array whose shape is known; positions are rows."""
+
+    def __init__(self, path: Path, spec: OutputSpec, at: int):
+        super().__init__(path, at)
+        shape = spec.n_rows, len(spec.columns)
+        np.lib.format.write_array_header_1_0(self.stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
+        self._at = at
+        self.stream.truncate(self.stream.tell() + 8 * shape[0] * shape[1])
+        self.stream.seek(8 * at * shape[1], 1)
+
+    def write(self, table: Table, added: Columns) -> int:
+        rows = numbers_of(table, added)
+        self.stream.write(rows.astype("<f8").tobytes())
+        self._at += len(rows)
+        return self._at
+
+
+class Npy(NumericFormat):
+    """NumPy's format for one array."""
+
+    name = "NPY"
+    suffixes = (".npy",)
+    magic = b"\x93NUMPY"
+
+    def open(self, file: InputFile, options: ReadOptions) -> Reader:
+        return NpyReader(file, options)
+
+    def write(self, path: Path, spec: OutputSpec, table: Table, added: Columns) -> None:
+        with path.open("wb") as stream:
+            np.save(stream, numbers_of(table, added), allow_pickle=False)
+
+    def writer(self, folder: Path, spec: OutputSpec, at: int) -> ChunkWriter:
+        return NpyWriter(folder / "rows.npy", spec, at)
+
+
+register_format(Npy())

@@ -1,0 +1,137 @@
+"""NPZ: an archive of arrays, of which one holds the rows. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modeseek._common.resources import check_memory
+from modeseek._storage.errors import DataError
+from modeseek._storage.formats.base import (
+    Columns,
+    InputFile,
+    NumericFormat,
+    OutputSpec,
+    Position,
+    Reader,
+    ReadOptions,
+    numbers_of,
+)
+from modeseek._storage.formats.npy import DAMAGED, Header, array_columns, check_matrix, read_header
+from modeseek._storage.formats.registry import register_format
+from modeseek._storage.table import Table
+
+__all__ = ["Archive", "Npz", "open_archive"]
+
+
+class Archive:
+    """The arrays of an NPZ file, by name.
+
+    Attributes
+    ----------
+    names : tuple of str
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, source: str):
+        members = [each for each in archive.infolist() if each.filename.endswith(".npy")]
+        self._archive, self._source = archive, source
+        self._members = {each.filename.removesuffix(".npy"): each for each in members}
+        self.names = tuple(self._members)
+
+    def header(self, name: str) -> Header:
+        """Read the shape and the type of an array."""
+        member, label = self._members[name], f"{self._source} array {name}"
+        with self._readable(name), self._archive.open(member) as stream:
+            return read_header(stream, label, member.file_size)
+
+    def array(self, name: str) -> NDArray[Any]:
+        """Read an array."""
+        header = self.header(name)
+        check_memory(header.n_bytes, f"{self._source} array {name}", "Save a smaller array.")
+        with self._readable(name), self._archive.open(self._members[name]) as stream:
+            return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+
+    @contextmanager
+    def _readable(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except DataError:
+            raise
+        except Exception:  # zipfile and zlib raise whatever the bytes lead them to
+            reason = "it is encrypted" if self._members[name].flag_bits & 1 else "the file is damaged"
+            raise DataError(f"{self._source} array {name} cannot be read: {reason}; save it again.") from None
+
+
+@contextmanager
+def open_archive(file: InputFile) -> Iterator[Archive]:
+    """Open an NPZ file."""
+    with file.open() as stream:
+        try:
+            archive = zipfile.ZipFile(stream)
+        except Exception:  # as above
+            raise DataError(f"{file.name} cannot be read: {DAMAGED}") from None
+        with archive:
+            yield Archive(archive, file.name)
+
+
+class NpzReader(Reader):
+    """The array `X` of an archive, or its only two-dimensional array; an array `columns` may name its columns."""
+
+    def __init__(self, file: InputFile, options: ReadOptions):
+        super().__init__(file)
+        with open_archive(file) as archive:
+            chosen = self._choose(archive)
+            width = check_matrix(archive.header(chosen), f"{file.name} array {chosen}")[1]
+            self._matrix = archive.array(chosen)
+            names = archive.array("columns") if "columns" in archive.names else np.zeros(0)
+        self.columns = tuple(f"x{j}" for j in range(width))
+        if names.shape == (width,) and names.dtype.kind == "U":
+            self.columns = tuple(str(name) for name in names)
+        self.size = self._matrix.nbytes
+
+    def _choose(self, archive: Archive) -> str:
+        if "X" in archive.names:
+            return "X"
+        shapes = {name: archive.header(name).shape for name in archive.names}
+        tables = [name for name, shape in shapes.items() if len(shape) == 2]
+        if len(tables) == 1:
+            return tables[0]
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items()) or "none"
+        raise DataError(
+            f"{self.file.name} must hold an array named X or exactly one two-dimensional array; "
+            f"its arrays are: {listed}. Save the data as X."
+        )
+
+    def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
+        rows = len(self._matrix)
+        columns = array_columns(self._matrix.reshape(rows, -1))
+        yield Table.from_arrays(self.file.name, self.columns, columns), Position(rows, 0, rows), self.size
+
+
+class Npz(NumericFormat):
+    """NumPy's archive of arrays. Archives are compressed as a whole, so they are not read or written in chunks."""
+
+    name = "NPZ"
+    suffixes = (".npz",)
+    magic = b"PK\x03\x04"
+    chunked = False
+
+    def open(self, file: InputFile, options: ReadOptions) -> Reader:
+        return NpzReader(file, options)
+
+    def write(self, path: Path, spec: OutputSpec, table: Table, added: Columns) -> None:
+        arrays = {"X": numbers_of(table, {}), "columns": np.array(table.columns, dtype=np.str_), **added}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            # not by numpy.savez, which takes names as keywords, of which `file` and `allow_pickle` are taken
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+register_format(Npz())

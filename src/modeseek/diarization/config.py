@@ -1,0 +1,49 @@
+"""Constants of the speaker search that are not parameters of `diarize`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULT_CONFIG", "DiarizationConfig"]
+
+
+@dataclass(frozen=True)
+class DiarizationConfig:
+    """Constants that shape the result of the speaker search.
+
+    Attributes
+    ----------
+    max_clustered : int
+        Largest number of windows that ModeSeek clusters; of more, every m-th is used.
+    max_linkage_windows : int
+        Largest number of windows that average linkage clusters. The distances between all pairs are stored.
+    min_linkage_windows : int
+        With fewer windows, average linkage is not tried.
+    min_linkage_stability : float
+        The partition by average linkage is used only if its stability is at least this large. Groups of overlapping
+        windows or of single words have a lower stability.
+    linkage_counts : int
+        Number of cluster counts for which the silhouette is computed.
+    refined_linkage_counts : int
+        Number of further cluster counts, between the neighbours of the best.
+    linkage_subsamples : int
+        Number of random subsamples that measure the stability.
+    linkage_subsample_fraction : float
+        Fraction of the windows in each subsample.
+    unclustered_confidence : float
+        Factor on the confidence of windows that were too short to be clustered, and of windows whose nearest clustered
+        window has another speaker.
+    """
+
+    max_clustered: int = 20_000
+    max_linkage_windows: int = 1_000
+    min_linkage_windows: int = 6
+    min_linkage_stability: float = 0.9
+    linkage_counts: int = 40
+    refined_linkage_counts: int = 12
+    linkage_subsamples: int = 8
+    linkage_subsample_fraction: float = 0.7
+    unclustered_confidence: float = 0.5
+
+
+DEFAULT_CONFIG = DiarizationConfig()

@@ -1,0 +1,166 @@
+"""The functions `diarize` and `find_turns`: embeddings and segments in, turns out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from modeseek._common.types import Array
+from modeseek._common.validation import check_number
+from modeseek.diarization.embeddings import EmbeddingTransform, check_embeddings
+from modeseek.diarization.pyannote_import import import_pyannote
+from modeseek.diarization.speaker_search import Speakers, SpeakerSearch
+from modeseek.diarization.turns import Turn, check_segments, make_turns, speaker_names, to_annotation, trim_windows
+
+__all__ = ["Diarization", "diarize", "find_turns"]
+
+
+@dataclass(frozen=True, eq=False)
+class Diarization:
+    """The turns of a recording, with the confidence in each.
+
+    Attributes
+    ----------
+    turns : list of Turn
+        Start, end, speaker and confidence, in temporal order.
+    times : (n, 2) array
+        Start and end of the given segments.
+    trimmed : (n, 2) array
+        The segments without their overlaps.
+    speakers : Speakers
+        Speaker and confidence of each segment, and how the number of speakers was determined.
+    uri : str or None
+        Name of the recording.
+    """
+
+    turns: list[Turn]
+    times: Array
+    trimmed: Array
+    speakers: Speakers
+    uri: str | None = None
+
+    @property
+    def annotation(self) -> Any:
+        """The turns as a `pyannote.core.Annotation`."""
+        return to_annotation(self.turns, self.uri)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the speakers, by label."""
+        return speaker_names(self.speakers.n_speakers)
+
+
+def diarize(
+    embeddings: ArrayLike,
+    segments: Any,
+    *,
+    uri: str | None = None,
+    num_speakers: int | None = None,
+    min_speakers: int | None = None,
+    max_speakers: int | None = None,
+    min_duration: float = 0.5,
+    overlapping: str = "cut",
+    center: bool = False,
+    components: int | None = None,
+    whiten: bool = False,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Any:
+    """Determine who speaks when, from embeddings of windows of speech.
+
+    Parameters
+    ----------
+    embeddings : array-like of shape (n, d)
+        A speaker embedding for each window. Only the directions of the rows matter.
+    segments : array-like of shape (n, 2), or iterable of objects with `start` and `end`
+        Start and end of each window in seconds. Windows may overlap.
+    uri : str, optional
+        Name of the recording.
+    num_speakers, min_speakers, max_speakers : int, optional
+        The number of speakers, or bounds on it, if known. If no partition satisfies them, the nearest one is used.
+    min_duration : float, default=0.5
+        Windows shorter than this, in seconds, are not clustered. They are assigned to the nearest speaker, with a
+        confidence of at most 0.5. If fewer than three windows are longer, all windows are clustered.
+    overlapping : {"cut", "keep"}, default="cut"
+        "cut" divides overlapping windows in the middle of the overlap. "keep" leaves them whole, for segments that
+        are turns.
+    center : bool, default=False
+        Subtract the mean of the unit rows.
+    components : int, optional
+        Number of principal components to keep.
+    whiten : bool, default=False
+        Scale the principal components to equal variance.
+    random_state : int or None, default=0
+        Seed. The same seed gives the same turns.
+    n_jobs : int, optional
+        Number of threads of the neighbour search.
+    verbose : int, default=0
+        1 shows progress.
+
+    Returns
+    -------
+    pyannote.core.Annotation
+        `find_turns` returns the same turns with their confidence.
+
+    Raises
+    ------
+    ImportError
+        If pyannote.core is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> voices = np.eye(8)[[0, 0, 0, 0, 3, 3, 3, 3, 0, 0, 0, 0]] + rng.normal(0, 0.1, (12, 8))
+    >>> windows = [(float(second), second + 1.0) for second in range(12)]
+    >>> for segment, _, speaker in diarize(voices, windows).itertracks(yield_label=True):
+    ...     print(segment.start, segment.end, speaker)
+    0.0 4.0 SPEAKER_00
+    4.0 8.0 SPEAKER_01
+    8.0 12.0 SPEAKER_00
+    """
+    import_pyannote("core")  # fail before the computation, not after
+    transform = EmbeddingTransform(center, components, whiten)
+    search = SpeakerSearch(num_speakers, min_speakers, max_speakers, transform, random_state, n_jobs, verbose)
+    found = find_turns(embeddings, segments, search, uri=uri, min_duration=min_duration, overlapping=overlapping)
+    return found.annotation
+
+
+def find_turns(
+    embeddings: ArrayLike,
+    segments: Any,
+    search: SpeakerSearch | None = None,
+    *,
+    uri: str | None = None,
+    min_duration: float = 0.5,
+    overlapping: str = "cut",
+) -> Diarization:
+    """Determine who speaks when, with the confidence of each turn; does not need pyannote.
+
+    Parameters
+    ----------
+    embeddings : array-like of shape (n, d)
+    segments : array-like of shape (n, 2), or iterable of objects with `start` and `end`
+    search : SpeakerSearch, optional
+        Number of speakers, transformation of the embeddings, seed.
+    uri : str, optional
+    min_duration : float, default=0.5
+    overlapping : {"cut", "keep"}, default="cut"
+        These parameters have the same meaning as in `diarize`.
+
+    Returns
+    -------
+    Diarization
+    """
+    rows = check_embeddings(embeddings)
+    times = check_segments(segments, len(rows))
+    check_number("min_duration", min_duration, strict=False)
+    # a window of 0.5 s may be 12.3 - 11.8, slightly below 0.5
+    short = times[:, 1] - times[:, 0] < min_duration - 1e-9
+    trimmed = trim_windows(times, overlapping)
+    speakers = (search or SpeakerSearch()).find(rows, times, short)
+    turns = make_turns(trimmed, speakers.labels, speakers.confidence, speaker_names(speakers.n_speakers))
+    return Diarization(turns, times, trimmed, speakers, uri)

@@ -1,0 +1,121 @@
+"""Validation of embeddings, and their transformation before they are compared by direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modeseek._common.types import Array, IntArray
+from modeseek._common.validation import check_integer
+
+__all__ = ["UNIT_LENGTH", "EmbeddingTransform", "check_embeddings", "mean_directions", "nearest_direction"]
+
+
+@dataclass(frozen=True)
+class EmbeddingTransform:
+    """Transformation of embeddings before they are clustered.
+
+    Rows are scaled to unit length, centred and projected if the fields say so, and scaled to unit length again.
+
+    Attributes
+    ----------
+    center : bool
+        Subtract the mean. This helps if all embeddings have similar directions. It hurts if most of the speech comes
+        from one speaker, whose direction is then close to the mean.
+    components : int, optional
+        Keep this number of principal components of the centred rows.
+    whiten : bool
+        Scale the principal components to equal variance.
+    min_variance_ratio : float
+        Principal components with a smaller share of the largest variance are rounding errors and are dropped.
+
+    Examples
+    --------
+    >>> EmbeddingTransform().apply(np.array([[3.0, 4.0], [0.0, 2.0]]))
+    array([[0.6, 0.8], [0. , 1. ]])
+    >>> EmbeddingTransform(components=1).apply(np.array([[3.0, 4.0], [0.0, 2.0], [0.0, 1.0]])).shape
+    (3, 1)
+    """
+
+    center: bool = False
+    components: int | None = None
+    whiten: bool = False
+    min_variance_ratio: float = 1e-6
+
+    def apply(self, embeddings: Array) -> Array:
+        """Return the transformed rows, in the precision of `embeddings`."""
+        rows = _unit(embeddings)
+        if not (self.center or self.whiten or self.components is not None):
+            return rows
+        rows = rows - rows.mean(axis=0)
+        if self.whiten or self.components is not None:
+            rows = self._project(rows)
+        return _unit(rows)
+
+    def _project(self, rows: Array) -> Array:
+        # the covariance matrix does not grow with the number of rows
+        variances, directions = np.linalg.eigh(np.asarray(rows.T @ rows, dtype=np.float64) / len(rows))
+        variances, directions = variances[::-1], directions[:, ::-1]
+        count = int((variances > self.min_variance_ratio * variances[0]).sum()) if variances[0] > 0 else 1
+        if self.components is not None:
+            count = min(check_integer("components", self.components, low=1), count)
+        directions = directions[:, :count]
+        if self.whiten:
+            directions = directions / np.sqrt(np.maximum(variances[:count], np.finfo(np.float64).tiny))
+        return rows @ directions.astype(rows.dtype)
+
+
+UNIT_LENGTH = EmbeddingTransform()
+
+
+def check_embeddings(embeddings: ArrayLike) -> Array:
+    """Return valid embeddings as float32 or float64 of shape (n, d); error messages name the first invalid row."""
+    try:
+        rows = np.asarray(embeddings)
+    except ValueError:
+        raise ValueError("embeddings must be rows of the same length: give an array of shape (n, d).") from None
+    if rows.dtype.kind not in "biuf":
+        raise TypeError(f"embeddings must be real numbers; got {rows.dtype}: give an array of shape (n, d).")
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise ValueError(
+            f"embeddings must have shape (n, d), one row per window; got {rows.shape}."
+            + (" PyannoteClustering takes arrays of shape (chunks, speakers, d)." if rows.ndim == 3 else "")
+        )
+    if rows.dtype not in (np.float32, np.float64):
+        # sums of squares lose digits in 16 bits
+        rows = rows.astype(np.float32 if rows.dtype == np.float16 else np.float64)
+    finite = np.isfinite(rows).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            f"row {int(np.argmin(finite))} of embeddings (counted from 0) has NaN or infinity; there are "
+            f"{int((~finite).sum()):,} such rows: remove them and their segments."
+        )
+    zero = ~rows.any(axis=1)
+    if zero.any():
+        raise ValueError(
+            f"row {int(np.argmax(zero))} of embeddings (counted from 0) is all zeros and has no direction: remove the "
+            "row and its segment."
+        )
+    return rows
+
+
+def mean_directions(rows: Array, labels: IntArray) -> Array:
+    """Return the mean direction of the rows of each label, as unit vectors."""
+    order = np.argsort(labels, kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(labels))[:-1])
+    return _unit(np.add.reduceat(rows[order], starts, axis=0))
+
+
+def nearest_direction(rows: Array, directions: Array) -> IntArray:
+    """Return the index of the closest direction for each unit row."""
+    block = max(1, (1 << 22) // max(1, len(directions)))
+    parts = [(rows[i : i + block] @ directions.T).argmax(axis=1) for i in range(0, len(rows), block)]
+    return np.concatenate(parts).astype(np.intp)
+
+
+def _unit(rows: Array) -> Array:
+    # a row may have length 0 after centring, and then stays as it is
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(length > 0, length, 1)
