@@ -408,7 +408,7 @@ def test_bad_arrays(value, tmp_path):
     np.save(tmp_path / "a.npy", np.array([1j, 2]))
     refused("complex numbers", "cluster", tmp_path / "a.npy")
     np.save(tmp_path / "a.npy", np.empty((0, 2)))
-    refused("nothing in it", "cluster", tmp_path / "a.npy")
+    refused("it is empty", "cluster", tmp_path / "a.npy")
     assert inside(tmp_path) == ["a.npy"]
 
 
@@ -485,7 +485,7 @@ def test_bad_usage(options, message, data, tmp_path):
         (["-o", "{0}/no/out.csv"], "there is no folder"),
         (["-o", "{0}"], "it is a folder"),
         (["-o", "{0}/out.cvs"], "unknown ending '.cvs'. Did you mean '.csv'?"),
-        (["-o", "{0}/out.npy"], "column 'name' is not numeric, and NumPy files hold numbers only"),
+        (["-o", "{0}/out.npy"], "column 'name' is not numeric, and NPY holds numbers only"),
         (["--plot", "{0}/out.pgn"], "unknown ending '.pgn'. Did you mean '.png'?"),
         (["--plot", "{0}/no/out.png"], "there is no folder"),
         (["--json", "{0}/out.csv"], "Known: .json"),
