@@ -29,7 +29,7 @@ def make(path: Path, n: int) -> None:
 
 
 def model() -> DoublyStochasticMeanShift:
-    return DoublyStochasticMeanShift(0.5, 3.0, 1.5, summary="grid", random_state=0)
+    return DoublyStochasticMeanShift(0.5, 3.0, 1.5, sketch="grid", random_state=0)
 
 
 def read(path: str, start: int) -> np.ndarray:

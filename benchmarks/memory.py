@@ -30,14 +30,14 @@ METHODS = ("DSMS", "DSMS, 4 chains", "SMS", "BMS", "MS", "ModeSeek")
 def model_of(name: str, n: int) -> Any:
     from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 
-    few = {"max_updates": n, "summary": None, "max_time": 60.0}
+    few = {"max_updates": n, "sketch": None, "max_time": 60.0}
     return {
         "DSMS": DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0, **few),
         "DSMS, 4 chains": DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0, n_chains=4, **few),
         "SMS": StochasticMeanShift(1.0, random_state=0, **few),
         "BMS": BlurringMeanShift(1.0, **few),
         "MS": MeanShift(1.0, max_iter=2),
-        "ModeSeek": ModeSeek(random_state=0, summary=None),
+        "ModeSeek": ModeSeek(random_state=0, sketch=None),
     }[name]
 
 

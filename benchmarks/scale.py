@@ -39,7 +39,7 @@ REPEATS = 3
 # seconds
 LIMIT = 1800
 JOBS = str(Path(__file__))
-METHODS = ("DSMS, summary", "DSMS, exact", "hdbscan", "scikit-learn MeanShift, bin seeding")
+METHODS = ("DSMS, sketch", "DSMS, exact", "hdbscan", "scikit-learn MeanShift, bin seeding")
 
 
 def errors(folder: Path) -> list[dict[str, Any]]:
@@ -52,9 +52,9 @@ def errors(folder: Path) -> list[dict[str, Any]]:
         if data.X.shape[1] > 6 or data.prep != "std":
             continue
         X = prepared(data.X, data.prep)
-        exact = DoublyStochasticMeanShift(random_state=0, summary=None).fit(X)
+        exact = DoublyStochasticMeanShift(random_state=0, sketch=None).fit(X)
         h = {"h_min": exact.h_min_, "h_inf": exact.h_inf_, "h_max": exact.h_max_}
-        other = DoublyStochasticMeanShift(**h, random_state=1, summary=None).fit(X)
+        other = DoublyStochasticMeanShift(**h, random_state=1, sketch=None).fit(X)
         row = {
             "set": data.name,
             "n": len(X),
@@ -62,11 +62,11 @@ def errors(folder: Path) -> list[dict[str, Any]]:
             "seeds": adjusted_rand_score(exact.labels_, other.labels_),
         }
         for resolution in RESOLUTIONS:
-            found = DoublyStochasticMeanShift(**h, random_state=0, summary="grid", resolution=resolution).fit(X)
+            found = DoublyStochasticMeanShift(**h, random_state=0, sketch="grid", resolution=resolution).fit(X)
             row[f"ari {resolution:g}"] = adjusted_rand_score(exact.labels_, found.labels_)
-            row[f"cells {resolution:g}"] = len(found.summary_.points)
+            row[f"cells {resolution:g}"] = len(found.sketch_.points)
             row[f"moved {resolution:g}"] = displacement(exact, found)
-        even = DoublyStochasticMeanShift(**h, random_state=0, summary="grid", order="even").fit(X)
+        even = DoublyStochasticMeanShift(**h, random_state=0, sketch="grid", order="even").fit(X)
         row["even"] = adjusted_rand_score(exact.labels_, even.labels_)
         rows.append(row)
         print(data.name, [round(row[f"ari {each:g}"], 3) for each in RESOLUTIONS], flush=True)
@@ -102,9 +102,9 @@ def one_size(path: str) -> dict[str, float]:
     """Summarise, fit and label a memory-mapped file in blocks; times, cells, updates and the largest memory."""
     from modeseek import DoublyStochasticMeanShift
 
-    model = DoublyStochasticMeanShift(random_state=0, summary="grid")
+    model = DoublyStochasticMeanShift(random_state=0, sketch="grid")
     warm = np.random.default_rng(0).normal(size=(3000, 2)).astype(np.float32)
-    DoublyStochasticMeanShift(random_state=0, summary="grid").fit(warm).predict(warm)
+    DoublyStochasticMeanShift(random_state=0, sketch="grid").fit(warm).predict(warm)
     n = len(np.load(path, mmap_mode="r"))
     start = time.perf_counter()
     for block in blocks(path, n):
@@ -121,8 +121,8 @@ def one_size(path: str) -> dict[str, float]:
         "summarise": summarised - start,
         "fit": fitted - summarised,
         "label": ended - fitted,
-        "cells": len(model.summary_.points),
-        "resolution": model.summary_.resolution,
+        "cells": len(model.sketch_.points),
+        "resolution": model.sketch_.resolution,
         "updates": model.n_updates_,
         "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10,
         "clusters": model.n_clusters_,
@@ -138,9 +138,9 @@ def one_method(method: str) -> dict[str, Any]:
     data = DATA["2-D"]
     X, y = make_blobs(100_000, centers=10, center_box=(-data.box, data.box), random_state=0)
     if method.startswith("DSMS"):
-        kind = "grid" if "summary" in method else None
-        modeseek.DoublyStochasticMeanShift(random_state=0, summary=kind).fit(X[:2000])  # compiles
-        model: Any = modeseek.DoublyStochasticMeanShift(random_state=0, summary=kind)
+        kind = "grid" if "sketch" in method else None
+        modeseek.DoublyStochasticMeanShift(random_state=0, sketch=kind).fit(X[:2000])  # compiles
+        model: Any = modeseek.DoublyStochasticMeanShift(random_state=0, sketch=kind)
     elif method == "hdbscan":
         import hdbscan
 

@@ -114,7 +114,7 @@ def _tiffs() -> Iterator[bytes]:
 def _models() -> Iterator[bytes]:
     rows = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0], [0.0, 0.1], [5.0, 5.2]])
     fitted = [MeanShift(1.0, record="all", cluster_all=False), BlurringMeanShift(1.0), MeanShift(1.0, seeds=rows[:1])]
-    fitted += [StochasticMeanShift(1.0, random_state=0, summary=way) for way in ("grid", "sample")]
+    fitted += [StochasticMeanShift(1.0, random_state=0, sketch=way) for way in ("grid", "sample")]
     fitted += [StochasticMeanShift(1.0, random_state=0, n_chains=2), DoublyStochasticMeanShift(0.5, 1, random_state=0)]
     models = [ModeSeek(), ModeSeek(random_state=0).fit(rows), *(each.fit(rows) for each in fitted)]
     models.append(StochasticMeanShift(1.0, random_state=0).partial_fit(rows))

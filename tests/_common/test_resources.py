@@ -134,7 +134,7 @@ def test_too_much_is_refused_with_the_figure_and_the_alternative(name):
         pytest.raises(NotEnoughMemory, match=r"400 rows in 3 dimensions needs about .* and 0\.1 MB") as e,
     ):
         fresh.fit(X)
-    assert "summary=" in str(e.value)
+    assert "sketch=" in str(e.value)
     assert "float32" in str(e.value)
     assert "Dask" in str(e.value)
     assert not hasattr(fresh, "labels_")
@@ -143,12 +143,12 @@ def test_too_much_is_refused_with_the_figure_and_the_alternative(name):
     assert "float32" not in str(e.value)
 
 
-def test_rows_that_are_summarised_need_less(monkeypatch):
-    """What every row of a million would take is refused, and the summary is not."""
-    model = StochasticMeanShift(1.0, random_state=0, summary="grid")
+def test_a_sketch_needs_less_memory(monkeypatch):
+    """A fit of a million rows is refused; a fit of their sketch is not."""
+    model = StochasticMeanShift(1.0, random_state=0, sketch="grid")
     n = 10**6
     with limit_memory(1e9), pytest.raises(NotEnoughMemory, match="1,000,000 rows"):
-        StochasticMeanShift(1.0, summary=None)._fit_data(np.empty((n, 2)), np.ones(n), None, None)
+        StochasticMeanShift(1.0, sketch=None)._fit_data(np.empty((n, 2)), np.ones(n), None, None)
     with limit_memory(4e8):
         model.fit(rows(3000, 2))
     with limit_memory(1e7), pytest.raises(NotEnoughMemory, match="partial_fit"):

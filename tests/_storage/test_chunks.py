@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._storage import (
+    ChunkWriter,
     DataError,
     OutputSpec,
     SourceChangedError,
     WorkFolder,
     check_writable,
     open_chunks,
-    open_writer,
     read_table,
     write_table,
 )
@@ -191,11 +191,11 @@ def test_any_line_ends_give_the_same_rows_in_chunks(data, tmp_path_factory):
     chunks = open_chunks([path], chunk_bytes=data.draw(st.integers(1, 60)))
     assert cells_of(chunks) == cells
     (path.parent / "work").mkdir()
-    spec = OutputSpec(len(rows), (*chunks.columns, "cluster"))
-    writer, labels = open_writer("o.csv", path.parent / "work", spec, 0), np.arange(len(rows))
+    spec, labels = OutputSpec(len(rows), chunks.columns, ("cluster",)), np.arange(len(rows))
+    writer = ChunkWriter(str(path.parent / "o.csv"), path.parent / "work", spec, 0)
     for chunk in chunks.read():
         writer.write(chunk.table, {"cluster": labels[chunk.after.row - chunk.table.n_rows : chunk.after.row]})
-    writer.finish(str(path.parent / "o.csv"))
+    writer.finish()
     back = read_table(path.parent / "o.csv")
     assert [column.tolist() for column in back.cells] == [*cells, [str(label) for label in labels]]
 
@@ -262,10 +262,11 @@ def test_types_of_text_in_parquet(tmp_path, cells, kind, values, parts):
         chunks = open_chunks([tmp_path / "a.csv"], chunk_bytes=1)
         found = [chunk.table.contents() for chunk in chunks.read()]
         contents = tuple(functools.reduce(operator.or_, column) for column in zip(*found, strict=True))
-        writer = open_writer("b.parquet", tmp_path, OutputSpec(len(cells), ("c", "x"), contents), 0)
+        spec = OutputSpec(len(cells), ("c", "x"), contents=contents)
+        writer = ChunkWriter(str(tmp_path / "b.parquet"), tmp_path, spec, 0)
         for chunk in chunks.read():
             writer.write(chunk.table, {})
-        writer.finish(str(tmp_path / "b.parquet"))
+        writer.finish()
     column = pq.read_table(tmp_path / "b.parquet").column("c")
     assert (column.type, column.to_pylist()) == (kind, values)
 
@@ -306,20 +307,18 @@ def test_what_is_written_by_blocks(files, name, target):
     write_table(whole, files / f"whole{target}", {"cluster": labels})
     folder = files / "work"
     folder.mkdir()
-    spec = check_writable(whole, target)._replace(columns=(*chunks.columns, "cluster"))
+    spec = check_writable(whole, target)._replace(added=("cluster",))
     at = 0
     for number, chunk in enumerate(chunks.read()):
-        writer = open_writer(str(files / target), folder, spec, at)
+        writer = ChunkWriter(str(files / target), folder, spec, at)
         first = chunk.after.row - chunk.table.n_rows
         position = writer.write(chunk.table, {"cluster": labels[first : chunk.after.row]})
-        writer.close()
         if number == 1:  # killed after it wrote, before anybody knew: it is written again
-            writer = open_writer(str(files / target), folder, spec, at)
+            writer = ChunkWriter(str(files / target), folder, spec, at)
             position = writer.write(chunk.table, {"cluster": labels[first : chunk.after.row]})
-            writer.close()
         at = position
     assert number > 1
-    open_writer(str(files / target), folder, spec, at).finish(str(files / target))
+    ChunkWriter(str(files / target), folder, spec, at).finish()
     one, other = read_table(files / target), read_table(files / f"whole{target}")
     assert one.columns == other.columns
     assert [c.tolist() for c in one.cells] == [c.tolist() for c in other.cells]
@@ -329,11 +328,16 @@ def test_what_is_written_by_blocks(files, name, target):
         assert one.data.schema == other.data.schema
 
 
-def test_a_writer_misses_what_is_gone(tmp_path):
-    spec = OutputSpec(3, ("a",))
-    for target in ("o.csv", "o.npy", "o.parquet"):
-        with pytest.raises(DataError):
-            open_writer(target, tmp_path, spec, 2)
+def test_a_writer_misses_what_is_gone(files):
+    chunks = open_chunks([files / "a.csv"], chunk_bytes=4000)
+    writer = ChunkWriter(str(files / "o.csv"), files, OutputSpec(300, chunks.columns), 0)
+    with pytest.raises(DataError, match="is missing"):
+        ChunkWriter("o.csv", files, OutputSpec(300, chunks.columns), 2)
+    for chunk in list(chunks.read())[1:]:
+        writer.write(chunk.table, {})
+    with pytest.raises(DataError, match=r"rows-0.*of 300 rows"):
+        writer.finish()
+    assert not (files / "o.csv").exists()
 
 
 def test_a_state_is_whole_or_the_one_before(tmp_path):

@@ -184,11 +184,11 @@ def test_a_name_that_is_not_there():
         modeseek.ModeSeeker  # noqa: B018
 
 
-def test_summaries_by_the_command(folder):
+def test_sketches_by_the_command(folder):
     path = str(folder / "ok.csv")
-    status, _, err = call("cluster", path, "--algorithm", "dsms", "--summary", "cells")
+    status, _, err = call("cluster", path, "--algorithm", "dsms", "--sketch", "cells")
     assert status == 2
-    assert "summary must be one of 'auto', 'grid', 'sample'; got 'cells'" in err
-    assert call("cluster", path, "--algorithm", "dsms", "--summary", "grid", "--resolution", "0.05")[0] == 0
-    assert call("cluster", path, "--summary", "none")[0] == 0
+    assert "sketch must be one of 'auto', 'grid', 'sample'; got 'cells'" in err
+    assert call("cluster", path, "--algorithm", "dsms", "--sketch", "grid", "--resolution", "0.05")[0] == 0
+    assert call("cluster", path, "--sketch", "none")[0] == 0
     assert "--algorithm dsms, sms, bms or ms" in call("cluster", path, "--resolution", "0.05")[2]

@@ -65,13 +65,13 @@ def assert_same(model, back) -> None:
 MODELS = {
     "automatic": DoublyStochasticMeanShift(random_state=0),
     "chains": DoublyStochasticMeanShift(0.2, 1.6, 0.6, n_chains=3, random_state=0, record="all"),
-    "grid": StochasticMeanShift(0.6, random_state=0, summary="grid", min_cluster_size=3),
+    "grid": StochasticMeanShift(0.6, random_state=0, sketch="grid", min_cluster_size=3),
     "local": StochasticMeanShift(0.6, random_state=np.int64(3), local_scale=True, order="reshuffled"),
     "blurring": BlurringMeanShift(0.6, metric="cosine", record=Record(clumps=2)),
     "climbing": MeanShift(0.6, cluster_all=False, profile="flat"),
     "seeds": MeanShift(0.6, seeds=X[:5], bin_seeding=True, record=["clumps", "gap"]),
     "listed": MeanShift(2.0, seeds=[[0.0, 0.0], [1.0, 2.0]]),
-    "sample": MeanShift(0.6, summary="sample"),
+    "sample": MeanShift(0.6, sketch="sample"),
     "modes": ModeSeek(random_state=0),
     "few": ModeSeek(random_state=0, n_clusters=2, metric="cosine"),
 }

@@ -12,6 +12,7 @@ from modeseek.meanshift.chains import (
     Outcome,
     Record,
     Stopping,
+    Sweeps,
     as_record,
     blurring,
     doubly_stochastic,
@@ -347,6 +348,57 @@ def test_a_wrong_kind_of_record():
 def test_nothing_recorded_when_nothing_is_asked(space):
     trace = run(stochastic(space, 0.6, seed=0), Stopping(0.1), record=Record(h=None, shift=None)).trace
     assert trace.h is trace.shift is trace.objective is None
+
+
+def test_the_iterator_yields_the_states_of_the_run(space):
+    def make():
+        return doubly_stochastic(space, Shrinking(0.2, 1.6, 0.6), seed=2)
+
+    whole, sweeps, chain = run(make(), Stopping(0.05)), Sweeps(make(), Stopping(0.05)), make()
+    state = chain.init()
+    for number, (found, info) in enumerate(sweeps, 1):
+        state, expected = chain.sweep(state)
+        assert_array_equal(found.points, state.points)
+        assert_array_equal(info.bandwidths, expected.bandwidths)
+        assert sweeps.sweeps == number
+        assert sweeps.state is found
+    assert sweeps.outcome is whole.outcome is Outcome.CERTIFIED
+    assert_array_equal(sweeps.result().trace.h.values, whole.trace.h.values)
+    assert sweeps.result().sweeps == whole.sweeps
+    with pytest.raises(StopIteration):
+        next(sweeps)
+
+
+@pytest.mark.parametrize("name", ["sms", "dsms", "batches", "reshuffled", "scaled", "bms", "ms"])
+def test_sweeps_in_parts_end_where_whole_sweeps_end(name, space):
+    whole, seen = run(make_chains(space)[name], Stopping(0.04, max_sweeps=8)), []
+    sizes = iter([1, 2, 3, 5, 8, 13, 21, 34] * 1000)
+    sweeps = Sweeps(make_chains(space)[name], Stopping(0.04, max_sweeps=8), part_size=lambda: next(sizes))
+    for state, info in sweeps:
+        seen.append((info.sweeps, state.k, state.points))
+    assert [sweep for sweep, *_ in seen].count(1) == whole.sweeps
+    assert len(seen) > whole.sweeps or name in ("bms", "ms")
+    assert (np.diff([k for _, k, _ in seen]) > 0).all()
+    result = sweeps.result()
+    assert_array_equal(result.state.points, whole.state.points)
+    assert_array_equal(result.state.last_shift, whole.state.last_shift)
+    assert_array_equal(result.trace.h.values, whole.trace.h.values)
+    assert_array_equal(result.trace.shift.values, whole.trace.shift.values)
+    assert (result.state.k, result.state.h, result.outcome) == (whole.state.k, whole.state.h, whole.outcome)
+
+
+def test_a_loop_of_your_own_can_stop_and_be_continued(space):
+    chain = doubly_stochastic(space, Shrinking(0.2, 1.6, 0.6), seed=2)
+    sweeps = Sweeps(chain, Stopping(0.05), record=Record.nothing())
+    for state, _ in sweeps:
+        if state.k >= 3 * len(space.points):
+            break
+    result = sweeps.result()
+    assert (result.outcome, result.sweeps) == (Outcome.INTERRUPTED, 3)
+    assert result.trace.h is result.trace.shift is None
+    assert next(sweeps, None) is None
+    rest = run(chain, Stopping(0.05), start=result.state)
+    assert_array_equal(rest.state.points, run(chain, Stopping(0.05)).state.points)
 
 
 def test_callbacks_see_every_sweep(space):

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from inputs import states
 from modeseek import MeanShift
 from modeseek._common.neighbors import nearest
-from modeseek.meanshift.chains import Outcome, Stopping, algorithms, make_problem, mean_shift, run, scout_paths
+from modeseek.meanshift.chains import ClimbConfig, Outcome, Stopping, make_problem, mean_shift, run, scout_paths
 from modeseek.meanshift.engines.brute import BruteWorkspace
 from modeseek.meanshift.engines.masses import mass_within
 from modeseek.meanshift.objective import kernel_mass
@@ -72,43 +72,38 @@ def test_together_is_alone_on_ugly_data(state):
 
 @pytest.mark.parametrize("many", [0, 10**9])
 @pytest.mark.parametrize("profile", TOL)
-def test_a_chain_that_knows_nothing_goes_on_alike(profile, many, monkeypatch):
+def test_a_new_chain_continues_from_any_state(profile, many):
     """What is remembered from sweep to sweep saves comparisons and must change nothing."""
-    monkeypatch.setattr(algorithms, "PATHS_FROM", many)
-    space = make_problem(BLOBS, profile=profile)
+    space, config = make_problem(BLOBS, profile=profile), ClimbConfig(scouts_from=many)
 
     def make():
-        return mean_shift(space, 2.0, tol=TOL[profile])
+        return mean_shift(space, 2.0, tol=TOL[profile], config=config)
 
     chain, state = make(), make().init()
     for _ in range(1000):
-        if chain.frozen(state):
+        if chain.arrived(state).all():
             break
         (next_state, info), (fresh_state, fresh_info) = chain.sweep(state), make().sweep(state)
         assert_array_equal(next_state.points, fresh_state.points)
         assert_array_equal(next_state.last_shift, fresh_state.last_shift)
         assert (next_state.k, info.largest_shift) == (fresh_state.k, fresh_info.largest_shift)
         state = next_state
-    assert chain.frozen(state)
+    assert chain.arrived(state).all()
 
 
 @pytest.mark.parametrize("many", [0, 10**9])
-def test_the_order_of_climbers_changes_nothing(rng, many, monkeypatch):
-    monkeypatch.setattr(algorithms, "PATHS_FROM", many)
+def test_the_order_of_climbers_changes_nothing(rng, many):
+    config = ClimbConfig(scouts_from=many)
     space, order = make_problem(BLOBS), rng.permutation(len(BLOBS))
     ends = [
-        run(mean_shift(space, 2.0, tol=1e-4, queries=queries), Stopping(0.5)).state.points
+        run(mean_shift(space, 2.0, tol=1e-4, queries=queries, config=config), Stopping(0.5)).state.points
         for queries in (BLOBS, BLOBS[order])
     ]
     assert_array_equal(ends[0][order], ends[1])
 
 
-@pytest.fixture
-def few_are_many(monkeypatch):
-    """Let some go ahead however few the climbers are."""
-    monkeypatch.setattr(algorithms, "PATHS_FROM", 0)
-
-
+# scouts climb first even if there are few climbers
+WITH_SCOUTS = ClimbConfig(scouts_from=0)
 # a long ridge and a bent one, where ways run together early
 RIDGES = np.concatenate(
     [
@@ -120,13 +115,13 @@ RIDGES = np.concatenate(
 
 @pytest.mark.parametrize("profile", ["biweight", "quadweight"])
 @pytest.mark.parametrize(("data", "at_most"), [(BLOBS, 0.9), (RIDGES, 0.7)])
-def test_paths_give_what_climbing_alone_gives(data, at_most, profile, few_are_many, monkeypatch):
+def test_paths_give_what_climbing_alone_gives(data, at_most, profile, monkeypatch):
     h, tol, space = 2.0, 1e-4, make_problem(data, profile=profile, engine="brute")
     alone, _ = climb_alone(space, h, tol)
     rows = counted(monkeypatch)
     together = run(mean_shift(space, h, tol=tol, most_steps=0), Stopping(h / 4)).state
     without, rows[:] = sum(rows), []
-    behind = run(mean_shift(space, h, tol=tol), Stopping(h / 4)).state
+    behind = run(mean_shift(space, h, tol=tol, config=WITH_SCOUTS), Stopping(h / 4)).state
     assert_allclose(behind.points, alone, atol=20 * tol * h)
     assert_array_equal(components(behind.points, h / 4), components(alone, h / 4))
     assert sum(rows) <= at_most * without
@@ -139,36 +134,36 @@ def test_paths_give_what_climbing_alone_gives(data, at_most, profile, few_are_ma
 def test_paths_on_ugly_data(state):
     space, tol = make_problem(state.points, state.weights), 1e-6
     alone, _ = climb_alone(space, state.h, tol)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(algorithms, "PATHS_FROM", 0)
-        patch.setattr(scout_paths, "SCOUTS", 1.0)
-        chain = mean_shift(space, state.h, tol=tol, most_steps=10**5)
-        behind = run(chain, Stopping(state.h / 4, max_sweeps=10**5)).state
+    config = ClimbConfig(scouts_from=0, scouts_per_root=1.0)
+    chain = mean_shift(space, state.h, tol=tol, most_steps=10**5, config=config)
+    behind = run(chain, Stopping(state.h / 4, max_sweeps=10**5)).state
     assert (behind.last_shift <= tol * state.h).all()
     assert_array_equal(components(behind.points, state.h / 4), components(alone, state.h / 4))
 
 
 @pytest.mark.parametrize("profile", ["flat", "gaussian"])
-def test_weights_that_jump_know_no_paths(profile, few_are_many):
+def test_weights_that_jump_know_no_paths(profile):
     space = make_problem(BLOBS, profile=profile)
-    ends = [run(mean_shift(space, 2.0, tol=1e-3, most_steps=most), Stopping(0.5)).state for most in (0, 300)]
+    chains = [mean_shift(space, 2.0, tol=1e-3, most_steps=most, config=WITH_SCOUTS) for most in (0, 300)]
+    ends = [run(chain, Stopping(0.5)).state for chain in chains]
     assert_array_equal(ends[0].points, ends[1].points)
     assert ends[0].k == ends[1].k
 
 
-def test_who_goes_ahead_and_does_not_arrive_leaves_no_path(few_are_many):
+def test_who_goes_ahead_and_does_not_arrive_leaves_no_path():
     space = make_problem(BLOBS)
-    states_ = [run(mean_shift(space, 2.0, tol=1e-4, most_steps=most), Stopping(0.5)).state for most in (0, 3)]
+    chains = [mean_shift(space, 2.0, tol=1e-4, most_steps=most, config=WITH_SCOUTS) for most in (0, 3)]
+    states_ = [run(chain, Stopping(0.5)).state for chain in chains]
     assert_array_equal(states_[0].points, states_[1].points)
     with pytest.warns(ConvergenceWarning):
         model = MeanShift(2.0, max_iter=3).fit(BLOBS)
     assert model.n_iter_ == 3
 
 
-def test_ctrl_c_while_some_go_ahead(few_are_many, monkeypatch):
+def test_ctrl_c_while_some_go_ahead(monkeypatch):
     space = make_problem(BLOBS, engine="brute")
-    whole = run(mean_shift(space, 2.0, tol=1e-4), Stopping(0.5)).state
-    chain, original, calls = mean_shift(space, 2.0, tol=1e-4), BruteWorkspace.shift_all, []
+    whole = run(mean_shift(space, 2.0, tol=1e-4, config=WITH_SCOUTS), Stopping(0.5)).state
+    chain, original, calls = mean_shift(space, 2.0, tol=1e-4, config=WITH_SCOUTS), BruteWorkspace.shift_all, []
 
     def interrupted(self, queries, h):
         calls.append(len(queries))
@@ -193,7 +188,7 @@ def two_ways(ends):
         return ChainState(points, 4.0, state.k + 2, np.ones(2)), SweepInfo(np.ones(1), 0.0)
 
     start = ChainState(np.array([[9.0], [1.0]]), 4.0, 0, np.full(2, np.inf))
-    return scout_paths.walk(sweep, lambda state: np.full(2, state.k < 6), start, 1e-3, 10)
+    return scout_paths.record_paths(sweep, lambda state: np.full(2, state.k < 6), start, 1e-3, 10)
 
 
 @pytest.mark.parametrize(("ends", "entered"), [([[5.5], [5.5]], [0, 1, 2]), ([[2.0], [8.0]], [0, 2])])
@@ -213,11 +208,11 @@ def test_cells_that_share_a_hash_are_told_apart(monkeypatch):
 
 
 def test_scouts_are_spread_over_all_climbers():
-    chosen = scout_paths.choose_scouts(np.arange(10_000)[::-1])
+    chosen = scout_paths.choose_scouts(np.arange(10_000)[::-1], 4.0)
     assert len(chosen) == 400
     assert (chosen[0], chosen[-1]) == (9999, 0)
     assert np.ptp(np.diff(chosen)) <= 1
-    assert_array_equal(scout_paths.choose_scouts(np.arange(5)), np.arange(5))
+    assert_array_equal(scout_paths.choose_scouts(np.arange(5), 4.0), np.arange(5))
 
 
 def test_equal_seeds_cost_one(monkeypatch):

@@ -40,7 +40,7 @@ def test_labels_are_those_of_memory(estimator, points, tmp_path, monkeypatch):
     scaled = Scaling.fit(X, standardize=True).apply(X)
     with pytest.warns() if isinstance(estimator, ModeSeek) else nullcontext():
         kind = "auto" if isinstance(estimator, ModeSeek) else "grid"
-        own = clone(estimator).set_params(summary=kind).fit(scaled)
+        own = clone(estimator).set_params(sketch=kind).fit(scaled)
     assert table.cells[3].astype(int).tolist() == own.labels_.tolist()
     if own.result_.confidence is not None:
         assert table.columns[4] == "confidence"
@@ -154,7 +154,7 @@ KILLED = """
     streaming.LAYOUT_ROWS = sketch.LAYOUT_ROWS = 500
     streaming.Streaming._sample_rows = 300
     # loaded here once, not by each child
-    MeanShift(bandwidth=1.0, summary="grid").partial_fit([[0.0, 0.0]] * 500)
+    MeanShift(bandwidth=1.0, sketch="grid").partial_fit([[0.0, 0.0]] * 500)
     moments = [int(each) for each in sys.argv[1].split(",")]
     events = 0
 
@@ -233,6 +233,6 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
 
 def test_a_grid_counts_rows_without_a_pass_for_labels(points):
     seen = set()
-    result = cluster(points, estimator=mean_shift().set_params(summary="grid"), progress=lambda s: seen.add(s.name))
+    result = cluster(points, estimator=mean_shift().set_params(sketch="grid"), progress=lambda s: seen.add(s.name))
     assert LABELS not in seen
     assert result.sizes.tolist() == [250] * 4

@@ -9,9 +9,8 @@ import textwrap
 import numpy as np
 import pytest
 
-from modeseek._storage import DataError, WorkFolder
+from modeseek._storage import DataError, WorkFolder, writing
 from modeseek._storage.atomic import put_in_place
-from modeseek._storage.formats import base, parquet
 from modeseek.pipeline import DataOptions, PipelineInterrupted
 from modeseek.pipeline.resume import SKETCH
 from pipelines import At, X, cluster, interrupt, names
@@ -134,7 +133,7 @@ def test_a_refused_run_leaves_the_folder_of_the_other(points, tmp_path):
 
 ENTERED = """
     import os, sys
-    from modeseek._storage import DataError, WorkFolder
+    from modeseek._storage import DataError, WorkFolder, writing
 
     target, entries = sys.argv[1], 0
     while entries < 100:
@@ -179,8 +178,7 @@ def test_rows_are_private_while_they_are_made(tmp_path, monkeypatch, ending):
         assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
         put_in_place(made, target)
 
-    for module in (base, parquet):
-        monkeypatch.setattr(module, "put_in_place", watched)
+    monkeypatch.setattr(writing, "put_in_place", watched)
     umask = os.umask(0o022)
     try:
         for target in (private, new):

@@ -85,11 +85,11 @@ def test_rows_of_any_size_and_empty_parts(in_memory):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: modeseek.MeanShift(1.5, summary="grid"),
+        lambda: modeseek.MeanShift(1.5, sketch="grid"),
         lambda: modeseek.BlurringMeanShift(1.5, resolution=0.25),
         lambda: modeseek.StochasticMeanShift(1.5, resolution=0.25, random_state=1, n_chains=3),
         lambda: model(metric="cosine", h_min=0.1, h_inf=0.2, h_max=0.3),
-        lambda: modeseek.ModeSeek(summary="sample", random_state=0),
+        lambda: modeseek.ModeSeek(sketch="sample", random_state=0),
     ],
 )
 def test_every_estimator(make, monkeypatch):
@@ -109,7 +109,7 @@ def test_few_rows_are_fitted_as_in_memory(d):
     for X in (da.from_array(rows, chunks=(100, 1)), frame(rows, 4)):
         known, found = model(h_max=8.0).fit(rows), model(h_max=8.0).fit(X)
         np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
-        assert not hasattr(found, "summary_")
+        assert not hasattr(found, "sketch_")
 
 
 def test_many_dimensions_are_sampled(monkeypatch):
@@ -184,7 +184,7 @@ def test_what_cannot_be_had():
         model(local_scale=True).fit(X)
     with pytest.raises(TypeError, match=r"dask\.array or a dask\.dataframe"):
         model().fit(dask.delayed(np.zeros)((3, 2)))
-    with pytest.warns(modeseek._common.hints.AdviceWarning, match="summary=None"):
+    with pytest.warns(modeseek._common.hints.AdviceWarning, match="sketch=None"):
         modeseek.MeanShift(1.5).fit(X)
     with pytest.raises(ValueError, match="feature names"):
         model().fit(frame(blobs(500), 2)).predict(frame(blobs(500), 2).rename(columns={"x0": "other"}))
@@ -211,7 +211,7 @@ def test_what_is_sent_is_small():
     """Labels go with the cells' places, and not with the rows or the estimator."""
     fitted = model().fit(da.from_array(blobs(200_000), chunks=(50_000, 2)))
     sent = [task for key, task in dict(fitted.labels_.dask).items() if "labeller" in str(key)]
-    assert 0 < sum(len(pickle.dumps(task)) for task in sent) < 40 * len(fitted.summary_.points) + 10_000
+    assert 0 < sum(len(pickle.dumps(task)) for task in sent) < 40 * len(fitted.sketch_.points) + 10_000
 
 
 def test_told_apart_without_dask():

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._storage.atomic import atomic_path
-from modeseek._storage.errors import DataError
+from modeseek._storage.atomic import PRIVATE, atomic_path, create, put_in_place
+from modeseek._storage.errors import DataError, WriteError
 from modeseek._storage.formats import STANDARD_STREAM, OutputSpec, format_of
-from modeseek._storage.formats.base import ChunkWriter
-from modeseek._storage.formats.delimited import StandardOutput, output_delimiter, write_rows
+from modeseek._storage.formats.delimited import output_delimiter, write_rows
 from modeseek._storage.table import Table
 
-__all__ = ["check_chunk_target", "check_writable", "open_writer", "write_table"]
+__all__ = ["ChunkWriter", "check_chunk_target", "check_writable", "write_table"]
 
 
 def write_table(
@@ -43,22 +43,21 @@ def write_table(
     """
     for name in extra:
         table.check_free(name)
-    spec = check_writable(table, path)._replace(columns=(*table.columns, *extra), guard=guard)
-    added = {name: np.asarray(values) for name, values in extra.items()}
+    spec = check_writable(table, path)._replace(added=tuple(extra), guard=guard)
+    chunk = _with_columns(table, extra)
     if os.fspath(path) == STANDARD_STREAM:
-        write_rows(sys.stdout, spec, table, added)
+        write_rows(sys.stdout, spec, [chunk])
         return
     with atomic_path(path) as part:
-        format_of(path).write(part, spec, table, added)
+        format_of(path).write(part, spec, [chunk])
 
 
 def check_writable(table: Table, path: str | os.PathLike[str]) -> OutputSpec:
     """Raise a `DataError` if the format of a file cannot hold the columns of a table; return how to write them."""
     format_, name = format_of(path), os.fspath(path)
     contents = table.contents() if format_.needs_contents(table.delimiter) else ()
-    spec = OutputSpec(
-        table.n_rows, table.columns, contents, output_delimiter(Path(name).suffix.lower(), table.delimiter)
-    )
+    delimiter = output_delimiter(Path(name).suffix.lower(), table.delimiter)
+    spec = OutputSpec(table.n_rows, table.columns, (), contents, delimiter)
     format_.check_contents(name, spec)
     return spec
 
@@ -71,14 +70,78 @@ def check_chunk_target(path: str) -> None:
         )
 
 
-def open_writer(target: str, folder: Path | None, spec: OutputSpec, at: int) -> ChunkWriter:
-    """Return a writer of chunks for a target. It keeps its files in `folder` and continues at position `at`.
+class ChunkWriter:
+    """Writes a file chunk by chunk. After a kill, another writer continues behind the last complete chunk.
+
+    Each chunk is a file in the work folder until `finish` joins them. Text for standard output is written at once.
+
+    Parameters
+    ----------
+    target : str
+        The file to write; "-" is standard output.
+    folder : Path or None
+        The work folder, unless the target is standard output.
+    spec : OutputSpec
+    at : int
+        Number of chunks that were written before.
 
     Raises
     ------
     DataError
-        If what was written up to `at` no longer exists.
+        If one of these chunks is missing.
     """
-    if target == STANDARD_STREAM or folder is None:
-        return StandardOutput(spec)
-    return format_of(target).writer(folder, spec, at)
+
+    def __init__(self, target: str, folder: Path | None, spec: OutputSpec, at: int):
+        self._target, self._folder, self._spec, self._at = target, folder, spec, at
+        if not all(self._part(number).exists() for number in range(at)):
+            raise DataError(f"a part in '{folder}' is missing.")
+
+    def _part(self, number: int) -> Path:
+        assert self._folder is not None
+        return self._folder / f"rows-{number:07d}.arrow"
+
+    def write(self, table: Table, added: Mapping[str, ArrayLike]) -> int:
+        """Write a chunk with added columns; return the number of chunks written so far."""
+        from pyarrow.feather import write_feather
+
+        chunk = _with_columns(table, added)
+        if self._folder is None:
+            write_rows(sys.stdout, self._spec, [chunk], header=not self._at)
+        else:
+            with atomic_path(self._part(self._at), PRIVATE) as part:
+                write_feather(chunk, str(part))
+        self._at += 1
+        return self._at
+
+    def finish(self) -> None:
+        """Join the chunks, and move the complete file to its place in one step."""
+        if self._folder is None:
+            return
+        whole = self._folder / f"rows{Path(self._target).suffix.lower()}"
+        try:
+            whole.unlink(missing_ok=True)
+            create(whole, PRIVATE)
+            format_of(self._target).write(whole, self._spec, self._chunks())
+        except OSError as error:
+            raise WriteError(whole, error) from error
+        put_in_place(whole, self._target)
+
+    def _chunks(self) -> Iterator[Any]:
+        from pyarrow.feather import read_table
+
+        rows = 0
+        for number in range(self._at):
+            chunk = read_table(str(self._part(number)))
+            rows += len(chunk)
+            yield chunk
+        if rows != self._spec.n_rows:
+            raise DataError(f"'{self._part(0)}' and the following files hold {rows:,} of {self._spec.n_rows:,} rows.")
+
+
+def _with_columns(table: Table, added: Mapping[str, ArrayLike]) -> Any:
+    import pyarrow as pa
+
+    data = table.data
+    for name, values in added.items():
+        data = data.append_column(name, pa.array(np.asarray(values)))
+    return data

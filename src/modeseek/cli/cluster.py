@@ -125,8 +125,8 @@ def _given(options: ClusterOptions) -> dict[str, Any]:
     if "nu" in given:
         with suppress(ValueError):
             given["nu"] = float(given["nu"])
-    if given.get("summary") == "none":
-        given["summary"] = None
+    if given.get("sketch") == "none":
+        given["sketch"] = None
     return given
 
 

@@ -92,7 +92,7 @@ class ClusterOptions:
         Smaller clusters become noise, with label -1. Default: 1.
     chains : N
         Run N chains and return their consensus, with a confidence for each row (dsms, sms). Default: 1.
-    summary : auto|grid|sample|none
+    sketch : auto|grid|sample|none
         Cluster a sketch: weighted points that stand for many rows. auto: above 50,000 rows (modeseek: 100,000).
         Default: auto.
     seed : N
@@ -160,7 +160,7 @@ class ClusterOptions:
     max_clusters: Annotated[int | None, Option(METHOD)] = None
     min_cluster_size: Annotated[int | None, Option(METHOD)] = None
     chains: Annotated[int | None, Option(METHOD)] = None
-    summary: Annotated[str | None, Option(METHOD)] = None
+    sketch: Annotated[str | None, Option(METHOD)] = None
     seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
     jobs: Annotated[int | None, Option(RUN)] = None
     restart: Annotated[bool, Option(RUN, "--restart")] = False

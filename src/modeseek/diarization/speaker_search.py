@@ -155,7 +155,7 @@ class SpeakerSearch:
             n_clusters=self.num_speakers,
             min_clusters=None if self.num_speakers else self.min_speakers,
             max_clusters=None if self.num_speakers else self.max_speakers,
-            summary=None,
+            sketch=None,
             random_state=seed,
             n_jobs=self.n_jobs,
             verbose=self.verbose,

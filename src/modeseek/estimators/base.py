@@ -97,13 +97,6 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
         with self._progress() as watch:
             return index.labels[index.find(rows, self.n_jobs, watch)]
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; `deep` includes those of nested estimators."""
-        params: dict[str, Any] = super().get_params(deep)
-        if "summary" in params:  # the attribute is the table of clusters too
-            params["summary"] = vars(self)["summary"]
-        return params
-
     @property
     def memberships_(self) -> Array:
         """Membership of each row in each cluster; computed on access, since it may be large."""

@@ -38,7 +38,7 @@ class BlurringMeanShift(ChainClusterer):
         Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "grid", "sample"} or None, default="auto"
+    sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
@@ -65,8 +65,8 @@ class BlurringMeanShift(ChainClusterer):
     ----------
     labels_, cluster_centers_, n_clusters_, points_, outcome_, partition_, n_updates_, engine_, trace_
         As in `DoublyStochasticMeanShift`.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights and the width of its cells.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
 
@@ -88,7 +88,7 @@ class BlurringMeanShift(ChainClusterer):
         max_updates: int | None = None,
         max_time: float | None = None,
         min_cluster_size: int = 1,
-        summary: str | None = "auto",
+        sketch: str | None = "auto",
         resolution: float = 1 / 16,
         engine: str = "auto",
         n_jobs: int | None = None,
@@ -106,7 +106,7 @@ class BlurringMeanShift(ChainClusterer):
         self.max_updates = max_updates
         self.max_time = max_time
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.resolution = resolution
         self.engine = engine
         self.n_jobs = n_jobs

@@ -80,7 +80,7 @@ def _data_maker(
     if kind == "auto" and getattr(estimator, "local_scale", False):
         raise ValueError(
             "local_scale=True is measured between rows, and these stay with Dask's workers: "
-            'take summary="sample", or fit X.compute() if memory has room for it.'
+            'take sketch="sample", or fit X.compute() if memory has room for it.'
         )
     present = first.rows if first.weights is None else first.rows[first.weights > 0]
     if len(first.rows) and not len(present):
@@ -90,8 +90,8 @@ def _data_maker(
         raise ValueError(NO_WEIGHT)
     if kind is None:
         warnings.warn(
-            f"{type(estimator).__name__} runs on a summary of the rows, which stay with Dask's workers: summary=None, "
-            'all rows, is for those in memory. summary="auto" takes one without this line.',
+            f"{type(estimator).__name__} runs on a sketch of the rows, which stay with Dask's workers: sketch=None, "
+            'all rows, is for those in memory. sketch="auto" takes one without this line.',
             AdviceWarning,
             stacklevel=caller_level(),
         )

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators.naming import TableAndOption
 from modeseek.estimators.result import FitResult
 from modeseek.sketches import is_dask
 
@@ -29,7 +28,7 @@ class Displayed:
 
     result_: FitResult
 
-    def _table(self) -> pd.DataFrame:
+    def summary(self) -> pd.DataFrame:
         """Return the clusters as a table of pandas: one row each, noise last as -1.
 
         Returns
@@ -52,8 +51,6 @@ class Displayed:
             names = [f"x{number}" for number in range(self.result_.centers.shape[1])]
         centers = pd.DataFrame(self.result_.centers, columns=[f"center_{name}" for name in names])
         return table.join(centers.reindex(labels).rename_axis("cluster"))
-
-    summary: Any = TableAndOption(_table)
 
     def _repr_html_inner(self) -> str:
         # scikit-learn's diagram, and below it what was found; its class has this method since 0.23

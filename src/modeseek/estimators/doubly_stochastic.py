@@ -65,7 +65,7 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "grid", "sample"} or None, default="auto"
+    sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
@@ -127,8 +127,8 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         Mean adjusted Rand index of the chains with the consensus.
     chain_labels_ : integer array of shape (n_chains, n_samples)
         Labels of each chain that counts; small clusters included.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights and the width of its cells.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights and the width of its cells.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -173,7 +173,7 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         max_time: float | None = None,
         n_chains: int | str = "auto",
         min_cluster_size: int = 1,
-        summary: str | None = "auto",
+        sketch: str | None = "auto",
         resolution: float = 1 / 16,
         engine: str = "auto",
         n_jobs: int | None = None,
@@ -200,7 +200,7 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         self.max_time = max_time
         self.n_chains = n_chains
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.resolution = resolution
         self.engine = engine
         self.n_jobs = n_jobs

@@ -88,7 +88,7 @@ class MeanShift(ChainClusterer):
         and of many, some go ahead and the others stop that close to their paths ("flat": they do not).
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "grid", "sample"} or None, default=None
+    sketch : {"auto", "grid", "sample"} or None, default=None
         Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
@@ -116,8 +116,8 @@ class MeanShift(ChainClusterer):
         As in `DoublyStochasticMeanShift`. Centres are modes, highest first with "flat", heaviest first otherwise.
     points_ : array
         Where each climber ended: one row for each row of X, or for each seed.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights and the width of its cells.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
     n_iter_ : int
@@ -145,7 +145,7 @@ class MeanShift(ChainClusterer):
         assign_labels: str = "basin",
         tol: float | None = None,
         min_cluster_size: int = 1,
-        summary: str | None = None,
+        sketch: str | None = None,
         resolution: float = 1 / 16,
         engine: str = "auto",
         verbose: int = 0,
@@ -166,7 +166,7 @@ class MeanShift(ChainClusterer):
         self.assign_labels = assign_labels
         self.tol = tol
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.resolution = resolution
         self.engine = engine
         self.verbose = verbose

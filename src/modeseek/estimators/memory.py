@@ -45,7 +45,7 @@ def fit_memory(estimator: Any, n: int, d: int, itemsize: int = 8) -> float:
     return need + _snapshots(estimator, n, d)
 
 
-def check_fit(estimator: Any, n: int, d: int, itemsize: int, *, summary: bool = False) -> None:
+def check_fit(estimator: Any, n: int, d: int, itemsize: int, *, sketch: bool = False) -> None:
     """Refuse a fit that needs more memory than there is, with the figure and the alternatives.
 
     Raises
@@ -53,17 +53,17 @@ def check_fit(estimator: Any, n: int, d: int, itemsize: int, *, summary: bool = 
     NotEnoughMemory
     """
     name = type(estimator).__name__
-    if summary:
+    if sketch:
         # rows are looked at once, and none of them is kept
         need = float(n) * (PER_ROW + 16 * d) + TABLE
-        what = f"a summary of {n:,} rows in {d:,} dimensions for {name}"
+        what = f"a sketch of {n:,} rows in {d:,} dimensions for {name}"
         instead = "Give them in batches, partial_fit(X) and finalize(), or as a Dask array (docs/how-to-dask.md)."
     else:
         need, what = fit_memory(estimator, n, d, itemsize), f"{name} of {n:,} rows in {d:,} dimensions"
         single = "" if itemsize == 4 else ", X.astype(np.float32)"
         kind = "auto" if hasattr(estimator, "engine") else "sample"
         instead = (
-            f'Take summary="{kind}" (weighted points that stand for the rows){single}, or a Dask array '
+            f'Take sketch="{kind}" (weighted points that stand for the rows){single}, or a Dask array '
             "(docs/how-to-dask.md); modeseek._common.resources.limit_memory(math.inf) tries all the same."
         )
     check_memory(need, what, instead)

@@ -54,7 +54,7 @@ class ModeSeek(BaseClusterer):
         Bounds on it.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "sample"} or None, default="auto"
+    sketch : {"auto", "sample"} or None, default="auto"
         Whether to look at a sample of 50,000 rows and give the others the label of the nearest. "auto" does so above
         100,000 rows and says so in a warning; None looks at every row.
     n_jobs : int, optional
@@ -95,8 +95,8 @@ class ModeSeek(BaseClusterer):
         Whether Ctrl-C came before the end, and what is here is the best so far: proposals are then judged by fewer
         thinnings, and where there were hardly any for it, `memberships_`, `confidence_` and `cluster_stability_` are
         not there.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -118,7 +118,7 @@ class ModeSeek(BaseClusterer):
         min_clusters: int | None = None,
         max_clusters: int | None = None,
         min_cluster_size: int = 1,
-        summary: str | None = "auto",
+        sketch: str | None = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -129,7 +129,7 @@ class ModeSeek(BaseClusterer):
         self.min_clusters = min_clusters
         self.max_clusters = max_clusters
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -139,8 +139,8 @@ class ModeSeek(BaseClusterer):
     _sample_rows: ClassVar[int] = 50_000
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
-        if self._kind() == "grid":
-            raise ValueError('summary="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
+        if self.sketch == "grid":
+            raise ValueError('sketch="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
         return FitSettings()
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:

@@ -278,7 +278,7 @@ class FitResult:
             "points_": self.points,
             "chain_labels_": self.chain_labels,
             "engine_": self.settings.engine,
-            "summary_": self.sketch,
+            "sketch_": self.sketch,
             **{f"{name}_": h for name, h in self.settings.bandwidths.items()},
         }
         if self.tree is not None:

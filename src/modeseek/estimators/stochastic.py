@@ -50,7 +50,7 @@ class StochasticMeanShift(RandomChainClusterer):
         runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
     min_cluster_size : int, default=1
         Clusters lighter than this become noise, label -1.
-    summary : {"auto", "grid", "sample"} or None, default="auto"
+    sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
@@ -82,8 +82,8 @@ class StochasticMeanShift(RandomChainClusterer):
         As in `DoublyStochasticMeanShift`.
     memberships_, confidence_, cluster_stability_, stability_, chain_labels_
         With several chains, as there.
-    summary_ : SketchPoints
-        Where a summary was taken: its points, their weights and the width of its cells.
+    sketch_ : SketchPoints
+        If the fit ran on a sketch: its points, their weights and the width of its cells.
     bandwidth_ : float
         The bandwidth in force.
 
@@ -109,7 +109,7 @@ class StochasticMeanShift(RandomChainClusterer):
         max_time: float | None = None,
         n_chains: int | str = "auto",
         min_cluster_size: int = 1,
-        summary: str | None = "auto",
+        sketch: str | None = "auto",
         resolution: float = 1 / 16,
         engine: str = "auto",
         n_jobs: int | None = None,
@@ -132,7 +132,7 @@ class StochasticMeanShift(RandomChainClusterer):
         self.max_time = max_time
         self.n_chains = n_chains
         self.min_cluster_size = min_cluster_size
-        self.summary = summary
+        self.sketch = sketch
         self.resolution = resolution
         self.engine = engine
         self.n_jobs = n_jobs

@@ -29,6 +29,7 @@ KINDS = ("auto", "grid", "sample")
 class Streaming:
     """Base of estimators that can run on a summary of their rows, whole or in batches."""
 
+    sketch: str | None = None
     resolution: float = 1 / 16
     n_jobs: int | None
     metric: str
@@ -92,7 +93,7 @@ class Streaming:
     def finalize(self) -> Self:
         """Cluster all rows that `partial_fit` has taken in; `predict` then labels any.
 
-        `labels_` and what else has an entry for each row are those of the summary's points, `summary_.points`. More
+        `labels_` and what else has an entry for each row are those of the sketch's points, `sketch_.points`. More
         batches may follow, and another `finalize`.
 
         Returns
@@ -118,7 +119,7 @@ class Streaming:
         kind = self._kind()
         whole = kind is None or (kind == "auto" and (len(rows) <= self._many or getattr(self, "local_scale", False)))
         n, d = rows.shape
-        check_fit(self, n, d, rows.itemsize, summary=not whole)
+        check_fit(self, n, d, rows.itemsize, sketch=not whole)
         placed, taken = self._placed(rows), slice(None) if (weights > 0).all() else weights > 0
         if kind is None or whole:
             points = self._followed(canonical_points(rows, weights, geometry), rows)
@@ -133,8 +134,8 @@ class Streaming:
         assert data.sketch is not None
         if kind == "auto":
             warnings.warn(
-                f"{type(self).__name__} runs on a summary: {data.sketch}. summary=None takes every row, however long "
-                'that takes; summary="grid" or "sample" takes one without this line.',
+                f"{type(self).__name__} runs on a sketch: {data.sketch}. sketch=None takes every row, however long "
+                'that takes; sketch="grid" or "sample" takes one without this line.',
                 AdviceWarning,
                 stacklevel=caller_level(),
             )
@@ -152,9 +153,7 @@ class Streaming:
         return FitData(points, settings, sketch, sketch_points=points.inverse)
 
     def _kind(self) -> str | None:
-        # not by the attribute, which is the table of clusters too
-        kind = vars(self).get("summary")
-        return None if kind is None else check_choice("summary", kind, KINDS)
+        return None if self.sketch is None else check_choice("sketch", self.sketch, KINDS)
 
     def _followed(self, points: Points, rows: Array) -> Points:
         """Let rows of weight 0 follow their nearest point."""

@@ -101,7 +101,7 @@ class Sweeping:
         self._last = state.last_shift.copy()
         self._longest = 0.0
         if self._workspace is None:
-            self._workspace = self.problem.open(state.points)
+            self._workspace = self.problem.open()
 
     @property
     def left(self) -> int:

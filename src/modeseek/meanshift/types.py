@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+
 from modeseek._common.types import Array, Geometry, IntArray
 
 __all__ = [
@@ -58,6 +60,11 @@ class ChainState(NamedTuple):
     k: int
     last_shift: Array
 
+    @classmethod
+    def initial(cls, points: Array, h: float) -> ChainState:
+        """Return the state before the first update."""
+        return cls(points, float(h), 0, np.full(len(points), np.inf))
+
 
 class SweepInfo(NamedTuple):
     """What happened in a sweep; reported, never fed back.
@@ -68,13 +75,13 @@ class SweepInfo(NamedTuple):
         The policy's draws h_{k+1}, ... in order, before any per-point scale.
     largest_shift : float
         The longest move of the sweep.
-    steps : int
-        Sweeps that these were: one, but where an engine goes on by itself.
+    sweeps : int
+        Number of sweeps that ended: 1, or more where an engine does several at once, or 0 within a sweep.
     """
 
     bandwidths: Array
     largest_shift: float
-    steps: int = 1
+    sweeps: int = 1
 
 
 class Ending(NamedTuple):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.types import Array, Stage
 from modeseek._storage import (
-    STANDARD_STREAM,
     Chunk,
     ChunkWriter,
     DataError,
@@ -25,7 +24,6 @@ from modeseek._storage import (
     check_writable,
     format_of,
     open_chunks,
-    open_writer,
 )
 from modeseek.estimators.streaming import resume_survey, survey_of, told_of
 from modeseek.pipeline.errors import PipelineInterrupted
@@ -63,8 +61,6 @@ def cluster_in_chunks(job: Job) -> PipelineResult:
             run.store.remove()
         raise
     finally:
-        if run.writer is not None:
-            run.writer.close()
         run.store.close()
 
 
@@ -75,8 +71,8 @@ class _ChunkedRun:
 
     def __init__(self, job: Job):
         self.job = job
-        if job.estimator.get_params(deep=False)["summary"] is None:
-            job.estimator.set_params(summary="auto")
+        if job.estimator.get_params(deep=False)["sketch"] is None:
+            job.estimator.set_params(sketch="auto")
         self.chunks = open_chunks(job.files, header=job.data.header, chunk_bytes=job.config.chunk_bytes)
         first = next(iter(self.chunks.read())).table
         self.selection = selected_columns(job.data, first)
@@ -106,14 +102,14 @@ class _ChunkedRun:
         fit = run_fit(job, estimator.finalize)
         if fit.interrupted:
             self._stop(state, "while the sketch was clustered")
-        self.notes += [*fit.notes, *job.note(Note(f"clustered by a sketch: {estimator.summary_}"))]
+        self.notes += [*fit.notes, *job.note(Note(f"clustered by a sketch: {estimator.result_.sketch}"))]
         state = self._label(state)
         assert state.scaling is not None
         shown = self._shown(state)
         result = make_result(job, self.names, state.scaling, state.tally, fit.seconds, self.notes)
         write_extras(job, result, shown, chunked=True)
         if self.writer is not None:
-            self.writer.finish(str(job.outputs.rows))
+            self.writer.finish()
         self.store.remove()
         return result
 
@@ -145,25 +141,19 @@ class _ChunkedRun:
                 if self.job.progress is not None:
                     self.job.progress(Stage(state.step, state.done, total, "bytes"))
                 if self.store.due():
-                    self._save(state)
+                    self.store.save(state)
             if state.first_digest not in ("", state.digest):
                 raise SourceChangedError(
                     self.chunks.readers[0].file.name if len(self.job.files) == 1 else self.job.title
                 )
-            self._save(state)
+            self.store.save(state)
         except KeyboardInterrupt:
             where = f"at {state.done / 1e6:,.1f} of {total / 1e6:,.1f} MB of the pass '{state.step}'"
             self._stop(state, where)
         return state
 
-    def _save(self, state: ResumeState) -> None:
-        if self.writer is not None:
-            with _WriteErrors(str(self.job.outputs.rows)):
-                self.writer.sync()
-        self.store.save(state)
-
     def _stop(self, state: ResumeState, where: str) -> NoReturn:
-        self._save(state)
+        self.store.save(state)
         raise PipelineInterrupted(None, where, resumable=self.store.path is not None)
 
     def _numbers(self, table: Table) -> Array:
@@ -208,7 +198,7 @@ class _ChunkedRun:
                     Note("the clusters differ from those of the earlier run, so that all rows are relabelled")
                 )
             state = start
-            self._save(state)
+            self.store.save(state)
         if target is None and fit.sketch.resolution is not None:
             # the cells of a grid count all rows
             tally = Tally().add(fit.labels, fit.confidence, fit.n_clusters, fit.sketch.weights)
@@ -226,11 +216,10 @@ class _ChunkedRun:
     def _open_writer(self, target: str, state: ResumeState) -> ChunkWriter:
         fit = self.job.estimator.result_
         added = added_columns(self.job, self.chunks.columns, fit.labels, fit.confidence)
-        columns, guard = (*self.chunks.columns, *added), self.job.outputs.guard_formulas
         assert self.spec is not None
-        spec = OutputSpec(state.rows, columns, state.contents, self.spec.delimiter, guard)
-        with _WriteErrors(target):
-            return open_writer(target, self.store.path, spec, state.output)
+        delimiter, guard = self.spec.delimiter, self.job.outputs.guard_formulas
+        spec = OutputSpec(state.rows, self.chunks.columns, tuple(added), state.contents, delimiter, guard)
+        return ChunkWriter(target, self.store.path, spec, state.output)
 
     def _label_chunk(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
         if state.tally.rows + len(numbers) > state.rows:
@@ -240,8 +229,7 @@ class _ChunkedRun:
         output = 0
         if self.writer is not None:
             added = added_columns(self.job, self.chunks.columns, found.labels, found.confidence)
-            with _WriteErrors(str(self.job.outputs.rows)):
-                output = self.writer.write(chunk.table, added)
+            output = self.writer.write(chunk.table, added)
         tally = state.tally.add(found.labels, found.confidence, fit.n_clusters)
         return replace(state, output=output, tally=tally)
 
@@ -258,17 +246,3 @@ class _ChunkedRun:
             self.notes += self.job.note(Note(text))
         table = Table.from_arrays(self.job.title, self.names, features.values.T)
         return Shown(table, features, rows, told_of(self.job.estimator, rows))
-
-
-class _WriteErrors:
-    """Turns an `OSError` of a writer into a `WriteError`; errors of standard output stay as they are."""
-
-    def __init__(self, target: str):
-        self._target = target
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, OSError) and self._target != STANDARD_STREAM:
-            raise WriteError(self._target, error) from error

@@ -109,7 +109,7 @@ def select_partition(
     check_memory(
         32.0 * len(labels) * k,
         f"how sure each of {len(labels):,} points is of {k:,} clusters",
-        'Give max_clusters, or take summary="sample".',
+        'Give max_clusters, or take sketch="sample".',
     )
     shares = memberships(labels, votes or [(np.arange(len(labels)), labels)], graph.weights).toarray()
     firm = cluster_stability(labels, votes, graph.weights)

@@ -106,8 +106,8 @@ class Sketch:
                 cells = cells.coarser()
         if kind == "grid" and cells is None:
             raise ValueError(
-                f'summary="grid" is for up to {MOST_DIMENSIONS} features: in more, a cell has hardly two rows in it. '
-                'Take summary="sample".'
+                f'sketch="grid" is for up to {MOST_DIMENSIONS} features: in more, a cell has hardly two rows in it. '
+                'Take sketch="sample".'
             )
         if cells is None or kind == "sample" or (kind == "auto" and (self.sample.whole or cells.side > WIDEST * h)):
             return SketchPoints(self.sample, self.sample.rows, self.sample.counts, None, self.weight)

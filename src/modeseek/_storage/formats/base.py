@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -13,14 +13,11 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._storage.atomic import PRIVATE, create, put_in_place
 from modeseek._storage.cells import Content, to_numbers
 from modeseek._storage.errors import DataError, SourceChangedError
 from modeseek._storage.table import Table
 
-__all__ = ["ChunkWriter", "FileWriter", "Format", "InputFile", "OutputSpec", "Position", "ReadOptions", "Reader"]
-
-Columns = Mapping[str, NDArray[Any]]
+__all__ = ["Format", "InputFile", "OutputSpec", "Position", "ReadOptions", "Reader"]
 
 
 class ReadOptions(NamedTuple):
@@ -152,7 +149,9 @@ class OutputSpec(NamedTuple):
     n_rows : int
         Number of rows.
     columns : tuple of str
-        Names of all columns, added ones at the end.
+        Names of the columns of the input.
+    added : tuple of str
+        Names of the columns that are added behind them.
     contents : tuple of Content
         What the columns of the input hold, if the format needs it; else empty.
     delimiter : str
@@ -163,64 +162,10 @@ class OutputSpec(NamedTuple):
 
     n_rows: int
     columns: tuple[str, ...]
+    added: tuple[str, ...] = ()
     contents: tuple[Content, ...] = ()
     delimiter: str = ","
     guard: bool = False
-
-
-class ChunkWriter(ABC):
-    """Writes an output file chunk by chunk. A later writer can continue behind the last complete chunk."""
-
-    @abstractmethod
-    def write(self, table: Table, added: Columns) -> int:
-        """Write a chunk with added columns; return the position after it."""
-
-    def sync(self) -> None:  # noqa: B027 (not every writer needs it)
-        """Flush what was written to the disk."""
-
-    def close(self) -> None:  # noqa: B027
-        """Close files."""
-
-    @abstractmethod
-    def finish(self, target: str) -> None:
-        """Move the complete file to its place, in one step."""
-
-
-class FileWriter(ChunkWriter):
-    """A writer to one growing file in the work folder.
-
-    Parameters
-    ----------
-    path : Path
-        The file. Names of files in the work folder begin with "rows".
-    at : int
-        The position to continue from; 0 begins a new file.
-    """
-
-    def __init__(self, path: Path, at: int):
-        self.path = path
-        if at and not path.exists():
-            raise DataError(f"'{path}' is missing.")
-        if not at:
-            new_file(path)
-        self.stream = path.open("r+b")
-
-    def sync(self) -> None:
-        self.stream.flush()
-        os.fsync(self.stream.fileno())
-
-    def close(self) -> None:
-        self.stream.close()
-
-    def finish(self, target: str) -> None:
-        self.close()
-        put_in_place(self.path, target)
-
-
-def new_file(path: Path) -> None:
-    """Replace a file, or a link, by an empty file that only its owner can read."""
-    path.unlink(missing_ok=True)
-    create(path, PRIVATE)
 
 
 class Format(ABC):
@@ -235,7 +180,7 @@ class Format(ABC):
     magic : bytes
         What files of this format begin with; empty if they have no common beginning.
     chunked : bool
-        Whether files can be read and written in chunks.
+        Whether files larger than memory can be read and written.
     """
 
     name: ClassVar[str]
@@ -248,12 +193,8 @@ class Format(ABC):
         """Open a file for reading."""
 
     @abstractmethod
-    def write(self, path: Path, spec: OutputSpec, table: Table, added: Columns) -> None:
-        """Write a whole table to an empty file."""
-
-    def writer(self, folder: Path, spec: OutputSpec, at: int) -> ChunkWriter:
-        """Return a writer that keeps its files in `folder` and continues at a position."""
-        raise DataError(f"{self.name} cannot be written in chunks.")
+    def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
+        """Write Arrow tables, which hold the columns of the input and the added ones, to an empty file."""
 
     def needs_contents(self, delimiter: str | None) -> bool:
         """Return whether `OutputSpec.contents` is needed for rows of a file with this delimiter (None: not text)."""
@@ -284,6 +225,6 @@ class NumericFormat(Format):
                 )
 
 
-def numbers_of(table: Table, added: Columns) -> NDArray[np.float64]:
-    """Return all columns, and added ones, as one array of float64."""
-    return np.column_stack([*(to_numbers(column)[0] for column in table.data.columns), *added.values()]).astype(float)
+def numbers_of(chunk: Any) -> NDArray[np.float64]:
+    """Return the columns of an Arrow table as one array of float64."""
+    return np.column_stack([to_numbers(column)[0] for column in chunk.columns])

@@ -7,10 +7,10 @@ not split at runs of blanks. So the csv module checks rows with quotes and finds
 from __future__ import annotations
 
 import csv
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from io import TextIOWrapper
+from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -19,26 +19,16 @@ import numpy as np
 from modeseek._common.types import IntArray
 from modeseek._storage.cells import is_missing, is_number, to_array
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import (
-    ChunkWriter,
-    Columns,
-    FileWriter,
-    Format,
-    InputFile,
-    OutputSpec,
-    Position,
-    Reader,
-    ReadOptions,
-)
+from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions
 from modeseek._storage.formats.dialect import WHITESPACE, Dialect, QuoteError, find_dialect, rows_of
 from modeseek._storage.formats.registry import register_format
 from modeseek._storage.table import Table
 
-__all__ = ["Delimited", "StandardOutput", "guarded", "output_delimiter", "write_rows"]
-
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # bytes from which delimiter and header are detected
 HEAD_BYTES = 1 << 23
+# rows that are formatted at once
+ROWS_TOGETHER = 1 << 14
 # separator of cells in rows that were split at blanks, which include it
 SEPARATOR = "\x1f"
 # how a cell begins that spreadsheets take for a formula
@@ -200,84 +190,28 @@ def _count_lines(data: bytes) -> int:
     return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
-class DelimitedWriter(FileWriter):
-    """Rows as text; positions are bytes."""
-
-    def __init__(self, path: Path, spec: OutputSpec, at: int):
-        super().__init__(path, at)
-        if at > path.stat().st_size:
-            self.close()
-            raise DataError(f"'{path}' is shorter than it was.")
-        # an interrupted run may have written part of another chunk
-        self.stream.truncate(at)
-        self.stream.seek(at)
-        self._text = TextIOWrapper(self.stream, encoding="utf-8", newline="")
-        self._spec, self._begun = spec, at > 0
-
-    def write(self, table: Table, added: Columns) -> int:
-        write_rows(self._text, self._spec, table, added, header=not self._begun)
-        self._begun = True
-        self._text.flush()
-        return self.stream.tell()
-
-
-class StandardOutput(ChunkWriter):
-    """Rows as text on standard output; nothing can continue from there."""
-
-    def __init__(self, spec: OutputSpec):
-        self._spec, self._begun = spec, False
-
-    def write(self, table: Table, added: Columns) -> int:
-        write_rows(sys.stdout, self._spec, table, added, header=not self._begun)
-        self._begun = True
-        return 0
-
-    def finish(self, target: str) -> None:
-        pass
-
-
-def write_rows(stream: TextIO, spec: OutputSpec, table: Table, added: Columns, *, header: bool = True) -> None:
-    """Write a table and added columns as delimited text."""
-    # before Python 3.13 a carriage return is quoted only if it is part of the line ends; bare, it would split the row
-    writer = csv.writer(_Newlines(stream), delimiter=spec.delimiter, lineterminator="\r\n")
-    guard = guarded if spec.guard else str
-    if header:
-        writer.writerow(map(guard, spec.columns))
+def write_rows(stream: TextIO, spec: OutputSpec, chunks: Iterable[Any], *, header: bool = True) -> None:
+    """Write Arrow tables as delimited text."""
+    names: list[Iterable[Any]] = [(name,) for name in (*spec.columns, *spec.added)]
     # tolist: Python's numbers print the shortest digits that read back as the same number
-    new = [each.tolist() for each in added.values()]
-    lines = None if spec.guard else _joined(table, new, spec.delimiter)
-    if lines is not None:
-        stream.writelines(f"{line}\n" for line in lines)
-        return
-    columns = [*(to_array(column).tolist() for column in table.data.columns), *new]
-    if spec.guard:
-        columns = [[guarded(cell) for cell in column] for column in columns]
-    writer.writerows(zip(*columns, strict=True))
+    parts = (chunk.slice(at, ROWS_TOGETHER) for chunk in chunks for at in range(0, len(chunk), ROWS_TOGETHER))
+    tables = ([to_array(column).tolist() for column in part.columns] for part in parts)
+    for columns in chain([names] if header else [], tables):
+        if spec.guard:
+            columns = [[guarded(cell) for cell in column] for column in columns]
+        rows = list(zip(*columns, strict=True))
+        # before Python 3.13 a carriage return is quoted only if it is part of the line ends; bare, it would split rows
+        text = _lines_of(rows, spec.delimiter)
+        if text.count("\r\n") == len(rows):
+            stream.write(text.replace("\r\n", "\n"))
+        else:
+            stream.writelines(f"{_lines_of([row], spec.delimiter)[:-2]}\n" for row in rows)
 
 
-def _joined(table: Table, added: list[list[Any]], delimiter: str) -> list[str] | None:
-    """Return the rows of a text file as lines, which is faster than by the csv module; None if a cell needs quotes."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if table.delimiter is None or any(len(each) != table.n_rows for each in added):
-        return None
-    columns = [*table.data.columns, *(pa.array(map(str, each), pa.string()) for each in added)]
-    lines = pc.binary_join_element_wise(*columns, delimiter)
-    found = pc.sum(pc.count_substring(lines, delimiter)).as_py()
-    if len(columns) == 1 or found != table.n_rows * (len(columns) - 1):
-        return None
-    return None if pc.any(pc.match_substring_regex(lines, r'["\r\n]')).as_py() else list(lines.to_pylist())
-
-
-class _Newlines:
-    """Takes rows that end in CR LF, and ends them in LF."""
-
-    def __init__(self, stream: TextIO):
-        self._stream = stream
-
-    def write(self, row: str) -> int:
-        return self._stream.write(f"{row[:-2]}\n")
+def _lines_of(rows: Sequence[tuple[Any, ...]], delimiter: str) -> str:
+    buffer = StringIO(newline="")
+    csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    return buffer.getvalue()
 
 
 def guarded(cell: Any) -> Any:
@@ -313,12 +247,9 @@ class Delimited(Format):
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
         return DelimitedReader(file, options)
 
-    def write(self, path: Path, spec: OutputSpec, table: Table, added: Columns) -> None:
+    def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
         with path.open("w", encoding="utf-8", newline="") as stream:
-            write_rows(stream, spec, table, added)
-
-    def writer(self, folder: Path, spec: OutputSpec, at: int) -> ChunkWriter:
-        return DelimitedWriter(folder / "rows.txt", spec, at)
+            write_rows(stream, spec, chunks)
 
 
 register_format(Delimited())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import (
-    ChunkWriter,
-    Columns,
-    FileWriter,
     InputFile,
     NumericFormat,
     OutputSpec,
@@ -126,24 +123,6 @@ class NpyReader(Reader):
         return mapped.reshape(len(mapped), -1)
 
 
-class NpyWriter(FileWriter):
-    """Rows of an array whose shape is known; positions are rows."""
-
-    def __init__(self, path: Path, spec: OutputSpec, at: int):
-        super().__init__(path, at)
-        shape = spec.n_rows, len(spec.columns)
-        np.lib.format.write_array_header_1_0(self.stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
-        self._at = at
-        self.stream.truncate(self.stream.tell() + 8 * shape[0] * shape[1])
-        self.stream.seek(8 * at * shape[1], 1)
-
-    def write(self, table: Table, added: Columns) -> int:
-        rows = numbers_of(table, added)
-        self.stream.write(rows.astype("<f8").tobytes())
-        self._at += len(rows)
-        return self._at
-
-
 class Npy(NumericFormat):
     """NumPy's format for one array."""
 
@@ -154,12 +133,13 @@ class Npy(NumericFormat):
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
         return NpyReader(file, options)
 
-    def write(self, path: Path, spec: OutputSpec, table: Table, added: Columns) -> None:
+    def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
+        shape = spec.n_rows, len(spec.columns) + len(spec.added)
         with path.open("wb") as stream:
-            np.save(stream, numbers_of(table, added), allow_pickle=False)
-
-    def writer(self, folder: Path, spec: OutputSpec, at: int) -> ChunkWriter:
-        return NpyWriter(folder / "rows.npy", spec, at)
+            header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(stream, header)
+            for chunk in chunks:
+                stream.write(numbers_of(chunk).astype("<f8").tobytes())
 
 
 register_format(Npy())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.resources import check_memory
+from modeseek._storage.cells import to_array
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import (
-    Columns,
     InputFile,
     NumericFormat,
     OutputSpec,
@@ -125,13 +125,17 @@ class Npz(NumericFormat):
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
         return NpzReader(file, options)
 
-    def write(self, path: Path, spec: OutputSpec, table: Table, added: Columns) -> None:
-        arrays = {"X": numbers_of(table, {}), "columns": np.array(table.columns, dtype=np.str_), **added}
+    def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
+        import pyarrow as pa
+
+        table = pa.concat_tables(chunks)
+        arrays = {name: to_array(table.column(name)) for name in spec.added}
+        names, X = np.array(spec.columns, np.str_), numbers_of(table.select(range(len(spec.columns))))
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             # not by numpy.savez, which takes names as keywords, of which `file` and `allow_pickle` are taken
-            for name, array in arrays.items():
+            for name, array in {"X": X, "columns": names, **arrays}.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+                    np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 register_format(Npz())

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from modeseek._storage.atomic import PRIVATE, atomic_path, put_in_place
 from modeseek._storage.cells import to_typed
-from modeseek._storage.errors import DataError, WriteError
-from modeseek._storage.formats.base import (
-    ChunkWriter,
-    Columns,
-    Format,
-    InputFile,
-    OutputSpec,
-    Position,
-    Reader,
-    ReadOptions,
-    new_file,
-)
+from modeseek._storage.errors import DataError
+from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions
 from modeseek._storage.formats.registry import register_format
 from modeseek._storage.table import Table
 
@@ -95,52 +84,6 @@ def _pandas_index(schema: Any) -> tuple[str, ...]:
     return tuple(name for name in names if name in schema.names) if isinstance(names, list) else ()
 
 
-def _output(spec: OutputSpec, table: Table, added: Columns) -> Any:
-    """Return a table with added columns; columns of text get the types that their contents allow."""
-    import pyarrow as pa
-
-    data = table.data
-    for j, content in enumerate(spec.contents):
-        data = data.set_column(j, data.column_names[j], to_typed(data.column(j), content))
-    for name, values in added.items():
-        data = data.append_column(name, pa.array(values))
-    return data
-
-
-class ParquetWriter(ChunkWriter):
-    """A file for each chunk, joined at the end; positions count these files."""
-
-    def __init__(self, folder: Path, spec: OutputSpec, at: int):
-        self._folder, self._spec, self._at = folder, spec, at
-        if not all(self._part(number).exists() for number in range(at)):
-            raise DataError(f"a part in '{folder}' is missing.")
-
-    def _part(self, number: int) -> Path:
-        return self._folder / f"rows-{number:07d}.parquet"
-
-    def write(self, table: Table, added: Columns) -> int:
-        import pyarrow.parquet as pq
-
-        with atomic_path(self._part(self._at), PRIVATE) as part:
-            pq.write_table(_output(self._spec, table, added), part)
-        self._at += 1
-        return self._at
-
-    def finish(self, target: str) -> None:
-        import pyarrow.parquet as pq
-
-        whole = self._folder / "rows.parquet"
-        try:
-            new_file(whole)
-            with pq.ParquetWriter(whole, pq.read_schema(self._part(0))) as writer:
-                for number in range(self._at):
-                    with pq.ParquetFile(self._part(number)) as part:
-                        writer.write_table(part.read())
-        except OSError as error:
-            raise WriteError(whole, error) from error
-        put_in_place(whole, target)
-
-
 class Parquet(Format):
     """Apache Parquet."""
 
@@ -154,13 +97,18 @@ class Parquet(Format):
     def needs_contents(self, delimiter: str | None) -> bool:
         return delimiter is not None
 
-    def write(self, path: Path, spec: OutputSpec, table: Table, added: Columns) -> None:
+    def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
         import pyarrow.parquet as pq
 
-        pq.write_table(_output(spec, table, added), path)
-
-    def writer(self, folder: Path, spec: OutputSpec, at: int) -> ChunkWriter:
-        return ParquetWriter(folder, spec, at)
+        writer = None
+        for chunk in chunks:
+            for j, content in enumerate(spec.contents):
+                # columns of text get the types that their contents allow
+                chunk = chunk.set_column(j, spec.columns[j], to_typed(chunk.column(j), content))
+            writer = pq.ParquetWriter(path, chunk.schema) if writer is None else writer
+            writer.write_table(chunk)
+        if writer is not None:
+            writer.close()
 
 
 register_format(Parquet())

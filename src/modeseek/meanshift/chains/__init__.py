@@ -2,15 +2,15 @@
 
 from modeseek.meanshift.chains.algorithms import (
     Chain,
-    Problem,
     blurring,
     doubly_stochastic,
-    make_problem,
     mean_shift,
     stochastic,
 )
 from modeseek.meanshift.chains.checkpoint import Checkpoint
-from modeseek.meanshift.chains.run import ChainResult, partition, run
+from modeseek.meanshift.chains.climbers import ClimbConfig
+from modeseek.meanshift.chains.problem import Problem, make_problem
+from modeseek.meanshift.chains.run import ChainResult, Sweeps, partition, run
 from modeseek.meanshift.chains.stopping import RULES, Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, RecordSpec, Series, Trace, as_record, rebuild_trace
 
@@ -19,12 +19,14 @@ __all__ = [
     "Chain",
     "ChainResult",
     "Checkpoint",
+    "ClimbConfig",
     "Outcome",
     "Problem",
     "Record",
     "RecordSpec",
     "Series",
     "Stopping",
+    "Sweeps",
     "Trace",
     "as_record",
     "blurring",

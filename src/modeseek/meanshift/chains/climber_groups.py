@@ -1,4 +1,4 @@
-"""Climbers that have come together climb as one."""
+"""Groups of climbers that have met and continue as one."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ __all__ = ["ClimberGroups"]
 
 
 class ClimberGroups:
-    """Who climbs with whom: climbers in one cell of a grid share their way from there on.
+    """Merges climbers that are in the same cell of a grid.
 
-    Only what the places say themselves is remembered: climbers that went on together are at one place. So a state that
-    was never seen here gives the same groups, only with more rows to compare.
+    Members of a group are at the same position. So groups can be recovered from any state, and what is remembered from
+    the last sweep only saves comparisons.
 
     Parameters
     ----------
     start : (m, d) array
-        Where climbers start.
+        Starting points of the climbers.
     side : float
         Side of a cell.
 
     Attributes
     ----------
     order : (m,) integer array
-        Climbers from the lexicographically first start to the last.
+        Climbers in the lexicographic order of their starting points. The first of a group leads it, whatever the order
+        in which climbers were given.
     """
 
     def __init__(self, start: Array, side: float):
         self._side = side
-        # who leads must not depend on the order in which climbers are given
-        in_order = bool((np.diff(start[:, 0]) > 0).all())
-        self.order = np.arange(len(start)) if in_order else np.lexsort(start.T[::-1])
+        sorted_already = bool((np.diff(start[:, 0]) > 0).all())
+        self.order = np.arange(len(start)) if sorted_already else np.lexsort(start.T[::-1])
         self._points: Array | None = None
         self._leader = np.arange(len(start))
 
     def leaders(self, points: Array, climbing: Array) -> tuple[IntArray, IntArray]:
-        """Tell who steps for whom.
+        """Return which climbers step, and which of them each climber follows.
 
         Parameters
         ----------
         points : (m, d) array
-            Where climbers are.
+            Current positions.
         climbing : (m,) array of bool
-            Who has not arrived.
+            Climbers that have not arrived.
 
         Returns
         -------
         steps : (s,) integer array
             The climbers that step, one for each cell.
         leader : (m,) integer array
-            Whom each climber follows; one that arrived alone follows itself.
+            The climber that each one follows; one that arrived alone follows itself.
         """
         everyone = np.arange(len(points))
         leader = self._leader if points is self._points else everyone
@@ -63,5 +63,5 @@ class ClimberGroups:
         return steps, joined[leader]
 
     def remember(self, points: Array, leader: IntArray) -> None:
-        """Keep the groups of a state, for the sweep that goes on from it."""
+        """Store the groups of a state for the sweep that continues from it."""
         self._points, self._leader = points, leader

@@ -1,38 +1,42 @@
-"""The only host loop: it runs any chain, watches it and says how it ended."""
+"""The loop that runs any chain: an iterator over sweeps, and a function that exhausts it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
+import numpy as np
+
 from modeseek._common.resources import TimeUp, limit_time
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek._common.types import Array
+from modeseek.meanshift.chains.algorithms import Chain, PartSize, Swept
 from modeseek.meanshift.chains.checkpoint import Checkpoint, ResumePoint, RunCheckpoint
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, Recorder, Trace
 from modeseek.meanshift.partition import Partition, read_off
-from modeseek.meanshift.types import Callback, ChainState
+from modeseek.meanshift.types import Callback, ChainState, SweepInfo
 
-__all__ = ["ChainResult", "partition", "run"]
+__all__ = ["ChainResult", "Sweeps", "partition", "run"]
 
 
 @dataclass(frozen=True)
 class ChainResult:
-    """What a run leaves behind.
+    """The result of a run.
 
     Attributes
     ----------
     state : ChainState
-        The last state; `run(..., start=state)` goes on from it.
+        The last state. `run(..., start=state)` continues from it.
     outcome : Outcome
-        How it ended.
+        Why the run ended.
     trace : Trace
-        What was recorded on the way.
+        The recorded quantities.
     sweeps : int
-        Sweeps since the first state of this run.
+        Number of sweeps, including those before a resumption from a checkpoint.
     seconds : float
-        Time it took.
+        Wall time of these sweeps.
     """
 
     state: ChainState
@@ -40,6 +44,148 @@ class ChainResult:
     trace: Trace
     sweeps: int
     seconds: float
+
+
+class Sweeps(Iterator[Swept]):
+    """Iterator over the sweeps of a run; yields (state, info) after each of them.
+
+    It applies the stopping rule, records the trace, saves checkpoints and handles interruption. Use `run` to go to the
+    end at once. Use the iterator to look at every state, or to stop the run for a reason of your own. For short runs
+    whose trace is not needed, `record=Record.nothing()` and a `Stopping` with `rule="shifts"` leave little more
+    than the sweeps themselves.
+
+    An interruption (Ctrl-C) or a time limit that is reached during a sweep ends the iteration. The incomplete sweep is
+    dropped, and `outcome` tells the reason. An interruption in the body of your own loop is raised there as usual.
+
+    Parameters
+    ----------
+    chain : Chain
+    stopping : Stopping
+    record : Record, optional
+        Quantities to record. Default: the bandwidths and the largest shifts.
+    callbacks : iterable of callables
+        Each is called as f(state, info) after every sweep. `KeyboardInterrupt` raised by a callback ends the run.
+    start : ChainState, optional
+        State to continue from. Default: `chain.init()`.
+    checkpoint : RunCheckpoint, optional
+        The part of an open `Checkpoint` that belongs to this run.
+    part_size : callable, optional
+        () -> number of draws (at least 1) after which to yield within a sweep, for displays. An info whose `sweeps` is
+        0 marks such a state. It covers the draws since the last yield. Chains without `parts` ignore this argument.
+
+    Attributes
+    ----------
+    state : ChainState
+        The state after the last complete sweep.
+    sweeps : int
+        Number of complete sweeps.
+    outcome : Outcome or None
+        Why the run ended; None before.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import make_problem, stochastic
+    >>> chain = stochastic(make_problem([[0.0], [0.5], [5.0]]), 1.0, seed=0)
+    >>> sweeps = Sweeps(chain, Stopping(tau=0.2))
+    >>> for state, info in sweeps:
+    ...     print(state.k, round(info.largest_shift, 2))
+    3 0.21
+    >>> sweeps.outcome.name, sweeps.result().sweeps
+    ('CERTIFIED', 1)
+    """
+
+    def __init__(
+        self,
+        chain: Chain,
+        stopping: Stopping,
+        *,
+        record: Record | None = None,
+        callbacks: Iterable[Callback] = (),
+        start: ChainState | None = None,
+        checkpoint: RunCheckpoint | None = None,
+        part_size: PartSize | None = None,
+    ):
+        stopping.check_fit(chain)
+        self._chain, self._stopping, self._callbacks = chain, stopping, tuple(callbacks)
+        self._checkpoint, self._part_size = checkpoint, part_size
+        self._recorder = Recorder(record or Record(), chain, stopping.tau)
+        self._began, self._earlier = time.perf_counter(), 0.0
+        self._parts: Iterator[Swept] | None = None
+        self._bandwidths: list[Array] = []
+        point = None if checkpoint is None else checkpoint.mark
+        if point is None:
+            self.state, self.sweeps = chain.init() if start is None else start, 0
+            self._recorder.note(self.state, 0, None)
+        else:
+            self.state, self.sweeps, self._earlier = point.state, point.sweeps, point.seconds
+            self._recorder.resume(point.recorded, point.state, point.sweeps)
+        self.outcome: Outcome | None = None
+        outcome = stopping.check(chain, self.state, self.sweeps, 0.0)
+        if outcome is not None:
+            self._end(outcome)
+
+    def __next__(self) -> Swept:
+        if self.outcome is None:
+            try:
+                return self._advance()
+            except TimeUp:
+                self._end(Outcome.TIME_LIMIT)
+            except KeyboardInterrupt:
+                self._end(Outcome.INTERRUPTED)
+        raise StopIteration
+
+    def _advance(self) -> Swept:
+        if self._parts is None:
+            self._begin_sweep()
+        assert self._parts is not None
+        if self._stopping.max_time is None:
+            state, info = next(self._parts)
+        else:
+            with limit_time(self._stopping.max_time - (time.perf_counter() - self._began)):
+                state, info = next(self._parts)
+        self._bandwidths.append(info.bandwidths)
+        if info.sweeps:
+            self._end_sweep(state, info)
+        return state, info
+
+    def _begin_sweep(self) -> None:
+        if self._checkpoint is not None:
+            self.state = self._checkpoint.fresh(self.state)
+            self._checkpoint.keep(self._resume_point())
+        if self._part_size is None or self._chain.parts is None:
+            self._parts = map(self._chain.sweep, [self.state])
+        else:
+            self._parts = self._chain.parts(self.state, self._part_size)
+
+    def _end_sweep(self, state: ChainState, info: SweepInfo) -> None:
+        if len(self._bandwidths) > 1:
+            info = info._replace(bandwidths=np.concatenate(self._bandwidths))
+        self._parts, self._bandwidths = None, []
+        self.state = state
+        self.sweeps += info.sweeps
+        self._recorder.note(state, self.sweeps, info)
+        for callback in self._callbacks:
+            callback(state, info)
+        outcome = self._stopping.check(self._chain, state, self.sweeps, time.perf_counter() - self._began)
+        if outcome is not None:
+            self._end(outcome)
+
+    def _end(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        # an interruption may have come between two assignments: then the point from before the sweep stays
+        if self._checkpoint is not None and outcome is not Outcome.INTERRUPTED:
+            self._checkpoint.mark = self._resume_point()
+
+    def _seconds(self) -> float:
+        return self._earlier + time.perf_counter() - self._began
+
+    def _resume_point(self) -> ResumePoint:
+        return ResumePoint(self.state, self.sweeps, self._seconds(), self._recorder.kept())
+
+    def result(self) -> ChainResult:
+        """Return the result of the run; before its end, with `Outcome.INTERRUPTED`. The iterator ends with it."""
+        self.outcome = self.outcome or Outcome.INTERRUPTED
+        return ChainResult(self.state, self.outcome, self._recorder.trace(), self.sweeps, self._seconds())
 
 
 def run(
@@ -51,25 +197,26 @@ def run(
     start: ChainState | None = None,
     checkpoint: Checkpoint | RunCheckpoint | None = None,
 ) -> ChainResult:
-    """Run a chain until its stopping rule says so.
+    """Run a chain until its stopping rule ends it.
 
-    Ctrl-C ends the run too: what was done up to the last whole sweep is kept, with `Outcome.INTERRUPTED`. So does a
-    limit on time that is reached within a sweep, with `Outcome.TIME_LIMIT`; engines look at the clock between blocks of
-    a fraction of a second.
+    Ctrl-C ends the run with `Outcome.INTERRUPTED`, and a time limit that is reached within a sweep with
+    `Outcome.TIME_LIMIT`. The result is then the state after the last complete sweep. Engines check the time limit
+    several times a second.
 
     Parameters
     ----------
     chain : Chain
     stopping : Stopping
     record : Record, optional
-        What to keep in the trace. Default: the bandwidth path and the largest shifts.
+        Quantities to record. Default: the bandwidths and the largest shifts.
     callbacks : iterable of callables
         Each is called as f(state, info) after every sweep.
     start : ChainState, optional
-        Where to go on; by the recipe of the draws, a run cut in two gives what one run gives.
-    checkpoint : Checkpoint, optional
-        Where to keep how far it has come. If there is a file of the same run, it goes on from there, and gives, bit for
-        bit, what it gives in one piece. `stopping.max_time` counts from there. Of several runs, each has its own.
+        State to continue from. A run that is split in two gives the same states as one run.
+    checkpoint : Checkpoint or RunCheckpoint, optional
+        File in which to save the progress. If the file has a checkpoint of the same run, the run resumes from it, and
+        its result is the same bit for bit. `stopping.max_time` counts from the resumption. Where several runs share a
+        `Checkpoint`, each is given its own `RunCheckpoint`, and the caller saves the file.
 
     Examples
     --------
@@ -79,67 +226,26 @@ def run(
     'CERTIFIED'
     """
     stopping.check_fit(chain)
-    record, callbacks = record or Record(), tuple(callbacks)
-    if checkpoint is None:
-        return _loop(chain, stopping, record, callbacks, start, None)
-    if start is not None:
-        raise ValueError("start and checkpoint both say where to go on: give one of them.")
-    if isinstance(checkpoint, RunCheckpoint):  # whoever opened the checkpoint saves it
-        return _loop(chain, stopping, record, callbacks, None, checkpoint)
-    slot = checkpoint.open([chain], stopping, record)[0]
+    if checkpoint is not None and start is not None:
+        raise ValueError("start and checkpoint both define the state to continue from: give only one of them.")
+    part = (
+        checkpoint.open([chain], stopping, record or Record())[0] if isinstance(checkpoint, Checkpoint) else checkpoint
+    )
     try:
-        return _loop(chain, stopping, record, callbacks, None, slot)
+        sweeps = Sweeps(chain, stopping, record=record, callbacks=callbacks, start=start, checkpoint=part)
+        with suppress(KeyboardInterrupt):  # one that comes between two sweeps
+            for _ in sweeps:
+                pass
+        return sweeps.result()
     finally:
-        checkpoint.save()
-
-
-def _loop(
-    chain: Chain,
-    stopping: Stopping,
-    record: Record,
-    callbacks: tuple[Callback, ...],
-    start: ChainState | None,
-    slot: RunCheckpoint | None,
-) -> ChainResult:
-    recorder, mark = Recorder(record, chain, stopping.tau), None if slot is None else slot.mark
-    began, earlier = time.perf_counter(), 0.0
-    if mark is None:
-        state, sweeps = chain.init() if start is None else start, 0
-        recorder.note(state, sweeps, None)
-    else:
-        state, sweeps, earlier = mark.state, mark.sweeps, mark.seconds
-        recorder.resume(mark.recorded, state, sweeps)
-
-    def here() -> ResumePoint:
-        return ResumePoint(state, sweeps, earlier + time.perf_counter() - began, recorder.kept())
-
-    outcome = stopping.check(chain, state, sweeps, 0.0)
-    try:
-        while outcome is None:
-            if slot is not None:
-                state = slot.fresh(state)
-                slot.keep(here())
-            left = None if stopping.max_time is None else stopping.max_time - (time.perf_counter() - began)
-            with limit_time(left):
-                state, info = chain.sweep(state)
-            sweeps += info.steps
-            recorder.note(state, sweeps, info)
-            for callback in callbacks:
-                callback(state, info)
-            outcome = stopping.check(chain, state, sweeps, time.perf_counter() - began)
-    except TimeUp:
-        outcome = Outcome.TIME_LIMIT
-    except KeyboardInterrupt:
-        outcome = Outcome.INTERRUPTED
-    if slot is not None and outcome is not Outcome.INTERRUPTED:
-        slot.mark = here()
-    return ChainResult(state, outcome, recorder.trace(), sweeps, earlier + time.perf_counter() - began)
+        if isinstance(checkpoint, Checkpoint):
+            checkpoint.save()
 
 
 def partition(chain: Chain, result: ChainResult, tau: float) -> Partition:
-    """Read the clusters off the last state of a run: components at tau.
+    """Return the clusters of the last state of a run: the components at tau.
 
-    Mean shift's data never move, so its partition carries no certificate.
+    The partition of mean shift is never certified, because its data do not move.
     """
     problem = chain.problem
     upper = float("inf") if chain.upper is None else chain.upper(result.state)

@@ -97,7 +97,7 @@ class Stopping:
     def check(self, chain: Chain, state: ChainState, sweeps: int, seconds: float) -> Outcome | None:
         """Return the outcome if the run is over, else None."""
         if chain.upper is None:
-            if chain.frozen(state):
+            if chain.arrived is not None and chain.arrived(state).all():
                 return Outcome.CLIMBED
         elif self.rule == "certificate":
             # by updates since the very start, so that a run that goes on looks when the whole run would have looked
@@ -116,7 +116,8 @@ class Stopping:
         return None
 
     def _small(self, state: ChainState) -> bool:
-        return bool(np.mean(state.last_shift <= self.threshold) >= self.fraction)
+        small = np.count_nonzero(state.last_shift <= self.threshold) / len(state.last_shift)
+        return bool(small >= self.fraction)
 
 
 def _due(sweeps: int) -> bool:

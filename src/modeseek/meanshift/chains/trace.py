@@ -68,6 +68,11 @@ class Record:
                 check_integer(name, getattr(self, name), low=1)
         check_integer("limit", self.limit, low=16)
 
+    @classmethod
+    def nothing(cls) -> Record:
+        """Return a record of no quantity at all."""
+        return cls(h=None, shift=None)
+
 
 RecordSpec: TypeAlias = Record | str | Iterable[str] | None
 

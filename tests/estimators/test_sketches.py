@@ -1,4 +1,4 @@
-"""Fits on summaries: near the exact fit, the same in any batches, and said."""
+"""Fits on a sketch: close to the exact fit, independent of batches, and announced by a warning."""
 
 import pickle
 import warnings
@@ -33,12 +33,12 @@ def model(name, **options):
 @pytest.mark.parametrize("name", MODELS)
 def test_near_the_exact_fit(name):
     kind = "sample" if name == "modeseek" else "grid"
-    found = model(name, summary=kind).fit(X)
-    exact = model(name, summary=None).fit(X)
+    found = model(name, sketch=kind).fit(X)
+    exact = model(name, sketch=None).fit(X)
     assert adjusted_rand_score(found.labels_, exact.labels_) > 0.98
     np.testing.assert_array_equal(found.predict(X), found.labels_)
-    assert found.summary_.weight == len(X)
-    assert not hasattr(exact, "summary_")
+    assert found.sketch_.weight == len(X)
+    assert not hasattr(exact, "sketch_")
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -46,13 +46,13 @@ def test_batches_give_what_one_array_gives(name, monkeypatch):
     monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 500)
     monkeypatch.setattr(rooms, "LAYOUT_ROWS", 500)
     kind = "sample" if name == "modeseek" else "grid"
-    whole = model(name, summary=kind).fit(X)
+    whole = model(name, sketch=kind).fit(X)
     for cuts in ([800, 840], np.arange(280, 2400, 280)):
-        batches = model(name, summary=kind)
+        batches = model(name, sketch=kind)
         for batch in np.split(X, cuts):
             batches.partial_fit(batch)
         np.testing.assert_array_equal(batches.finalize().predict(X), whole.labels_)
-        assert len(batches.labels_) == len(batches.summary_.points)
+        assert len(batches.labels_) == len(batches.sketch_.points)
 
 
 def test_later_batches_in_any_order(monkeypatch):
@@ -61,7 +61,7 @@ def test_later_batches_in_any_order(monkeypatch):
     first, *rest = np.split(X, [600, 1000, 1800])
     labels = []
     for order in ((0, 1, 2), (2, 0, 1)):
-        found = model("dsms", summary="grid", **RANGE).partial_fit(first)
+        found = model("dsms", sketch="grid", **RANGE).partial_fit(first)
         for number in order:
             found.partial_fit(rest[number])
         labels.append(found.finalize().predict(X))
@@ -72,41 +72,41 @@ def test_auto_says_so_and_none_does_not_do_it(monkeypatch):
     monkeypatch.setattr(DoublyStochasticMeanShift, "_many", 1000)
     # the few distinct rows of a sample that has them all need no cells
     monkeypatch.setattr(DoublyStochasticMeanShift, "_sample_rows", 1500)
-    with pytest.warns(AdviceWarning, match=r"runs on a summary: .* cells for 2,400 rows.*summary=None") as caught:
+    with pytest.warns(AdviceWarning, match=r"runs on a sketch: .* cells for 2,400 rows.*sketch=None") as caught:
         found = model("dsms", **RANGE).fit(X)
     assert caught[0].filename == __file__
-    assert found.summary_.resolution <= 1 / 16
+    assert found.sketch_.resolution <= 1 / 16
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model("dsms", summary="grid", **RANGE).fit(X)
-        assert not hasattr(model("dsms", summary=None, **RANGE).fit(X), "summary_")
+        model("dsms", sketch="grid", **RANGE).fit(X)
+        assert not hasattr(model("dsms", sketch=None, **RANGE).fit(X), "sketch_")
         model("dsms", **RANGE).fit(X[:900])
 
 
 def test_a_coarser_grid_is_told():
-    fine = model("sms", summary="grid", resolution=1 / 64).fit(X)
-    coarse = model("sms", summary="grid", resolution=1 / 4).fit(X)
-    assert fine.summary_.resolution <= 1 / 64 < coarse.summary_.resolution <= 1 / 4
-    assert len(coarse.summary_.points) < len(fine.summary_.points)
+    fine = model("sms", sketch="grid", resolution=1 / 64).fit(X)
+    coarse = model("sms", sketch="grid", resolution=1 / 4).fit(X)
+    assert fine.sketch_.resolution <= 1 / 64 < coarse.sketch_.resolution <= 1 / 4
+    assert len(coarse.sketch_.points) < len(fine.sketch_.points)
 
 
 def test_a_light_cell_among_heavy_ones_is_visited():
     """Drawn by weight, the lone point would wait for its turn through 200,000 updates."""
     heavy = np.repeat(X[:200], 1000, axis=0)
     lone = X[:1] + np.array([60.0, 0.0])
-    found = model("dsms", h_min=0.5, h_inf=0.8, h_max=2.0, summary="grid").fit(np.concatenate([heavy, lone]))
+    found = model("dsms", h_min=0.5, h_inf=0.8, h_max=2.0, sketch="grid").fit(np.concatenate([heavy, lone]))
     assert found.outcome_.converged
-    assert found.n_updates_ < 200 * len(found.summary_.points)
+    assert found.n_updates_ < 200 * len(found.sketch_.points)
     assert (found.labels_ == found.labels_[-1]).sum() == 1
 
 
 def test_weights_are_copies_and_none_of_weight_0_takes_part():
     times = np.random.default_rng(0).integers(0, 4, len(X))
-    weighted = model("dsms", summary="grid", **RANGE).fit(X, sample_weight=times)
+    weighted = model("dsms", sketch="grid", **RANGE).fit(X, sample_weight=times)
     # the grid comes from the first rows, and so it may differ: the clusters hardly do
-    copied = model("dsms", summary="grid", **RANGE).fit(np.repeat(X, times, axis=0))
+    copied = model("dsms", sketch="grid", **RANGE).fit(np.repeat(X, times, axis=0))
     assert adjusted_rand_score(weighted.predict(X), copied.predict(X)) > 0.98
-    assert weighted.summary_.weight == times.sum()
+    assert weighted.sketch_.weight == times.sum()
 
 
 @pytest.mark.parametrize("kind", ["grid", "sample"])
@@ -117,12 +117,12 @@ def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
     rows, weights = X[:2000].copy(), np.random.default_rng(0).integers(0, 3, 2000)
     weights[:200] = weights[1200:1500] = 0
     rows[:200] *= 50
-    whole = model("dsms", summary=kind, **RANGE).fit(rows, sample_weight=weights)
+    whole = model("dsms", sketch=kind, **RANGE).fit(rows, sample_weight=weights)
     batches = clone(whole)
     for at in range(0, 2000, 100):
         batches.partial_fit(rows[at : at + 100], sample_weight=weights[at : at + 100])
     np.testing.assert_array_equal(batches.finalize().predict(rows), whole.labels_)
-    np.testing.assert_array_equal(batches.summary_.points, whole.summary_.points)
+    np.testing.assert_array_equal(batches.sketch_.points, whole.sketch_.points)
 
 
 def test_nothing_but_rows_of_weight_0():
@@ -130,62 +130,60 @@ def test_nothing_but_rows_of_weight_0():
     nobody.partial_fit(X[:9], sample_weight=0, forget=0.5)
     with pytest.raises(ValueError, match="all rows so far have a sample_weight of zero"):
         nobody.finalize()
-    assert nobody.partial_fit(X[:9]).finalize().summary_.weight == 9
+    assert nobody.partial_fit(X[:9]).finalize().sketch_.weight == 9
     with pytest.raises(ValueError, match="or are forgotten"):
         nobody.partial_fit(X[:9], sample_weight=0, forget=1.0).finalize()
 
 
 def test_forgetting():
     left, right = X[Y == 0], X[Y == 1]
-    stream = model("sms", summary="grid", min_cluster_size=20).partial_fit(left)
+    stream = model("sms", sketch="grid", min_cluster_size=20).partial_fit(left)
     assert stream.finalize().n_clusters_ == 1
     stream.partial_fit(right)
     both = clone(stream).partial_fit(left).partial_fit(right).finalize()
     assert both.n_clusters_ == stream.finalize().n_clusters_ == 2
     stream.partial_fit(right, forget=1.0)
     assert stream.finalize().n_clusters_ == 1
-    assert stream.summary_.weight == len(right)
+    assert stream.sketch_.weight == len(right)
 
 
 def test_a_sample_in_many_dimensions():
     wide, y = make_blobs(800, n_features=16, centers=4, random_state=0)
     found = model("dsms", h_min=6.0, h_inf=10.0, h_max=15.0).partial_fit(wide).finalize()
-    assert found.summary_.resolution is None
+    assert found.sketch_.resolution is None
     assert adjusted_rand_score(y, found.predict(wide)) > 0.98
-    with pytest.raises(ValueError, match='Take summary="sample"'):
-        model("dsms", summary="grid", **RANGE).fit(wide)
+    with pytest.raises(ValueError, match='Take sketch="sample"'):
+        model("dsms", sketch="grid", **RANGE).fit(wide)
 
 
 def test_cosine():
     rng = np.random.default_rng(0)
     rows = np.concatenate([rng.normal(at, 0.1, (500, 3)) for at in ([1, 0, 0], [0, 1, 0], [0, 0, 1])])
     rows *= rng.uniform(1, 9, (1500, 1))
-    found = model("dsms", metric="cosine", summary="grid").fit(rows)
+    found = model("dsms", metric="cosine", sketch="grid").fit(rows)
     assert found.n_clusters_ == 3
     np.testing.assert_array_equal(found.predict(7 * rows), found.labels_)
 
 
-def test_the_table_and_the_option_share_a_name():
-    found = model("dsms", summary="grid")
-    assert found.get_params()["summary"] == "grid"
-    assert found.summary == "grid"
-    assert "summary='grid'" in repr(found)
+def test_the_parameter_survives_clone_and_pickle():
+    found = model("dsms", sketch="grid", **RANGE)
     assert clone(found).get_params() == found.get_params()
-    found = pickle.loads(pickle.dumps(found.set_params(**RANGE).fit(X)))
+    assert "sketch='grid'" in repr(found)
+    found = pickle.loads(pickle.dumps(found.fit(X)))
     assert found.summary().shape[0] == found.n_clusters_
-    assert found.set_params(summary=None).get_params()["summary"] is None
+    assert found.sketch_.weight == len(X)
 
 
 def test_mistakes():
-    with pytest.raises(ValueError, match="summary must be one of"):
-        model("dsms", summary="cells").fit(X)
+    with pytest.raises(ValueError, match="sketch must be one of"):
+        model("dsms", sketch="cells").fit(X)
     with pytest.raises(ValueError, match=r"give batches of rows to partial_fit\(X\) first"):
         model("dsms").finalize()
     with pytest.raises(ValueError, match="forget must be in"):
         model("dsms").partial_fit(X, forget=2.0)
     with pytest.raises(ValueError, match="resolution must be"):
-        model("dsms", summary="grid", resolution=0.0).fit(X)
+        model("dsms", sketch="grid", resolution=0.0).fit(X)
     with pytest.raises(ValueError, match='take "sample" for ModeSeek'):
-        model("modeseek", summary="grid").fit(X)
+        model("modeseek", sketch="grid").fit(X)
     with pytest.raises(ValueError, match="features"):
         model("dsms").partial_fit(X).partial_fit(X[:, :1])

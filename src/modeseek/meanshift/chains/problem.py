@@ -1,0 +1,87 @@
+"""The input shared by all chains: points, weights, kernel profile, metric and engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modeseek._common.types import Array, Geometry
+from modeseek._common.validation import METRICS, check_choice, check_state, check_weights
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import BIWEIGHT, Profile, get_profile
+from modeseek.meanshift.types import Engine, Workspace
+
+__all__ = ["Problem", "make_problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Points to be clustered, with everything an algorithm needs besides its bandwidth.
+
+    Attributes
+    ----------
+    points : (n, d) array
+        The initial state; for mean shift, the data. Rounding errors are smallest for centred data.
+    weights : (n,) array
+    profile : Profile
+    geometry : Geometry
+    engine : Engine, optional
+        Default: the engine that `engines.choose("auto", ...)` selects.
+    n_jobs : int, optional
+        Number of threads for simultaneous updates.
+    """
+
+    points: Array
+    weights: Array
+    profile: Profile = BIWEIGHT
+    geometry: Geometry = field(default_factory=Geometry)
+    engine: Engine | None = None
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.engine is None:
+            object.__setattr__(self, "engine", choose("auto", self.profile, self.points))
+
+    def open(self) -> Workspace:
+        """Open a workspace of the engine on the points."""
+        assert self.engine is not None
+        return self.engine.open(self.points, self.weights, self.profile, self.geometry, self.n_jobs)
+
+
+def make_problem(
+    points: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    profile: str | Profile = "biweight",
+    metric: str = "euclidean",
+    engine: str = "auto",
+    n_jobs: int | None = None,
+) -> Problem:
+    """Validate plain arrays and names, and return a `Problem`.
+
+    Parameters
+    ----------
+    points : (n, d) array-like
+        Unit vectors if `metric` is "cosine".
+    weights : (n,) array-like, optional
+        Default: 1 for each point.
+    profile : str or Profile
+    metric : {"euclidean", "cosine"}
+    engine : str
+        Name of an engine, or "auto".
+    n_jobs : int, optional
+        Number of threads for simultaneous updates.
+
+    Examples
+    --------
+    >>> make_problem([[0.0], [0.1], [5.0]]).weights
+    array([1., 1., 1.])
+    """
+    state = check_state(points)
+    geometry = Geometry(check_choice("metric", metric, METRICS))
+    if geometry.spherical and not np.allclose(np.linalg.norm(state, axis=1), 1.0, atol=1e-5):
+        raise ValueError('points must be unit vectors under metric="cosine": divide each row by its length.')
+    kernel = get_profile(profile)
+    return Problem(state, check_weights(weights, len(state)), kernel, geometry, choose(engine, kernel, state), n_jobs)
