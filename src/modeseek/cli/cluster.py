@@ -73,7 +73,11 @@ def _report_interruption(interruption: PipelineInterrupted, outputs: Outputs) ->
     if interruption.result is not None:
         names = [f"'{path}'" for path in outputs.paths().values()]
         names += ["standard output"] if STANDARD_STREAM in (outputs.rows, outputs.json) else []
-        text = f"the result so far was written to {', '.join(names)}" if names else "the result so far is shown above"
+        text = (
+            f"the result so far was written to {', '.join(names)}"
+            if names
+            else "the result so far is shown above; -o FILE writes it"
+        )
         text = f"interrupted: {text}."
     elif interruption.where:
         resumed = (
