@@ -9,7 +9,7 @@ from unittest.mock import patch
 import numpy as np
 
 from modeseek._common.neighbors import nearest_neighbors
-from modeseek._common.validation import Points
+from modeseek._common.points import Points
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Problem, doubly_stochastic, stochastic
 from modeseek.meanshift.engines import choose

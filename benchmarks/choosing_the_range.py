@@ -21,9 +21,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from common import machine, parser_of, write_csv
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
-from modeseek._common.neighbors import kth_distances, nearest
+from modeseek._common.distances import kth_distances
+from modeseek._common.neighbors import nearest
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.metrics import k_score
 from modeseek.selection.bandwidths import Range, automatic_range, score_ranges

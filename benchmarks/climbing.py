@@ -24,8 +24,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_blobs
 
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._common.validation import canonical_points
 from modeseek.meanshift.chains import Problem, Stopping, algorithms, mean_shift, run
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import PROFILES

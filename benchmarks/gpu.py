@@ -33,7 +33,7 @@ from modeseek._common.types import Geometry, IntArray
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, make_problem, partition
 from modeseek.meanshift.engines import ENGINES
-from modeseek.meanshift.engines.cuda.device import kernel_of, multiprocessors
+from modeseek.meanshift.engines.cuda.kernels.device import kernel_of, multiprocessors
 from modeseek.meanshift.ensemble import run_chains
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.paper.paper import run_paper
@@ -114,7 +114,7 @@ def by_all_cores(points: np.ndarray, count: int, stopping: Stopping) -> tuple[fl
 
 def timed_chains(work: Callable[[], Any], repeats: int) -> tuple[float, float, Any]:
     """Return the median times of the kernel that runs chains, the launch and the wait for it, and of the whole call."""
-    from modeseek.meanshift.engines.cuda import many
+    from modeseek.meanshift.engines.cuda import launch as many
 
     times, run = [], many._Launch.run
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from contestants import DATA, SEED, UNIT_RANGE, blobs, unit_vectors
 from counting import Counted, count
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic

@@ -19,8 +19,8 @@ from threadpoolctl import threadpool_limits
 from ablation_variants import Change, Shared, changed
 from labelled import NOISE, LabelledSet, prepared
 from modeseek import ModeSeek
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.estimators.mode_seek import _Polish
 from modeseek.metrics import rand_agreement
 from modeseek.selection import select

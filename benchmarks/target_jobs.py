@@ -37,14 +37,14 @@ def job_fit(method: str, data: str, n: int, repeats: int) -> dict[str, Any]:
 def job_evaluations(n: int) -> dict[str, Any]:
     """Count the evaluations of a whole run of DSMS in the plane."""
     from counting import Counted, count
+    from modeseek._common.points import canonical_points
     from modeseek._common.types import Geometry
-    from modeseek._common.validation import canonical_points
     from modeseek.meanshift.bandwidth import Shrinking
     from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic
     from modeseek.meanshift.engines import ENGINES
     from modeseek.meanshift.kernels.profiles import BIWEIGHT
 
-    name = next(name for name in ("moments", "candidates", "brute") if name in ENGINES)
+    name = next(name for name in ("moment_tree", "neighbor_lists", "brute") if name in ENGINES)
     data = DATA["2-D"]
     points = canonical_points(blobs(data, n)[0], np.ones(n), Geometry())
     engine = Counted(ENGINES[name])

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Array, Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.selection.proposers import KnnGraph
 from modeseek.selection.proposers.proposals import neighbor_counts
 from modeseek.selection.proposers.subsampling import n_neighbors_needed

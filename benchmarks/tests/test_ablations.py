@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from modeseek import ModeSeek
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.estimators import mode_seek
 from modeseek.selection import select
 from modeseek.selection.proposers import proposals

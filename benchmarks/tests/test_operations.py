@@ -21,7 +21,7 @@ def test_a_count_within_the_margin_passes(grown):
 
 
 def test_a_count_beyond_the_margin_is_named(grown):
-    (line,) = grown({"case": {"brute": 111.0, "moments": 5.0}}, {"case": {"brute": 100.0, "moments": 5.0}})
+    (line,) = grown({"case": {"brute": 111.0, "moment_tree": 5.0}}, {"case": {"brute": 100.0, "moment_tree": 5.0}})
     assert line.startswith("brute, case: 111 evaluations per update, 11% more")
 
 

@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
-from modeseek._common.neighbors import kth_distance, kth_distances, nearest, nearest_neighbors, pairs_within
+from modeseek._common.distances import kth_distance, kth_distances, pairs_within
+from modeseek._common.neighbors import nearest, nearest_neighbors
 
 DIMENSIONS = [2, 13, 40]  # by trees, and by products of rows
 

@@ -31,7 +31,7 @@ SHIFTING = {
 ALL = [*SHIFTING, "mode_seek"]
 # those that are given no bandwidth; all others find theirs as "doubly" does
 AUTOMATIC = ["doubly", "mode_seek"]
-ENGINES = ("reference", "brute", "moments", "candidates")
+ENGINES = ("reference", "brute", "moment_tree", "neighbor_lists")
 # to what part of the extent the centres of those that draw nothing agree; climbs end near a mode, not at it
 TOLERANCE = {"mean_shift": 1e-5, "blurring": 1e-9}
 
@@ -138,7 +138,7 @@ def test_few_and_equal_rows_on_every_engine(engine, name):
         two = np.array([[0.0], [gap]])
         assert fitted(name, two, gap / 2, engine=engine).n_clusters_ == 2
         assert fitted(name, two, gap * 4, engine=engine).n_clusters_ == 1
-    if engine == "moments":
+    if engine == "moment_tree":
         with pytest.raises(ValueError, match="at most 3 dimensions"):
             fitted(name, wide, H, engine=engine)
         return
@@ -240,7 +240,7 @@ CHAINS = {
 def test_states_move_with_the_data(name, engine, seed, d):
     """Chains draw by number of row: turned, moved, stretched, with columns in another order, the course is the same."""
     rng = np.random.default_rng(seed)
-    d = min(d, 3) if engine == "moments" else d  # as it says
+    d = min(d, 3) if engine == "moment_tree" else d  # as it says
     rows = rng.normal(size=(30, d))
     turn, columns = np.linalg.qr(rng.normal(size=(d, d)))[0], rng.permutation(d)
     ways = [

@@ -303,7 +303,7 @@ def test_searches_for_neighbours_tell_rows_and_find_the_same(monkeypatch):
     for d in (2, 20):
         rows = np.random.default_rng(d).normal(size=(90, d))
         whole, one = nearest_neighbors(rows, 5), nearest(rows, rows + 0.1)
-        monkeypatch.setattr("modeseek._common.neighbors.ROWS", 40)
+        monkeypatch.setattr("modeseek._common.neighbors.REPORTED_ROWS", 40)
         told = []
         parts = nearest_neighbors(rows, 5, watch=told.append)
         assert [stage.done for stage in told] == [40, 80, 90]

@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common import resources
-from modeseek._common.neighbors import pairs_within
+from modeseek._common.distances import pairs_within
 from modeseek._common.resources import (
+    MemoryFiles,
     NotEnoughMemory,
     TimeUp,
-    available_memory,
     check_memory,
     check_time,
     limit_memory,
@@ -83,24 +83,28 @@ GROUP1 = {
     ],
     ids=["machine", "group 2", "group 1", "none", "no limit"],
 )
-def test_the_least_of_all_limits_counts(files, room, tmp_path, monkeypatch):
-    monkeypatch.setattr(resources, "ROOT", machine(tmp_path, files))
-    assert available_memory() == room
+def test_the_smallest_limit_counts(files, room, tmp_path):
+    assert MemoryFiles(machine(tmp_path, files)).available() == room
 
 
 def test_a_limit_on_address_space_counts(monkeypatch, tmp_path):
     resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resources, "ROOT", machine(tmp_path, FREE | {"proc/self/statm": "1000 5 5\n"}))
+    files = MemoryFiles(machine(tmp_path, FREE | {"proc/self/statm": "1000 5 5\n"}))
     monkeypatch.setattr(resource, "getrlimit", lambda which: (10_000_000, 10_000_000))
-    assert available_memory() == 10_000_000 - 1000 * resources.os.sysconf("SC_PAGE_SIZE")
+    assert files.available() == 10_000_000 - 1000 * resources.os.sysconf("SC_PAGE_SIZE")
 
 
-def test_where_nothing_tells_nothing_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(resources, "ROOT", tmp_path)
+def test_without_a_known_limit_nothing_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(resources.os, "sysconf_names", {})
     monkeypatch.setattr(resources.os, "sysconf", lambda name: (_ for _ in ()).throw(ValueError))
-    monkeypatch.setattr(resources, "_address_room", lambda: math.inf)
-    check_memory(1e18, "it", "Do something else.")
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert MemoryFiles(tmp_path).available() == math.inf
+
+
+def test_a_limit_on_memory_is_positive_or_infinite():
+    with limit_memory(math.inf):
+        check_memory(1e18, "it", "Do something else.")
     with pytest.raises(ValueError, match="n_bytes"), limit_memory(0):
         pass
 
@@ -131,7 +135,7 @@ def test_too_much_is_refused_with_the_figure_and_the_alternative(name):
     fresh = type(model)(**model.get_params())
     with (
         limit_memory(1e5),
-        pytest.raises(NotEnoughMemory, match=r"400 rows in 3 dimensions needs about .* and 0\.1 MB") as e,
+        pytest.raises(NotEnoughMemory, match=r"400 rows in 3 dimensions needs about .* but 0\.1 MB") as e,
     ):
         fresh.fit(X)
     assert "sketch=" in str(e.value)
@@ -180,7 +184,7 @@ def memberships():
 
 def squares():
     from modeseek.diarization.average_linkage import find_linkage_partition
-    from modeseek.plots.label_matching import alike
+    from modeseek.plots.alternatives import match_labels
     from modeseek.selection.mixture.kde_baseline import kernel_log_density
     from modeseek.selection.mixture.search import starts
 
@@ -197,7 +201,7 @@ def squares():
         "linkage": lambda: find_linkage_partition(unit, min_clusters=1, max_clusters=np.inf, seed=0),
         "Ward": lambda: starts(X),
         "kernel densities": lambda: kernel_log_density(X, np.ones(300), X),
-        "matching": lambda: alike(each, each),
+        "matching": lambda: match_labels(each, each),
     }
 
 
@@ -213,7 +217,7 @@ def test_pictures_of_pairs_have_a_limit():
     from modeseek.plots import plot_coassociation, plot_comparison
 
     each = np.arange(4001)
-    with pytest.raises(ValueError, match="room for 4,000"):
+    with pytest.raises(ValueError, match="at most 4,000 rows"):
         plot_coassociation(each[None], labels=each, ax=Figure().subplots())
     with limit_memory(1e5), pytest.raises(NotEnoughMemory):
         plot_comparison(each, each)
@@ -243,13 +247,15 @@ def test_time_is_up_in_its_thread_only():
 
 
 CLOCKED = {
-    **{f"S {engine}": StochasticMeanShift(0.6, random_state=0, engine=engine) for engine in ("brute", "candidates")},
+    **{
+        f"S {engine}": StochasticMeanShift(0.6, random_state=0, engine=engine) for engine in ("brute", "neighbor_lists")
+    },
     **{
         f"B {engine}": BlurringMeanShift(0.6, engine=engine)
-        for engine in ("brute", "moments", "candidates", "reference")
+        for engine in ("brute", "moment_tree", "neighbor_lists", "reference")
     },
     "S reference": StochasticMeanShift(0.6, random_state=0, engine="reference"),
-    "S moments": StochasticMeanShift(0.6, random_state=0, engine="moments"),
+    "S moments": StochasticMeanShift(0.6, random_state=0, engine="moment_tree"),
     "S batch": StochasticMeanShift(0.6, random_state=0, batch_size=7),
     "D": DoublyStochasticMeanShift(0.3, 1.6, 0.6, random_state=0),
     "D threads": DoublyStochasticMeanShift(0.3, 1.6, 0.6, random_state=0, n_chains=3, n_jobs=2),

@@ -11,8 +11,8 @@ import modeseek
 from commands import run as call
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.hints import AdviceWarning, ScaleWarning
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.estimators.advice import advice_on_size
 
 RNG = np.random.default_rng(0)

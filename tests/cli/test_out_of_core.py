@@ -50,7 +50,7 @@ def test_the_code_in_the_report_repeats_the_command(points, tmp_path):
     space: dict = {}
     exec(code, space)
     record = json.loads((tmp_path / "j.json").read_text())
-    assert space["result"].sizes.tolist() == [each["size"] for each in record["clusters"]]
+    assert space["result"].clusters.sizes.tolist() == [each["size"] for each in record["clusters"]]
 
 
 def test_ctrl_c_and_the_same_command_again(points, tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift
 KEPT = json.loads(golden.FILE.read_text())
 SAME: dict = {}
 CASE = golden.CASES["shrinking"][2]
-LARGE = ("brute", "candidates", "moments")
+LARGE = ("brute", "neighbor_lists", "moment_tree")
 
 
 @pytest.mark.parametrize("case", golden.CASES)

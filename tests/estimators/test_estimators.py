@@ -55,7 +55,7 @@ def test_two_rows_are_at_no_rim_of_the_bandwidth_that_they_give(cls):
     for X in np.random.default_rng(0).normal(size=(8, 2, 3)):
         found = {
             make(cls, profile="flat", engine=engine).fit(X).n_clusters_
-            for engine in ("reference", "brute", "moments", "candidates")
+            for engine in ("reference", "brute", "moment_tree", "neighbor_lists")
         }
         assert found == {1}
 

@@ -13,8 +13,8 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.chains.series import EarlyDraws
@@ -76,7 +76,7 @@ def test_before_the_first_sweep_there_is_nothing_to_keep(monkeypatch):
     for n_chains in (1, 3):
         model = StochasticMeanShift(1.0, n_chains=n_chains)
         with monkeypatch.context() as patched:
-            patched.setattr("modeseek.meanshift.engines.brute.BruteWorkspace.shift_each", interrupt)
+            patched.setattr("modeseek.meanshift.engines.brute.engine.BruteWorkspace.shift_each", interrupt)
             assert "nothing is kept" in interrupted(model)
         assert not hasattr(model, "labels_")
 

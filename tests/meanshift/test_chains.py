@@ -255,7 +255,7 @@ def test_interruption_inside_a_sweep(space, monkeypatch):
     chain = stochastic(space, 0.6, seed=0)
     state, _ = chain.sweep(chain.init())
     expected, _ = chain.sweep(state)
-    from modeseek.meanshift.engines.brute import BruteWorkspace
+    from modeseek.meanshift.engines.brute.engine import BruteWorkspace
 
     original, calls = BruteWorkspace.shift_one_by_one, []
 

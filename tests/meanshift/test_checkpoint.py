@@ -139,8 +139,8 @@ def _spread(n, d):
 ENGINES = {
     "reference": (_spread(60, 2), 30),
     "brute": (_spread(200, 3), 30),
-    "moments": (_spread(600, 2), 30),
-    "candidates": (_spread(300, 24), 30),
+    "moment_tree": (_spread(600, 2), 30),
+    "neighbor_lists": (_spread(300, 24), 30),
 }
 
 
@@ -165,7 +165,7 @@ def test_every_engine_goes_on_bit_for_bit(engine, batch_size, tmp_path):
 
 
 @resumed
-@pytest.mark.parametrize("engine", ["brute", "candidates"])
+@pytest.mark.parametrize("engine", ["brute", "neighbor_lists"])
 def test_climbers_over_points_that_nearly_coincide_go_on_bit_for_bit(engine, tmp_path):
     """Few climbers were left when it was cut off, and sums over merged points round otherwise."""
     base = np.random.default_rng(0).normal(size=(40, 2))

@@ -13,8 +13,8 @@ from inputs import states
 from modeseek import MeanShift
 from modeseek._common.neighbors import nearest
 from modeseek.meanshift.chains import ClimbConfig, Outcome, Stopping, make_problem, mean_shift, run, scout_paths
-from modeseek.meanshift.engines.brute import BruteWorkspace
-from modeseek.meanshift.engines.masses import mass_within
+from modeseek.meanshift.engines.brute.engine import BruteWorkspace
+from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
 from modeseek.meanshift.objective import kernel_mass
 from modeseek.meanshift.partition import components
 from modeseek.meanshift.types import ChainState, SweepInfo
@@ -248,11 +248,11 @@ def test_bins_finer_than_rounding_start_at_the_points(h):
 def test_weight_within_a_distance(state):
     """Of points at the rim up to rounding either may be told; others must be, whatever the strips."""
     queries = np.concatenate([state.points, state.points[::2] + 0.3 * state.h])
-    found = mass_within(queries, state.points, state.h, state.weights)
+    found = weight_within_radius(queries, state.points, state.h, state.weights)
     low, high = (
         kernel_mass(queries, state.points, state.h * factor, profile="flat", weights=state.weights)
         for factor in (1 - 1e-9, 1 + 1e-9)
     )
     assert (low <= found).all()
     assert (found <= high).all()
-    assert_array_equal(mass_within(queries, state.points, state.h, state.weights, n_jobs=2), found)
+    assert_array_equal(weight_within_radius(queries, state.points, state.h, state.weights, n_jobs=2), found)

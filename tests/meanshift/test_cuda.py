@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-import modeseek.meanshift.engines.cuda as cuda_engine
 from inputs import UGLY, states
 from modeseek import DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek._common.types import Geometry
@@ -43,6 +42,7 @@ from modeseek.meanshift.chains import (
     run,
 )
 from modeseek.meanshift.engines import CUDA, ENGINES, choose
+from modeseek.meanshift.engines.cuda import engine as cuda_engine
 from modeseek.meanshift.ensemble import make_chains, run_chains, run_tasks_on_gpu
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, custom_profile
 from modeseek.paper.runner import Plan, run_plan
@@ -51,8 +51,8 @@ from modeseek.paper.sparse import Sparse
 if cuda_engine.missing() is None:  # the simulator looks for `cuda` among the names of a kernel's module
     from numba import cuda
 
-    from modeseek.meanshift.engines.cuda import policies
-    from modeseek.meanshift.engines.cuda.device import round_keys, uniform_pair
+    from modeseek.meanshift.engines.cuda.kernels import policies
+    from modeseek.meanshift.engines.cuda.kernels.device import round_keys, uniform_pair
 
 
 def gpu(test):
@@ -103,7 +103,7 @@ def test_missing_package_is_named(monkeypatch):
 def test_missing_device_is_named():
     """In a process of its own, which sees no device."""
     code = (
-        "from modeseek.meanshift.engines.cuda import missing; reason = missing();"
+        "from modeseek.meanshift.engines.cuda.engine import missing; reason = missing();"
         "assert 'numba -s' in reason and ('no NVIDIA GPU' in reason or 'cannot be used' in reason), reason"
     )
     environment = {"CUDA_VISIBLE_DEVICES": "", "NUMBA_ENABLE_CUDASIM": "0", "PYTHONPATH": "src"}
@@ -266,7 +266,7 @@ def test_tiles_out_of_reach_count_nothing(rng):
 @pytest.mark.parametrize("profile", ["flat", "biweight", "triweight"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_climbing_by_cells(d, profile, rng, monkeypatch):
-    from modeseek.meanshift.engines.cuda import cells
+    from modeseek.meanshift.engines.cuda.kernels import grid_climb as cells
 
     monkeypatch.setattr(cells, "_fineness", lambda x, h: 6)  # so that some cells lie within reach as a whole
     points, queries = rng.normal(size=(60, d)), rng.normal(size=(9, d))
@@ -382,7 +382,7 @@ def test_what_is_recorded_or_watched_goes_by_the_host(rng):
 @gpu
 def test_threads_meet(rng):
     """Chains of many threads, of different data and sizes, run at once, and give what they give alone."""
-    from modeseek.meanshift.engines.cuda import many
+    from modeseek.meanshift.engines.cuda import launch as many
 
     launches, run_many = [], many.run_many
     sets = [data(n, 2, rng) for n in (5, 8, 11)]

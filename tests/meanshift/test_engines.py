@@ -216,7 +216,11 @@ def test_unknown_engine():
 def test_cached_kernels_carry_a_checksum_of_the_formulas_and_the_memory_layout():
     """Numba's cache checks only the kernel's file: a changed formula was ignored, a changed layout crashed."""
     from modeseek._common import jit
-    from modeseek.meanshift.engines import brute_kernels, compiled, moments_cells, moments_kernels, moments_tree
+    from modeseek.meanshift.engines import shared_kernels as compiled
+    from modeseek.meanshift.engines.brute import kernels as brute_kernels
+    from modeseek.meanshift.engines.moment_tree import sums as moments_kernels
+    from modeseek.meanshift.engines.moment_tree import tree as moments_tree
+    from modeseek.meanshift.engines.moment_tree import updates as moments_cells
     from modeseek.meanshift.kernels import formulas
 
     checksum = jit.source_checksum(jit, brute_kernels, formulas, compiled)

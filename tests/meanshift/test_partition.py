@@ -9,14 +9,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from inputs import states
-from modeseek._common.neighbors import (
-    Neighbors,
-    intrinsic_dimension,
-    kth_distance,
-    nearest,
-    nearest_neighbors,
-    pairs_within,
-)
+from modeseek._common.distances import kth_distance, pairs_within
+from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest, nearest_neighbors
 from modeseek._common.types import Geometry
 from modeseek.meanshift import partition
 from modeseek.meanshift.partition import (

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Record
-from modeseek.report.code import python_lines
+from modeseek.report import fit_code
 
 X = paper_mixture(15, random_state=0)[0] + [100.0, -7.0]
 FIXED = [MeanShift, BlurringMeanShift, StochasticMeanShift]
@@ -41,7 +41,7 @@ def test_recording_changes_nothing(cls):
     assert plain.trace_.snapshots is None
     assert watched.trace_.diameter.values[-1] == pytest.approx(watched.partition_.diameter)
     assert clone(watched).record == "all"
-    assert "record" not in python_lines(watched, "birds.csv")
+    assert "record" not in fit_code(watched)
 
 
 def test_rows_of_weight_zero_go_with_their_nearest():

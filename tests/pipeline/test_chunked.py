@@ -35,7 +35,7 @@ def test_labels_are_those_of_memory(estimator, points, tmp_path, monkeypatch):
     monkeypatch.setattr(ModeSeek, "_many", 100)
     monkeypatch.setattr(ModeSeek, "_sample_rows", 300)
     result = cluster(points, tmp_path / "o.csv", clone(estimator))
-    assert result.sizes.tolist() == [250] * 4
+    assert result.clusters.sizes.tolist() == [250] * 4
     table = read_table(tmp_path / "o.csv")
     scaled = Scaling.fit(X, standardize=True).apply(X)
     with pytest.warns() if isinstance(estimator, ModeSeek) else nullcontext():
@@ -235,4 +235,4 @@ def test_a_grid_counts_rows_without_a_pass_for_labels(points):
     seen = set()
     result = cluster(points, estimator=mean_shift().set_params(sketch="grid"), progress=lambda s: seen.add(s.name))
     assert LABELS not in seen
-    assert result.sizes.tolist() == [250] * 4
+    assert result.clusters.sizes.tolist() == [250] * 4

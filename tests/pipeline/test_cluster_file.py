@@ -22,10 +22,10 @@ def test_the_result_of_a_fit_in_memory(points, tmp_path):
     )
     own = mean_shift().fit(Scaling.fit(X, standardize=True).apply(X))
     np.testing.assert_array_equal(result.fit.labels, own.labels_)
-    assert (result.algorithm, result.features, result.n_rows) == ("ms", ("width", "height"), 1000)
-    assert result.sizes.tolist() == np.bincount(own.labels_).tolist()
-    np.testing.assert_allclose(result.centers[0], X[own.labels_ == 0].mean(axis=0), atol=0.2)
-    assert result.confidence is None
+    assert (result.algorithm, result.features, result.clusters.n_rows) == ("ms", ("width", "height"), 1000)
+    assert result.clusters.sizes.tolist() == np.bincount(own.labels_).tolist()
+    np.testing.assert_allclose(result.clusters.centers[0], X[own.labels_ == 0].mean(axis=0), atol=0.2)
+    assert result.clusters.confidence is None
     assert [stage.name for stage in stages] == ["clustering"]
     assert list(result.notes) == notes
     assert read_table(tmp_path / "o.csv").columns == ("name", "width", "height", "cluster")

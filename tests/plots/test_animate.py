@@ -67,7 +67,7 @@ def test_many_points_are_sampled_and_the_film_says_so(plt):
     film = animate(film_like(values), seconds=0.2)
     ax = plt.gcf().axes[0]
     plt.gcf().canvas.draw()
-    assert "4,000 of 1,000,000 points shown" in " ".join(text.get_text() for text in ax.texts)
+    assert "4,000 of 1,000,000 points drawn" in " ".join(text.get_text() for text in ax.texts)
     assert len(film._func(0.0)[0].get_offsets()) == 4000
 
 
@@ -81,7 +81,7 @@ def test_ugly_data(rows, tmp_path):
 
 def test_time_goes_to_where_things_move():
     places = np.array([0.0, 0.0, 0.0, 9.0, 9.0])[:, None, None]
-    times = animation._times(places, 100)
+    times = animation._frame_times(places, 100)
     assert (np.diff(times) >= 0).all()
     assert ((times > 2) & (times < 3)).sum() > 80
     assert times[-1] == 4

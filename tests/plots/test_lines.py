@@ -117,7 +117,7 @@ def test_no_lines_and_no_labels(ax):
 
 
 def test_a_line_of_unequal_columns_is_named(ax):
-    with pytest.raises(ValueError, match=r"of line 'SMS' must be of one length; got shapes \(2,\), \(1,\)"):
+    with pytest.raises(ValueError, match=r"of line 'SMS' must have the same length; got shapes \(2,\), \(1,\)"):
         plot_lines({"SMS": Band([1, 2], [1], [1, 2], [1, 2])}, ax=ax)
 
 

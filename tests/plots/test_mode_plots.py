@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from inputs import SEEDS, random_graph
 from modeseek import ModeSeek
 from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure, tree_layout
-from modeseek.plots.tree_layout import beside, hills
+from modeseek.plots.tree_layout import layout_hills, order_modes
 from modeseek.selection.modes import merge_tree, point_tree
 from modeseek.selection.select import Candidate
 
@@ -59,7 +59,7 @@ def test_every_mode_has_its_place_and_clusters_their_colour(ax):
     assert_allclose(never[:3], mpl.colors.to_rgb(palette(2)[0]))
     assert "never\nmerges" in [tick.get_text() for tick in ax.get_yticklabels()]
     assert legend(ax) == ["0  (4)", "1  (1)"]
-    assert "3 modes, 1 without a cluster of their own" in texts(ax)
+    assert "3 modes, of which 1 in grey" in texts(ax)
     assert "level 2" in texts(ax)
     assert ax.get_title(loc="left") == "hills"
 
@@ -106,7 +106,7 @@ def test_noise_has_no_colour():
 @given(SEEDS, st.sampled_from([0.0, 0.3, 1.0, np.inf]))
 def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
     tree = merge_tree(point_tree(*random_graph(seed)))
-    found = hills(tree, level)
+    found = layout_hills(tree, level)
     places = np.concatenate([hill.points for hill in found])
     assert_array_equal(np.sort(places), np.arange(len(tree.weights)))
     labels = tree.cut(min(level, 1e9))
@@ -124,7 +124,7 @@ def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
 @pytest.mark.parametrize("heights", [[5.0, 2.0, 4.0], [5.0, 3.0, 2.0, 4.0, 3.5], [3.5, 4.0, 2.0, 5.0]])
 def test_the_valley_between_two_tops_is_drawn(heights):
     path = np.column_stack([np.arange(len(heights) - 1), np.arange(1, len(heights))])
-    [hill] = hills(merge_tree(point_tree(heights, path, np.full(len(path), 9.0))), np.inf)
+    [hill] = layout_hills(merge_tree(point_tree(heights, path, np.full(len(path), 9.0))), np.inf)
     outline = [heights[point] for point in hill.points]
     first, second = sorted((outline.index(5.0), outline.index(4.0)))
     assert min(outline[first:second]) == 2.0
@@ -134,13 +134,13 @@ def test_hills_stand_on_both_sides_of_their_elder():
     # 9 meets 4 at 3, 5 at 2 and 6 at 1
     heights, edges = [9.0, 4.0, 5.0, 6.0], [[0, 1], [0, 2], [0, 3]]
     tree = merge_tree(point_tree(heights, edges, [3.0, 2.0, 1.0]))
-    assert [int(tree.height[mode]) for mode in beside(tree, 4)] == [5, 9, 4, 6]
+    assert [int(tree.height[mode]) for mode in order_modes(tree, 4)] == [5, 9, 4, 6]
 
 
 @given(SEEDS)
 def test_lines_of_the_tree_do_not_cross(seed):
     tree = merge_tree(point_tree(*random_graph(seed)))
-    order = beside(tree, len(tree))
+    order = order_modes(tree, len(tree))
     assert sorted(order) == list(range(len(tree)))
     place = np.argsort(order)
     for mode in np.flatnonzero(tree.elder >= 0):
@@ -172,7 +172,7 @@ def test_hills_are_as_wide_as_heavy_and_in_the_colours_of_clusters(ax):
     assert widths.keys() == set(palette(2))
     assert sum(widths.values()) == pytest.approx(11)
     assert max(widths.values()) >= 7
-    assert "2 hills, with 1 lesser mode on them" in texts(ax)
+    assert "2 hills with 1 minor mode" in texts(ax)
 
 
 def test_each_hill_of_an_estimator_is_one_cluster(model, ax):
@@ -182,9 +182,9 @@ def test_each_hill_of_an_estimator_is_one_cluster(model, ax):
 
 
 def test_more_points_than_can_be_seen(monkeypatch, model):
-    whole = hills(model.tree_, model.tree_.level)
-    monkeypatch.setattr(tree_layout, "MOST_POINTS", 60)
-    some = hills(model.tree_, model.tree_.level)
+    whole = layout_hills(model.tree_, model.tree_.level)
+    monkeypatch.setattr(tree_layout, "MAX_POINTS", 60)
+    some = layout_hills(model.tree_, model.tree_.level)
     assert [hill.mode for hill in some] == [hill.mode for hill in whole]
     assert sum(len(hill.points) for hill in some) <= 60 + len(model.tree_)
     for hill, full in zip(some, whole, strict=True):
@@ -277,7 +277,7 @@ def test_bad_input(model):
             plot(ModeSeek())
     with pytest.raises(NotFittedError):
         plot_alternatives(ModeSeek(), X)
-    with pytest.raises(ValueError, match="X has 3 rows, but the estimator was fitted to 200"):
+    with pytest.raises(ValueError, match="X has 3 rows, but the estimator was fitted on 200"):
         plot_alternatives(model, X[:3])
 
 

@@ -113,7 +113,7 @@ def test_scales_of_a_tree():
     assert_array_equal(stairs.values, [3, 2, 1])
     assert_allclose(stairs.edges[:3], [0.0, 1.0, 3.0])
     assert tree.cut(2.0).max() + 1 == 2
-    assert "chosen" in texts(above)
+    assert "chosen level" in texts(above)
     assert "1 cluster from here on" in texts(above)
     assert below.get_ylabel() == "lifetime (difference)"
     for rows in (X, X[:1], X[:2]):
@@ -149,7 +149,7 @@ def test_estimators_bring_chains_or_memberships(ax):
         plot_coassociation(MeanShift(1.0).fit(X))
     with pytest.raises(ValueError, match="labels must have one entry for each of the 90 points"):
         plot_coassociation(found, labels=[0])
-    with pytest.raises(ValueError, match=r"source must be an estimator, or partitions .*got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"source must be an estimator, or an array .*got shape \(3,\)"):
         plot_coassociation([0, 1, 2])
 
 
@@ -172,7 +172,7 @@ def test_few_points_go_together(ax):
 def test_a_flow_says_who_moved(ax):
     first, second = np.repeat([0, 1], [6, 4]), np.array([7, 7, 7, 7, 7, 3, 3, 3, 3, 9])
     plot_comparison(first, second, names=("before", "after"), title="flow", ax=ax)
-    assert "2 of 10 points moved (20%)" in texts(ax)
+    assert "2 of 10 points changed cluster (20%)" in texts(ax)
     for words in ("before", "after", "0  (6)", "1  (4)", "7  (5)", "3  (4)", "9  (1)"):
         assert words in texts(ax)
     ribbons = [patch for patch in ax.patches if isinstance(patch, mpl.patches.PathPatch)]
@@ -188,7 +188,7 @@ def test_a_flow_says_who_moved(ax):
 
 def test_noise_stays_noise(ax):
     plot_comparison([-1, -1, 0, 0], [-1, 0, 0, 0], ax=ax)
-    assert "1 of 4 points moved" in texts(ax)
+    assert "1 of 4 points changed cluster" in texts(ax)
     assert "noise  (2)" in texts(ax)
     assert "noise  (1)" in texts(ax)
     for one, other in (([-1, -1], [0, 1]), ([0, 1], [-1, -1]), ([0], [0]), (["a", "b"], ["b", "-1"])):
@@ -198,7 +198,7 @@ def test_noise_stays_noise(ax):
 def test_the_same_partition_under_other_names(ax):
     labels = np.random.default_rng(0).integers(0, 5, 100)
     plot_comparison(labels, np.array(list("vwxyz"))[labels], ax=ax)
-    assert "0 of 100 points moved (0%)" in texts(ax)
+    assert "0 of 100 points changed cluster (0%)" in texts(ax)
 
 
 @pytest.mark.parametrize("n", [40, 200])
@@ -208,7 +208,7 @@ def test_many_clusters_become_a_matrix_with_a_diagonal(n, ax):
     second = rng.permutation(n)[first]
     plot_comparison(first, second, ax=ax)
     assert_allclose(ax.images[0].get_array(), np.eye(n))
-    assert f"0 of {n + 4000:,} points moved" in texts(ax)
+    assert f"0 of {n + 4000:,} points changed cluster" in texts(ax)
     assert len(ax.get_xticks()) <= 20
 
 
@@ -219,7 +219,7 @@ def test_counts_stand_in_a_small_matrix(ax):
 
 def test_estimators_are_compared(ax, model):
     plot_comparison(model, KMeans(3, n_init=1, random_state=0).fit(X), ax=ax)
-    assert "of 90 points moved" in texts(ax)
+    assert "of 90 points changed cluster" in texts(ax)
 
 
 def test_a_comparison_of_a_million(ax):
@@ -229,7 +229,7 @@ def test_a_comparison_of_a_million(ax):
 
 
 def test_bad_comparisons():
-    with pytest.raises(ValueError, match="first has 2 labels and second has 3: give labels of the same points"):
+    with pytest.raises(ValueError, match="first has 2 labels and second has 3: pass labels of the same points"):
         plot_comparison([0, 1], [0, 1, 2])
     with pytest.raises(ValueError, match="second must have one label for each point"):
         plot_comparison([0, 1], [[0, 1]])

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from modeseek._storage import DataError
 from modeseek.plots import palette, plot_clusters, save_clusters
-from modeseek.plots.projection import EXACT_PCA_FEATURES, project
+from modeseek.plots.projection import MAX_EXACT_FEATURES, project
 
 RNG = np.random.default_rng(0)
 PLANE = RNG.normal(size=(60, 2))
@@ -72,7 +72,7 @@ def test_projection_against_an_svd():
 
 
 def test_very_many_features():
-    X = np.zeros((30, EXACT_PCA_FEATURES + 1))
+    X = np.zeros((30, MAX_EXACT_FEATURES + 1))
     X[:, 0], X[:, 1] = RNG.normal(size=30) * 10, RNG.normal(size=30)
     view = project(X, X[:0], None)
     U, S, _ = np.linalg.svd(X[:, :2] - X[:, :2].mean(axis=0), full_matrices=False)  # the rest is zero
@@ -85,7 +85,7 @@ def test_one_feature(ax):
     labels = np.repeat([0, 1], [50, 30])
     labels[:3] = -1
     plot_clusters(values, labels, centers=[[0.0], [9.0]], feature_names=["length"], ax=ax)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("length", "points")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("length", "number of points")
     assert legend(ax) == ["0  (47)", "1  (30)", "noise  (3)"]
     # stacked: the last group's tops are the whole histogram
     assert sum(bar.get_height() for group in ax.containers for bar in group) == 80
@@ -122,7 +122,7 @@ def test_too_many_points_are_sampled_and_the_picture_says_so(ax):
 def test_confidence_is_opacity(ax):
     plot_clusters(PLANE[:2], [0, 0], confidence=[0, 1], ax=ax)
     assert np.ptp(ax.collections[0].get_facecolors()[:, 3]) > 0.5
-    assert "less certain" in texts(ax)
+    assert "faint: low confidence" in texts(ax)
 
 
 def test_pyplot_figure_where_no_axes_are_given():
@@ -172,7 +172,7 @@ def test_a_failed_picture_leaves_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"labels": [0, 1]}, "labels must have one entry for each of the 60 rows"),
+        ({"labels": [0, 1]}, "labels must have one entry for each of the 60 points"),
         ({"centers": [[0.0, 0.0, 0.0]]}, "centers has 3 features, but X has 2"),
         ({"confidence": np.full(60, 1.5)}, "confidence must be numbers in"),
         ({"confidence": [0.5]}, "confidence must have one entry"),

@@ -38,8 +38,8 @@ from modeseek.plots import (
     plot_trajectories,
     save_figure,
 )
-from modeseek.plots.run_source import some_rows
-from modeseek.plots.trajectories import MOST_PATHS
+from modeseek.plots.sources import sample_rows
+from modeseek.plots.trajectories import MAX_PATHS
 
 X, _ = make_blobs([40, 30, 20], centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
 
@@ -79,14 +79,14 @@ def test_an_estimator_brings_labels_centres_and_confidence(ax):
     plot_clusters(X, found, ax=ax)
     assert legend(ax)[:3] == [f"{label}  ({size})" for label, size in enumerate(np.bincount(found.labels_))]
     assert_allclose(ax.collections[1].get_offsets(), found.cluster_centers_)
-    assert "less certain" in texts(ax)
+    assert "faint: low confidence" in texts(ax)
 
 
 def test_any_estimator_with_labels(ax):
     plot_clusters(X, KMeans(3, n_init=1, random_state=0).fit(X), ax=ax)
     assert len(legend(ax)) == 3
     assert len(ax.collections[1].get_offsets()) == 3
-    with pytest.raises(TypeError, match="GaussianMixture has no labels_: give labels"):
+    with pytest.raises(TypeError, match="GaussianMixture has no labels_: pass labels"):
         plot_clusters(X, GaussianMixture(2).fit(X), ax=ax)
     with pytest.raises(NotFittedError):
         plot_clusters(X, ModeSeek(), ax=ax)
@@ -177,7 +177,7 @@ def test_paths_in_other_dimensions(n_features, ax):
     ax.figure.canvas.draw()
     assert len(ax.collections[0].get_segments()) == 30
     if n_features == 1:
-        assert ax.get_ylabel() == "updates"
+        assert ax.get_ylabel() == "number of updates"
         assert_allclose(ax.collections[0].get_segments()[0][:, 1], fitted.trace_.snapshots.k)
     else:
         assert "of variance" in ax.get_xlabel()
@@ -189,7 +189,7 @@ def test_a_million_points_are_sampled_and_the_picture_says_so(ax):
     labels = np.zeros(n, dtype=int)
     labels[-1] = 1
     plot_trajectories(film_like(values), labels=labels, ax=ax)
-    assert len(ax.collections[0].get_segments()) == MOST_PATHS
+    assert len(ax.collections[0].get_segments()) == MAX_PATHS
     assert "2,000 of 1,000,000 paths drawn" in texts(ax)
     # the lone one is there
     assert len(np.unique(ax.collections[2].get_facecolors(), axis=0)) == 2
@@ -219,10 +219,10 @@ def test_noise_only_one_point_and_seeds():
 
 def test_some_rows_have_one_of_each():
     labels = np.r_[np.zeros(10_000, int), np.arange(1, 50)]
-    rows = some_rows(labels, 100)
+    rows = sample_rows(labels, 100)
     assert len(rows) == len(set(rows)) == 100
     assert set(labels[rows]) == set(range(50))
-    assert_array_equal(np.sort(some_rows(labels[:5], 100)), np.arange(5))
+    assert_array_equal(np.sort(sample_rows(labels[:5], 100)), np.arange(5))
 
 
 # ---------------------------------------- bandwidths
@@ -250,7 +250,7 @@ def test_other_policies(policy, ax):
     plot_bandwidths(fitted, ax=ax)
     ax.figure.canvas.draw()
     assert ("h_inf 1.2" in texts(ax)) == (policy != "constant")
-    assert ("h = 1.2 throughout" in texts(ax)) == (policy == "constant")
+    assert ("h = 1.2 in all updates" in texts(ax)) == (policy == "constant")
     # lines: three of the range, and the walk's path
     assert len(ax.lines) == {"constant": 0, "walk": 4}.get(policy, 3)
 
@@ -264,7 +264,7 @@ def test_names_of_close_ends_do_not_overlap(ax):
 def test_draws_that_were_dropped_are_said(model, ax):
     plot_bandwidths(model, ax=ax)
     path = model.trace_.h
-    assert (f"{len(path.k):,} of {path.k[-1]:,} draws" in texts(ax)) == (len(path.k) < path.k[-1])
+    assert (f"{len(path.k):,} of {path.k[-1]:,} draws shown" in texts(ax)) == (len(path.k) < path.k[-1])
     assert ax.get_xlabel() == "update k"
     batches = StochasticMeanShift(1.2, batch_size=30, random_state=0).fit(X)
     assert plot_bandwidths(batches, ax=Figure().subplots()).get_xlabel() == "draw k"
@@ -299,7 +299,7 @@ def test_some_quantities_on_axes_of_ones_own(model):
     axes = Figure().subplots(1, 2)
     plot_trace(model, quantities=["gap", "clumps"], axes=axes)
     assert [ax.get_title(loc="left") for ax in axes] == ["gap between clumps", "number of clumps"]
-    with pytest.raises(ValueError, match="axes must be one for each of gap, clumps, diameter; got 2"):
+    with pytest.raises(ValueError, match="axes must have one entry for each of gap, clumps, diameter; got 2"):
         plot_trace(model, quantities=["gap", "clumps", "diameter"], axes=axes)
     with pytest.raises(ValueError, match=r"quantities must be one of .*Did you mean 'clumps'\?"):
         plot_trace(model, quantities=["clump"], axes=axes)
@@ -308,7 +308,7 @@ def test_some_quantities_on_axes_of_ones_own(model):
 def test_one_clump_has_no_gap():
     fitted = BlurringMeanShift(50.0, record=["gap", "diameter"]).fit(X)
     figure = plot_trace(fitted, figure=Figure())
-    assert "one clump: no gap" in texts(figure.axes[1])
+    assert "no gap: there is one clump" in texts(figure.axes[1])
     figure.canvas.draw()
 
 
@@ -339,9 +339,9 @@ def test_what_was_not_recorded_is_said_with_what_to_type(plot):
 
 @pytest.mark.parametrize("plot", [plot_trajectories, plot_trace, plot_bandwidths, animation.animate])
 def test_wrong_sources(plot):
-    with pytest.raises(TypeError, match="source must have run a chain, and ModeSeek runs none"):
+    with pytest.raises(TypeError, match=r"source must be a fitted MeanShift, .*got ModeSeek"):
         plot(ModeSeek(random_state=0).fit(X))
-    with pytest.raises(TypeError, match=r"source must be a fitted estimator of modeseek or the ChainResult.*got list"):
+    with pytest.raises(TypeError, match=r"or the ChainResult of a run; got list"):
         plot([1, 2])
     with pytest.raises(NotFittedError):
         plot(BlurringMeanShift())
@@ -349,9 +349,11 @@ def test_wrong_sources(plot):
 
 def test_several_chains_say_whose_path_it_is():
     several = DoublyStochasticMeanShift(0.5, 3.0, 1.2, n_chains=3, record="all", random_state=0).fit(X)
-    assert "first chain, colours by what 3 chains agree on" in texts(plot_trajectories(several, ax=Figure().subplots()))
-    assert "the first of 3 chains" in texts(plot_bandwidths(several, ax=Figure().subplots()))
-    assert "the first of 3 chains" in plot_trace(several, figure=Figure()).get_supxlabel()
+    assert "first of 3 chains, colours by the consensus of all" in texts(
+        plot_trajectories(several, ax=Figure().subplots())
+    )
+    assert "first of 3 chains" in texts(plot_bandwidths(several, ax=Figure().subplots()))
+    assert "first of 3 chains" in plot_trace(several, figure=Figure()).get_supxlabel()
 
 
 def test_the_same_picture_is_the_same_file(model, tmp_path):

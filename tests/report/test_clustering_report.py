@@ -1,4 +1,4 @@
-"""The page of a clustering: what it says, that nothing in the data becomes markup, and that it stays small."""
+"""The report of a clustering: its texts and tables, escaping of data, size and reproducibility of the file."""
 
 import base64
 import hashlib
@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
@@ -22,9 +23,14 @@ from modeseek import (
     StochasticMeanShift,
     __version__,
 )
+from modeseek._common.points import canonical_points
 from modeseek._common.scaling import Scaling
+from modeseek._common.types import Geometry
 from modeseek._storage import DataError
-from modeseek.plots.projection import components
+from modeseek.estimators.base import BaseClusterer
+from modeseek.estimators.result import FitData, FitSettings, make_result
+from modeseek.meanshift.chains import Outcome
+from modeseek.plots.projection import principal_components
 from modeseek.report import (
     CellLines,
     HtmlBlock,
@@ -33,30 +39,51 @@ from modeseek.report import (
     RowLink,
     Swatch,
     TableBlock,
-    findings,
     to_html,
     to_markdown,
     write_report,
 )
-from modeseek.report import scatter as scatter_room
+from modeseek.report.sections import scatter
 
 BLOBS, TRUTH = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
 THREE, _ = make_blobs([60, 40, 20], 3, centers=[[0, 0, 0], [9, 0, 0], [0, 9, 9]], random_state=0, shuffle=False)
 NASTY = "</script><b>&\"'*x*`y`[z](https://a.org)"
 
 
-class Given(ClusterMixin, BaseEstimator):
-    """An estimator with nothing to set."""
+class OtherClusterer(ClusterMixin, BaseEstimator):
+    """An estimator of another library, of which only the labels are known."""
 
     def fit(self, X, y=None):
         return self
 
 
-def given(labels, **told):
-    """Return a model with labels, and what else it may tell, without the work."""
-    model = Given()
-    for name, value in {"labels_": np.asarray(labels), **told}.items():
-        setattr(model, name, value)
+class OwnClusterer(BaseClusterer):
+    """An estimator of this library with a given result."""
+
+
+def given(labels, *, memberships=None, confidence=None):
+    """Return a fitted estimator with the given labels, and with memberships or confidence if given."""
+    labels = np.asarray(labels)
+    if memberships is None and confidence is None:
+        model = OtherClusterer()
+        model.labels_ = labels
+        return model
+    n, k = len(labels), labels.max() + 1
+    points = canonical_points(np.arange(n, dtype=float)[:, None], np.ones(n), Geometry())
+    confidence = np.max(memberships, axis=1) if confidence is None else np.asarray(confidence, dtype=float)
+    model = OwnClusterer()
+    model.result_ = make_result(
+        "OwnClusterer",
+        FitData(points, FitSettings()),
+        labels,
+        np.zeros((k, 1)),
+        outcome=Outcome.CERTIFIED,
+        message="",
+        confidence=confidence,
+        memberships=None if memberships is None else csr_array(memberships),
+        n_updates=0,
+    )
+    model.labels_ = labels
     return model
 
 
@@ -94,19 +121,19 @@ def integers(text):
 # ---------------------------------------- what it says
 
 
-def test_the_finding_comes_first(blobs, tmp_path):
+def test_lead_and_sections(blobs, tmp_path):
     text, reader, _ = page(tmp_path, blobs, BLOBS, title="Blobs")
     lead = text[text.index("<header>") : text.index("</header>")]
     assert "300 rows fall into 5 clusters; " in lead
     assert ("Blobs" in lead, "<title>Blobs</title>" in text) == (True, True)
     headings = [" ".join(h.split()) for h in re.findall(r"<h2[^>]*>(.*?)</h2>", text)]
     assert headings == [
-        "The rows",
-        "The clusters",
-        "How sure it is",
-        "How they were chosen",
-        "What was asked",
-        "The same in Python",
+        "Scatter plot",
+        "Clusters",
+        "Confidence",
+        "How the clusters were chosen",
+        "Settings",
+        "Python code",
     ]
     assert f"ModeSeek: {blobs.message_}." in reader.text
     assert f"modeseek {__version__}" in reader.text
@@ -119,25 +146,23 @@ def test_the_finding_comes_first(blobs, tmp_path):
         ([0, 0, 1, 1], None, "4 rows fall into 2 clusters."),
         ([0, 0, 1, -1], None, "3 rows fall into 2 clusters; 1 row is noise."),
         ([0, 0, 1, -1], [1, 0.5, 0.7, 0], "3 rows fall into 2 clusters; 1 row is noise; 2 rows are doubtful."),
-        ([0, 0, 0, 0], [1, 1, 0.74, 0.75], "4 rows fall into one cluster; 1 row is doubtful."),
+        ([0, 0, 0, 0], [1, 1, 0.74, 0.75], "4 rows fall into 1 cluster; 1 row is doubtful."),
         ([-1, -1, -1, -1], [0, 0, 0, 0], "No clusters: all 4 rows are noise."),
     ],
 )
-def test_the_sentence(labels, confidence, lead, tmp_path):
-    model = given(labels)
-    if confidence is not None:
-        model.confidence_ = np.array(confidence, dtype=float)
+def test_lead_counts_rows_clusters_noise_and_doubtful_rows(labels, confidence, lead, tmp_path):
+    model = given(labels, confidence=confidence)
     _, reader, _ = page(tmp_path, model, [[0.0, 1], [1, 0], [5, 5], [6, 6]])
     assert f"\n{lead}\n" in reader.text
 
 
-def test_what_sets_clusters_apart(tmp_path):
+def test_distinguishing_features(tmp_path):
     """By hand: means in the cluster and elsewhere, their difference over the standard deviation, furthest first."""
     model = given(np.repeat([0, 1, 2], [60, 40, 20]))
     units = THREE * [1, 1000, 0.01] + [0, 5000, 0]
     text, _, payload = page(tmp_path, model, THREE, original=units, feature_names=["width", "mass", "depth"])
     rows = tables(text)[0]
-    assert rows[0] == ["cluster", "rows", "what sets it apart", "most typical row"]
+    assert rows[0] == ["cluster", "rows", "distinguishing features", "most typical row"]
     assert [row[:2] for row in rows[1:]] == [["0", "60 (50%)"], ["1", "40 (33%)"], ["2", "20 (17%)"]]
     inside = model.labels_ == 1
     expected = (units[inside].mean(axis=0) - units[~inside].mean(axis=0)) / units.std(axis=0)
@@ -156,16 +181,16 @@ def test_what_sets_clusters_apart(tmp_path):
     np.testing.assert_allclose(numbers(payload["axes"][4]), units[:, 1], rtol=1e-6)
 
 
-def test_features_that_tell_nothing_are_not_named(tmp_path):
+def test_features_with_equal_means_are_not_distinguishing(tmp_path):
     rng = np.random.default_rng(0)
     angle, radius = rng.uniform(0, 2 * np.pi, 400), np.repeat([1.0, 5.0], 200)
     rings = np.column_stack([np.cos(angle), np.sin(angle)]) * radius[:, None]
     rings -= [rings[radius == r].mean(axis=0) for r in radius]
     text, _, _ = page(tmp_path, given(np.repeat([0, 1], 200)), rings)
-    assert [row[2] for row in tables(text)[0][1:]] == ["no feature by its mean"] * 2
+    assert [row[2] for row in tables(text)[0][1:]] == ["no feature differs in its mean"] * 2
 
 
-def test_columns_that_were_not_clustered_by(blobs, tmp_path):
+def test_extra_columns(blobs, tmp_path):
     kinds = np.array(["ash", "beech", "cedar", "date", "elm"])[TRUTH]
     extra = {"tree": kinds, "note": [f"n{i}" for i in range(300)], "gap": [None, float("nan")] * 150}
     text, _, payload = page(tmp_path, blobs, BLOBS, extra=extra)
@@ -179,9 +204,9 @@ def test_columns_that_were_not_clustered_by(blobs, tmp_path):
     assert (len(note["values"]), gap["values"]) == (300, [""])
 
 
-def test_doubtful_rows_come_with_their_rivals(tmp_path):
+def test_doubtful_rows_have_a_second_choice(tmp_path):
     shares = np.array([[0.9, 0.1, 0], [0.5, 0.1, 0.4], [0.35, 0.6, 0.05], [0, 0, 1], [0, 0, 0]])
-    model = given([0, 0, 1, 2, -1], memberships_=shares, confidence_=shares.max(axis=1))
+    model = given([0, 0, 1, 2, -1], memberships=shares)
     text, reader, payload = page(tmp_path, model, np.arange(10.0).reshape(5, 2), row_names=list("abcde"))
     table = next(rows for rows in tables(text) if rows[0][0] == "row")
     assert table[1:] == [["b", "0", "0.50", "2 (0.40)"], ["c", "1", "0.60", "0 (0.35)"]]
@@ -193,26 +218,26 @@ def test_doubtful_rows_come_with_their_rivals(tmp_path):
     assert integers(payload["labels"]).tolist() == [0, 0, 1, 2, 3]
 
 
-def test_many_doubtful_rows_are_cut_and_counted(tmp_path):
-    model = given([0, 1] * 100, confidence_=np.linspace(0, 0.7, 200))
+def test_long_list_of_doubtful_rows_is_truncated(tmp_path):
+    model = given([0, 1] * 100, confidence=np.linspace(0, 0.7, 200))
     text, reader, _ = page(tmp_path, model, np.arange(200.0)[:, None])
     table = next(rows for rows in tables(text) if rows[0][0] == "row")
     assert len(table) == 31
-    assert "The 30 least confident of 200 rows below 0.75" in reader.text
+    assert "The 30 least confident of 200 rows with a confidence below 0.75" in reader.text
 
 
-def test_how_modeseek_chose(blobs, tmp_path):
+def test_method_section_of_modeseek(blobs, tmp_path):
     text, reader, _ = page(tmp_path, blobs, BLOBS)
-    assert f"The stability of the whole is {blobs.stability_:.2f}" in reader.text
-    table = next(rows for rows in tables(text) if rows[0][0] == "nearly chosen")
+    assert f"The stability of the partition is {blobs.stability_:.2f}" in reader.text
+    table = next(rows for rows in tables(text) if rows[0][0] == "alternative")
     assert len(table) == len(blobs.alternatives_)
     one = ModeSeek(random_state=0).fit(np.random.default_rng(0).normal(size=(100, 2)))
     assert one.n_clusters_ == 1
     text, reader, _ = page(tmp_path, one, np.random.default_rng(0).normal(size=(100, 2)))
     assert one.message_ in reader.text
     assert one.message_[1:] in text[: text.index("</header>")]
-    assert "stability of the whole" not in reader.text
-    assert tables(text)[0][0][2] == "typical values"
+    assert "stability of the partition" not in reader.text
+    assert tables(text)[0][0][2] == "mean values"
     assert "feature 0: " in tables(text)[0][1][2]
 
 
@@ -225,29 +250,29 @@ def test_how_modeseek_chose(blobs, tmp_path):
         DoublyStochasticMeanShift(0.5, 3.0, 1.5, random_state=0, n_chains=4),
     ],
 )
-def test_how_runs_ended(model, tmp_path):
+def test_method_section_of_mean_shifts(model, tmp_path):
     text, reader, _ = page(tmp_path, model.fit(BLOBS), BLOBS)
-    table = dict(next(rows for rows in tables(text) if rows[0][0] == "the run"))
-    assert table["the run"] == "ended by itself"
-    assert table["why"] == model.outcome_.value
+    table = dict(next(rows for rows in tables(text) if rows[0][0] == "run"))
+    assert table["run"] == "converged"
+    assert table["reason"] == model.outcome_.value
     assert table["updates"] == f"{model.n_updates_:,}"
     assert table["certified"] == ("yes" if model.partition_.certified else "no")
     assert ("chains" in table) == hasattr(model, "chain_labels_")
     assert {"h_min", "h_max"} <= table.keys() or table["bandwidth"] == "1.5"
-    assert ("no confidence of its rows" in reader.text) != hasattr(model, "chain_labels_")
+    assert ("computed no confidence" in reader.text) != hasattr(model, "chain_labels_")
 
 
-def test_a_run_that_was_stopped_says_so_at_the_top(tmp_path):
+def test_lead_states_that_a_run_did_not_converge(tmp_path):
     model = StochasticMeanShift(bandwidth=1.5, random_state=0, max_updates=1)
     with pytest.warns(match="limit on updates"):
         model.fit(BLOBS)
     text, reader, _ = page(tmp_path, model, BLOBS, notes=["take *more* <updates>"])
-    assert f"The run was {model.outcome_.value}: " in text[: text.index("</header>")]
+    assert f"The run did not converge ({model.outcome_.value})" in text[: text.index("</header>")]
     assert "stopped early" in reader.text
     assert "take *more* <updates>" in reader.text
 
 
-def test_other_libraries_models_and_frames(tmp_path):
+def test_estimators_of_other_libraries_and_data_frames(tmp_path):
     frame = pd.DataFrame(THREE, columns=["a", "b", "c"], index=[f"id{i}" for i in range(len(THREE))])
     model = KMeans(3, n_init=1, random_state=0).fit(frame)
     _, reader, payload = page(tmp_path, model, frame, extra=pd.DataFrame({"half": ["x", "y"] * 60}))
@@ -269,7 +294,7 @@ def test_axes(d, start, tmp_path):
     features = [axis for axis in payload["axes"] if axis["feature"]]
     assert len(features) == d
     np.testing.assert_allclose(np.column_stack([numbers(axis) for axis in features]), X, atol=1e-5)
-    found = components(X, 5)
+    found = principal_components(X, 5)
     if d > 2:
         first = payload["axes"][0]
         assert first["name"] == f"principal component 1 ({found.shares[0]:.0%} of variance)"
@@ -278,9 +303,9 @@ def test_axes(d, start, tmp_path):
         assert len(payload["axes"]) == d
 
 
-def test_components_are_those_of_a_singular_value_decomposition():
+def test_principal_components_equal_a_singular_value_decomposition():
     X = np.random.default_rng(1).normal(size=(50, 4)) @ np.diag([4.0, 2, 1, 0.5])
-    found = components(X, 9)
+    found = principal_components(X, 9)
     _, singular, vectors = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     np.testing.assert_allclose(found.shares, singular**2 / (singular**2).sum())
     np.testing.assert_allclose(np.abs(found.vectors.T @ vectors.T), np.eye(4), atol=1e-8)
@@ -291,7 +316,7 @@ def test_components_are_those_of_a_singular_value_decomposition():
     ("values", "decimals"),
     [([39.1, 40.25, 36.0], 2), ([3750.0, 5000.0], 0), ([1 / 3, 2 / 3, 0.1], 4), ([1e15, 2e15], None), ([7.5, 7.5], 1)],
 )
-def test_values_are_shown_as_they_came(values, decimals, tmp_path):
+def test_decimals_show_values_as_given(values, decimals, tmp_path):
     X = np.column_stack([values, np.arange(len(values))])
     _, _, payload = page(tmp_path, given([0] * len(values)), X)
     axis = payload["axes"][0]
@@ -300,7 +325,7 @@ def test_values_are_shown_as_they_came(values, decimals, tmp_path):
         np.testing.assert_array_equal(np.round(numbers(axis), decimals), np.round(values, decimals))
 
 
-def test_wide_data_offer_the_features_that_tell(tmp_path):
+def test_wide_data_embed_the_features_in_which_clusters_differ(tmp_path):
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(90, 300)), np.arange(90) % 3
     X[:, 250] += 20 * (labels == 1)
@@ -310,14 +335,14 @@ def test_wide_data_offer_the_features_that_tell(tmp_path):
     assert len(names) == 30
     assert {"feature 17", "feature 250"} <= set(names)
     assert payload["n_features"] == 300
-    assert "Of 300 features 30 by which clusters differ can be chosen." in reader.text
+    assert "The lists offer the 30 of 300 features in which the clusters differ most." in reader.text
     places = [[payload["axes"][j]["name"] for j in cluster["traits"]] for cluster in payload["clusters"]]
     assert places[1][0] == "feature 250"
     assert places[2][0] == "feature 17"
 
 
-def test_large_data_are_sampled_and_small_clusters_stay(tmp_path, monkeypatch):
-    monkeypatch.setattr(scatter_room, "MOST_POINTS", 500)
+def test_samples_of_large_data_keep_small_clusters(tmp_path, monkeypatch):
+    monkeypatch.setattr(scatter, "MAX_POINTS", 500)
     labels = np.zeros(5000, dtype=int)
     labels[[7, 70, 700]] = 1
     X = np.random.default_rng(0).normal(size=(5000, 2))
@@ -327,13 +352,13 @@ def test_large_data_are_sampled_and_small_clusters_stay(tmp_path, monkeypatch):
     assert {7, 70, 700} <= set(rows)
     assert integers(payload["labels"]).sum() == 3
     np.testing.assert_allclose(numbers(payload["axes"][0]), X[rows, 0], atol=1e-5)
-    assert "A random 500 of 5,000 rows are drawn" in reader.text
+    assert "a random sample of 500 of 5,000 rows" in reader.text
     assert (payload["total"], payload["first"]) == (5000, 1)
 
 
 def test_twenty_thousand_rows_stay_below_five_megabytes(tmp_path):
     X = np.random.default_rng(0).normal(size=(20_000, 10))
-    model = given(np.arange(20_000) % 12, confidence_=np.ones(20_000))
+    model = given(np.arange(20_000) % 12, confidence=np.ones(20_000))
     write_report(tmp_path / "page.html", model, X, extra={"kind": ["a", "b"] * 10_000})
     assert (tmp_path / "page.html").stat().st_size < 5_000_000
     wide = np.random.default_rng(0).normal(size=(20_000, 60))
@@ -341,7 +366,7 @@ def test_twenty_thousand_rows_stay_below_five_megabytes(tmp_path):
     assert (tmp_path / "wide.html").stat().st_size < 5_000_000
 
 
-def test_without_a_script_a_picture_remains(blobs, tmp_path):
+def test_static_image_for_browsers_without_scripts(blobs, tmp_path):
     _, reader, _ = page(tmp_path, blobs, BLOBS)
     (image,) = reader.all("img")
     assert image["src"].startswith("data:image/png;base64,")
@@ -365,7 +390,7 @@ def test_without_a_script_a_picture_remains(blobs, tmp_path):
         (np.arange(12.0).reshape(3, 4), [0, 5, 9]),
     ],
 )
-def test_odd_data(X, labels, tmp_path):
+def test_extreme_data(X, labels, tmp_path):
     X = np.asarray(X)
     scaled = Scaling.fit(X, standardize=True).apply(X)
     _, _, payload = page(tmp_path, given(labels), scaled, original=X)
@@ -378,10 +403,10 @@ def test_odd_data(X, labels, tmp_path):
     ]
 
 
-def test_nothing_in_the_data_becomes_markup(tmp_path):
+def test_names_and_cells_are_escaped(tmp_path):
     """A name such as </script><b> is shown as it is: in the title, in tables, in the payload and in the lines."""
     shares = np.array([[0.6, 0.4], [0.6, 0.4], [0.3, 0.7]])
-    model = given([0, 0, 1], memberships_=shares, confidence_=shares.max(axis=1))
+    model = given([0, 0, 1], memberships=shares)
     text, reader, payload = page(
         tmp_path,
         model,
@@ -390,7 +415,7 @@ def test_nothing_in_the_data_becomes_markup(tmp_path):
         row_names=[NASTY, "\ud800", "x\x00y"],
         extra={NASTY: [NASTY, NASTY, "c"]},
         title=NASTY,
-        asked={"data": NASTY},
+        data_info={"data": NASTY},
         notes=[NASTY],
         code=f"read_table({NASTY!r})",
     )
@@ -406,7 +431,7 @@ def test_nothing_in_the_data_becomes_markup(tmp_path):
 # ---------------------------------------- the file
 
 
-def test_it_needs_nothing_and_runs_no_other_script(blobs, tmp_path):
+def test_policy_allows_only_the_scripts_of_the_page(blobs, tmp_path):
     text, reader, _ = page(tmp_path, blobs, BLOBS)
     policy = reader.all("meta")[1]["content"]
     assert "default-src 'none'" in policy
@@ -420,7 +445,7 @@ def test_it_needs_nothing_and_runs_no_other_script(blobs, tmp_path):
     assert "http" not in re.sub(r"data:[^\"]*", "", "".join(scripts))
 
 
-def test_the_same_page_twice(blobs, tmp_path):
+def test_reports_are_reproducible(blobs, tmp_path):
     for name in "ab":
         write_report(tmp_path / f"{name}.html", blobs, BLOBS, feature_names=["u", "v"])
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
@@ -430,8 +455,8 @@ def test_the_same_page_twice(blobs, tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"X": BLOBS[:9]}, ValueError, "X has 9 rows, but the model was fitted on 300"),
-        ({"original": BLOBS[:, :1]}, ValueError, r"original has shape \(300, 1\), but X \(300, 2\)"),
+        ({"X": BLOBS[:9]}, ValueError, "X has 9 rows, but the estimator was fitted on 300"),
+        ({"original": BLOBS[:, :1]}, ValueError, r"original has shape \(300, 1\), but X has \(300, 2\)"),
         ({"feature_names": ["a"]}, ValueError, "feature_names must name the 2 features of X; got 1"),
         ({"row_names": ["a"]}, ValueError, "row_names must name the 300 rows of X; got 1"),
         ({"extra": {"u": [1]}}, ValueError, r"extra\['u'\] must have 300 entries, one for each row; got 1"),
@@ -442,14 +467,14 @@ def test_the_same_page_twice(blobs, tmp_path):
         ({"path": "page.pdf"}, DataError, "unknown ending '.pdf'"),
     ],
 )
-def test_what_does_not_belong_together_is_named(options, error, message, blobs, tmp_path):
+def test_errors_name_the_argument(options, error, message, blobs, tmp_path):
     all_of_it = {"path": "page.html", "model": blobs, "X": BLOBS, **options}
     with pytest.raises(error, match=message):
         write_report(tmp_path / all_of_it.pop("path"), all_of_it.pop("model"), all_of_it.pop("X"), **all_of_it)
     assert not list(tmp_path.iterdir())
 
 
-def test_cells_with_colours_and_lines():
+def test_kinds_of_table_cells():
     cells = [[Swatch("a|<b>", "#0072B2"), CellLines(["one", PlainText("*two*")])], [RowLink("<i>", "up", 3), ""]]
     made = Page(PlainText("*T*"), "", [TableBlock(["", ""], cells), HtmlBlock("<hr>", "a *rule*", ".x { }", "1 + 1;")])
     html, markdown = to_html(made, "."), to_markdown(made)
@@ -464,11 +489,3 @@ def test_cells_with_colours_and_lines():
     assert markdown.endswith("a *rule*\n")
     with pytest.raises(ValueError, match="color of swatch 'a' must be '#rrggbb'; got 'red'"):
         Swatch("a", "red")
-
-
-def test_memberships_that_are_too_many_are_left_alone(monkeypatch, tmp_path):
-    shares = np.array([[0.6, 0.4], [0.3, 0.7]])
-    model = given([0, 1], memberships_=shares, confidence_=shares.max(axis=1))
-    monkeypatch.setattr(findings, "MOST_MEMBERSHIPS", 3)
-    text, _, _ = page(tmp_path, model, [[0.0, 1], [1, 0]])
-    assert [row[3] for row in next(rows for rows in tables(text) if rows[0][0] == "row")[1:]] == ["—", "—"]

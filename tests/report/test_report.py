@@ -1,4 +1,4 @@
-"""Pages: both files say the same, nothing in a text becomes markup unasked, and HTML needs nothing else."""
+"""Pages: HTML and Markdown have the same content, text is escaped, and the HTML file is self-contained."""
 
 import base64
 import re
@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from markdown_it import MarkdownIt  # rich, which the command needs, brings it
+from markdown_it import MarkdownIt
 from matplotlib.figure import Figure
 
 from modeseek import DoublyStochasticMeanShift
@@ -23,21 +23,22 @@ from modeseek.report import (
     Paragraph,
     TableBlock,
     Verdict,
-    inline,
-    pictures,
-    python_lines,
+    file_data_code,
+    fit_code,
+    images,
+    markdown_text,
     to_html,
     to_markdown,
     write_page,
 )
 
 VOID = {"meta", "link", "img", "br", "hr"}
-# what GitHub reads beyond CommonMark; HTML passes through, so that a tag that slips out is seen
+# GitHub's extensions of CommonMark; HTML passes through, so that an unescaped tag is detected
 GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
 class Reader(HTMLParser):
-    """Tags with their attributes, and the text; fails where tags are not closed in turn."""
+    """Parse HTML into tags with attributes and text; fail if tags are not nested properly."""
 
     def __init__(self, text):
         super().__init__()
@@ -88,15 +89,15 @@ WHOLE = Page(
     ],
 )
 
-# text -> what it says, without markup
+# text -> its plain text; None if nothing in it is markup
 TEXTS = {
     "see `code`, **bold**, *italic* and [a link](https://a.org/b_c?d=1&e=(2)#f)": "see code, bold, italic and a link",
     "**bold with `a*b` and *italic* in it**": "bold with a*b and italic in it",
     "[**all** `of it`](docs/theory.md)": "all of it",
     "<script>alert('x')</script> & \"quotes\" &amp; &lt; <b>": None,
     "<!-- gone? --> <https://a.org> </p>": None,
-    "2*3*4, 2**3**4, * a * b, *unclosed, f(*a, **b)": None,
-    "h_min, _x_ and __init__ and a_b_c": None,
+    "2 * 3 * 4, * a * b, *unclosed, 5 ** 6, f(**b)": None,
+    "h_min, _x, __init and a_b_c": None,
     "~one~ ~~two~~ $x$ and $y$, a\\b \\* `": None,
     "1. no list": None,
     "2) no list": None,
@@ -117,10 +118,13 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_says_the_same_in_both_files_and_is_not_read_as_markup(text):
+def test_text_is_the_same_in_html_and_markdown_and_literal_text_is_escaped(text):
     expected = text if TEXTS[text] is None else TEXTS[text]
-    web, page = Reader(inline.to_html(text)), Reader(GITHUB.render(inline.to_markdown(text)))
-    assert inline.plain(text) == web.text == page.text.strip() == expected
+    web, page = (
+        Reader(markdown_text.to_html(text)),
+        Reader(GITHUB.render(markdown_text.to_markdown(text, starts_line=True))),
+    )
+    assert markdown_text.to_plain(text) == web.text == page.text.strip() == expected
     assert {tag for tag, _ in web.tags} <= {"code", "strong", "em", "a"}
     assert [tag for tag, _ in page.tags] == ["p"] * bool(text) + [tag for tag, _ in web.tags]
     if TEXTS[text] is None:
@@ -128,12 +132,12 @@ def test_a_text_says_the_same_in_both_files_and_is_not_read_as_markup(text):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_cell_stays_one_cell(text):
+def test_special_characters_do_not_split_a_table_cell(text):
     table = TableBlock(["a", "b"], [[text, "next"], ["x|y", Verdict("p|*q*", "bad")]])
     page = Reader(GITHUB.render(to_markdown(Page("T", "", [table]))))
     assert [len(page.all(tag)) for tag in ("tr", "th", "td")] == [3, 2, 4]
     assert "p|*q*" in page.text
-    assert inline.plain(text) in page.text
+    assert markdown_text.to_plain(text) in page.text
     web = Reader(to_html(Page("T", "", [table]), "."))
     assert [len(web.all(tag)) for tag in ("tr", "th", "td")] == [3, 4, 2]
 
@@ -147,14 +151,14 @@ def test_a_cell_stays_one_cell(text):
         ("a/b.md#c", True),
         ("../a.csv?b:c", True),
         ("ftp://a.org", False),
-        ("javascript&colon;alert", True),  # relative, and must stay so in both
+        ("javascript&colon;alert", False),
         ("java\tscript:a", False),
         ("/\\evil.org", False),
     ],
 )
-def test_targets(target, is_link):
-    web = Reader(inline.to_html(f"[a]({target})")).all("a")
-    page = Reader(GITHUB.render(inline.to_markdown(f"[a]({target})"))).all("a")
+def test_only_safe_targets_are_links(target, is_link):
+    web = Reader(markdown_text.to_html(f"[a]({target})")).all("a")
+    page = Reader(GITHUB.render(markdown_text.to_markdown(f"[a]({target})"))).all("a")
     assert len(web) == len(page) == is_link
     if is_link:
         assert web[0]["href"] == target
@@ -162,7 +166,7 @@ def test_targets(target, is_link):
 
 
 @pytest.mark.parametrize("block", [Paragraph, Heading, lambda text: Bullets([text]), lambda text: Details(text, text)])
-def test_no_block_lets_html_through(block):
+def test_no_block_passes_html_through(block):
     evil = "</code></pre></p><script>alert(1)</script><img src=https://a.org onerror='b'>"
     page = Page(evil, evil, [block(evil), TableBlock([evil], [[evil], [Verdict(evil, "bad")]], evil)])
     web, text = Reader(to_html(page, ".")), Reader(GITHUB.render(to_markdown(page)))
@@ -172,7 +176,7 @@ def test_no_block_lets_html_through(block):
         assert reader.text.count(evil) >= 7
 
 
-def test_html_is_one_file_that_loads_and_runs_nothing(folder):
+def test_html_loads_no_resources_and_runs_no_scripts(folder):
     page = Reader(to_html(WHOLE, folder))
     assert [tag for tag, _ in page.tags if tag in ("script", "iframe", "object", "form")] == []
     assert all(image["src"].startswith("data:image/") for image in page.all("img"))
@@ -185,7 +189,7 @@ def test_html_is_one_file_that_loads_and_runs_nothing(folder):
     assert any(meta.get("name") == "viewport" for meta in page.all("meta"))
 
 
-def test_contents_lead_to_the_headings(folder):
+def test_contents_link_to_the_headings(folder):
     text = to_html(WHOLE, folder)
     nav = text[text.index("<nav") : text.index("</nav>")]
     targets = re.findall(r'href="#([^"]*)"', nav)
@@ -196,7 +200,7 @@ def test_contents_lead_to_the_headings(folder):
     assert "<nav" not in to_html(Page("T", "", [Paragraph("alone")]), folder)
 
 
-def test_anchors_are_those_of_github_and_differ():
+def test_anchors_follow_github_and_are_unique():
     names = ["T", "What *holds*: `h_min`?", "T", "A", "A", "A-1", "?", "Größe 2"]
     text = to_html(Page(names[0], "", [Heading(name) for name in names[1:]]), ".")
     assert re.findall(r'<h\d id="([^"]*)"', text) == [
@@ -204,7 +208,7 @@ def test_anchors_are_those_of_github_and_differ():
     ]
 
 
-def test_columns_of_numbers_are_on_the_right():
+def test_columns_of_numbers_are_right_aligned():
     rows = [
         ["1", "0.91 ± 0.02", "12 ms", "-", "3 of 5", "words", Verdict("0.5", "bad")],
         ["2", "**-0.5** [-1, 0.2]", "—", "-", "", "4 words here", Verdict("0.7", "good")],
@@ -223,20 +227,20 @@ def test_a_table_without_rows():
     assert len(Reader(to_html(page, ".")).all("th")) == 2
 
 
-def test_marks():
+def test_verdicts():
     page = Page("T", "", [TableBlock(["a", "b"], [["x", Verdict("does <not> hold", "bad")]])])
-    assert '<span class="mark bad">does &lt;not&gt; hold</span>' in to_html(page, ".")
+    assert '<span class="verdict bad">does &lt;not&gt; hold</span>' in to_html(page, ".")
     assert r"| **does \<not> hold** |" in to_markdown(page)
 
 
-def test_the_smaller_file_of_a_picture_is_inside(folder):
+def test_the_smaller_of_png_and_svg_is_embedded(folder):
     png, svg = ((folder / f"figures/line{suffix}").read_bytes() for suffix in (".png", ".svg"))
     (image,) = Reader(to_html(Page("T", "", [LINE]), folder)).all("img")
     kind, data = image["src"].split(";base64,")
     assert kind == ("data:image/svg+xml" if len(svg) < len(png) else "data:image/png")
     assert base64.b64decode(data) == min(png, svg, key=len)
     assert image["alt"] == LINE.alt
-    # 3 by 2 inches, at 96 to the inch, whatever the resolution of the PNG
+    # 3 by 2 inches at 96 pixels per inch, independent of the resolution of the PNG
     assert (image["width"], image["height"]) == ("288", "192")
 
     (folder / "figures/line.svg").write_bytes(svg + b" " * len(png))
@@ -245,11 +249,11 @@ def test_the_smaller_file_of_a_picture_is_inside(folder):
     assert Reader(to_html(Page("T", "", [LINE]), folder)).all("img")[0]["src"].startswith("data:image/png")
 
 
-def test_a_picture_that_cannot_be_used_is_named(folder, monkeypatch):
+def test_errors_name_the_image_file(folder, monkeypatch):
     with pytest.raises(DataError, match=r"cannot read '.*figures/lime\.png'"):
         write_page(folder, "page", Page("T", "", [ImageBlock("figures/lime", "", "")]))
-    monkeypatch.setattr(pictures, "MOST_BYTES", 1000)
-    with pytest.raises(DataError, match=r"line\.png' is too large for a page: [\d,]+ bytes, and at most 1,000"):
+    monkeypatch.setattr(images, "MAX_IMAGE_BYTES", 1000)
+    with pytest.raises(DataError, match=r"line\.png' is too large for a page: [\d,]+ bytes, and the limit is 1,000"):
         write_page(folder, "page", Page("T", "", [LINE]))
     (folder / "figures/line.png").write_text("GIF")
     with pytest.raises(DataError, match=r"line\.png' is not a PNG"):
@@ -267,13 +271,13 @@ def test_markdown_of_all_blocks():
     )
 
 
-def test_pictures_with_odd_names_in_markdown():
+def test_image_names_are_quoted_in_markdown():
     page = Page("T", "", [ImageBlock("my figures/a (1)", "x ] ![y](https://a.org/b.png)", "")])
     (image,) = Reader(GITHUB.render(to_markdown(page)).replace(" />", ">")).all("img")
     assert image == {"src": "my%20figures/a%20%281%29.png", "alt": "x ] ![y](https://a.org/b.png)"}
 
 
-def test_both_files_show_the_same(folder):
+def test_html_and_markdown_have_the_same_content(folder):
     write_page(folder, "page", WHOLE)
     web = (folder / "page.html").read_text("utf-8")
     shown = Reader(web[web.index("<header>") : web.index("<nav")] + web[web.index("<main>") : web.index("</body>")])
@@ -283,7 +287,7 @@ def test_both_files_show_the_same(folder):
     assert [tag for tag, _ in shown.tags if tag in compared] == [tag for tag, _ in page.tags if tag in compared]
 
 
-def test_the_same_page_is_the_same_file(folder):
+def test_pages_are_reproducible(folder):
     write_page(folder, "a", WHOLE)
     write_page(folder, "b", WHOLE)
     for suffix in (".html", ".md"):
@@ -292,24 +296,24 @@ def test_the_same_page_is_the_same_file(folder):
         assert b"\r" not in first
 
 
-def test_blocks_are_checked_and_frozen():
+def test_blocks_are_validated_and_frozen():
     with pytest.raises(ValueError, match="level of heading 'a' must be 2 to 6"):
         Heading("a", 1)
     with pytest.raises(ValueError, match="kind of verdict 'a' must be one of good, partly, bad; got 'fine'"):
         Verdict("a", "fine")
-    with pytest.raises(ValueError, match="row 1 of the table has 1 cells, but its header 2"):
+    with pytest.raises(ValueError, match="row 1 of the table has 1 cells, but the header has 2"):
         TableBlock(["a", "b"], [["c", "d"], ["e"]])
     with pytest.raises(FrozenInstanceError):
         Paragraph("a").text = "b"
 
 
-def test_python_lines_say_whether_there_is_a_header():
-    lines = python_lines(DoublyStochasticMeanShift(), "rows.txt", header=False)
-    assert "X = read_table('rows.txt', header=False).features().values" in lines
+def test_fit_code_states_whether_the_file_has_a_header():
+    code = fit_code(DoublyStochasticMeanShift(), file_data_code("rows.txt", header=False))
+    assert "X = read_table('rows.txt', header=False).features().values" in code
 
 
-def test_python_lines_repeat_a_fit(tmp_path):
-    """The lines, run as they are, give the labels that they were written for; long calls stay readable."""
+def test_fit_code_repeats_a_fit(tmp_path):
+    """Running the code gives the labels of the fit; long calls are split into lines."""
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(20, 12)), rng.normal(8, 1, size=(20, 12))]) * np.arange(1, 13)
     names = [f"a rather long name of a column, {i}" for i in range(12)]
@@ -317,9 +321,9 @@ def test_python_lines_repeat_a_fit(tmp_path):
     np.savetxt(path, X, delimiter=",", header=",".join(f'"{name}"' for name in names), comments="")
     model = DoublyStochasticMeanShift(1.0, 9.0, 3.0, policy="uniform", n_chains=2, min_cluster_size=2, random_state=5)
     scaled = Scaling.fit(X, standardize=True).apply(X)
-    lines = python_lines(model.set_params(max_time=3600.0), str(path), names, standardise=True)
-    assert max(map(len, lines.splitlines())) < 140
+    code = fit_code(model.set_params(max_time=3600.0), file_data_code(str(path), names), standardize=True)
+    assert max(map(len, code.splitlines())) < 140
     space: dict = {}
-    exec(lines, space)
+    exec(code, space)
     np.testing.assert_array_equal(space["model"].labels_, model.fit(scaled).labels_)
     assert repr(space["model"]) == repr(model)

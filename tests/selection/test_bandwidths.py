@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
-from modeseek._common.neighbors import kth_distance, kth_distances
+from modeseek._common.distances import kth_distance, kth_distances
 from modeseek._common.types import Geometry
 from modeseek.datasets import paper_mixture
 from modeseek.selection.bandwidths import automatic, automatic_range, score_ranges

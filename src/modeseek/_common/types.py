@@ -1,4 +1,4 @@
-"""Types that every package shares."""
+"""Types that are used in every package."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Array", "Geometry", "IntArray", "Stage", "Watcher"]
-
-# floats and integers; the stubs of NumPy rarely know the exact type
+# arrays of floats and of integers; NumPy's stubs seldom infer the exact type
 Array: TypeAlias = NDArray[Any]
 IntArray: TypeAlias = NDArray[Any]
 
@@ -48,29 +46,30 @@ class Stage(NamedTuple):
     seconds_left: float | None = None
 
 
+# a callback that receives the progress of a computation
 Watcher: TypeAlias = Callable[[Stage], None]
 
 
 class Geometry(NamedTuple):
-    """The space the points live in.
+    """The space that contains the points.
 
     Attributes
     ----------
     metric : {"euclidean", "cosine"}
-        Under "cosine" points are unit vectors, renormalised after each shift, and lengths are chords.
+        Under "cosine" points are unit vectors. They are normalised after each shift, and distances are chords.
     """
 
     metric: str = "euclidean"
 
     @property
     def spherical(self) -> bool:
-        """Whether points live on the unit sphere."""
+        """Whether points lie on the unit sphere."""
         return self.metric == "cosine"
 
     def arc(self, chord: ArrayLike) -> Array:
-        """Turn the distances that engines measure into those that the certificate adds up.
+        """Convert chords c to angles 2 arcsin(c / 2) on the sphere; return Euclidean distances unchanged.
 
-        Straight lines stay as they are; a chord c between unit vectors becomes the angle 2 arcsin(c / 2).
+        Engines measure chords, while the certificate adds lengths along the sphere.
         """
         chord = np.asarray(chord, dtype=np.float64)
         return 2.0 * np.arcsin(np.clip(chord / 2.0, 0.0, 1.0)) if self.spherical else chord

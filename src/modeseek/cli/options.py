@@ -124,7 +124,7 @@ class ClusterOptions:
     max_time : SECONDS
         Stop after this time.
     engine : NAME
-        auto, brute, moments, candidates, cuda or reference. Default: auto.
+        auto, brute, moment_tree, neighbor_lists, cuda or reference. Default: auto.
     bandwidth : H
         The bandwidth (sms, bms, ms). Default: from the data.
     h_min : H

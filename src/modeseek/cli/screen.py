@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from modeseek.estimators.alternatives import nearly_chosen
-from modeseek.estimators.display import DOUBTFUL
+from modeseek.estimators.table import DOUBTFUL
 from modeseek.pipeline import Outputs, PipelineResult
 
 if TYPE_CHECKING:
@@ -48,13 +47,12 @@ def print_lines(console: Console, *lines: str, style: str = "") -> None:
 def show_result(result: PipelineResult, outputs: Outputs) -> None:
     """Print the clusters, largest first, and how they were found."""
     console = make_console(stderr="-" in (outputs.rows, outputs.json))
-    n, rows = len(result.sizes), result.n_rows
+    table = result.clusters
     units = "centres are directions" if result.estimator.metric == "cosine" else "centres in the units of the data"
-    title = f"{n:,} {'cluster' if n == 1 else 'clusters'} in {rows:,} {'row' if rows == 1 else 'rows'}; {units}"
-    print_lines(console, title, style="bold")
+    print_lines(console, f"{table.headline}; {units}", style="bold")
     console.print(_cluster_table(result, console.width))
-    if n > MAX_ROWS:
-        print_lines(console, f"and {n - MAX_ROWS:,} smaller clusters; --json or -o has them all")
+    if table.n_clusters > MAX_ROWS:
+        print_lines(console, f"and {table.n_clusters - MAX_ROWS:,} smaller clusters; --json or -o has them all")
     if result.fit.partition is None:
         seed = result.estimator.random_state
         print_lines(console, f"modeseek: {result.fit.message}; {result.seconds:.2f} s, seed {seed}")
@@ -67,9 +65,9 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
 
 
 def _cluster_table(result: PipelineResult, width: int) -> Table:
-    columns = {}
-    if result.confidence is not None and result.fit.cluster_stability is not None:
-        columns = {"confidence": result.confidence, "stability": result.fit.cluster_stability}
+    clusters, columns = result.clusters, {}
+    if clusters.confidence is not None and clusters.stability is not None:
+        columns = {"confidence": clusters.confidence, "stability": clusters.stability}
     n_features = len(result.features)
     room = width - FIXED_WIDTH - sum(len(name) + BORDER_WIDTH for name in columns)
     fits = room // n_features >= MIN_FEATURE_WIDTH
@@ -84,19 +82,19 @@ def _cluster_table(result: PipelineResult, width: int) -> Table:
         table.add_column(f"+{n_features - shown}", justify="right", no_wrap=True)
     for row in _rows(result, list(columns.values()), shown):
         table.add_row(*row)
-    if result.n_noise:
+    if clusters.n_noise:
         table.add_section()
-        table.add_row("noise", f"{result.n_noise:,}", f"{result.n_noise / result.n_rows:.1%}")
+        table.add_row("noise", f"{clusters.n_noise:,}", f"{clusters.n_noise / clusters.n_rows:.1%}")
     return table
 
 
 def _rows(result: PipelineResult, columns: list[Array], n_features: int) -> Iterator[list[str]]:
-    for label in np.argsort(-result.sizes, kind="stable")[:MAX_ROWS]:
-        size = int(result.sizes[label])
-        center = [f"{value:.4g}" for value in result.centers[label, :n_features]]
+    table = result.clusters
+    for label in table.largest(MAX_ROWS):
+        center = [f"{value:.4g}" for value in table.centers[label, :n_features]]
         cut = ["…"] if n_features < len(result.features) else []
         values = [f"{column[label]:.2f}" for column in columns]
-        yield [str(label), f"{size:,}", f"{size / result.n_rows:.1%}", *values, *center, *cut]
+        yield [str(label), f"{table.sizes[label]:,}", f"{table.shares[label]:.1%}", *values, *center, *cut]
 
 
 def _alternatives_table(nearly: list) -> Table:
@@ -112,8 +110,8 @@ def _alternatives_table(nearly: list) -> Table:
 def _run_lines(result: PipelineResult) -> list[str]:
     fit, parameters = result.fit, result.estimator.get_params(deep=False)
     lines = [f"{result.algorithm}: {fit.outcome.value}"]
-    if fit.stability is not None:
-        doubtful = f"{result.n_doubtful:,} rows have a confidence below {DOUBTFUL:g}"
+    if fit.stability is not None and result.clusters.doubtful is not None:
+        doubtful = f"{result.clusters.doubtful.sum():,} rows have a confidence below {DOUBTFUL:g}"
         lines.append(f"{fit.n_chains} chains, stability {fit.stability:.2f}; {doubtful}")
     h = ", ".join(f"{name} {value:.4g}" for name, value in fit.settings.bandwidths.items())
     units = " after scaling" if result.scaled else ""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modeseek._common.distances import kth_distance
 from modeseek._common.hints import AdviceWarning
-from modeseek._common.neighbors import kth_distance
-from modeseek._common.validation import Points
+from modeseek._common.points import Points
 
 if TYPE_CHECKING:
     from modeseek.estimators.result import FitResult

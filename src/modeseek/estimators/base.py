@@ -23,7 +23,7 @@ from modeseek._common.validation import (
 from modeseek.estimators.advice import advice, advice_on_size, warn_caller
 from modeseek.estimators.dask_input import fit_dask, predict_dask
 from modeseek.estimators.data import Columns, advise_on_scale, check_new_rows, check_rows
-from modeseek.estimators.display import Displayed
+from modeseek.estimators.display import DisplayMixin
 from modeseek.estimators.result import FitData, FitResult
 from modeseek.estimators.streaming import Streaming
 from modeseek.sketches import is_dask
@@ -34,7 +34,7 @@ __all__ = ["BaseClusterer"]
 STREAM = ("_pending", "_survey")
 
 
-class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
+class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators: a subclass implements `_choose_settings` and `_solve`.
 
     A fit first makes a `FitResult` and then stores it, in `_store`. A fit that raises leaves an earlier fit untouched.

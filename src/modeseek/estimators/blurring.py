@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from modeseek._common.points import Points
 from modeseek._common.types import Watcher
-from modeseek._common.validation import Points
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
@@ -43,7 +43,7 @@ class BlurringMeanShift(ChainClusterer):
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     n_jobs : int, optional
         Threads. Labels do not depend on it.

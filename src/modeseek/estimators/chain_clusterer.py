@@ -10,8 +10,9 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from modeseek._common.points import Points
 from modeseek._common.types import Geometry, Watcher
-from modeseek._common.validation import Points, check_number, check_tau
+from modeseek._common.validation import check_number, check_tau
 from modeseek.estimators.advice import caller_level
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result

@@ -9,22 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._common.neighbors import kth_distance, nearest
+from modeseek._common.distances import kth_distance
+from modeseek._common.neighbors import nearest
+from modeseek._common.points import MAX_EXTENT, MIN_EXTENT, Points
 from modeseek._common.types import Array, IntArray, Watcher
-from modeseek._common.validation import (
-    MAX_EXTENT,
-    MIN_EXTENT,
-    Points,
-    check_choice,
-    check_integer,
-    check_number,
-    check_state,
-    sorted_unique_rows,
-)
+from modeseek._common.unique_rows import sorted_unique_rows
+from modeseek._common.validation import check_choice, check_integer, check_number, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer, partition_of_rows
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
 from modeseek.meanshift.chains import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
-from modeseek.meanshift.engines.masses import mass_within
+from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
 from modeseek.meanshift.types import Callback
@@ -93,7 +87,7 @@ class MeanShift(ChainClusterer):
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     verbose : int, default=0
         1 shows progress on a terminal.
@@ -275,7 +269,7 @@ class MeanShift(ChainClusterer):
             return _Modes(part.labels, part.centers)
         # flat weights have plateaus, so ends within h of a higher one belong to it, as in scikit-learn
         first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
-        heights = mass_within(ends[first], points.values, h, points.weights, n_jobs=self.n_jobs)
+        heights = weight_within_radius(ends[first], points.values, h, points.weights, n_jobs=self.n_jobs)
         labels, kept = merge_modes(ends[first], heights, h)
         return _Modes(labels[inverse], ends[first][kept])
 

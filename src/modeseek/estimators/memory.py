@@ -14,7 +14,7 @@ __all__ = ["check_fit", "fit_memory"]
 PER_POINT, PER_POINT_OF_CHAIN, PER_POINT_OF_CHOICE = 1400, 200, 9000
 # copies of the data: in double precision while points are put in order, and as states of the run
 COPIES, STATES, OF_A_CHAIN = 4, 9, 4
-# lists of candidates, 2^25 entries of four bytes held twice, and blocks of distances; a square of clumps, and its copy
+# neighbour lists, 2^25 entries of four bytes held twice, and blocks of distances; a square of clumps, and its copy
 LISTS, SQUARE = 3.4e8, 1.2e8
 # blocks of distances where no tree helps: 32 MB, their order, and what is taken out of them
 BLOCKS = 1.3e8

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
+from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Stage, Watcher
-from modeseek._common.validation import Points, check_integer, seed_of
+from modeseek._common.validation import check_integer, seed_of
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
 from modeseek.meanshift.chains import Outcome

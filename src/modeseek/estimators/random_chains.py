@@ -9,8 +9,8 @@ from numbers import Integral
 
 import numpy as np
 
+from modeseek._common.points import Points
 from modeseek._common.types import Array, Watcher
-from modeseek._common.validation import Points
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitResult, drop_small, membership_fields
 from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Record, Stopping, partition

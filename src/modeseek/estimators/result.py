@@ -9,9 +9,9 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from modeseek._common.neighbors import nearest
+from modeseek._common.points import Points, unit_rows
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray, Watcher
-from modeseek._common.validation import Points, unit_rows
 from modeseek.meanshift.chains import Outcome, Trace
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import BandwidthPolicy

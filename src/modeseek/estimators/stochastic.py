@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from modeseek._common.points import Points
 from modeseek._common.types import Watcher
-from modeseek._common.validation import Points, seed_of
+from modeseek._common.validation import seed_of
 from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
@@ -55,7 +56,7 @@ class StochasticMeanShift(RandomChainClusterer):
         sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
     resolution : float, default=1/16
         How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moments", "candidates", "reference"}, default="auto"
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
         All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
     n_jobs : int, optional
         Threads for chains, batches, neighbour searches and `predict`. Labels do not depend on it.

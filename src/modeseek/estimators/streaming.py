@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.neighbors import nearest
+from modeseek._common.points import Points, canonical_points, unit_rows
 from modeseek._common.types import Array, Geometry, Watcher
-from modeseek._common.validation import Points, canonical_points, check_choice, check_number, check_weights, unit_rows
+from modeseek._common.validation import check_choice, check_number, check_weights
 from modeseek.estimators.advice import caller_level
 from modeseek.estimators.data import Columns, check_new_rows, check_rows
 from modeseek.estimators.memory import check_fit

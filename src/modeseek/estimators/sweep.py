@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from modeseek._common.distances import kth_distances
 from modeseek._common.hints import AdviceWarning
-from modeseek._common.neighbors import kth_distances
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer

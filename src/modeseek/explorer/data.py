@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.points import Points, canonical_points
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._common.validation import Points, canonical_points
 from modeseek._storage import DataError, MissingValueError, Table, TextColumnError, read_table
 from modeseek.datasets import paper_mixture
 from modeseek.plots.projection import project
@@ -269,7 +269,7 @@ class Eye:
         # the whole map, which is affine
         d = start.shape[1]
         probe = project(start, np.concatenate([np.zeros((1, d)), np.eye(d)]), list(names))
-        self._base, self._map = probe.centres[0], probe.centres[1:] - probe.centres[0]
+        self._base, self._map = probe.centers[0], probe.centers[1:] - probe.centers[0]
         self.axes = probe.axes if d > 1 else (probe.axes[0], "")
         self.start = self(points.values)
 

@@ -14,7 +14,7 @@ from modeseek.explorer.data import Subject
 from modeseek.explorer.run import Result
 from modeseek.explorer.settings import Settings, estimator_of
 from modeseek.plots import save_clusters
-from modeseek.report import python_lines
+from modeseek.report import DataCode, file_data_code, fit_code
 
 __all__ = ["labels_csv", "picture", "python_code", "stem"]
 
@@ -83,13 +83,11 @@ def python_code(subject: Subject, settings: Settings) -> str:
     columns = None if subject.columns == everything else subject.columns
     model = estimator_of(settings)
     if data.lines is None:
-        return python_lines(model, data.name, columns, standardise=subject.standardise)
+        return fit_code(model, file_data_code(data.name, columns), standardize=subject.standardise)
     head, expression = data.lines
     if len(subject.columns) < len(data.table.columns) - 1:  # the last column of an example holds the known groups
         expression += f"[:, {[data.table.columns.index(name) for name in subject.columns]}]"
-    code = python_lines(model, "", standardise=subject.standardise)
-    code = code.replace("X = read_table('').features().values", f"X = {expression}")
-    return code.replace("from modeseek._storage import read_table", head)
+    return fit_code(model, DataCode(head, expression), standardize=subject.standardise)
 
 
 def _free(name: str, taken: tuple[str, ...]) -> str:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.points import Points
 from modeseek._common.types import Array
-from modeseek._common.validation import Points
 from modeseek.explorer.data import Subject
 from modeseek.explorer.settings import Settings
 from modeseek.meanshift.bandwidth import Constant, DrawPlan, make_policy

@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
+from modeseek._common.points import Points
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
-from modeseek._common.validation import METRICS, Points
+from modeseek._common.validation import METRICS
 from modeseek.estimators.result import FitResult, FitSettings, PointIndex
 from modeseek.meanshift.bandwidth import Anchored, Constant, LogLog, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Outcome, Record, Series, Trace

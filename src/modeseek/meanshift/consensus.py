@@ -19,7 +19,8 @@ from scipy.sparse import csr_array
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import check_integer, check_weights, unique_rows
+from modeseek._common.unique_rows import unique_rows
+from modeseek._common.validation import check_integer, check_weights
 from modeseek.meanshift.partition import by_weight
 from modeseek.metrics import best_jaccard, rand_agreement
 

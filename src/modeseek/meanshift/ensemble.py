@@ -27,7 +27,7 @@ from modeseek.meanshift.chains import (
     run,
 )
 from modeseek.meanshift.chains.checkpoint import RunCheckpoint
-from modeseek.meanshift.engines import CudaEngine, Gathering
+from modeseek.meanshift.engines import ChainBatcher, CudaEngine
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
 __all__ = ["dask_client", "make_chains", "run_chains", "run_tasks_on_gpu"]
@@ -238,7 +238,7 @@ def run_tasks_on_gpu(tasks: Sequence[Callable[[], T]], *, threads: int = GATHERE
         What it returned.
     """
     workers = min(threads, len(tasks))
-    gathering = Gathering(workers)
+    gathering = ChainBatcher(workers)
     waiting: SimpleQueue[int] = SimpleQueue()
     ended: SimpleQueue[tuple[int, Future[T]]] = SimpleQueue()
     stop = Event()

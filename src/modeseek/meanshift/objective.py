@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._common.neighbors import BLOCK
+from modeseek._common.distances import BLOCK
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state, check_weights
 from modeseek.meanshift.kernels.profiles import Profile, get_profile
@@ -51,12 +51,7 @@ def mean_shift_vector(x: Array, h: float, points: Array, weights: Array, profile
 
 
 def shift_vector(
-    x: ArrayLike,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    x: ArrayLike, points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Array:
     """Return the shift vectors m_h(x) = S_h(x) - x of one query (d,) or several (m, d)."""
     points, w, kernel = _checked(points, h, profile, weights)
@@ -68,12 +63,7 @@ def shift_vector(
 
 
 def shift(
-    x: ArrayLike,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    x: ArrayLike, points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Array:
     """Return S_h(x) = sum_j w_j G((x - x_j)/h) x_j / sum_j w_j G((x - x_j)/h) of one query or several.
 
@@ -86,12 +76,7 @@ def shift(
 
 
 def density(
-    x: ArrayLike,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    x: ArrayLike, points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Array:
     """Return D(x) = 1 / (W h^d) sum_j w_j K((x - x_j)/h), W the total weight, at queries (m, d).
 
@@ -109,12 +94,7 @@ def density(
 
 
 def kernel_mass(
-    x: ArrayLike,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    x: ArrayLike, points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Array:
     """Return sum_j w_j G((x - x_j)/h), the denominator of S_h, at queries (m, d); with flat weights, a count.
 
@@ -129,11 +109,7 @@ def kernel_mass(
 
 
 def objective(
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> float:
     """Return L_h(X) = sum over i <= j of K((x_i - x_j)/h).
 
@@ -152,11 +128,7 @@ def objective(
 
 
 def gradient(
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Array:
     """Return the gradient of L_h, block i being (2 / h^2) sum_j w_i w_j G((x_i - x_j)/h) (x_j - x_i).
 
@@ -169,12 +141,7 @@ def gradient(
 
 
 def block_gradient(
-    i: int,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    i: int, points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Array:
     """Return block i of the gradient of L_h, shape (d,)."""
     points, w, kernel = _checked(points, h, profile, weights)

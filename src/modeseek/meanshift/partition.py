@@ -18,9 +18,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from modeseek._common.neighbors import kth_distance, pairs_within
+from modeseek._common.distances import kth_distance, pairs_within
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._common.validation import sorted_unique_rows
+from modeseek._common.unique_rows import sorted_unique_rows
 
 __all__ = [
     "Partition",
@@ -90,13 +90,7 @@ class Partition:
 
 
 def read_off(
-    points: Array,
-    weights: Array,
-    tau: float,
-    *,
-    h_min: float,
-    h_upper: float,
-    geometry: Geometry | None = None,
+    points: Array, weights: Array, tau: float, *, h_min: float, h_upper: float, geometry: Geometry | None = None
 ) -> Partition:
     """Return the connected components of "closer than tau" with all that is known about them.
 

@@ -100,12 +100,7 @@ class Proposition1(NamedTuple):
 
 
 def proposition1(
-    points: ArrayLike,
-    i: int,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    points: ArrayLike, i: int, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Proposition1:
     """Update point i of a state at bandwidth h and measure both sides of Proposition 1's inequalities.
 
@@ -178,11 +173,7 @@ class Theorem1(NamedTuple):
 
 
 def theorem1(
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Theorem1:
     """Compare "the gradient of L_h vanishes" with "points coincide or are at least h apart".
 

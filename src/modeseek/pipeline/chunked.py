@@ -26,12 +26,13 @@ from modeseek._storage import (
     open_chunks,
 )
 from modeseek.estimators.streaming import resume_survey, survey_of, told_of
+from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import Job, Note
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.prepare import check_directions, notes_on_data, selected_columns
-from modeseek.pipeline.result import PipelineResult, Tally, make_result
+from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
 
 __all__ = ["cluster_in_chunks"]
@@ -106,7 +107,7 @@ class _ChunkedRun:
         state = self._label(state)
         assert state.scaling is not None
         shown = self._shown(state)
-        result = make_result(job, self.names, state.scaling, state.tally, fit.seconds, self.notes)
+        result = make_result(job, self.names, state.scaling, state.counts, fit.seconds, self.notes)
         write_extras(job, result, shown, chunked=True)
         if self.writer is not None:
             self.writer.finish()
@@ -191,7 +192,7 @@ class _ChunkedRun:
         confidence = b"" if fit.confidence is None else fit.confidence.tobytes()
         model = hashlib.sha256(fit.labels.tobytes() + confidence).hexdigest()
         survey = survey_of(self.job.estimator)
-        start = state.next_pass(LABELS, survey=survey, output=0, tally=Tally(), model=model)
+        start = state.next_pass(LABELS, survey=survey, output=0, counts=RowCounts(), model=model)
         if state.step != LABELS or state.model != model:
             if state.step == LABELS:
                 self.job.note(
@@ -201,8 +202,8 @@ class _ChunkedRun:
             self.store.save(state)
         if target is None and fit.sketch.resolution is not None:
             # the cells of a grid count all rows
-            tally = Tally().add(fit.labels, fit.confidence, fit.n_clusters, fit.sketch.weights)
-            return replace(state, tally=tally)
+            counts = RowCounts().add(fit.labels, fit.confidence, fit.n_clusters, fit.sketch.weights)
+            return replace(state, counts=counts)
         if target is None:
             return self._pass(state, self._label_chunk, self.names)
         try:
@@ -222,7 +223,7 @@ class _ChunkedRun:
         return ChunkWriter(target, self.store.path, spec, state.output)
 
     def _label_chunk(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
-        if state.tally.rows + len(numbers) > state.rows:
+        if state.counts.n_rows + len(numbers) > state.rows:
             raise SourceChangedError(self.chunks.readers[chunk.after.file].file.name)
         fit = self.job.estimator.result_
         found = fit.relabelled(self._scaled(state, chunk, numbers), self.job.estimator.n_jobs)
@@ -230,8 +231,8 @@ class _ChunkedRun:
         if self.writer is not None:
             added = added_columns(self.job, self.chunks.columns, found.labels, found.confidence)
             output = self.writer.write(chunk.table, added)
-        tally = state.tally.add(found.labels, found.confidence, fit.n_clusters)
-        return replace(state, output=output, tally=tally)
+        counts = state.counts.add(found.labels, found.confidence, fit.n_clusters)
+        return replace(state, output=output, counts=counts)
 
     def _shown(self, state: ResumeState) -> Shown | None:
         """Return the rows of the sample, if a picture or a report is written."""
@@ -241,8 +242,8 @@ class _ChunkedRun:
         assert state.scaling is not None
         rows = state.survey.sample.rows
         features = Features(state.scaling.undo(rows), self.names)
-        if len(rows) < state.tally.rows:
-            text = f"the picture and the report show a sample of {len(rows):,} of {state.tally.rows:,} rows"
+        if len(rows) < state.counts.n_rows:
+            text = f"the picture and the report show a sample of {len(rows):,} of {state.counts.n_rows:,} rows"
             self.notes += self.job.note(Note(text))
         table = Table.from_arrays(self.job.title, self.names, features.values.T)
         return Shown(table, features, rows, told_of(self.job.estimator, rows))

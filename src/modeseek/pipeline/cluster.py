@@ -90,7 +90,7 @@ def cluster_file(
     >>> result = cluster_file("examples/penguins.csv", ModeSeek(random_state=0), DataOptions(ignore=["species"]))
     >>> result.fit.message
     '2 clusters by modes, stability 1.00'
-    >>> result.sizes, result.centers[:, 3].round()
+    >>> result.clusters.sizes, result.clusters.centers[:, 3].round()
     (array([219, 123]), array([3711., 5076.]))
     """
     files = as_files(source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modeseek.pipeline.options import Job
-from modeseek.report.code import estimator_call, listed
+from modeseek.report.python_code import estimator_call, list_literal
 
 __all__ = ["python_code"]
 
@@ -24,12 +24,12 @@ def python_code(job: Job, columns: Sequence[str] | None, *, chunked: bool) -> st
     """
     name = type(job.estimator).__name__
     options = {
-        "columns": None if columns is None else listed(columns),
+        "columns": None if columns is None else list_literal(columns),
         "scale": None if job.data.scale is None else repr(job.data.scale),
         "header": None if job.data.header is None else repr(job.data.header),
     }
     given = ", ".join(f"{key}={value}" for key, value in options.items() if value is not None)
-    source = repr(job.files[0]) if len(job.files) == 1 else listed(job.files)
+    source = repr(job.files[0]) if len(job.files) == 1 else list_literal(job.files)
     arguments = [source, "model", *([f"DataOptions({given})"] if given else []), *(["out_of_core=True"] * chunked)]
     return "\n".join(
         [
@@ -38,6 +38,6 @@ def python_code(job: Job, columns: Sequence[str] | None, *, chunked: bool) -> st
             "",
             f"model = {estimator_call(job.estimator)}",
             f"result = cluster_file({', '.join(arguments)})",
-            "print(result.sizes)" if chunked else "print(result.fit.labels)",
+            "print(result.clusters.sizes)" if chunked else "print(result.fit.labels)",
         ]
     )

@@ -23,12 +23,13 @@ from modeseek._storage import (
     check_target,
     format_of,
 )
+from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import Job, Note
 from modeseek.pipeline.outputs import added_columns, write_extras
 from modeseek.pipeline.prepare import split_names
-from modeseek.pipeline.result import PipelineResult, Tally, make_result
+from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.sketches import DaskError, DaskRows, dask_errors
 from modeseek.sketches.blocks import Block
 
@@ -103,8 +104,8 @@ def cluster_on_dask(job: Job, address: str) -> PipelineResult:
         notes = list(fit.notes)
         if job.estimator.result_.sketch is not None:
             notes += job.note(Note(f"clustered by a sketch: {job.estimator.result_.sketch}"))
-        tally = _label(job, frame, stamps)
-    result = make_result(job, tuple(names), scaling, tally, fit.seconds, notes)
+        counts = _label(job, frame, stamps)
+    result = make_result(job, tuple(names), scaling, counts, fit.seconds, notes)
     write_extras(job, result, None)
     return result
 
@@ -178,7 +179,7 @@ def _add_moments(part: Block, moments: Moments, rows: Any) -> Moments:
     return moments.add(part.check(rows)[0])
 
 
-def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> Tally:
+def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> RowCounts:
     """Label, write and count the rows; the output folder gets its name when it is complete."""
     from dask import compute, delayed
 
@@ -194,7 +195,7 @@ def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> Tally:
         added = zip(*(each.to_delayed() for each in columns.values()), strict=True)
         write = partial(_write_part, draft, tuple(columns), fit.n_clusters)
         jobs = [delayed(write, pure=False)(*each) for each in enumerate(zip(parts, added, strict=True))]
-        tallies: Sequence[Tally] = compute(*jobs)
+        counts: Sequence[RowCounts] = compute(*jobs)
         for file, stamp in _stamps(job).items():
             if stamp != stamps[file]:
                 raise SourceChangedError(f"'{file}'")
@@ -204,16 +205,16 @@ def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> Tally:
         if draft is not None:
             shutil.rmtree(draft, ignore_errors=True)
         raise
-    return Tally.merge(tallies)
+    return RowCounts.joined(counts)
 
 
 def _write_part(
     folder: Path | None, names: tuple[str, ...], n_clusters: int, number: int, part: tuple[Any, tuple[Array, ...]]
-) -> Tally:
+) -> RowCounts:
     rows, added = part
     if folder is not None:
         target = folder / f"part.{number:06d}.parquet"
         draft = target.with_suffix(".draft")  # a worker that dies leaves no incomplete part
         rows.assign(**dict(zip(names, added, strict=True))).to_parquet(draft)
         draft.replace(target)
-    return Tally().add(added[0], added[1] if len(added) > 1 else None, n_clusters)
+    return RowCounts().add(added[0], added[1] if len(added) > 1 else None, n_clusters)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from modeseek._common.scaling import Scaling
 from modeseek._storage import check_writable, read_table, write_table
+from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.prepare import check_directions, notes_on_data, selected_columns
-from modeseek.pipeline.result import PipelineResult, Tally, make_result
+from modeseek.pipeline.result import PipelineResult, make_result
 
 __all__ = ["cluster_in_memory"]
 
@@ -36,8 +37,8 @@ def cluster_in_memory(job: Job) -> PipelineResult:
     if fit.interrupted and not estimator.__sklearn_is_fitted__():
         raise PipelineInterrupted(None)
     found = estimator.result_
-    tally = Tally().add(found.labels, found.confidence, found.n_clusters)
-    result = make_result(job, features.names, scaling, tally, fit.seconds, [*notes, *fit.notes])
+    counts = RowCounts().add(found.labels, found.confidence, found.n_clusters)
+    result = make_result(job, features.names, scaling, counts, fit.seconds, [*notes, *fit.notes])
     if outputs.rows is not None:
         added = added_columns(job, table.columns, found.labels, found.confidence)
         write_table(table, outputs.rows, added, guard=outputs.guard_formulas)

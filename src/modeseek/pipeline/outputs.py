@@ -55,7 +55,7 @@ def _suffixes(paths: dict[str, str]) -> dict[str, Sequence[str]]:
 
         known["plot"] = FIGURE_SUFFIXES
     if "report" in paths:
-        from modeseek.report.clustering import REPORT_SUFFIXES
+        from modeseek.report import REPORT_SUFFIXES
 
         known["report"] = REPORT_SUFFIXES
     if "model" in paths:
@@ -121,7 +121,7 @@ def write_extras(job: Job, result: PipelineResult, shown: Shown | None, *, chunk
 def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
     from modeseek.plots import save_clusters
 
-    X, centers = shown.features.values, result.centers
+    X, centers = shown.features.values, result.clusters.centers
     if job.metric == "cosine":
         X, centers = shown.scaled / np.linalg.norm(shown.scaled, axis=1, keepdims=True), result.fit.centers
     elif X.shape[1] > 2:
@@ -161,7 +161,7 @@ def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bo
         row_names=table.cells[names[0]].tolist() if names else None,
         extra={table.columns[j]: table.cells[j].tolist() for j in extra},
         title=f"Clusters of {job.title}",
-        asked=settings,
+        data_info=settings,
         notes=[note.text for note in result.notes],
         code=python_code(job, features.names if chunked or left or job.data.columns else None, chunked=chunked),
         # rows are counted from 1, as in messages about the file

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from modeseek._common.scaling import Scaling
-from modeseek._common.types import Array, IntArray
 from modeseek._common.version import __version__
 from modeseek.estimators.alternatives import nearly_chosen
-from modeseek.estimators.display import DOUBTFUL
 from modeseek.estimators.result import FitResult
+from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
 from modeseek.pipeline.options import Job, Note
 
-__all__ = ["ALGORITHMS", "PipelineResult", "Tally", "make_result", "pipeline_record"]
+__all__ = ["ALGORITHMS", "PipelineResult", "make_result", "pipeline_record"]
 
 # names of the algorithms in records and on the command line
 ALGORITHMS = {
@@ -32,47 +30,6 @@ ALGORITHMS = {
 NOT_REPORTED = ("callbacks", "checkpoint", "checkpoint_every", "seeds", "verbose")
 
 
-class Tally(NamedTuple):
-    """Number of rows and summed confidence of each cluster, counted chunk by chunk.
-
-    Attributes
-    ----------
-    rows : int
-        Number of rows, noise included.
-    sizes : tuple of int
-        Number of rows in each cluster.
-    confidence : tuple of float
-        Sum of the confidence of the rows of each cluster; empty if the estimator computes none.
-    doubtful : int
-        Number of rows with a confidence below the threshold of `DOUBTFUL`.
-    """
-
-    rows: int = 0
-    sizes: tuple[int, ...] = ()
-    confidence: tuple[float, ...] = ()
-    doubtful: int = 0
-
-    def add(self, labels: IntArray, confidence: Array | None, n_clusters: int, weights: Array | None = None) -> Tally:
-        """Return the tally with more rows, each counted `weights` times."""
-        counts = np.ones(len(labels), np.int64) if weights is None else weights
-        member = labels >= 0
-        sizes = np.bincount(labels[member], counts[member], n_clusters)
-        added = Tally(int(counts.sum()), tuple(int(size) for size in sizes))
-        if confidence is not None:
-            sums = np.bincount(labels[member], (counts * confidence)[member], n_clusters)
-            added = added._replace(
-                confidence=tuple(map(float, sums)), doubtful=int(counts[confidence < DOUBTFUL].sum())
-            )
-        return Tally.merge([self, added]) if self.rows else added
-
-    @classmethod
-    def merge(cls, tallies: Sequence[Tally]) -> Tally:
-        """Return the counts of several tallies together."""
-        sizes = tuple(sum(each) for each in zip(*(tally.sizes for tally in tallies), strict=True))
-        confidence = tuple(fsum(each) for each in zip(*(tally.confidence for tally in tallies), strict=True))
-        return cls(sum(tally.rows for tally in tallies), sizes, confidence, sum(tally.doubtful for tally in tallies))
-
-
 @dataclass(frozen=True, eq=False)
 class PipelineResult:
     """Result of `cluster_file`.
@@ -82,22 +39,14 @@ class PipelineResult:
     fit : FitResult
         Result of the fit. After a fit in memory, `fit.labels` has an entry for each row. After a fit in chunks it has
         an entry for each point of the sketch; the labels of the rows are in the output file.
+    clusters : ClusterTable
+        Sizes, centres (in the units of the file), confidence and stability of the clusters, over all rows.
     estimator : estimator
         The fitted estimator.
     features : tuple of str
         The columns that were clustered.
     scaling : Scaling
         How the features were scaled.
-    n_rows : int
-        Number of rows.
-    sizes : integer array of shape (n_clusters,)
-        Number of rows in each cluster.
-    centers : array of shape (n_clusters, n_features)
-        Cluster centres, in the units of the file.
-    confidence : array of shape (n_clusters,) or None
-        Mean confidence of the rows of each cluster.
-    n_doubtful : int
-        Number of rows with a confidence below 0.75.
     seconds : float
         Duration of the fit.
     scaled : bool
@@ -107,22 +56,13 @@ class PipelineResult:
     """
 
     fit: FitResult
+    clusters: ClusterTable
     estimator: Any
     features: tuple[str, ...]
     scaling: Scaling
-    n_rows: int
-    sizes: IntArray
-    centers: Array
-    confidence: Array | None
-    n_doubtful: int
     seconds: float
     scaled: bool
     notes: tuple[Note, ...]
-
-    @property
-    def n_noise(self) -> int:
-        """Number of rows that belong to no cluster."""
-        return self.n_rows - int(self.sizes.sum())
 
     @property
     def algorithm(self) -> str:
@@ -131,36 +71,23 @@ class PipelineResult:
 
 
 def make_result(
-    job: Job, features: tuple[str, ...], scaling: Scaling, tally: Tally, seconds: float, notes: Sequence[Note]
+    job: Job, features: tuple[str, ...], scaling: Scaling, counts: RowCounts, seconds: float, notes: Sequence[Note]
 ) -> PipelineResult:
-    """Return the result of a fitted estimator, with its centres in the units of the file."""
+    """Return the result of a fitted estimator."""
     fit: FitResult = job.estimator.result_
-    sizes = np.array(tally.sizes, np.int64)
-    return PipelineResult(
-        fit=fit,
-        estimator=job.estimator,
-        features=features,
-        scaling=scaling,
-        n_rows=tally.rows,
-        sizes=sizes,
-        centers=scaling.undo(fit.centers.astype(np.float64)),
-        confidence=np.array(tally.confidence) / np.maximum(sizes, 1) if fit.confidence is not None else None,
-        n_doubtful=tally.doubtful,
-        seconds=seconds,
-        scaled=job.standardize,
-        notes=tuple(notes),
-    )
+    clusters = ClusterTable.of(fit, counts).with_centers(scaling.undo(fit.centers.astype(np.float64)))
+    return PipelineResult(fit, clusters, job.estimator, features, scaling, seconds, job.standardize, tuple(notes))
 
 
 def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
     """Return a summary of a result as values that JSON can hold."""
-    fit, parameters = result.fit, result.estimator.get_params(deep=False)
+    fit, table, parameters = result.fit, result.clusters, result.estimator.get_params(deep=False)
     clusters: list[dict[str, Any]] = [
-        {"label": label, "size": int(size), "share": float(size / result.n_rows), "center": center.tolist()}
-        for label, (size, center) in enumerate(zip(result.sizes, result.centers, strict=True))
+        {"label": label, "size": int(size), "share": float(share), "center": center.tolist()}
+        for label, (size, share, center) in enumerate(zip(table.sizes, table.shares, table.centers, strict=True))
     ]
-    if fit.cluster_stability is not None:
-        for cluster, stability in zip(clusters, fit.cluster_stability, strict=True):
+    if table.stability is not None:
+        for cluster, stability in zip(clusters, table.stability, strict=True):
             cluster["stability"] = float(stability)
     return {
         "version": __version__,
@@ -170,11 +97,11 @@ def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
             "scale": "standard" if job.standardize else "none",
             **{name: value for name, value in parameters.items() if name not in NOT_REPORTED},
         },
-        "n_rows": result.n_rows,
+        "n_rows": table.n_rows,
         "n_features": len(result.features),
         "features": list(result.features),
         "n_clusters": len(clusters),
-        "n_noise": result.n_noise,
+        "n_noise": table.n_noise,
         "clusters": clusters,
         **(_selection_record(result) if fit.partition is None else _run_record(fit, fit.partition)),
         "seconds": result.seconds,

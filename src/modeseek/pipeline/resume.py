@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from modeseek._common.scaling import Moments, Scaling
 from modeseek._common.version import __version__
 from modeseek._storage import STANDARD_STREAM, Chunks, Content, Kept, Place, WorkFolder
+from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import ResumeMismatch
 from modeseek.pipeline.options import Job, Note
-from modeseek.pipeline.result import Tally
 from modeseek.sketches import Sketch, sketch_arrays, sketch_from_arrays
 
 __all__ = ["LABELS", "SKETCH", "STATISTICS", "ResumeState", "ResumeStore"]
@@ -29,7 +29,7 @@ LABELS = "labels"
 # parameters of estimators that do not change the result
 FREE_PARAMETERS = ("callbacks", "checkpoint", "checkpoint_every", "n_jobs", "record", "verbose")
 START = Place()
-NO_ROWS = Tally()
+NO_ROWS = RowCounts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class ResumeState:
         Cells and sample of the pass `SKETCH`.
     output : int
         End of the output, in the units of its writer.
-    tally : Tally
+    counts : RowCounts
         Counts of the rows that have labels.
     model : str
         Checksum of the labels of the fit, to detect a different fit after resuming.
@@ -77,7 +77,7 @@ class ResumeState:
     scaling: Scaling | None = None
     survey: Sketch | None = None
     output: int = 0
-    tally: Tally = NO_ROWS
+    counts: RowCounts = NO_ROWS
     model: str = ""
 
     def next_pass(self, step: str, **changes: Any) -> ResumeState:
@@ -102,7 +102,7 @@ class ResumeState:
     def load(cls, kept: Kept) -> ResumeState:
         """Return the state that `plain` and `arrays` took apart."""
         plain, arrays = kept.state, kept.arrays
-        rows, sizes, confidence, doubtful = plain["tally"]
+        n_rows, *columns = plain["counts"]
         moments = None
         if "moments_n" in arrays:
             moments = Moments(int(arrays["moments_n"]), *(arrays[f"moments_{name}"] for name in Moments._fields[1:]))
@@ -111,7 +111,7 @@ class ResumeState:
             | {
                 "place": Place(*plain["place"]),
                 "contents": tuple(map(Content, plain["contents"])),
-                "tally": Tally(rows, tuple(sizes), tuple(confidence), doubtful),
+                "counts": RowCounts(n_rows, *map(tuple, columns)),
             },
             moments=moments,
             scaling=Scaling(arrays["shift"], arrays["factor"]) if "shift" in arrays else None,

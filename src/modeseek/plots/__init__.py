@@ -1,4 +1,4 @@
-"""Pictures: of a clustering, of a run, of scales and modes, of several partitions, and of lines with intervals."""
+"""Plots of clusterings, runs, merge trees and comparisons, on matplotlib axes or in files."""
 
 from modeseek.plots.alternatives import plot_alternatives
 from modeseek.plots.animation import ANIMATION_SUFFIXES, animate

@@ -1,4 +1,4 @@
-"""The picture of partitions that were nearly chosen."""
+"""The plot of the partition that ModeSeek chose next to its alternatives."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.resources import check_memory
+from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_state
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, nearly_chosen
-from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
-from modeseek.plots.label_matching import alike
-from modeseek.plots.projection import View, project
-from modeseek.plots.style import new_figure
+from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
+from modeseek.plots.projection import project
+from modeseek.plots.style import add_title, draw_points, new_figure
 
-__all__ = ["plot_alternatives"]
+__all__ = ["match_labels", "plot_alternatives"]
 
-PANEL_INCHES, PER_ROW, MOST_POINTS = 2.9, 3, 10_000
+PANEL_INCHES = 2.9
+PANELS_PER_ROW = 3
+MAX_POINTS = 10_000
 
 
 class _Panel(NamedTuple):
@@ -33,20 +37,20 @@ class _Panel(NamedTuple):
 
 
 def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | None = None) -> Figure:
-    """Draw the partition that was chosen and those that nearly were, side by side.
+    """Draw the partition that ModeSeek chose and its alternatives, side by side.
 
-    Each panel has the same points: as they are up to two features, else by their first two principal components. The
-    first is the one chosen, in a frame; the others follow from the best on. Of the clusters that share points with a
-    chosen one, one has its colour.
+    Each panel shows the same points: one or two features unchanged, more features by their first two principal
+    components. The first panel, with a thick frame, is the chosen partition; the alternatives follow, best first. A
+    cluster of an alternative has the colour of the chosen cluster that it matches best.
 
     Parameters
     ----------
     estimator : fitted ModeSeek
-        What chose.
+        The estimator.
     X : array-like of shape (n, d)
-        The data that it was fitted to.
+        The data of the fit.
     figure : matplotlib Figure, default=None
-        Where to draw; None makes a new pyplot figure.
+        The figure to draw on; None creates a pyplot figure.
 
     Returns
     -------
@@ -64,49 +68,51 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
     check_is_fitted(estimator)
     X = check_state(X, name="X").astype(np.float64)
     if len(X) != len(estimator.labels_):
-        raise ValueError(f"X has {len(X):,} rows, but the estimator was fitted to {len(estimator.labels_):,}.")
-    panels = _panels(estimator)
-    n_rows = ceil(len(panels) / PER_ROW)
+        raise ValueError(f"X has {len(X):,} rows, but the estimator was fitted on {len(estimator.labels_):,}.")
+    panels = _make_panels(estimator)
+    n_rows = ceil(len(panels) / PANELS_PER_ROW)
     n_columns = ceil(len(panels) / n_rows)
     figure = figure or new_figure(PANEL_INCHES * n_columns, PANEL_INCHES * n_rows)
-    view = project(X, np.empty((0, X.shape[1])), None)
+    points = project(X, np.empty((0, X.shape[1])), None).points
+    if points.shape[1] == 1:
+        points = np.c_[points, np.random.default_rng(0).uniform(-1, 1, len(points))]
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    shades = _shades(estimator.n_clusters_, max(int(panel.labels.max()) for panel in panels) + 1)
+    # chosen clusters have the same colours as in other plots; -1, for noise, is the last row
+    n_chosen, n_colors = estimator.n_clusters_, max(int(panel.labels.max()) for panel in panels) + 1
+    names = [*palette(n_chosen), *palette(n_colors)[n_chosen:], NOISE_COLOR]
+    colors = np.array([to_rgba(name) for name in names])
     for ax, panel in zip(axes, panels, strict=False):
-        _draw(ax, view, panel, shades, chosen=ax is axes[0])
+        _draw(ax, points, panel, colors, chosen=ax is axes[0])
     for ax in axes[len(panels) :]:
         ax.remove()
     return figure
 
 
-def _panels(estimator: ModeSeek) -> list[_Panel]:
-    chosen, source = np.asarray(estimator.labels_), chosen_one(estimator)
-    by = "" if source is None else f"by {source.proposer}, "
-    first = _Panel(f"chosen: {_count(estimator.n_clusters_)}", f"{by}stability {estimator.stability_:.2f}", chosen)
-    others = (
+def _make_panels(estimator: ModeSeek) -> list[_Panel]:
+    labels, source = np.asarray(estimator.labels_), chosen_one(estimator)
+    note = f"stability {estimator.stability_:.2f}" if source is None else _note(source.proposer, estimator.stability_)
+    chosen = _Panel(f"chosen: {counted(estimator.n_clusters_, 'cluster')}", note, labels)
+    others = [
         _Panel(
-            _count(each.n_clusters), f"by {each.proposer}, stability {each.stability:.2f}", alike(each.labels, chosen)
+            counted(other.n_clusters, "cluster"),
+            _note(other.proposer, other.stability),
+            match_labels(other.labels, labels),
         )
-        for each in nearly_chosen(estimator)
-    )
-    return [first, *others]
+        for other in nearly_chosen(estimator)
+    ]
+    return [chosen, *others]
 
 
-def _shades(n_chosen: int, n: int) -> Array:
-    """Return colours: those that the chosen clusters have in other pictures, then further ones, and grey for noise."""
-    return np.array([to_rgba(shade) for shade in [*palette(n_chosen), *palette(n)[n_chosen:], NOISE_COLOR]])
+def _note(proposer: str, stability: float) -> str:
+    return f"by {proposer}, stability {stability:.2f}"
 
 
-def _draw(ax: Axes, view: View, panel: _Panel, shades: Array, *, chosen: bool) -> None:
-    # a random order, so that no cluster lies on top; always the same, so that a picture repeats
-    rng = np.random.default_rng(0)
-    shown = rng.permutation(len(view.points))[:MOST_POINTS]
-    x = view.points[shown, 0]
-    y = view.points[shown, 1] if view.points.shape[1] > 1 else rng.uniform(-1, 1, len(shown))
+def _draw(ax: Axes, points: Array, panel: _Panel, colors: Array, *, chosen: bool) -> None:
+    # a reproducible random order, so that no cluster covers the others
+    shown = np.random.default_rng(0).permutation(len(points))[:MAX_POINTS]
     size = float(np.clip(3000 / len(shown), 1.5, 14))
-    ax.scatter(x, y, s=size, c=shades[panel.labels[shown]], linewidths=0, rasterized=len(shown) > 5000)
-    ax.set_title(panel.title, loc="left", color=TEXT_COLOR, fontsize="medium", fontweight="bold", pad=18)
-    ax.annotate(panel.note, (0, 1), (0, 5), "axes fraction", "offset points", fontsize="small", color=MUTED_COLOR)
+    draw_points(ax, points[shown], s=size, c=colors[panel.labels[shown]], linewidths=0)
+    add_title(ax, panel.title, panel.note, size="medium")
     ax.set_xticks([])
     ax.set_yticks([])
     ax.margins(0.06)
@@ -114,5 +120,23 @@ def _draw(ax: Axes, view: View, panel: _Panel, shades: Array, *, chosen: bool) -
         spine.set(color=TEXT_COLOR if chosen else "#D0D0D0", linewidth=2.2 if chosen else 0.8)
 
 
-def _count(n: int) -> str:
-    return "1 cluster" if n == 1 else f"{n:,} clusters"
+def match_labels(labels: IntArray, reference: IntArray) -> IntArray:
+    """Renumber clusters after those of a reference partition so that as many points as possible keep their number.
+
+    Clusters without a partner get new numbers. Points with the reference label -1 do not count.
+
+    Examples
+    --------
+    >>> match_labels(np.array([1, 1, 0, 2]), np.array([0, 0, 1, 1]))
+    array([0, 0, 1, 2])
+    """
+    a, b = int(labels.max()) + 1, int(reference.max()) + 1
+    check_memory(16.0 * a * b, f"matching {a:,} clusters with {b:,}", "Reduce the number of clusters.")
+    shared = np.zeros((a, b))
+    np.add.at(shared, (labels[reference >= 0], reference[reference >= 0]), 1.0)
+    matched, partners = linear_sum_assignment(-shared)
+    numbers = np.full(a, -1, dtype=np.intp)
+    numbers[matched] = partners
+    rest = np.flatnonzero(numbers < 0)
+    numbers[rest] = np.setdiff1d(np.arange(a + b), partners)[: len(rest)]
+    return numbers[labels]

@@ -1,4 +1,4 @@
-"""The picture of the bandwidths that were drawn."""
+"""The plot of the bandwidths of a run."""
 
 from __future__ import annotations
 
@@ -7,33 +7,34 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
 from modeseek._common.types import Array
-from modeseek.meanshift.bandwidth import Anchored, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Series
+from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
-from modeseek.plots.run_source import Run, Watched, recorded, watch
-from modeseek.plots.style import new_axes, style_axes
+from modeseek.plots.sources import Run, RunSource, read_run
+from modeseek.plots.style import DASHED, new_axes, style_axes
 from modeseek.plots.ticks import log_ticks
 
 __all__ = ["plot_bandwidths"]
 
-# the last number below 1
-ALMOST_ONE = 1.0 - 2.0**-53
-# names of two ends need so much of the height between them
-APART = 0.055
+# uniform numbers from the whole of [0, 1) show which bandwidths a policy can draw
+PROBES = np.array([0.0, 0.25, 0.5, 0.75, 1.0 - 2.0**-53])
+# smallest distance between the labels of the range, as a share of the height
+LABEL_DISTANCE = 0.055
 
 
-def plot_bandwidths(source: Run, *, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw the bandwidth of each update, with the range that it is drawn from and the value that it closes on.
+def plot_bandwidths(source: RunSource, *, ax: Axes | None = None, title: str | None = None) -> Axes:
+    """Draw the bandwidth of each update, with the range that it is drawn from and its limit h_inf.
 
-    Updates are on a logarithmic axis: most happens at the start. The band is the range that the next draw has, as it
-    closes on h_inf; of the walk, and of a policy of one's own, it is the whole range.
+    The axis of the updates is logarithmic, since most happens at the start. If draws are independent of each other, the
+    band is the range of the next draw, which may shrink towards h_inf. If each draw depends on the previous one, as for
+    the policy "walk", draws are connected by a line and the band is the whole range [h_min, h_max].
 
     Parameters
     ----------
     source : fitted estimator, or ChainResult
-        A chain. With several of them it is the first.
+        The run. Of several chains, the first is drawn.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new pyplot figure.
+        The axes to draw on; None creates a pyplot figure.
     title : str, default=None
         A title.
 
@@ -51,70 +52,79 @@ def plot_bandwidths(source: Run, *, ax: Axes | None = None, title: str | None = 
     >>> [text.get_text() for text in ax.texts]
     ['h_min 0.2', 'h_inf 0.6', 'h_max 1.6']
     """
-    run = watch(source)
-    path = recorded(run, "h")
+    run = read_run(source)
+    path = run.recorded("h")
     ax = new_axes() if ax is None else ax
-    colour = palette(1)[0]
+    color = palette(1)[0]
     last = max(int(path.k[-1]), 2)
-    if run.range is not None:
-        _draw_range(ax, run, run.range, last, colour)
-    if isinstance(run.policy, Walk):
-        # a path: the others are draws that have nothing to do with each other
-        ax.plot(path.k, path.values, color=colour, linewidth=1.2, zorder=3)
+    ends = _draw_range(ax, run, last, color)
     size = float(np.clip(3000 / len(path.k), 5, 22))
-    ax.scatter(path.k, path.values, s=size, color=colour, linewidths=0, alpha=0.75, zorder=3)
+    ax.scatter(path.k, path.values, s=size, color=color, linewidths=0, alpha=0.75, zorder=3)
+    if run.settings.policy is not None and not _draws_are_independent(run.settings.policy):
+        ax.plot(path.k, path.values, color=color, linewidth=1.2, zorder=3)
     ax.set_xscale("log")
     ax.set_xlim(0.85, last * 1.15)
-    low, high = _extent(path.values, run.range)
+    low, high = _limits(np.append(path.values, list(ends.values())))
     ax.set_ylim(low, high)
-    style_axes(
-        ax, x_label="update k" if run.plain else "draw k", y_label="bandwidth h", title=title, note=_note(run, path)
-    )
+    x_label = "update k" if run.settings.single_updates else "draw k"
+    style_axes(ax, x_label=x_label, y_label="bandwidth h", title=title, note=_note(run, path))
     log_ticks(ax.xaxis, 1.0, float(last))
-    if run.range is not None:
-        _name_ends(ax, run.range, high - low)
+    _label_range(ax, ends, high - low)
     return ax
 
 
-def _draw_range(ax: Axes, run: Watched, ends: tuple[float, float, float], last: int, colour: str) -> None:
-    h_min, h_inf, h_max = ends
-    for h in (h_min, h_max):
-        ax.axhline(h, color=MUTED_COLOR, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
-    ax.axhline(h_inf, color=TEXT_COLOR, linewidth=1.0, linestyle=":", zorder=2.5)
-    if isinstance(run.policy, Shrinking | Uniform | Anchored):
-        k = np.unique(np.geomspace(1, last, 300).astype(np.int64))
-        draw = run.policy.draw
-        low, high = (np.array([draw(np.array([u]), h_inf, int(i) - 1)[0] for i in k]) for u in (0.0, ALMOST_ONE))
-        ax.fill_between(k, low, high, color=colour, alpha=0.12, linewidth=0, zorder=1)
-    else:
-        ax.axhspan(h_min, h_max, color=colour, alpha=0.08, linewidth=0, zorder=1)
+def _draws_are_independent(policy: BandwidthPolicy) -> bool:
+    """Return whether the next draw does not depend on the current bandwidth."""
+    first = policy.draw(PROBES, policy.h_0, 0)
+    return all(np.array_equal(policy.draw(PROBES, h, 0), first) for h in (policy.h_min, *first[:3]))
 
 
-def _extent(values: Array, ends: tuple[float, float, float] | None) -> tuple[float, float]:
+def _draw_range(ax: Axes, run: Run, last: int, color: str) -> dict[str, float]:
+    """Draw the band of possible draws and lines at the ends of the range; return these, by name.
+
+    A policy that always draws the same bandwidth has no range.
+    """
+    policy, settings = run.settings.policy, run.settings
+    ends = {name: h for name, h in settings.bandwidths.items() if name != "bandwidth"}
+    if policy is None or not ends:
+        return {}
+    k = np.unique(np.geomspace(1, last, 300).astype(np.int64))
+    low = np.full(len(k), ends["h_min"])
+    high = np.full(len(k), ends["h_max"])
+    if _draws_are_independent(policy):
+        draws = np.array([[policy.draw(np.array([u]), policy.h_0, int(i) - 1)[0] for u in PROBES] for i in k])
+        low, high = draws.min(axis=1), draws.max(axis=1)
+    if (low == high).all():
+        return {}
+    ax.fill_between(k, low, high, color=color, alpha=0.12, linewidth=0, zorder=1)
+    for name, h in ends.items():
+        limit = name == "h_inf"
+        style = ":" if limit else DASHED
+        ax.axhline(h, color=TEXT_COLOR if limit else MUTED_COLOR, linewidth=1.0, linestyle=style, zorder=2)
+    return ends
+
+
+def _limits(values: Array) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
-    if ends is not None:
-        low, high = min(low, ends[0]), max(high, ends[2])
     if high - low <= 1e-9 * high:
         return 0.0, 2.0 * high
     return low - 0.07 * (high - low), high + 0.07 * (high - low)
 
 
-def _name_ends(ax: Axes, ends: tuple[float, float, float], height: float) -> None:
-    """Name the ends of the range beside the picture; where they are close, one above the other."""
+def _label_range(ax: Axes, ends: dict[str, float], height: float) -> None:
+    """Write the ends of the range to the right of the axes, moved apart if they would overlap."""
     side = blended_transform_factory(ax.transAxes, ax.transData)
-    at = -np.inf
-    for name, h in zip(("h_min", "h_inf", "h_max"), ends, strict=True):
-        at = max(h, at + APART * height)
-        colour = TEXT_COLOR if name == "h_inf" else MUTED_COLOR
-        ax.text(1.015, at, f"{name} {h:.3g}", transform=side, va="center", fontsize="small", color=colour)
+    y = -np.inf
+    for name, h in ends.items():
+        y = max(h, y + LABEL_DISTANCE * height)
+        color = TEXT_COLOR if name == "h_inf" else MUTED_COLOR
+        ax.text(1.015, y, f"{name} {h:.3g}", transform=side, va="center", fontsize="small", color=color)
 
 
-def _note(run: Watched, path: Series) -> str:
+def _note(run: Run, path: Series) -> str:
     parts = []
     if len(path.k) < path.k[-1]:
-        parts.append(f"{len(path.k):,} of {path.k[-1]:,} draws")
+        parts.append(f"{len(path.k):,} of {path.k[-1]:,} draws shown")
     if len(np.unique(path.values)) == 1:
-        parts.append(f"h = {path.values[0]:.4g} throughout")
-    if run.n_chains > 1:
-        parts.append(f"the first of {run.n_chains} chains")
-    return "; ".join(parts)
+        parts.append(f"h = {path.values[0]:.4g} in all updates")
+    return "; ".join([*parts, *filter(None, [run.which])])

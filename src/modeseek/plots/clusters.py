@@ -1,4 +1,4 @@
-"""The picture of a clustering, on axes or in a file."""
+"""The plot of a clustering, on axes or in a file."""
 
 from __future__ import annotations
 
@@ -11,67 +11,68 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from modeseek._common.types import Array, IntArray
+from modeseek._common.text import counted
+from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state
 from modeseek._storage import check_target
-from modeseek.plots.cluster_legend import MOST_IN_LEGEND, cluster_legend
-from modeseek.plots.cluster_numbers import number_clusters
+from modeseek.estimators.table import DOUBTFUL
+from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_clusters
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette, point_colors
-from modeseek.plots.labels_source import Labelled, found_by
-from modeseek.plots.projection import View, project
-from modeseek.plots.style import FIGURE_SIZE, FIGURE_SUFFIXES, new_axes, save_figure, style_axes
+from modeseek.plots.projection import project
+from modeseek.plots.sources import ClusteringSource, check_column, read_clustering
+from modeseek.plots.style import DASHED, FIGURE_SIZE, FIGURE_SUFFIXES, draw_points, new_axes, save_figure, style_axes
 
 __all__ = ["plot_clusters", "save_clusters"]
 
-MOST_POINTS = 50_000
+MAX_POINTS = 50_000
 
 
 class _Points(NamedTuple):
-    """Points as drawn, those in doubt last, so that they are seen."""
+    """Points to draw, the doubtful ones last, so that they are on top."""
 
-    rows: IntArray
-    colours: Array
+    positions: Array
+    colors: Array
     doubtful: NDArray[np.bool_]
 
 
 def plot_clusters(
     X: ArrayLike,
-    labels: Labelled,
+    labels: ClusteringSource,
     *,
     centers: ArrayLike | None = None,
     confidence: ArrayLike | None = None,
-    doubtful: float | None = 0.75,
+    doubtful: float | None = DOUBTFUL,
     feature_names: Sequence[str] | None = None,
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
     """Draw points in the colours of their clusters.
 
-    Points of low confidence are faint, and ringed where they are in doubt. With more than twelve clusters there is no
-    legend; the largest have their numbers in the picture instead.
+    Points with a lower confidence are fainter, and doubtful points have a dark ring. With more than twelve clusters,
+    numbers in the plot replace the legend.
 
-    One feature is drawn as a histogram over a strip of points, two as they are, and more by their first two
-    principal components, x -> V^T (x - mean) with V the two leading eigenvectors of the covariance; the axes
-    then say how much of the variance each holds. Above 50,000 points a random 50,000 are drawn, and the
-    picture says so.
+    One feature is drawn as a histogram above a strip of points, two features as a scatter plot, and more features by
+    their first two principal components, x -> V^T (x - mean), where V holds the two leading eigenvectors of the
+    covariance. The axes then state the share of the variance. Of more than 50,000 points, a random 50,000 are drawn,
+    and a note states so.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         The points.
     labels : array-like of shape (n,), or fitted estimator
-        Cluster of each point; -1 is noise, drawn in grey. A fitted estimator, of modeseek or any that has `labels_`,
-        brings its labels, and its centres, confidence and names of features where it has them.
+        Cluster of each point; -1 is noise, drawn in grey. A fitted estimator of modeseek, or any other with `labels_`,
+        provides labels, and also centres, confidence and feature names if it has them.
     centers : array-like of shape (m, d), default=None
         Centres to mark.
     confidence : array-like of shape (n,), default=None
-        Numbers in [0, 1]; the less certain a point, the fainter it is. That of noise is not looked at.
+        Numbers in [0, 1]. Those of noise are ignored.
     doubtful : float, default=0.75
-        Points of lower confidence have a dark ring; None draws no rings.
+        Points with a lower confidence get a dark ring; None draws no rings.
     feature_names : sequence of str, default=None
-        Labels of the axes for one and two features.
+        Labels of the axes for one or two features.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new pyplot figure.
+        The axes to draw on; None creates a pyplot figure.
     title : str, default=None
         A title.
 
@@ -88,7 +89,7 @@ def plot_clusters(
     >>> ax.get_xlabel(), ax.get_legend().texts[0].get_text()
     ('width', '0  (2)')
 
-    An estimator brings what it found:
+    With a fitted estimator:
 
     >>> from modeseek import ModeSeek
     >>> from modeseek.datasets import paper_mixture
@@ -98,32 +99,41 @@ def plot_clusters(
     'confidence < 0.75  (63)'
     """
     X = check_state(X, name="X").astype(np.float64)
-    found = found_by(labels)
-    labels = _column("labels", found.labels, len(X))
-    centres = _centres(found.centers if centers is None else centers, X.shape[1])
-    confidence = found.confidence if confidence is None else confidence
-    sure = np.ones(len(X)) if confidence is None else _sure(_column("confidence", confidence, len(X)), labels)
+    clustering = read_clustering(labels)
+    labels = check_column("labels", clustering.labels, len(X))
+    names = clustering.feature_names if feature_names is None else feature_names
+    view = project(X, _check_centers(clustering.centers if centers is None else centers, X.shape[1]), names)
+    confidence = clustering.confidence if confidence is None else confidence
+    certainty = _check_confidence(confidence, labels)
     limit = 0.0 if doubtful is None else check_number("doubtful", doubtful, strict=False)
-    view = project(X, centres.astype(np.float64), found.feature_names if feature_names is None else feature_names)
     ax = new_axes() if ax is None else ax
     clusters, sizes = np.unique(labels[labels != -1], return_counts=True)
-    # a random order, so that no cluster lies on top of the others; always the same, so that a picture repeats
-    shown = np.random.default_rng(0).permutation(len(X))[:MOST_POINTS]
-    shown = shown[np.argsort(sure[shown] < limit, kind="stable")]
-    points = _Points(shown, point_colors(labels[shown], clusters, 0.15 + 0.85 * sure[shown]), sure[shown] < limit)
-    many = len(clusters) > MOST_IN_LEGEND
+    # a reproducible random order, so that no cluster covers the others
+    shown = np.random.default_rng(0).permutation(len(X))[:MAX_POINTS]
+    shown = shown[np.argsort(certainty[shown] < limit, kind="stable")]
+    colors = point_colors(labels[shown], clusters, 0.15 + 0.85 * certainty[shown])
+    points = _Points(view.points[shown], colors, certainty[shown] < limit)
     if view.points.shape[1] == 1:
-        _draw_line(ax, view, labels, clusters, points)
+        _draw_histogram(ax, view.points[:, 0], labels, clusters)
+        _draw_strip(ax, points, view.centers[:, 0])
     else:
-        _draw_plane(ax, view, points, many=many)
-    own = shown[labels[shown] != -1]
-    places = view.points[own] if view.points.shape[1] > 1 else np.c_[view.points[own], np.zeros(len(own))]
-    n_numbers = number_clusters(ax, places, labels[own]) if many else 0
-    n_noise, n_doubtful = int((labels == -1).sum()), int((sure < limit).sum())
+        _draw_plane(ax, points, view.centers, small_centers=len(clusters) > MAX_IN_LEGEND)
+    n_noise, n_doubtful = int((labels == -1).sum()), int((certainty < limit).sum())
     ringed = f"confidence < {limit:g}  ({n_doubtful:,})" if n_doubtful else ""
-    note = _note(clusters, n_noise, len(X), n_numbers, ringed, faint=confidence is not None)
-    y_label = view.axes[1] if len(view.axes) > 1 else "points"
-    style_axes(ax, x_label=view.axes[0], y_label=y_label, title=title, note=note)
+    notes = []
+    if len(clusters) > MAX_IN_LEGEND:
+        inside = labels[shown] != -1
+        positions = np.c_[points.positions, np.zeros(len(shown))][inside, :2]
+        n_numbers = number_clusters(ax, positions, labels[shown][inside])
+        notes.append(
+            f"{len(clusters):,} clusters" + (f", {counted(n_noise, 'noise point')} in grey" if n_noise else "")
+        )
+        notes += [f"{n_numbers} of the largest numbered"] if n_numbers < len(clusters) else []
+        notes += [f"ringed: {ringed}"] if ringed else []
+    notes += [f"{MAX_POINTS:,} of {len(X):,} points drawn"] if len(X) > MAX_POINTS else []
+    notes += ["faint: low confidence"] if confidence is not None else []
+    y_label = view.axes[1] if len(view.axes) > 1 else "number of points"
+    style_axes(ax, x_label=view.axes[0], y_label=y_label, title=title, note="; ".join(notes))
     cluster_legend(ax, clusters, sizes, n_noise, ringed=ringed)
     return ax
 
@@ -131,18 +141,18 @@ def plot_clusters(
 def save_clusters(
     path: str | os.PathLike[str],
     X: ArrayLike,
-    labels: Labelled,
+    labels: ClusteringSource,
     *,
     centers: ArrayLike | None = None,
     confidence: ArrayLike | None = None,
-    doubtful: float | None = 0.75,
+    doubtful: float | None = DOUBTFUL,
     feature_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> None:
-    """Write the picture of `plot_clusters` to a file, whole or not at all.
+    """Write the plot of `plot_clusters` to a file; the file appears only once it is complete.
 
-    The ending of the name chooses the format (PNG, SVG, PDF, ...). The same data give the same bytes, and
-    nothing of pyplot is touched.
+    The suffix of the file name chooses the format (PNG, SVG, PDF, ...). The same data give the same bytes, and pyplot
+    is not used.
 
     Parameters
     ----------
@@ -174,100 +184,74 @@ def save_clusters(
     save_figure(path, figure)
 
 
-def _column(name: str, values: ArrayLike, n: int) -> NDArray[np.generic]:
-    column = np.asarray(values)
-    if column.shape != (n,):
-        raise ValueError(f"{name} must have one entry for each of the {n} rows of X; got shape {column.shape}.")
-    return column
-
-
-def _centres(centers: ArrayLike | None, n_features: int) -> Array:
+def _check_centers(centers: ArrayLike | None, n_features: int) -> Array:
     if centers is None or not len(np.asarray(centers)):
         return np.empty((0, n_features))
-    centres = check_state(centers, name="centers")
-    if centres.shape[1] != n_features:
-        raise ValueError(f"centers has {centres.shape[1]} features, but X has {n_features}: give both alike.")
-    return centres
+    checked = check_state(centers, name="centers").astype(np.float64)
+    if checked.shape[1] != n_features:
+        raise ValueError(f"centers has {checked.shape[1]} features, but X has {n_features}: both need the same number.")
+    return checked
 
 
-def _sure(confidence: NDArray[np.generic], labels: NDArray[np.generic]) -> Array:
-    values = confidence.astype(np.float64)
+def _check_confidence(confidence: ArrayLike | None, labels: NDArray[np.generic]) -> Array:
+    """Return the confidence of each point, 1 for noise; 1 for all points without a confidence."""
+    if confidence is None:
+        return np.ones(len(labels))
+    values = check_column("confidence", confidence, len(labels)).astype(np.float64)
     if not ((values >= 0) & (values <= 1)).all():
-        raise ValueError("confidence must be numbers in [0, 1]: 0 for a guess, 1 for certain.")
-    # noise is no guess at a cluster
+        raise ValueError("confidence must be numbers in [0, 1].")
     return np.where(labels == -1, 1.0, values)
 
 
-def _draw_plane(ax: Axes, view: View, points: _Points, *, many: bool) -> None:
-    size = float(np.clip(9000 / len(points.rows), 3, 34))
-    # a white rim tells touching points apart; on small ones there would be nothing but rim
+def _draw_plane(ax: Axes, points: _Points, centers: Array, *, small_centers: bool) -> None:
+    n = len(points.positions)
+    size = float(np.clip(9000 / n, 3, 34))
+    # a white rim separates touching points; small points would consist of the rim only
     rim = size > 12
-    edges = np.where(points.doubtful, TEXT_COLOR, "white" if rim else "none")
-    ax.scatter(
-        view.points[points.rows, 0],
-        view.points[points.rows, 1],
+    draw_points(
+        ax,
+        points.positions,
         s=np.where(points.doubtful, max(size, 9.0), size),
-        c=points.colours,
+        c=points.colors,
         linewidths=np.where(points.doubtful, 1.0 if rim else 0.6, 0.5 if rim else 0.0).tolist(),
-        edgecolors=edges.tolist(),
-        rasterized=len(points.rows) > 5000,
+        edgecolors=np.where(points.doubtful, TEXT_COLOR, "white" if rim else "none").tolist(),
         zorder=2,
     )
-    x, y = view.centres.T
-    area = 14 if many else 90
-    ax.scatter(x, y, s=area, marker="X", c=TEXT_COLOR, edgecolors="white", linewidths=0.4 if many else 1.2, zorder=3)
+    area, width = (14, 0.4) if small_centers else (90, 1.2)
+    draw_points(ax, centers, s=area, marker="X", c=TEXT_COLOR, edgecolors="white", linewidths=width, zorder=3)
 
 
-def _draw_line(
-    ax: Axes,
-    view: View,
-    labels: NDArray[np.generic],
-    clusters: NDArray[np.generic],
-    points: _Points,
-) -> None:
-    values = view.points[:, 0]
+def _draw_histogram(ax: Axes, values: Array, labels: NDArray[np.generic], clusters: NDArray[np.generic]) -> None:
     groups = [values[labels == cluster] for cluster in clusters]
-    shades = palette(len(clusters))
+    colors = palette(len(clusters))
     if (labels == -1).any():
-        groups, shades = [*groups, values[labels == -1]], [*shades, NOISE_COLOR]
+        groups, colors = [*groups, values[labels == -1]], [*colors, NOISE_COLOR]
     edges = np.histogram_bin_edges(values, bins=int(np.clip(np.sqrt(len(values)) * 2, 10, 80)))
-    if len(groups) <= MOST_IN_LEGEND + 1:
-        ax.hist(groups, bins=edges.tolist(), stacked=True, color=shades, edgecolor="white", linewidth=0.4)
-    else:  # bars by the thousand take half a minute
+    if len(groups) <= MAX_IN_LEGEND + 1:
+        ax.hist(groups, bins=edges.tolist(), stacked=True, color=colors, edgecolor="white", linewidth=0.4)
+    else:  # `hist` takes half a minute for thousands of groups
         below = np.zeros(len(edges) - 1)
-        for group, shade in zip(groups, shades, strict=True):
+        for group, color in zip(groups, colors, strict=True):
             above = below + np.histogram(group, edges)[0]
-            ax.stairs(above, edges, baseline=below, fill=True, color=shade)
+            ax.stairs(above, edges, baseline=below, fill=True, color=color)
             below = above
     top = float(np.histogram(values, edges)[0].max())
-    # below the axis, spread at random so that points of one value can be told apart
-    jitter = np.random.default_rng(1).uniform(-0.16, -0.04, len(points.rows)) * top
-    ax.scatter(
-        values[points.rows],
-        jitter,
-        s=float(np.clip(4000 / len(points.rows), 2, 16)),
-        c=points.colours,
-        linewidths=np.where(points.doubtful, 0.7, 0.0).tolist(),
-        edgecolors=TEXT_COLOR,
-        rasterized=len(points.rows) > 5000,
-    )
-    for centre in view.centres[:, 0]:
-        ax.axvline(centre, color=TEXT_COLOR, linewidth=0.9, linestyle=(0, (4, 3)))
     ax.axhline(0, color=MUTED_COLOR, linewidth=0.8)
     ax.set_ylim(-0.2 * top, 1.05 * top)
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.05 * top])
 
 
-def _note(clusters: NDArray[np.generic], n_noise: int, n: int, n_numbers: int, ringed: str, *, faint: bool) -> str:
-    parts = []
-    if len(clusters) > MOST_IN_LEGEND:
-        parts.append(f"{len(clusters):,} clusters" + (f", {n_noise:,} noise points in grey" if n_noise else ""))
-        if n_numbers < len(clusters):
-            parts.append(f"{n_numbers} of the largest numbered")
-        if ringed:
-            parts.append(f"ringed: {ringed}")
-    if n > MOST_POINTS:
-        parts.append(f"{MOST_POINTS:,} of {n:,} points drawn")
-    if faint:
-        parts.append("the fainter, the less certain")
-    return "; ".join(parts)
+def _draw_strip(ax: Axes, points: _Points, centers: Array) -> None:
+    """Draw points below a histogram, with vertical jitter that separates equal values, and lines at the centres."""
+    n = len(points.positions)
+    heights = np.random.default_rng(1).uniform(0.2, 0.8, n) * ax.get_ylim()[0]
+    draw_points(
+        ax,
+        np.c_[points.positions, heights],
+        s=float(np.clip(4000 / n, 2, 16)),
+        c=points.colors,
+        linewidths=np.where(points.doubtful, 0.7, 0.0).tolist(),
+        edgecolors=TEXT_COLOR,
+    )
+    for center in centers:
+        ax.axvline(center, color=TEXT_COLOR, linewidth=0.9, linestyle=DASHED)

@@ -1,28 +1,32 @@
-"""Colours that differ, also for colour-blind readers."""
+"""Colours that can be distinguished, also by colour-blind readers."""
 
 from __future__ import annotations
 
 from math import gcd
 
 import numpy as np
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgba
 from numpy.typing import NDArray
 
 from modeseek._common.types import Array
 
-__all__ = ["MUTED_COLOR", "NOISE_COLOR", "TEXT_COLOR", "palette", "point_colors"]
+__all__ = ["MUTED_COLOR", "NOISE_COLOR", "SHARE_COLORS", "TEXT_COLOR", "palette", "point_colors"]
 
-# Okabe and Ito (2008), without black (centres are drawn in it); yellow last, as it is faint on white
+# Okabe and Ito (2008) without black, the colour of centres; yellow is last because it is faint on white
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
-NOISE_COLOR, TEXT_COLOR, MUTED_COLOR = "#B4B4B4", "#333333", "#777777"
+NOISE_COLOR = "#B4B4B4"
+TEXT_COLOR = "#333333"
+MUTED_COLOR = "#777777"
+# for shares from 0 to 1 in matrices
+SHARE_COLORS = LinearSegmentedColormap.from_list("share", ["#FBFBFB", OKABE_ITO[0], "#00324F"])
 
 
 def palette(n: int) -> list[str]:
     """Return n colours; up to 200 differ visibly.
 
-    Up to seven are those of Okabe and Ito. More lie on rings of equal lightness in the OKLCH space,
-    where steps look as large as they are: colour i is on ring i mod r, and the hues of a ring are evenly
-    spaced and taken in an order that keeps neighbours in number apart in hue.
+    Up to seven colours are those of Okabe and Ito. More colours lie on rings of equal lightness in the OKLCH space, in
+    which distances match perceived differences: colour i is on ring i mod r. The hues of a ring are evenly spaced, and
+    their order separates the hues of consecutive colours.
 
     Examples
     --------
@@ -34,19 +38,19 @@ def palette(n: int) -> list[str]:
     if n <= len(OKABE_ITO):
         return list(OKABE_ITO[:n])
     n_rings = 3 if n <= 60 else 5
-    spokes = -(-n // n_rings)
-    # about 0.382 of a turn, the golden angle, in whole spokes; coprime, so that every spoke is visited
-    stride = min((s for s in range(1, spokes + 1) if gcd(s, spokes) == 1), key=lambda s: abs(s - 0.382 * spokes))
-    spoke, ring = np.divmod(np.arange(n), n_rings)
-    hue = 2 * np.pi * (spoke * stride / spokes + ring * 0.382)
+    n_hues = -(-n // n_rings)
+    # steps of about the golden angle (0.382 of a turn), coprime to n_hues, so that every hue is visited
+    stride = min((s for s in range(1, n_hues + 1) if gcd(s, n_hues) == 1), key=lambda s: abs(s - 0.382 * n_hues))
+    step, ring = np.divmod(np.arange(n), n_rings)
+    hue = 2 * np.pi * (step * stride / n_hues + ring * 0.382)
     lightness = np.linspace(0.50, 0.84, n_rings)[ring]
-    # light colours of high chroma lie outside what a screen can show
+    # light colours of high chroma lie outside the sRGB gamut
     chroma = 0.17 - 0.15 * (lightness - 0.50)
     return [to_hex(rgb) for rgb in _oklch_to_rgb(lightness, chroma, hue)]
 
 
 def _oklch_to_rgb(lightness: Array, chroma: Array, hue: Array) -> Array:
-    """Turn OKLCH into sRGB (Ottosson 2020), clipped to what a screen can show."""
+    """Convert OKLCH to sRGB (Ottosson 2020), clipped to the gamut."""
     lab = np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)])
     to_cones = np.array(
         [
@@ -67,16 +71,15 @@ def _oklch_to_rgb(lightness: Array, chroma: Array, hue: Array) -> Array:
 
 
 def point_colors(labels: NDArray[np.generic], clusters: NDArray[np.generic], alpha: Array) -> Array:
-    """Return the colour of each point as (n, 4) RGBA: that of its cluster, grey for noise.
+    """Return the colour of each point as (n, 4) RGBA: the colour of its cluster, or grey for noise.
 
     Examples
     --------
     >>> point_colors(np.array([3, -1]), np.array([3]), np.ones(2))[:, 3]
     array([0.85, 0.6 ])
     """
-    table = np.array([to_rgba(colour) for colour in [*palette(len(clusters)), NOISE_COLOR]])
-    # noise is in the last row; searchsorted would put it first
-    rows = np.where(labels == -1, len(clusters), np.searchsorted(clusters, labels))
-    colours = table[rows]
-    colours[:, 3] = alpha * np.where(labels == -1, 0.6, 0.85)
-    return colours
+    table = np.array([to_rgba(color) for color in [*palette(len(clusters)), NOISE_COLOR]])
+    noise = labels == -1
+    colors = table[np.where(noise, len(clusters), np.searchsorted(clusters, labels))]
+    colors[:, 3] = alpha * np.where(noise, 0.6, 0.85)
+    return colors

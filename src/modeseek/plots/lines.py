@@ -1,11 +1,11 @@
-"""Lines with intervals: a quantity against another, one line for each thing compared."""
+"""Lines with intervals: one quantity against another, one line for each thing compared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -23,20 +23,23 @@ __all__ = ["Band", "LineStyle", "legend_below", "plot_lines", "style_cycle"]
 
 Dash: TypeAlias = str | tuple[float, Sequence[float]]
 
-# the numbers of markers and of dashes are coprime, so that all pairs come up before one comes back
+# the numbers of markers and of dashes are coprime, so that every pair occurs before one repeats
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Dash, ...] = ("-", (0, (5, 1.6)), (0, (1.4, 1.2)), (0, (6, 1.6, 1.4, 1.6)), (0, (9, 2.2)))
-# from below to above
-REFERENCE_ORDER, BAND_ORDER, LINE_ORDER = 1.5, 2, 3
+# drawing order, from bottom to top
+REFERENCE_ORDER = 1.5
+BAND_ORDER = 2.0
+LINE_ORDER = 3.0
+LEGEND_STYLE: dict[str, Any] = {"frameon": False, "labelcolor": TEXT_COLOR, "handlelength": 2.8}
 
 
 class Band(NamedTuple):
-    """A line and the interval around it; NaN where nothing was measured.
+    """A line with an interval around it; NaN marks missing values.
 
     Attributes
     ----------
     x : array-like of shape (n,)
-        Where it was measured.
+        Values on the horizontal axis.
     mean : array-like of shape (n,)
         The line.
     low, high : array-like of shape (n,)
@@ -51,16 +54,16 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True)
 class LineStyle:
-    """How a line looks.
+    """Appearance of a line.
 
     Attributes
     ----------
     color : str
         Colour of the line, its markers and its interval.
     dash : str or tuple
-        Dashes, as matplotlib writes them: "-" or (offset, (on, off, ...)).
+        Dashes in matplotlib's notation: "-" or (offset, (on, off, ...)).
     marker : str
-        Marker, as matplotlib writes it; "" for none.
+        Marker in matplotlib's notation; "" for none.
     width : float
         Width of the line in points.
     alpha : float
@@ -75,7 +78,7 @@ class LineStyle:
 
 
 def style_cycle(n: int) -> list[LineStyle]:
-    """Return n styles that differ in colour, and in marker and dash, so that they can be told apart in grey.
+    """Return n styles that differ in colour, and also in marker or dash, so that they differ in greyscale.
 
     Examples
     --------
@@ -102,18 +105,18 @@ def plot_lines(
 ) -> Axes:
     """Draw lines with shaded intervals.
 
-    Where all lines together were measured at ten values of x or fewer, the ticks stand at these values. NaN
-    leaves a gap. A point between two gaps has its interval as a bar.
+    If the lines have at most ten distinct values of x, the ticks are at these values. NaN leaves a gap; the interval of
+    a single point between two gaps is drawn as a bar.
 
     Parameters
     ----------
     lines : mapping of str to Band
-        Name -> line; drawn and listed in this order.
+        The lines by name, in the order of drawing and of the legend.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new pyplot figure.
+        The axes to draw on; None creates a pyplot figure.
     styles : mapping of str to LineStyle, default=None
-        Name -> how it looks; a line that has no style here takes its own from `style_cycle`. Names that are not
-        among the lines are ignored, so that several panels can share one mapping.
+        Styles by name of the line. Other lines take theirs from `style_cycle`. Names of other lines are ignored, so
+        that several panels can share one mapping.
     x_label, y_label : str, default=""
         Labels of the axes.
     title : str, default=None
@@ -121,11 +124,11 @@ def plot_lines(
     reference : float, default=None
         Height of a thin dotted line, such as the true value.
     reference_label : str, default=""
-        What the legend calls it.
+        Name of that line in the legend.
     log_x, log_y : bool, default=False
         Whether the axis is logarithmic. Its ticks are plain numbers.
     legend : bool, default=True
-        Whether to list the names on the right. For several panels with one list see `legend_below`.
+        Whether to put a legend at the right. `legend_below` makes one legend for several panels.
 
     Returns
     -------
@@ -141,38 +144,32 @@ def plot_lines(
     >>> [tick.get_text() for tick in ax.get_xticklabels()], [text.get_text() for text in ax.get_legend().texts]
     (['10', '100'], ['DSMS', 'best'])
     """
-    bands = {name: _checked(name, band) for name, band in lines.items()}
+    bands = {name: _check_band(name, band) for name, band in lines.items()}
     ax = new_axes() if ax is None else ax
     if log_x:
         ax.set_xscale("log")
     if log_y:
         ax.set_yscale("log")
-    given = styles or {}
     if reference is not None:
-        ax.axhline(
-            reference,
-            color=MUTED_COLOR,
-            linewidth=1.0,
-            linestyle=":",
-            zorder=REFERENCE_ORDER,
-            label=reference_label or None,
-        )
-    for (name, band), own in zip(bands.items(), style_cycle(len(bands)), strict=True):
-        _draw(ax, name, band, given.get(name, own))
+        label = reference_label or None
+        ax.axhline(reference, color=MUTED_COLOR, linewidth=1.0, linestyle=":", zorder=REFERENCE_ORDER, label=label)
+    for (name, band), default in zip(bands.items(), style_cycle(len(bands)), strict=True):
+        _draw(ax, name, band, (styles or {}).get(name, default))
     style_axes(ax, x_label=x_label, y_label=y_label, title=title)
     x_ticks(ax, np.concatenate([band[0] for band in bands.values()] or [np.empty(0)]), log=log_x)
     if log_y:
         log_ticks(ax.yaxis, *ax.get_ylim())
-    if legend:
-        _legend_beside(ax)
+    entries = _legend_entries([ax])
+    if legend and entries:
+        ax.legend(list(entries.values()), list(entries), loc="upper left", bbox_to_anchor=(1.01, 1.0), **LEGEND_STYLE)
     return ax
 
 
 def legend_below(figure: Figure, axes: Axes | Iterable[Axes]) -> Legend:
-    """Put one legend below a figure of several panels; a name that several panels have is listed once.
+    """Put one legend below a figure with several panels, in which each name occurs once.
 
-    The legends of the panels are removed. A figure without a layout engine gets the constrained one, which makes
-    room for the legend.
+    The legends of the panels are removed. A figure without a layout engine gets the constrained layout, which makes
+    space for the legend.
 
     Parameters
     ----------
@@ -196,34 +193,25 @@ def legend_below(figure: Figure, axes: Axes | Iterable[Axes]) -> Legend:
     ['SMS']
     """
     panels: list[Axes] = np.asarray(axes, dtype=object).ravel().tolist()
-    entries = _entries(panels)
+    entries = _legend_entries(panels)
     for ax in panels:
-        own = ax.get_legend()
-        if own is not None:
-            own.remove()
+        if (panel_legend := ax.get_legend()) is not None:
+            panel_legend.remove()
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
-    # as many columns as fit, then as few as need no more rows
+    # as few columns as possible for the smallest number of rows
     column = LETTER_INCHES * max(map(len, entries), default=1) + 0.75
-    fitting = max(1, int(figure.get_figwidth() / column))
-    n_columns = ceil(len(entries) / max(1, ceil(len(entries) / fitting)))
-    return figure.legend(
-        list(entries.values()),
-        list(entries),
-        loc="outside lower center",
-        ncols=max(1, n_columns),
-        frameon=False,
-        labelcolor=TEXT_COLOR,
-        handlelength=2.8,
-        columnspacing=2.0,
-    )
+    n_fitting = max(1, int(figure.get_figwidth() / column))
+    n_columns = max(1, ceil(len(entries) / max(1, ceil(len(entries) / n_fitting))))
+    handles, names = list(entries.values()), list(entries)
+    return figure.legend(handles, names, loc="outside lower center", ncols=n_columns, columnspacing=2.0, **LEGEND_STYLE)
 
 
-def _checked(name: str, band: Band) -> tuple[Array, Array, Array, Array]:
+def _check_band(name: str, band: Band) -> tuple[Array, Array, Array, Array]:
     x, mean, low, high = (np.asarray(values, dtype=np.float64) for values in band)
     if x.ndim != 1 or not x.shape == mean.shape == low.shape == high.shape:
         shapes = ", ".join(str(values.shape) for values in (x, mean, low, high))
-        raise ValueError(f"x, mean, low and high of line {name!r} must be of one length; got shapes {shapes}.")
+        raise ValueError(f"x, mean, low and high of line {name!r} must have the same length; got shapes {shapes}.")
     return x, mean, low, high
 
 
@@ -236,7 +224,7 @@ def _draw(ax: Axes, name: str, band: tuple[Array, Array, Array, Array], style: L
         linestyle=style.dash,
         linewidth=style.width,
         marker=style.marker,
-        markersize=5 + 2 * (style.marker in ("*", "P", "X")),  # these fill less of their square
+        markersize=5 + 2 * (style.marker in ("*", "P", "X")),  # these markers look smaller than others
         markeredgecolor="white",
         markeredgewidth=0.6,
         label=name,
@@ -245,28 +233,15 @@ def _draw(ax: Axes, name: str, band: tuple[Array, Array, Array, Array], style: L
     ax.fill_between(x, low, high, color=style.color, alpha=style.alpha, linewidth=0, zorder=BAND_ORDER)
     known = np.isfinite(mean) & np.isfinite(low) & np.isfinite(high)
     padded = np.r_[False, known, False]
-    alone = known & ~padded[:-2] & ~padded[2:]
-    ax.vlines(x[alone], low[alone], high[alone], color=style.color, alpha=0.5, linewidth=style.width, zorder=BAND_ORDER)
+    single = known & ~padded[:-2] & ~padded[2:]
+    bars = x[single], low[single], high[single]
+    ax.vlines(*bars, color=style.color, alpha=0.5, linewidth=style.width, zorder=BAND_ORDER)
 
 
-def _entries(panels: Sequence[Axes]) -> dict[str, Artist]:
-    """Return label -> what is drawn, each label once: first what is compared, then what it is compared with."""
+def _legend_entries(panels: Sequence[Axes]) -> dict[str, Artist]:
+    """Return the artists by label, each label once: first the lines, then the reference lines."""
     entries: dict[str, Artist] = {}
     for ax in panels:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     return dict(sorted(entries.items(), key=lambda entry: entry[1].get_zorder() < LINE_ORDER))
-
-
-def _legend_beside(ax: Axes) -> None:
-    entries = _entries([ax])
-    if entries:
-        ax.legend(
-            list(entries.values()),
-            list(entries),
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1.0),
-            frameon=False,
-            labelcolor=TEXT_COLOR,
-            handlelength=2.8,
-        )

@@ -1,41 +1,56 @@
-"""What all pictures share: how axes look, and how a picture becomes a file."""
+"""Style that all plots share: axes, titles, colour bars, and figures as files."""
 
 from __future__ import annotations
 
 import os
 import textwrap
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
+from modeseek._common.types import Array
 from modeseek._storage import atomic_path, check_target
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 
-__all__ = ["FIGURE_SIZE", "FIGURE_SUFFIXES", "LETTER_INCHES", "new_axes", "new_figure", "save_figure", "style_axes"]
+__all__ = [
+    "DASHED",
+    "FIGURE_SIZE",
+    "FIGURE_SUFFIXES",
+    "LETTER_INCHES",
+    "add_colorbar",
+    "add_title",
+    "draw_points",
+    "new_axes",
+    "new_figure",
+    "save_figure",
+    "style_axes",
+]
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
 FIGURE_SIZE = (7.2, 5.0)
-LETTER_INCHES = 0.085  # about how wide a letter of ten points is
+# approximate width of a letter of ten points
+LETTER_INCHES = 0.085
+DASHED = (0, (4, 3))
 
 
 def new_axes() -> Axes:
     """Return the axes of a new pyplot figure."""
-    # pyplot chooses a window system when it is imported: who hands over axes does not need it
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=FIGURE_SIZE, layout="constrained")[1]
+    return new_figure(*FIGURE_SIZE).subplots()
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return a new pyplot figure of so many inches."""
-    import matplotlib.pyplot as plt  # see `new_axes`
+    """Return a new pyplot figure with the given size in inches."""
+    # the import selects a window system, which callers that pass their own axes do not need
+    import matplotlib.pyplot as plt
 
     return plt.figure(figsize=(width, height), layout="constrained")
 
 
 def style_axes(ax: Axes, *, x_label: str, y_label: str, title: str | None = None, note: str = "") -> None:
-    """Label axes and draw their frame and grid, faint enough to stand behind the data.
+    """Label the axes, add title and note, and draw the frame and the grid in light colours.
 
     Parameters
     ----------
@@ -43,29 +58,19 @@ def style_axes(ax: Axes, *, x_label: str, y_label: str, title: str | None = None
         The axes.
     x_label, y_label : str
         Labels of the axes.
-    title : str, default=None
-        A title, on the left.
-    note : str, default=""
-        A line between the title and the picture, or several where it is longer than the picture is wide.
+    title, note : str
+        As for `add_title`.
 
     Examples
     --------
     >>> ax = Figure().subplots()
-    >>> style_axes(ax, x_label="points", y_label="clusters", title="How many")
+    >>> style_axes(ax, x_label="points", y_label="clusters", title="Counts")
     >>> ax.get_title(loc="left")
-    'How many'
+    'Counts'
     """
     ax.set_xlabel(x_label, color=TEXT_COLOR)
     ax.set_ylabel(y_label, color=TEXT_COLOR)
-    # small letters are a sixth narrower
-    note = textwrap.fill(note, max(30, int(1.2 * ax.bbox.width / ax.figure.dpi / LETTER_INCHES)))
-    if title:
-        pad = 10 + 12 * len(note.splitlines())  # the note stands between the title and the picture
-        ax.set_title(title, loc="left", color=TEXT_COLOR, fontsize="large", fontweight="bold", pad=pad)
-    if note:
-        ax.annotate(
-            note, (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize="small", color=MUTED_COLOR
-        )
+    add_title(ax, title, note)
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(MUTED_COLOR)
     ax.tick_params(which="both", colors=MUTED_COLOR, labelcolor=TEXT_COLOR)
@@ -73,12 +78,41 @@ def style_axes(ax: Axes, *, x_label: str, y_label: str, title: str | None = None
     ax.set_axisbelow(True)
 
 
-def save_figure(path: str | os.PathLike[str], figure: Figure) -> None:
-    """Write a figure to a file, whole or not at all.
+def add_title(ax: Axes, title: str | None, note: str = "", *, size: str = "large") -> None:
+    """Put a bold title at the left above the axes, and a small note between the title and the axes.
 
-    The ending of the name chooses the format (PNG, SVG, PDF, ...). A figure that is made and saved in the same way
-    gives the same bytes, and nothing of pyplot is touched. But each time a figure is drawn, the constrained layout
-    starts from where it ended before, and places may differ in their last digits: write its files in a fixed order.
+    A note that is longer than the axes are wide is wrapped.
+    """
+    # small letters are a sixth narrower
+    note = textwrap.fill(note, max(30, int(1.2 * ax.bbox.width / ax.figure.dpi / LETTER_INCHES)))
+    if title:
+        pad = 10 + 12 * len(note.splitlines())
+        ax.set_title(title, loc="left", color=TEXT_COLOR, fontsize=size, fontweight="bold", pad=pad)
+    if note:
+        small: dict[str, Any] = {"va": "bottom", "fontsize": "small", "color": MUTED_COLOR}
+        ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", **small)
+
+
+def draw_points(ax: Axes, positions: Array, **options: Any) -> PathCollection:
+    """Draw points with the options of `Axes.scatter`; in vector files, many points become an image."""
+    return ax.scatter(positions[:, 0], positions[:, 1], rasterized=len(positions) > 5000, **options)
+
+
+def add_colorbar(ax: Axes, image: mpl.cm.ScalarMappable, label: str) -> None:
+    """Put a colour bar to the right of an image."""
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, aspect=24, pad=0.03)
+    bar.set_label(label, color=TEXT_COLOR)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(colors=MUTED_COLOR, labelcolor=TEXT_COLOR)
+
+
+def save_figure(path: str | os.PathLike[str], figure: Figure) -> None:
+    """Write a figure to a file; the file appears only once it is complete.
+
+    The suffix of the file name chooses the format (PNG, SVG, PDF, ...). A figure that is made and saved in the same way
+    gives the same bytes, and pyplot is not used. Each drawing of a figure with a constrained layout starts from the
+    layout of the previous drawing, so positions may differ in their last digits: save the files of one figure in a
+    fixed order.
 
     Parameters
     ----------
@@ -96,7 +130,7 @@ def save_figure(path: str | os.PathLike[str], figure: Figure) -> None:
     b'PNG'
     """
     suffix = check_target(path, FIGURE_SUFFIXES).suffix.lower()
-    # neither the time of day nor random names, so that the file repeats
+    # without the date and without random names, so that the file is reproducible
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
     with mpl.rc_context({"svg.hashsalt": "modeseek"}), atomic_path(path) as part:
         figure.savefig(part, dpi=160, metadata=metadata)

@@ -1,4 +1,4 @@
-"""Ticks where something was measured, with numbers as people write them."""
+"""Ticks with plain numbers, at the measured values if these are few."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 from modeseek._common.types import Array
 from modeseek.plots.style import LETTER_INCHES
 
-__all__ = ["log_ticks", "plain", "x_ticks"]
+__all__ = ["format_number", "log_ticks", "plain_ticks", "x_ticks"]
 
-MOST_TICKS, LETTERS_BETWEEN = 10, 1.5
+MAX_TICKS = 10
+LETTERS_BETWEEN = 1.5
 
 
 def x_ticks(ax: Axes, x: Array, *, log: bool) -> None:
-    """Put ticks at the values of x where they are few; else leave it to matplotlib, but with plain numbers.
+    """Put ticks at the values of x if there are few; otherwise keep matplotlib's ticks, with plain numbers.
 
     Examples
     --------
@@ -31,36 +32,41 @@ def x_ticks(ax: Axes, x: Array, *, log: bool) -> None:
     ['20', '90']
     """
     values = np.unique(x[np.isfinite(x) & ((x > 0) | (not log))])
-    if 0 < len(values) <= MOST_TICKS:
+    if 0 < len(values) <= MAX_TICKS:
         ax.xaxis.set_major_locator(FixedLocator(values.tolist()))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.set_xticks(values, _spaced(ax, values, log=log))
+        ax.set_xticks(values, _spaced_labels(ax, values, log=log))
     elif log:
         log_ticks(ax.xaxis, *ax.get_xlim())
 
 
-def _spaced(ax: Axes, values: Array, *, log: bool) -> list[str]:
-    """Label ticks, but leave out a label that would run into the one before it."""
+def _spaced_labels(ax: Axes, values: Array, *, log: bool) -> list[str]:
+    """Return labels of ticks, empty where a label would overlap the previous one."""
     low, high = ax.get_xlim()
-    places = np.log(values / low) / np.log(high / low) if log else (values - low) / (high - low)
+    positions = np.log(values / low) / np.log(high / low) if log else (values - low) / (high - low)
     letters = ax.bbox.width / ax.figure.dpi / LETTER_INCHES
     labels: list[str] = []
     end = -np.inf
-    for place, value in zip(places * letters, values, strict=True):
-        label = plain(value)
-        fits = place - len(label) / 2 >= end + LETTERS_BETWEEN
+    for position, value in zip(positions * letters, values, strict=True):
+        label = format_number(value)
+        fits = position - len(label) / 2 >= end + LETTERS_BETWEEN
         labels.append(label if fits else "")
-        end = place + len(label) / 2 if fits else end
+        end = position + len(label) / 2 if fits else end
     return labels
 
 
 def log_ticks(axis: Axis, low: float, high: float) -> None:
     """Put ticks with plain numbers on a logarithmic axis from low to high."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if log10(high / low) < 2.5 else (1,)))
-    axis.set_major_formatter(FuncFormatter(plain))
+    plain_ticks(axis)
     axis.set_minor_locator(NullLocator())
 
 
-def plain(value: float, _position: int | None = None) -> str:
-    """Return a number as people write it: 1,000,000 and 0.05; powers of ten only far from one."""
+def plain_ticks(axis: Axis) -> None:
+    """Label the ticks of an axis with plain numbers."""
+    axis.set_major_formatter(FuncFormatter(format_number))
+
+
+def format_number(value: float, _position: int | None = None) -> str:
+    """Return a number as 1,000,000 or 0.05; in scientific notation if it is very large or very small."""
     return f"{value:,.10g}" if value == 0 or 1e-4 <= abs(value) < 1e9 else f"{value:.4g}"

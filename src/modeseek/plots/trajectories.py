@@ -1,53 +1,93 @@
-"""The picture of the ways that points went."""
+"""The plot of the paths of points during a run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.ticker import FuncFormatter, NullLocator
-from numpy.typing import ArrayLike, NDArray
+from matplotlib.ticker import NullLocator
+from numpy.typing import ArrayLike
 
 from modeseek._common.types import Array, IntArray
-from modeseek.plots.cluster_legend import MOST_IN_LEGEND, cluster_legend
-from modeseek.plots.cluster_numbers import number_clusters
+from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_clusters
 from modeseek.plots.colors import NOISE_COLOR, point_colors
 from modeseek.plots.projection import project
-from modeseek.plots.run_source import Run, Watched, given_labels, recorded, some_rows, watch
-from modeseek.plots.style import new_axes, style_axes
-from modeseek.plots.ticks import plain
+from modeseek.plots.sources import Run, RunSource, read_run, sample_rows
+from modeseek.plots.style import draw_points, new_axes, style_axes
+from modeseek.plots.ticks import plain_ticks
 
-__all__ = ["paths_of", "plot_trajectories"]
+__all__ = ["Paths", "plot_trajectories", "read_paths"]
 
-MOST_PATHS = 2000
+MAX_PATHS = 2000
+
+
+class Paths(NamedTuple):
+    """Projected paths of a sample of the points of a run.
+
+    Attributes
+    ----------
+    run : Run
+        The run.
+    k : (m,) integer array
+        Number of updates at each snapshot.
+    positions : (m, n, 1) or (m, n, 2) array
+        Positions at each snapshot.
+    labels : (n,) integer array
+        Cluster of each point in the sample.
+    all_labels : integer array
+        Cluster of each point of the run.
+    clusters, sizes : integer arrays
+        The clusters, without noise, and their numbers of points.
+    axes : tuple of str
+        Labels of the axes.
+    """
+
+    run: Run
+    k: IntArray
+    positions: Array
+    labels: IntArray
+    all_labels: IntArray
+    clusters: IntArray
+    sizes: IntArray
+    axes: tuple[str, ...]
+
+    def note(self, unit: str) -> str:
+        """Return a note on sampling and on the chains, empty if all points of one chain are drawn."""
+        parts = []
+        if len(self.labels) < len(self.all_labels):
+            parts.append(f"{len(self.labels):,} of {len(self.all_labels):,} {unit} drawn")
+        if self.run.n_chains > 1:
+            parts.append(f"{self.run.which}, colours by the consensus of all")
+        return "; ".join(parts)
 
 
 def plot_trajectories(
-    source: Run,
+    source: RunSource,
     *,
     labels: ArrayLike | None = None,
     feature_names: Sequence[str] | None = None,
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the way of every point, from where it was to where it ended.
+    """Draw the path of each point from its start to its end.
 
-    Starts are grey dots, ends have the colour of the cluster. One feature is drawn over time, two as they are, and more
-    by the first two principal components of the data. Above 2,000 points some are drawn, of each cluster one at least,
-    and the picture says so.
+    Starts are grey dots, ends have the colour of the cluster. One feature is drawn against the number of updates, two
+    features as they are, and more by the first two principal components of the data. Of more than 2,000 points, a
+    sample with at least one point of each cluster is drawn, and a note states so.
 
     Parameters
     ----------
     source : fitted estimator, or ChainResult
-        A chain that recorded its snapshots: fit with `record=["snapshots"]`.
+        A run that recorded its snapshots: fit with `record=["snapshots"]`.
     labels : array-like of shape (n,), default=None
-        Clusters, -1 for noise. None: the estimator's; of a ChainResult all points have one colour.
+        Clusters, -1 for noise. The default is those of the estimator; the points of a ChainResult have one colour.
     feature_names : sequence of str, default=None
-        Labels of the axes for one and two features.
+        Labels of the axes for one or two features.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new pyplot figure.
+        The axes to draw on; None creates a pyplot figure.
     title : str, default=None
         A title.
 
@@ -65,92 +105,64 @@ def plot_trajectories(
     >>> len(ax.collections[0].get_segments())
     3
     """
-    run = watch(source)
-    snapshots = recorded(run, "snapshots")
-    mine = given_labels(run, labels, snapshots.values.shape[1])
-    rows = some_rows(mine, MOST_PATHS)
-    paths, names = paths_of(snapshots.values, rows, feature_names)
+    paths = read_paths(source, labels, feature_names, MAX_PATHS)
+    positions, y_label = paths.positions, paths.axes[-1]
     ax = new_axes() if ax is None else ax
-    clusters, sizes = np.unique(mine[mine != -1], return_counts=True)
-    colours = point_colors(mine[rows], clusters, np.ones(len(rows)))
-    flat = paths.shape[2] == 1
-    if flat:
-        time = np.broadcast_to(snapshots.k[:, None, None].astype(np.float64), paths.shape)
-        paths = np.concatenate([paths, time], axis=2)
-    _draw(ax, paths, colours, mine[rows] == -1, seen=not flat)
-    style_axes(ax, x_label=names[0], y_label="updates" if flat else names[1], title=title, note=_note(run, rows, mine))
-    if flat:
-        _time_axis(ax, snapshots.k)
-    own = mine[rows] != -1
-    if len(clusters) > MOST_IN_LEGEND:
-        number_clusters(ax, paths[-1][own], mine[rows][own])
-    # of a run by hand nobody told clusters
-    if labels is not None or run.labels is not None:
-        cluster_legend(ax, clusters, sizes, int((mine == -1).sum()))
+    over_time = positions.shape[2] == 1
+    if over_time:
+        time = np.broadcast_to(paths.k[:, None, None].astype(np.float64), positions.shape)
+        positions, y_label = np.concatenate([positions, time], axis=2), "number of updates"
+    _draw(ax, positions, paths, mark_ends=not over_time)
+    notes, many = [paths.note("paths")], len(paths.clusters) > MAX_IN_LEGEND
+    notes += [f"{len(paths.clusters):,} clusters"] if many else []
+    style_axes(ax, x_label=paths.axes[0], y_label=y_label, title=title, note="; ".join(filter(None, notes)))
+    if over_time:
+        _style_time_axis(ax, paths.k)
+    if many:
+        inside = paths.labels != -1
+        number_clusters(ax, positions[-1][inside], paths.labels[inside])
+    if labels is not None or paths.run.labels is not None:
+        cluster_legend(ax, paths.clusters, paths.sizes, int((paths.all_labels == -1).sum()))
     return ax
 
 
-def paths_of(snapshots: Array, rows: IntArray, feature_names: Sequence[str] | None) -> tuple[Array, tuple[str, ...]]:
-    """Return where rows were at each snapshot, as (m, rows, 1 or 2), in the view of all the data; and the axes' names.
+def read_paths(source: RunSource, labels: ArrayLike | None, feature_names: Sequence[str] | None, n_most: int) -> Paths:
+    """Return the paths of at most `n_most` points of a run, projected by the positions at the start."""
+    run = read_run(source)
+    snapshots = run.recorded("snapshots")
+    all_labels = run.labels_of_points(labels, snapshots.values.shape[1])
+    rows = sample_rows(all_labels, n_most)
+    sample = snapshots.values[:, rows].astype(np.float64)
+    view = project(snapshots.values[0].astype(np.float64), sample.reshape(-1, sample.shape[2]), feature_names)
+    positions = view.centers.reshape(*sample.shape[:2], -1)
+    clusters, sizes = np.unique(all_labels[all_labels != -1], return_counts=True)
+    return Paths(run, snapshots.k, positions, all_labels[rows], all_labels, clusters, sizes, view.axes)
 
-    Examples
-    --------
-    >>> paths, names = paths_of(np.zeros((4, 10, 3)), np.arange(6), None)
-    >>> paths.shape
-    (4, 6, 2)
-    """
-    some = snapshots[:, rows].astype(np.float64)
-    view = project(snapshots[0].astype(np.float64), some.reshape(-1, some.shape[2]), feature_names)
-    return view.centres.reshape(*some.shape[:2], -1), view.axes
 
-
-def _draw(ax: Axes, paths: Array, colours: Array, lost: NDArray[np.bool_], *, seen: bool) -> None:
-    n = paths.shape[1]
-    faint = colours.copy()
-    faint[:, 3] *= 0.7
+def _draw(ax: Axes, positions: Array, paths: Paths, *, mark_ends: bool) -> None:
+    n = len(paths.labels)
+    colors = point_colors(paths.labels, paths.clusters, np.ones(n))
     width = float(np.clip(120 / n, 0.35, 1.1))
-    rasterized = n * len(paths) > 20_000
-    lines = LineCollection(
-        list(np.swapaxes(paths, 0, 1)), colors=faint, linewidths=width, zorder=2, rasterized=rasterized
-    )
-    ax.add_collection(lines)
+    raster = n * len(positions) > 20_000
+    segments, pale = list(np.swapaxes(positions, 0, 1)), colors * [1, 1, 1, 0.7]
+    ax.add_collection(LineCollection(segments, colors=pale, linewidths=width, zorder=2, rasterized=raster))
     size = float(np.clip(2000 / n, 2.5, 12))
-    ax.scatter(paths[0, :, 0], paths[0, :, 1], s=size, c=NOISE_COLOR, linewidths=0, zorder=1.8, rasterized=rasterized)
-    if seen:
-        ax.scatter(
-            paths[-1, :, 0],
-            paths[-1, :, 1],
-            s=np.where(lost, 14, 44),
-            c=colours,
-            edgecolors="white",
-            linewidths=0.8,
-            zorder=3,
-        )
+    draw_points(ax, positions[0], s=size, c=NOISE_COLOR, linewidths=0, zorder=1.8)
+    if mark_ends:
+        sizes = np.where(paths.labels == -1, 14, 44)
+        draw_points(ax, positions[-1], s=sizes, c=colors, edgecolors="white", linewidths=0.8, zorder=3)
     ax.autoscale_view()
 
 
-def _time_axis(ax: Axes, k: IntArray) -> None:
-    """Make room for the first sweeps, in which most happens."""
-    moved = k[k > 0]
-    if not len(moved):
+def _style_time_axis(ax: Axes, k: IntArray) -> None:
+    """Make the time axis logarithmic after the first sweep, since most movement is at the start."""
+    later = k[k > 0]
+    if not len(later):
         ax.set_yticks([0])
         return
-    first = float(moved[0])
+    first = float(later[0])
     ax.set_yscale("symlog", linthresh=first, linscale=0.6)
-    doublings = first * 2.0 ** np.arange(int(np.log2(k[-1] / first)) + 1)
-    ax.set_yticks([0.0, *doublings])
-    ax.yaxis.set_major_formatter(FuncFormatter(plain))
+    ax.set_yticks([0.0, *first * 2.0 ** np.arange(int(np.log2(k[-1] / first)) + 1)])
+    plain_ticks(ax.yaxis)
     ax.yaxis.set_minor_locator(NullLocator())
     ax.set_ylim(0, float(k[-1]) * 1.05)
-
-
-def _note(run: Watched, rows: IntArray, labels: IntArray) -> str:
-    parts = []
-    if len(rows) < len(labels):
-        parts.append(f"{len(rows):,} of {len(labels):,} paths drawn")
-    if run.n_chains > 1:
-        parts.append(f"paths of the first chain, colours by what {run.n_chains} chains agree on")
-    n_clusters = len(np.unique(labels[labels != -1]))
-    if n_clusters > MOST_IN_LEGEND:
-        parts.append(f"{n_clusters:,} clusters")
-    return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""Where the points of hills stand in a picture, so that what is joined above some density stands together."""
+"""Horizontal positions in the plot of a merge tree: connected points are neighbours, lines do not cross."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.modes import MergeTree, cut
 
-__all__ = ["Hill", "hills"]
+__all__ = ["Hill", "layout_hills", "order_modes"]
 
-# more points cannot be told apart
-MOST_POINTS = 20_000
+# more points cannot be distinguished
+MAX_POINTS = 20_000
 
 
 class Hill(NamedTuple):
-    """A hill: a mode, and from left to right the points of its own and of what merges into it.
+    """A mode with the points of its hill, from left to right.
 
     Attributes
     ----------
     mode : int
     points : (n,) integer array
+        Points of the mode and of the modes that merge into it.
     weights : (n,) array
+        Widths of the points.
     """
 
     mode: int
@@ -31,75 +33,77 @@ class Hill(NamedTuple):
     weights: Array
 
 
-def hills(tree: MergeTree, level: float) -> list[Hill]:
-    """Return the hills of the modes that rise by at least the level, in the order of `beside`.
+def layout_hills(tree: MergeTree, level: float) -> list[Hill]:
+    """Return the hills of the modes with at least the given prominence, in the order of `order_modes`.
 
-    From the top down, a point is put on the lighter side of what it joins, and what merges stays together. So points
-    above a saddle stand together, and the outline rises and falls as the density does.
+    Points are added from the top down, each on the lighter side of its hill, and hills that merge are joined as a
+    whole. So all points above a saddle are next to each other, and the outline of a hill follows the density.
 
     Examples
     --------
-    Of three peaks, 3, 2 and 1.5 high, the last two merge first, at 1:
+    Three peaks of heights 3, 2 and 1.5, of which the last two merge first, at height 1:
 
     >>> from modeseek.selection.modes import point_tree, merge_tree
     >>> tree = merge_tree(point_tree([3.0, 0.5, 2.0, 1.0, 1.5], [[0, 1], [1, 2], [2, 3], [3, 4]], [0.5, 0.5, 1.0, 1.0]))
-    >>> [(hill.mode, hill.points.tolist()) for hill in hills(tree, 0.7)]
+    >>> [(hill.mode, hill.points.tolist()) for hill in layout_hills(tree, 0.7)]
     [(0, [1, 0]), (1, [4, 3, 2])]
     """
-    # cut counts from the highest: the mode of each such label, and so of each point
     labels = cut(tree.tree, 0.0)
-    mode_of = np.empty(len(tree), dtype=np.intp)
-    mode_of[labels[tree.inverse[tree.row]]] = np.arange(len(tree))
-    basin = mode_of[labels]
-    points, weights = _some(tree, basin)
-    merging = np.flatnonzero(tree.prominence < level)
-    # points before merges at the same height: a saddle's own point stands in the valley
-    heights = np.concatenate([tree.tree.heights[points], tree.saddle[merging]])
-    who = np.concatenate([points, -1 - merging])
-    weight = np.zeros(len(basin))
+    mode_of_label = np.empty(len(tree), dtype=np.intp)
+    mode_of_label[labels[tree.inverse[tree.row]]] = np.arange(len(tree))
+    mode_of_point = mode_of_label[labels]
+    points, weights = _sample_points(tree, mode_of_point)
+    weight = np.zeros(len(labels))
     weight[points] = weights
+    merging = np.flatnonzero(tree.prominence < level)
+    # events are points, or merges as -1 - mode; at equal height points come first, so that a saddle is in the valley
+    heights = np.concatenate([tree.tree.heights[points], tree.saddle[merging]])
+    events = np.concatenate([points, -1 - merging])
     strips, root = [_Strip() for _ in range(len(tree))], list(range(len(tree)))
-    for each in who[np.lexsort((who < 0, -heights))].tolist():
-        if each >= 0:
-            strips[_find(root, int(basin[each]))].add(each, float(weight[each]))
+    for event in events[np.lexsort((events < 0, -heights))].tolist():
+        if event >= 0:
+            strips[_find_root(root, int(mode_of_point[event]))].add(event, float(weight[event]))
         else:
-            mode, into = -1 - each, _find(root, int(tree.parent[-1 - each]))
+            mode, into = -1 - event, _find_root(root, int(tree.parent[-1 - event]))
             strips[into].join(strips[mode])
             root[mode] = into
-    order = beside(tree, len(tree) - len(merging))
-    found = [np.array(strips[mode].points, dtype=np.intp) for mode in order]
-    return [Hill(mode, mine, weight[mine]) for mode, mine in zip(order, found, strict=True)]
+    hills = []
+    for mode in order_modes(tree, len(tree) - len(merging)):
+        own = np.array(strips[mode].points, dtype=np.intp)
+        hills.append(Hill(mode, own, weight[own]))
+    return hills
 
 
-def beside(tree: MergeTree, count: int) -> list[int]:
-    """Return the first modes from left to right: each stands beside its elder, the first to meet it the nearest.
+def order_modes(tree: MergeTree, count: int) -> list[int]:
+    """Return the first `count` modes from left to right, each next to the modes that merge into it.
 
-    Lines from each to its elder, at the height where they meet, then cross nothing.
+    Modes that merge at a higher density are closer. Horizontal lines at the saddles, from each mode to its elder, then
+    cross no other line.
 
     Examples
     --------
     >>> from modeseek.selection.modes import point_tree, merge_tree
     >>> tree = merge_tree(point_tree([3.0, 0.5, 2.0, 1.0, 1.5], [[0, 1], [1, 2], [2, 3], [3, 4]], [0.5, 0.5, 1.0, 1.0]))
-    >>> beside(tree, 3)
+    >>> order_modes(tree, 3)
     [0, 1, 2]
     """
-    strips: dict[int, deque[int]] = {mode: deque([mode]) for mode in range(count)}
-    turns = [0] * count
-    # the highest saddle first: a mode then has all its own beside it already
+    groups: dict[int, deque[int]] = {mode: deque([mode]) for mode in range(count)}
+    n_joined = [0] * count
+    # from the highest saddle down, a group is complete before it joins another one
     for mode in sorted(range(count), key=lambda mode: -tree.saddle[mode]):
         elder = int(tree.elder[mode])
         if elder < 0:
             continue
-        if turns[elder] % 2 == 0:
-            strips[elder].extend(strips.pop(mode))
+        if n_joined[elder] % 2 == 0:
+            groups[elder].extend(groups.pop(mode))
         else:
-            strips[elder].extendleft(reversed(strips.pop(mode)))
-        turns[elder] += 1
-    return [mode for strip in strips.values() for mode in strip]
+            groups[elder].extendleft(reversed(groups.pop(mode)))
+        n_joined[elder] += 1
+    return [mode for group in groups.values() for mode in group]
 
 
 class _Strip:
-    """Points side by side, and the weight to the left and to the right of the first."""
+    """Points side by side, with the weight to the left and to the right of the first point."""
 
     def __init__(self) -> None:
         self.points: deque[int] = deque()
@@ -116,7 +120,7 @@ class _Strip:
             self.right += weight
 
     def join(self, other: _Strip) -> None:
-        """Take in another one; the lowest points of both meet, so that the valley between them is seen."""
+        """Append another strip so that the lowest points of both meet, which makes the valley visible."""
         inner_first = other.points if other.last_left else reversed(other.points)
         weight = other.left + other.right
         if self.last_left:
@@ -127,23 +131,21 @@ class _Strip:
             self.right += weight
 
 
-def _find(root: list[int], mode: int) -> int:
+def _find_root(root: list[int], mode: int) -> int:
     while root[mode] != mode:
         root[mode] = root[root[mode]]
         mode = root[mode]
     return mode
 
 
-def _some(tree: MergeTree, basin: IntArray) -> tuple[IntArray, Array]:
-    """Return points to draw and what each stands for: the peaks, and of the rest every so many-th."""
+def _sample_points(tree: MergeTree, mode_of_point: IntArray) -> tuple[IntArray, Array]:
+    """Return the points to draw and their weights: all peaks, and a regular sample of the other points."""
     n = len(tree.weights)
-    if n <= MOST_POINTS:
+    if n <= MAX_POINTS:
         return np.arange(n), tree.weights
-    # each basin from its peak down
-    order = np.lexsort((-tree.tree.heights, basin))
+    # the points of each mode from its peak down; a point that is kept stands for those up to the next
+    order = np.lexsort((-tree.tree.heights, mode_of_point))
     kept = np.zeros(n, dtype=bool)
-    kept[:: -(-n // MOST_POINTS)] = True
+    kept[:: -(-n // MAX_POINTS)] = True
     kept |= np.isin(order, tree.inverse[tree.row])
-    # each stands for itself and those after it, up to the next that is kept
-    weights = np.add.reduceat(tree.weights[order], np.flatnonzero(kept))
-    return order[kept], weights
+    return order[kept], np.add.reduceat(tree.weights[order], np.flatnonzero(kept))

@@ -1,4 +1,4 @@
-"""Pages: blocks of text, tables and pictures, written as HTML that needs no network and as Markdown."""
+"""The HTML report of a clustering, and pages of text, tables and images in general."""
 
 from modeseek.report.blocks import (
     Block,
@@ -16,17 +16,17 @@ from modeseek.report.blocks import (
     TableCell,
     Verdict,
 )
-from modeseek.report.clustering import write_report
-from modeseek.report.code import python_lines
-from modeseek.report.html import to_html
-from modeseek.report.inline import PlainText
-from modeseek.report.markdown import to_markdown
-from modeseek.report.writing import write_page
+from modeseek.report.clustering_report import REPORT_SUFFIXES, write_report
+from modeseek.report.markdown_text import PlainText
+from modeseek.report.python_code import DataCode, file_data_code, fit_code
+from modeseek.report.rendering import to_html, to_markdown, write_page
 
 __all__ = [
+    "REPORT_SUFFIXES",
     "Block",
     "Bullets",
     "CellLines",
+    "DataCode",
     "Details",
     "Heading",
     "HtmlBlock",
@@ -39,7 +39,8 @@ __all__ = [
     "TableBlock",
     "TableCell",
     "Verdict",
-    "python_lines",
+    "file_data_code",
+    "fit_code",
     "to_html",
     "to_markdown",
     "write_page",

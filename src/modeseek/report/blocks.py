@@ -1,4 +1,9 @@
-"""What a page is made of. Blocks say what is on the page; how it looks is up to the writers."""
+"""Blocks of a page: frozen values that hold the content; `rendering` turns them into HTML and Markdown.
+
+Texts are Markdown with code, bold, italic and links (see `markdown_text`), or literal where they are `PlainText`. A new
+kind of block needs a class here and a macro of the same name in `templates/blocks.html.j2` and
+`templates/blocks.md.j2`.
+"""
 
 from __future__ import annotations
 
@@ -29,20 +34,22 @@ VERDICT_KINDS = ("good", "partly", "bad")
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; those of levels 2 and 3 are in the contents of the page.
-
-    A link to `#` and its text in lower case, with "-" for blanks and without punctuation, leads to it, as on GitHub.
+    """A heading; the contents of the page list levels 2 and 3.
 
     Attributes
     ----------
     text : str
         The heading.
     level : int
-        2 to 6; the title of the page is 1.
+        2 to 6; the title of the page is level 1.
+    anchor : str
+        Target of links to the heading. The default "" derives it from `text` by GitHub's rule: lower case, "-" for
+        blanks, no punctuation.
     """
 
     text: str
     level: int = 2
+    anchor: str = ""
 
     def __post_init__(self) -> None:
         if not 2 <= self.level <= 6:
@@ -51,28 +58,28 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; blank lines divide it into several."""
+    """A paragraph of text; blank lines split it into several paragraphs."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list."""
+    """A bullet list."""
 
     items: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A verdict in a table.
+    """A table cell with a verdict, shown as a coloured badge.
 
     Attributes
     ----------
     text : str
-        What it says; it must be clear without the colour.
-    kind : str
-        "good", "partly" or "bad".
+        The verdict, literal text. It must be clear without the colour.
+    kind : {"good", "partly", "bad"}
+        The colour of the badge: green, yellow or red.
     """
 
     text: str
@@ -80,21 +87,20 @@ class Verdict:
 
     def __post_init__(self) -> None:
         if self.kind not in VERDICT_KINDS:
-            raise ValueError(
-                f"kind of verdict {self.text!r} must be one of {', '.join(VERDICT_KINDS)}; got {self.kind!r}."
-            )
+            allowed = ", ".join(VERDICT_KINDS)
+            raise ValueError(f"kind of verdict {self.text!r} must be one of {allowed}; got {self.kind!r}.")
 
 
 @dataclass(frozen=True)
 class Swatch:
-    """A name in a table, with the colour that it has in a picture.
+    """A table cell with a name and a dot in the colour that the name has in the plot.
 
     Attributes
     ----------
     text : str
-        The name; nothing in it is markup.
+        The name, literal text.
     color : str
-        "#rrggbb".
+        The colour as "#rrggbb".
     """
 
     text: str
@@ -107,16 +113,16 @@ class Swatch:
 
 @dataclass(frozen=True)
 class RowLink:
-    """A name in a table that leads to a place on the page.
+    """A table cell with the name of a data row, linked to its point in a plot on the same page.
 
     Attributes
     ----------
     text : str
-        The name; nothing in it is markup.
+        The name, literal text.
     anchor : str
-        The place.
+        The `id` of the plot in the HTML.
     row : int
-        What a script at that place is told.
+        Index of the data row, which the script of the plot reads.
     """
 
     text: str
@@ -126,7 +132,7 @@ class RowLink:
 
 @dataclass(frozen=True)
 class CellLines:
-    """Lines, one below the other, in one cell of a table."""
+    """A table cell with several lines of text."""
 
     lines: Sequence[str]
 
@@ -136,7 +142,7 @@ TableCell: TypeAlias = str | Verdict | Swatch | RowLink | CellLines
 
 @dataclass(frozen=True)
 class TableBlock:
-    """A table; its first column names the rows.
+    """A table whose first column names the rows.
 
     Attributes
     ----------
@@ -145,9 +151,9 @@ class TableBlock:
     rows : sequence of sequences of str, Verdict, Swatch, RowLink or CellLines
         The cells.
     caption : str
-        What it shows; stands above it.
+        Text above the table that explains it.
     numeric : bool
-        Whether columns of numbers, after the first, are aligned on the right.
+        Whether to right-align columns of numbers, the first column aside.
     """
 
     header: Sequence[str]
@@ -158,21 +164,21 @@ class TableBlock:
     def __post_init__(self) -> None:
         for i, row in enumerate(self.rows):
             if len(row) != len(self.header):
-                raise ValueError(f"row {i} of the table has {len(row)} cells, but its header {len(self.header)}.")
+                raise ValueError(f"row {i} of the table has {len(row)} cells, but the header has {len(self.header)}.")
 
 
 @dataclass(frozen=True)
 class ImageBlock:
-    """A picture, in two files beside the page: a PNG, and an SVG if there is one.
+    """An image in files next to the page: a PNG, and optionally an SVG of the same name.
 
     Attributes
     ----------
     stem : str
-        The files without their endings, from the folder of the page and with "/": "figures/sparse".
+        Path of the files without their suffix, relative to the folder of the page, with "/": "figures/sparse".
     alt : str
-        What is to be seen, for who cannot see it.
+        Description of the image for readers who cannot see it.
     caption : str
-        What it shows; stands below it.
+        Text below the image that explains it.
     """
 
     stem: str
@@ -182,7 +188,7 @@ class ImageBlock:
 
 @dataclass(frozen=True)
 class Details:
-    """Preformatted text, folded until its summary is clicked."""
+    """Preformatted text that is folded until the reader clicks on its summary."""
 
     summary: str
     text: str
@@ -190,18 +196,18 @@ class Details:
 
 @dataclass(frozen=True)
 class HtmlBlock:
-    """A part of a page that is HTML already: whoever makes one has escaped what is text in it.
+    """Ready-made HTML, in which all text must already be escaped; the templates of this package do that.
 
     Attributes
     ----------
     html : str
-        What stands on the page.
+        The HTML.
     text : str
-        What stands for it in Markdown.
+        The text that replaces it in Markdown.
     css : str
-        Rules for it.
+        Style rules that the HTML needs.
     script : str
-        A script for it. The page lets no other run: its text is named by a digest in the page's policy.
+        JavaScript that the HTML needs. The content security policy of the page allows exactly these scripts.
     """
 
     html: str
@@ -222,9 +228,9 @@ class Page:
     title : str
         The title.
     lead : str
-        What it says in short, below the title.
+        A short summary below the title.
     blocks : sequence of blocks
-        All else, from top to bottom.
+        The content, from top to bottom.
     """
 
     title: str

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeseek._common.neighbors import nearest
+from modeseek._common.points import Points, unit_rows
 from modeseek._common.types import Array
-from modeseek._common.validation import Points, check_weights, unit_rows
+from modeseek._common.validation import check_weights
 from modeseek.sketches.grid import GridCells
 from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import hash_rows
+from modeseek._common.unique_rows import hash_rows
 
 __all__ = ["Sample"]
 

@@ -209,12 +209,7 @@ class Anchored(_Ranged):
         return steps.anchored_upper(self.nu.sup(k + 1), self._room(), self.h_0, self.h_max)
 
 
-POLICIES: dict[str, type[_Ranged]] = {
-    "shrinking": Shrinking,
-    "walk": Walk,
-    "uniform": Uniform,
-    "anchored": Anchored,
-}
+POLICIES: dict[str, type[_Ranged]] = {"shrinking": Shrinking, "walk": Walk, "uniform": Uniform, "anchored": Anchored}
 
 
 def make_policy(

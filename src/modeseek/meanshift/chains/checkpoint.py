@@ -72,8 +72,8 @@ class RunCheckpoint:
     def fresh(self, state: ChainState) -> ChainState:
         """Return the same state as one that no engine has seen: what it keeps of the way there is not in the file.
 
-        That of `moments`, whose sums were changed by every move, would round otherwise. Where points stay, or all move,
-        engines keep nothing of the kind.
+        That of `moment_tree`, whose sums were changed by every move, would round otherwise. Where points stay, or all
+        move, engines keep nothing of the kind.
         """
         return state._replace(points=state.points.copy()) if self._moving else state
 

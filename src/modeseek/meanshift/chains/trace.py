@@ -8,8 +8,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek._common.points import Points
 from modeseek._common.types import Array
-from modeseek._common.validation import Points, check_choice, check_integer
+from modeseek._common.validation import check_choice, check_integer
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.series import EarlyDraws, Entry, Series, ThinnedSeries
 from modeseek.meanshift.objective import objective

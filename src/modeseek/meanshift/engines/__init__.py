@@ -5,29 +5,30 @@ from __future__ import annotations
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
 from modeseek.meanshift.engines.brute import BruteEngine
-from modeseek.meanshift.engines.candidates import CandidatesEngine
-from modeseek.meanshift.engines.cuda import CudaEngine, Gathering
-from modeseek.meanshift.engines.moments import MomentsEngine
+from modeseek.meanshift.engines.cuda import ChainBatcher, CudaEngine
+from modeseek.meanshift.engines.moment_tree import MomentTreeEngine
+from modeseek.meanshift.engines.neighbor_lists import NeighborListsEngine
 from modeseek.meanshift.engines.reference import ReferenceEngine
 from modeseek.meanshift.types import Engine, ProfileLike
 
 __all__ = [
     "ENGINES",
     "BruteEngine",
-    "CandidatesEngine",
+    "ChainBatcher",
     "CudaEngine",
-    "Gathering",
-    "MomentsEngine",
+    "MomentTreeEngine",
+    "NeighborListsEngine",
     "ReferenceEngine",
     "choose",
 ]
 
 CUDA = CudaEngine()
 ENGINES: dict[str, Engine] = {
-    engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), MomentsEngine(), CandidatesEngine(), CUDA)
+    engine.name: engine
+    for engine in (ReferenceEngine(), BruteEngine(), MomentTreeEngine(), NeighborListsEngine(), CUDA)
 }
 # what "auto" tries, from the most special on; `brute` takes what is left
-SPECIAL: tuple[MomentsEngine | CandidatesEngine, ...] = (MomentsEngine(), CandidatesEngine())
+SPECIAL: tuple[MomentTreeEngine | NeighborListsEngine, ...] = (MomentTreeEngine(), NeighborListsEngine())
 
 
 def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = None, *, chains: int = 1) -> Engine:
@@ -52,7 +53,7 @@ def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = N
     >>> import numpy as np
     >>> from modeseek.meanshift.kernels.profiles import BIWEIGHT
     >>> [choose("auto", BIWEIGHT, np.zeros(shape), 1.0).name for shape in ((50, 2), (5000, 2), (5000, 200))]
-    ['brute', 'moments', 'candidates']
+    ['brute', 'moment_tree', 'neighbor_lists']
     """
     check_choice("engine", engine, ["auto", *ENGINES])
     d = points.shape[1]

@@ -6,7 +6,7 @@ import numpy as np
 
 from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek.meanshift.engines.base import BaseWorkspace, settle
+from modeseek.meanshift.engines.workspace import BaseWorkspace, settle
 from modeseek.meanshift.objective import mean_shift_vector
 from modeseek.meanshift.types import Draws, ProfileLike
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.neighbors import kth_distances, nearest
+from modeseek._common.distances import kth_distances
+from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, uniforms
 from modeseek.meanshift.chains import Problem

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from modeseek._common.neighbors import kth_distance
+from modeseek._common.distances import kth_distance
 from modeseek._common.types import Array
 from modeseek._common.validation import check_integer, check_number, check_range, check_state
 from modeseek.selection.bandwidths.automatic import Range

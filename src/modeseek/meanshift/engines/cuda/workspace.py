@@ -8,12 +8,13 @@ import numpy as np
 from numba import cuda
 
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek.meanshift.engines.base import BaseWorkspace, for_each
-from modeseek.meanshift.engines.cuda import layout, sums
-from modeseek.meanshift.engines.cuda.cells import BY_MOMENTS, build_cells, climb_kernel
-from modeseek.meanshift.engines.cuda.chains_kernel import draws_kernel
-from modeseek.meanshift.engines.cuda.device import SIMULATED, multiprocessors
-from modeseek.meanshift.engines.cuda.moves import FAR, FAR_SINGLE, GROUP, LOW, Shape
+from modeseek.meanshift.engines.cuda.kernels import batch_shift as sums
+from modeseek.meanshift.engines.cuda.kernels import columns as layout
+from modeseek.meanshift.engines.cuda.kernels.chains import draws_kernel
+from modeseek.meanshift.engines.cuda.kernels.device import SIMULATED, multiprocessors
+from modeseek.meanshift.engines.cuda.kernels.grid_climb import BY_MOMENTS, build_cells, climb_kernel
+from modeseek.meanshift.engines.cuda.kernels.single_shift import FAR, FAR_SINGLE, GROUP, LOW, Shape
+from modeseek.meanshift.engines.workspace import BaseWorkspace, for_each
 from modeseek.meanshift.types import Draws, ProfileLike
 
 __all__ = ["Climbed", "CudaWorkspace"]

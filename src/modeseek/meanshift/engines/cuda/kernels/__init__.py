@@ -1,0 +1,1 @@
+"""CUDA kernels, and the device functions that they call."""

@@ -1,0 +1,218 @@
+"""Inputs of the plots: labels or a fitted estimator, the run of a chain, or a merge tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from modeseek._common.neighbors import nearest
+from modeseek._common.types import IntArray
+from modeseek._common.validation import check_number
+from modeseek.estimators import ModeSeek
+from modeseek.estimators.base import BaseClusterer
+from modeseek.estimators.chain_clusterer import ChainClusterer
+from modeseek.estimators.result import FitResult, FitSettings
+from modeseek.meanshift.chains import ChainResult, Outcome, Series, Trace
+from modeseek.selection.modes import MergeTree
+
+__all__ = [
+    "Clustering",
+    "ClusteringSource",
+    "Run",
+    "RunSource",
+    "TreeClusters",
+    "TreeSource",
+    "check_column",
+    "read_clustering",
+    "read_run",
+    "read_tree",
+    "sample_rows",
+]
+
+ClusteringSource: TypeAlias = ArrayLike | BaseEstimator
+RunSource: TypeAlias = ChainClusterer | ChainResult
+TreeSource: TypeAlias = MergeTree | ModeSeek
+
+
+class Clustering(NamedTuple):
+    """Labels, and further parts of a fitted estimator where it has them."""
+
+    labels: ArrayLike
+    centers: ArrayLike | None = None
+    confidence: ArrayLike | None = None
+    feature_names: Sequence[str] | None = None
+
+
+class Run(NamedTuple):
+    """A run of a chain.
+
+    Attributes
+    ----------
+    trace : Trace
+        What was recorded.
+    outcome : Outcome
+        How the run ended.
+    labels : (n,) integer array or None
+        Cluster of each point that moved; None for a ChainResult.
+    settings : FitSettings
+        Settings in force; empty for a ChainResult.
+    n_chains : int
+        Number of chains; the run is the first of them.
+    """
+
+    trace: Trace
+    outcome: Outcome
+    labels: IntArray | None
+    settings: FitSettings
+    n_chains: int = 1
+
+    @property
+    def which(self) -> str:
+        """Which chain the run is, for labels; empty if there is one chain only."""
+        return "" if self.n_chains == 1 else f"first of {self.n_chains} chains"
+
+    def recorded(self, name: str) -> Series:
+        """Return a recorded series; if it was not recorded, raise an error that says how to record it."""
+        series: Series | None = getattr(self.trace, name)
+        if series is None or not len(series.k):
+            raise ValueError(f"{name} was not recorded: {self.how_to_record([name])}.")
+        return series
+
+    def how_to_record(self, names: Sequence[str]) -> str:
+        """Return what to call to record some quantities."""
+        if self.labels is None:
+            return f"run with record=Record({', '.join(f'{name}=1' for name in names)})"
+        return f"fit with record={list(names)}"
+
+    def labels_of_points(self, labels: ArrayLike | None, n: int) -> IntArray:
+        """Return the labels of the n points of the run: the given ones, those of the estimator, or 0."""
+        if labels is not None:
+            return check_column("labels", labels, n)
+        return np.zeros(n, dtype=np.intp) if self.labels is None else self.labels
+
+
+class TreeClusters(NamedTuple):
+    """A merge tree with clusters.
+
+    Attributes
+    ----------
+    tree : MergeTree
+    level : float or None
+        Prominence that a mode needs to be a cluster, if the clusters have such a level.
+    labels : (n_rows,) integer array
+        Cluster of each row; -1 for noise.
+    is_top : (m,) boolean array
+        Whether each mode is the most prominent of its cluster.
+    sizes : (n_clusters,) integer array
+        Number of rows of each cluster.
+    """
+
+    tree: MergeTree
+    level: float | None
+    labels: IntArray
+    is_top: NDArray[np.bool_]
+    sizes: IntArray
+
+    @property
+    def n_noise(self) -> int:
+        """Number of noise rows."""
+        return int((self.labels < 0).sum())
+
+
+def read_clustering(source: ClusteringSource) -> Clustering:
+    """Return the labels of a fitted estimator with its centres, confidence and feature names, or labels as given.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> read_clustering(KMeans(1, n_init=1).fit([[0.0, 0.0], [2.0, 4.0]])).centers
+    array([[1., 2.]])
+    """
+    if not isinstance(source, BaseEstimator):
+        return Clustering(source)
+    check_is_fitted(source)
+    # scikit-learn's names, which estimators of any library may or may not have
+    names = getattr(source, "feature_names_in_", None)
+    names = None if names is None else list(names)
+    if isinstance(source, BaseClusterer):
+        return Clustering(source.result_.labels, source.result_.centers, source.result_.confidence, names)
+    if not hasattr(source, "labels_"):
+        raise TypeError(f"{type(source).__name__} has no labels_: pass labels, such as those of its predict(X).")
+    return Clustering(source.labels_, getattr(source, "cluster_centers_", None), None, names)
+
+
+def read_run(source: RunSource) -> Run:
+    """Return the run of a fitted estimator or of a ChainResult."""
+    if isinstance(source, ChainResult):
+        return Run(source.trace, source.outcome, None, FitSettings())
+    if not isinstance(source, ChainClusterer):
+        raise TypeError(
+            "source must be a fitted MeanShift, BlurringMeanShift, StochasticMeanShift or DoublyStochasticMeanShift, "
+            f"or the ChainResult of a run; got {type(source).__name__}."
+        )
+    check_is_fitted(source)
+    result = source.result_
+    assert result.trace is not None
+    return Run(result.trace, result.outcome, _labels_of_climbers(result), result.settings, result.n_chains)
+
+
+def read_tree(source: TreeSource, level: float | None) -> TreeClusters:
+    """Return the merge tree of a source with the clusters of the estimator or, if given, those of a level."""
+    if isinstance(source, ModeSeek):
+        check_is_fitted(source)
+        tree = source.tree_
+    elif isinstance(source, MergeTree):
+        tree = source
+    else:
+        raise TypeError(f"source must be a MergeTree or a fitted ModeSeek; got {type(source).__name__}.")
+    if isinstance(source, ModeSeek) and level is None:
+        labels, level = source.labels_, tree.level
+    else:
+        level = tree.level if level is None else check_number("level", level, strict=False)
+        labels = np.zeros(len(tree.inverse), dtype=np.intp) if level is None else tree.cut(level)
+    # modes are ordered by prominence, so the first mode of a cluster is its most prominent one
+    mode_labels = labels[tree.row]
+    is_top = np.zeros(len(tree), dtype=bool)
+    is_top[np.unique(mode_labels, return_index=True)[1]] = True
+    return TreeClusters(tree, level, labels, is_top & (mode_labels >= 0), np.bincount(labels[labels >= 0]))
+
+
+def check_column(name: str, values: ArrayLike, n: int) -> NDArray[np.generic]:
+    """Return values as an array with one entry for each of n points."""
+    column = np.asarray(values)
+    if column.shape != (n,):
+        raise ValueError(f"{name} must have one entry for each of the {n:,} points; got shape {column.shape}.")
+    return column
+
+
+def sample_rows(labels: IntArray, n_most: int) -> IntArray:
+    """Return a reproducible random sample of rows, in random order, with at least one row of each cluster.
+
+    The random order keeps clusters from covering each other when the rows are drawn.
+
+    Examples
+    --------
+    >>> 4 in sample_rows(np.array([0, 0, 0, 0, 7]), 2)
+    True
+    """
+    order = np.random.default_rng(0).permutation(len(labels))
+    if len(labels) <= n_most:
+        return order
+    first = np.unique(labels[order], return_index=True)[1]
+    rank = np.arange(len(order))
+    rank[first] = -1
+    return order[np.sort(np.argsort(rank, kind="stable")[: max(n_most, len(first))])]
+
+
+def _labels_of_climbers(result: FitResult) -> IntArray:
+    """Return the label of each point that moved: that of its row, or of the mode nearest to the end of a seed."""
+    snapshots = None if result.trace is None else result.trace.snapshots
+    if snapshots is None or snapshots.values.shape[1] == len(result.labels):
+        return np.asarray(result.labels)
+    ends = snapshots.values[-1]
+    return nearest(result.centers, ends) if len(result.centers) else np.full(len(ends), -1)

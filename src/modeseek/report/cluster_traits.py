@@ -1,0 +1,186 @@
+"""Descriptions of clusters: distinguishing features, typical rows, second choices of doubtful rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import floor, log10
+from typing import NamedTuple
+
+import numpy as np
+
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import Array, IntArray
+from modeseek.report.report_data import ExtraColumn, ReportData
+
+__all__ = [
+    "SecondChoice",
+    "Trait",
+    "categorical_columns",
+    "composition",
+    "distinguishing_features",
+    "feature_separation",
+    "format_share",
+    "format_value",
+    "second_choices",
+    "typical_rows",
+]
+
+# smallest difference between the mean of a cluster and that of the other rows, in standard deviations, that is shown
+MIN_EFFECT = 0.25
+# a column with more distinct values is not counted by value
+MAX_CATEGORIES = 20
+
+
+class Trait(NamedTuple):
+    """A feature whose mean differs between a cluster and the other rows.
+
+    Attributes
+    ----------
+    feature : int
+        Index of the feature.
+    mean, others : float
+        Mean in the cluster and mean of all other rows, in the original units.
+    effect : float
+        Their difference in standard deviations of the feature.
+    spread : float
+        Standard deviation of the feature over all rows.
+    """
+
+    feature: int
+    mean: float
+    others: float
+    effect: float
+    spread: float
+
+
+class SecondChoice(NamedTuple):
+    """The cluster of the second largest membership of a row, and that membership."""
+
+    cluster: int
+    membership: float
+
+
+def distinguishing_features(data: ReportData, n_most: int) -> list[list[Trait]]:
+    """Return for each cluster up to `n_most` features whose mean differs most from that of all other rows.
+
+    Differences are measured in standard deviations of the feature. Features that differ by less than `MIN_EFFECT` are
+    left out.
+    """
+    scaling, means = _standardized_means(data)
+    sizes, n = data.sizes, data.n_rows
+    found: list[list[Trait]] = []
+    for c, size in enumerate(sizes):
+        if size == n:
+            found.append([])
+            continue
+        # standardized features have mean 0 over all rows
+        others = -means[c] * size / (n - size)
+        effect = means[c] - others
+        order = np.argsort(-np.abs(effect), kind="stable")[:n_most]
+        inside, outside = scaling.undo(means[c]), scaling.undo(others)
+        found.append(
+            [
+                Trait(int(j), float(inside[j]), float(outside[j]), float(effect[j]), float(scaling.factor[j]))
+                for j in order
+                if abs(effect[j]) >= MIN_EFFECT
+            ]
+        )
+    return found
+
+
+def feature_separation(data: ReportData) -> Array:
+    """Return for each feature the share of its variance that lies between clusters."""
+    _, means = _standardized_means(data)
+    return (data.sizes[:, None] * means**2).sum(axis=0) / data.n_rows
+
+
+def typical_rows(data: ReportData) -> IntArray:
+    """Return for each cluster the row nearest to its mean, which minimizes the sum of squared distances in it.
+
+    Distances are between rows as they were clustered. Ties go to the first row.
+    """
+    rows = np.flatnonzero(data.labels >= 0)
+    labels = data.labels[rows]
+    distances = ((data.X[rows] - _cluster_means(data, data.X)[labels]) ** 2).sum(axis=1)
+    order = np.lexsort((rows, distances, labels))
+    return rows[order[np.searchsorted(labels[order], np.arange(data.n_clusters))]]
+
+
+def second_choices(data: ReportData, rows: IntArray) -> list[SecondChoice | None]:
+    """Return for each row the cluster of its second largest membership; None without memberships."""
+    if not len(rows) or data.result is None or data.result.memberships is None:
+        return [None] * len(rows)
+    memberships = data.result.row_memberships(rows)[:, data.cluster_labels]
+    memberships[np.arange(len(rows)), data.labels[rows]] = -1.0
+    second = memberships.argmax(axis=1)
+    return [
+        SecondChoice(int(c), float(membership)) if membership > 0 else None
+        for c, membership in zip(second, memberships[np.arange(len(rows)), second], strict=True)
+    ]
+
+
+def categorical_columns(data: ReportData) -> list[ExtraColumn]:
+    """Return the extra columns with few enough distinct values to count them."""
+    most = min(MAX_CATEGORIES, data.n_rows - 1)
+    return [column for column in data.extra if 1 < len(set(column.cells)) <= most]
+
+
+def composition(column: ExtraColumn, rows: IntArray, n_most: int) -> list[str]:
+    """Return the most frequent values of a column among some rows, with their shares.
+
+    Examples
+    --------
+    >>> composition(ExtraColumn("tree", ("ash", "elm", "elm", "", "oak")), np.arange(5), 2)
+    ['elm 40%', '(empty) 20%', '…']
+    """
+    counts = Counter(column.cells[i] for i in rows)
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    shares = [f"{value or '(empty)'} {format_share(count, len(rows))}" for value, count in ranked[:n_most]]
+    return shares + (["…"] if len(ranked) > n_most else [])
+
+
+def format_share(count: int, total: int) -> str:
+    """Return a share in per cent; only a complete share is "100%".
+
+    Examples
+    --------
+    >>> format_share(2, 3), format_share(999, 1000), format_share(1, 1000), format_share(5, 5)
+    ('67%', '>99%', '<1%', '100%')
+    """
+    if 0 < count < total:
+        percent = 100 * count / total
+        return ">99%" if percent > 99.5 else "<1%" if percent < 0.5 else f"{percent:.0f}%"
+    return "100%" if count else "0%"
+
+
+def format_value(value: float, spread: float) -> str:
+    """Return a value of a feature with the digits that are significant given the feature's standard deviation.
+
+    Examples
+    --------
+    >>> format_value(5076.016, 801.9), format_value(47.505, 5.46), format_value(2007.853, 0.8)
+    ('5,076', '47.5', '2,007.85')
+    >>> format_value(1.5e9, 2e8), format_value(0.0, 0.0)
+    ('1.5e+09', '0')
+    """
+    if spread <= 0 or not np.isfinite(spread):
+        return f"{value:,.6g}"
+    decimals = max(0, 1 - floor(log10(spread)))
+    if abs(value) < 1e7 and decimals <= 6:
+        return f"{round(value, decimals) + 0.0:,.{decimals}f}"
+    digits = 2 if value == 0 else max(3, 2 + floor(log10(abs(value))) - floor(log10(spread)))
+    return f"{value:.{min(digits, 15)}g}"
+
+
+def _standardized_means(data: ReportData) -> tuple[Scaling, Array]:
+    scaling = Scaling.fit(data.original, standardize=True)
+    return scaling, _cluster_means(data, scaling.apply(data.original))
+
+
+def _cluster_means(data: ReportData, values: Array) -> Array:
+    rows = np.flatnonzero(data.labels >= 0)
+    if not len(rows):
+        return np.zeros((0, values.shape[1]))
+    order = rows[np.argsort(data.labels[rows], kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(data.sizes)[:-1]])
+    return np.add.reduceat(values[order], starts, axis=0) / data.sizes[:, None]

@@ -1,0 +1,149 @@
+"""The HTML report of a clustering: plot, clusters, confidence, method, settings, and code that repeats the fit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from modeseek._common.text import counted
+from modeseek._storage import atomic_path, check_target
+from modeseek.report.blocks import Block, Bullets, Heading, Page
+from modeseek.report.markdown_text import PlainText
+from modeseek.report.python_code import fit_code
+from modeseek.report.rendering import to_html
+from modeseek.report.report_data import ReportData, make_report_data
+from modeseek.report.sections.clusters import clusters_section
+from modeseek.report.sections.code import code_section
+from modeseek.report.sections.confidence import confidence_section
+from modeseek.report.sections.method import method_section
+from modeseek.report.sections.scatter import scatter_section
+from modeseek.report.sections.settings import settings_section
+
+__all__ = ["REPORT_SUFFIXES", "write_report"]
+
+REPORT_SUFFIXES = (".html",)
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    *,
+    original: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
+    row_names: Sequence[Any] | None = None,
+    extra: Mapping[str, Sequence[Any]] | None = None,
+    title: str | None = None,
+    data_info: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+    code: str | None = None,
+    first_row: int = 0,
+) -> None:
+    """Write a report on a clustering: a single HTML file that needs no network.
+
+    The report has an interactive scatter plot, a table of the clusters with their distinguishing features, the
+    confidence of the rows, a list of doubtful rows, how the clusters were chosen or how the run ended, the settings,
+    and Python code that repeats the fit. The same estimator and data give the same bytes. See docs/report.md.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to write, with the suffix `.html`.
+    estimator : fitted clusterer
+        An estimator of this library, or any other scikit-learn clusterer with `labels_`, where -1 is noise. Of other
+        clusterers, the report uses the labels and the parameters only.
+    X : array-like of shape (n, d)
+        The rows that the estimator was fitted on.
+    original : array-like of shape (n, d), optional
+        The same rows in their original units, if X is scaled. The report shows these.
+    feature_names : sequence of str, optional
+        Names of the columns. The default is the column names of a DataFrame.
+    row_names : sequence, optional
+        Names of the rows. The default is the index of a DataFrame, unless it is a range; otherwise rows are numbered.
+    extra : dict of columns or pandas DataFrame, optional
+        Columns that were not used for clustering. They are shown with each row, and counted in each cluster.
+    title : str, optional
+        The title. The default is the number of clusters.
+    data_info : dict of str to str, optional
+        Further lines for the settings section, such as the file name and the scaling.
+    notes : sequence of str, optional
+        Warnings and remarks.
+    code : str, optional
+        Python code that repeats the fit. The default is the code for `estimator.fit(X)`.
+    first_row : int, default=0
+        Number of the first row, if rows are numbered.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    ValueError
+        If shapes or lengths of the arguments do not match.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from modeseek import ModeSeek
+    >>> X, y = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "report.html")
+    >>> write_report(path, ModeSeek(random_state=0).fit(X), X, feature_names=["width", "height"])
+    >>> "300 rows fall into 5 clusters" in path.read_text(encoding="utf-8")
+    True
+    """
+    check_target(path, REPORT_SUFFIXES)
+    data = make_report_data(
+        estimator,
+        X,
+        original=original,
+        feature_names=feature_names,
+        row_names=row_names,
+        extra=extra,
+        first_row=first_row,
+    )
+    blocks: list[Block] = [
+        *scatter_section(data),
+        *clusters_section(data),
+        *confidence_section(data),
+        *method_section(data),
+        *settings_section(data, data_info or {}),
+        *_notes(notes),
+        *code_section(fit_code(estimator) if code is None else code),
+    ]
+    page = Page(PlainText(title or counted(data.n_clusters, "cluster")), _lead(data), blocks)
+    # names from broken files may hold lone surrogates, which UTF-8 cannot encode
+    html = to_html(page, ".").encode("utf-8", "replace")
+    with atomic_path(path) as part:
+        part.write_bytes(html)
+
+
+def _notes(notes: Sequence[str]) -> list[Block]:
+    return [Heading("Notes"), Bullets([*map(PlainText, notes)])] if notes else []
+
+
+def _lead(data: ReportData) -> str:
+    n, n_noise = data.n_rows, data.n_noise
+    if not data.n_clusters:
+        parts = [f"No clusters: {'all ' if n > 1 else ''}{counted(n, 'row')} {'are' if n > 1 else 'is'} noise"]
+    else:
+        fall = "falls" if n - n_noise == 1 else "fall"
+        parts = [f"{counted(n - n_noise, 'row')} {fall} into {counted(data.n_clusters, 'cluster')}"]
+        if n_noise:
+            parts.append(f"{counted(n_noise, 'row')} {'is' if n_noise == 1 else 'are'} noise")
+    if data.confidence is not None and data.n_clusters:
+        n_doubtful = int(data.doubtful.sum())
+        parts.append(
+            f"{counted(n_doubtful, 'row') if n_doubtful else 'no row'} {'are' if n_doubtful > 1 else 'is'} doubtful"
+        )
+    lead = [f"**{'; '.join(parts)}.**"]
+    result = data.result
+    if result is not None and not result.outcome.converged:
+        lead.append(f"The run did not converge ({result.outcome.value}); these are the clusters when it stopped.")
+    if result is not None and result.message and data.n_clusters == 1 and n > 1:
+        lead.append(PlainText(f"{result.message[:1].upper()}{result.message[1:]}."))
+    return "\n\n".join(lead)

@@ -1,0 +1,1 @@
+"""The sections of the report of a clustering, one module each."""

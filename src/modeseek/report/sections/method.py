@@ -1,0 +1,64 @@
+"""The section on how the clusters were chosen (ModeSeek) or how the run ended (mean shifts)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from modeseek._common.text import counted
+from modeseek.estimators import ModeSeek
+from modeseek.estimators.alternatives import nearly_chosen
+from modeseek.estimators.result import FitResult
+from modeseek.report.blocks import Block, Heading, Paragraph, TableBlock, TableCell, Verdict
+from modeseek.report.markdown_text import PlainText
+from modeseek.report.report_data import ReportData
+
+__all__ = ["method_section"]
+
+RUN_CAPTION = (
+    "Certified: a proof shows that no later update can change the clusters. Diameter: the largest distance between two "
+    "points of one cluster at the end of the run. Gap: the smallest distance between two clusters. Bandwidths, "
+    "diameter and gap are in units of the data as clustered."
+)
+
+
+def method_section(data: ReportData) -> list[Block]:
+    """Return the section; it is empty for estimators of other libraries."""
+    if data.result is None:
+        return []
+    return _choice(data.estimator, data.result) if isinstance(data.estimator, ModeSeek) else _run(data.result)
+
+
+def _choice(model: ModeSeek, result: FitResult) -> list[Block]:
+    message = PlainText(f"{result.algorithm}: {result.message}.")
+    blocks: list[Block] = [Heading("How the clusters were chosen"), Paragraph(message)]
+    if not result.alternatives:
+        return blocks
+    if result.n_clusters > 1:
+        text = (
+            f"The stability of the partition is **{result.stability:.2f}**. This is its mean agreement (adjusted Rand "
+            "index) with partitions of random subsamples of the rows: 1 for identical partitions, 0 for unrelated ones."
+        )
+        blocks.append(Paragraph(text))
+    others = nearly_chosen(model)
+    if others:
+        rows = [[counted(other.n_clusters, "cluster"), f"{other.stability:.2f}", other.proposer] for other in others]
+        caption = "Other partitions that were considered, the best first."
+        if model.n_clusters is None:
+            caption += " Set `n_clusters` (`--n-clusters` on the command line) to get another number of clusters."
+        blocks.append(TableBlock(["alternative", "stability", "proposed by"], rows, caption))
+    return blocks
+
+
+def _run(result: FitResult) -> list[Block]:
+    converged = Verdict("converged", "good") if result.outcome.converged else Verdict("stopped early", "bad")
+    rows: list[list[TableCell]] = [["run", converged], ["reason", result.outcome.value]]
+    if result.partition is not None:
+        rows.append(["certified", "yes" if result.partition.certified else "no"])
+    rows += [[f"`{name}`", f"{h:.4g}"] for name, h in result.settings.bandwidths.items()]
+    rows += [["updates", f"{result.n_updates:,}"], ["engine", str(result.settings.engine)]]
+    if result.n_chains > 1:
+        rows += [["chains", f"{result.n_chains}"], ["stability", f"{result.stability:.2f}"]]
+    if result.partition is not None:
+        lengths = (("diameter", result.partition.diameter), ("gap", result.partition.gap))
+        rows += [[name, f"{length:.3g}"] for name, length in lengths if np.isfinite(length)]
+    return [Heading("How the run ended"), TableBlock(["", ""], rows, RUN_CAPTION, numeric=False)]

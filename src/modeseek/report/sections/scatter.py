@@ -1,0 +1,219 @@
+"""The section "Scatter plot": an interactive plot of the rows, drawn by a script, with a static image as fallback."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from math import ceil, floor, log10
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modeseek._common.text import counted
+from modeseek._common.types import Array, IntArray
+from modeseek._storage import temporary_folder
+from modeseek.estimators.table import DOUBTFUL
+from modeseek.plots.clusters import save_clusters
+from modeseek.plots.colors import NOISE_COLOR, palette
+from modeseek.plots.projection import principal_components
+from modeseek.report.blocks import Block, Heading, HtmlBlock
+from modeseek.report.cluster_traits import distinguishing_features, feature_separation
+from modeseek.report.images import EmbeddedImage, embed_image
+from modeseek.report.rendering import read_static, render_template
+from modeseek.report.report_data import ReportData
+
+__all__ = ["MAX_POINTS", "SCATTER_ANCHOR", "scatter_section"]
+
+# the `id` of the plot, which names of rows elsewhere on the page link to
+SCATTER_ANCHOR = "scatter"
+
+MAX_POINTS = 20_000
+MIN_POINTS_PER_CLUSTER = 20
+# limits on what is embedded, which keep the file small
+MAX_FEATURES = 30
+MIN_FEATURES = 6
+MAX_NUMBERS = 400_000
+MAX_COMPONENTS = 5
+MAX_EXTRA_COLUMNS = 8
+MAX_TRAITS = 6
+# decimal digits of a column's range that single precision resolves
+DIGITS = 6.5
+SCRIPTS = ("data.js", "drawing.js", "pointing.js", "controls.js")
+
+
+def scatter_section(data: ReportData) -> list[Block]:
+    """Return the plot: its data as JSON, the scripts that draw it, and a static image for browsers without scripts."""
+    rows = _sample_rows(data)
+    features = _choose_features(data, len(rows))
+    components = _component_axes(data, rows) if len(data.features) > 2 else []
+    caption = _caption(data, len(rows), len(features), bool(components))
+    html = render_template(
+        "scatter.html.j2",
+        anchor=SCATTER_ANCHOR,
+        image=_static_image(data),
+        label=f"Scatter plot of {counted(len(rows), 'row')} in {counted(data.n_clusters, 'cluster')}",
+        limit=DOUBTFUL if data.doubtful.any() else None,
+        caption=caption,
+        payload=_payload(data, rows, features, components),
+    )
+    # the scripts share one function scope
+    script = "\n".join(
+        ['"use strict";', "(function () {", *(read_static(f"scatter/{name}") for name in SCRIPTS), "})();"]
+    )
+    return [Heading("Scatter plot"), HtmlBlock(html, caption, read_static("scatter.css"), script)]
+
+
+def _static_image(data: ReportData) -> EmbeddedImage:
+    with temporary_folder() as folder:
+        save_clusters(
+            folder / "static.png",
+            data.original if len(data.features) <= 2 else data.X,
+            data.labels,
+            confidence=None if data.confidence is None else np.clip(data.confidence, 0, 1),
+            feature_names=data.features,
+        )
+        return embed_image("static", folder)
+
+
+def _sample_rows(data: ReportData) -> IntArray:
+    """Return the rows to draw: all, or a random sample with at least `MIN_POINTS_PER_CLUSTER` of each cluster."""
+    n = data.n_rows
+    if n <= MAX_POINTS:
+        return np.arange(n)
+    order = np.random.default_rng(0).permutation(n)
+    labels = data.labels[order]
+    by_label = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[by_label], labels[by_label])
+    rank = np.empty(n, dtype=np.intp)
+    rank[by_label] = np.arange(n) - starts
+    first = np.argsort(rank >= MIN_POINTS_PER_CLUSTER, kind="stable")[:MAX_POINTS]
+    return np.sort(order[first])
+
+
+def _choose_features(data: ReportData, n_drawn: int) -> list[int]:
+    """Return the features to embed: all, or those in which clusters differ most.
+
+    The distinguishing features of the clusters come first, one of each cluster in turn.
+    """
+    limit = min(MAX_FEATURES, max(MIN_FEATURES, MAX_NUMBERS // n_drawn))
+    if len(data.features) <= limit:
+        return list(range(len(data.features)))
+    traits = [[trait.feature for trait in traits] for traits in distinguishing_features(data, MAX_TRAITS)]
+    in_turn = [features[rank] for rank in range(MAX_TRAITS) for features in traits if rank < len(features)]
+    rest = np.argsort(-feature_separation(data), kind="stable").tolist()
+    return sorted(list(dict.fromkeys([*in_turn, *rest]))[:limit])
+
+
+def _payload(
+    data: ReportData, rows: IntArray, features: Sequence[int], components: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the input of the script `data.js`."""
+    axes = components + [
+        {"name": data.features[j], "feature": True, **_pack_column(data.original[:, j], rows)} for j in features
+    ]
+    return {
+        "total": data.n_rows,
+        "first": data.first_row,
+        "rows": None if len(rows) == data.n_rows else _encode(rows.astype("<u4")),
+        "names": None if data.row_names is None else [data.row_names[i] for i in rows],
+        "clusters": _clusters(data, {j: len(components) + k for k, j in enumerate(features)}),
+        "labels": _encode(np.where(data.labels < 0, data.n_clusters, data.labels)[rows].astype("<u4")),
+        "confidence": None if data.confidence is None else _encode(data.confidence[rows].astype("<f4")),
+        "doubtful": DOUBTFUL,
+        "n_doubtful": int(data.doubtful.sum()),
+        "axes": axes,
+        "n_features": len(data.features),
+        # the axes at the start; -1 is a histogram
+        "start": [0, 1 if len(axes) > 1 else -1],
+        "extra": [
+            {"name": column.name, **_pack_texts([column.cells[i] for i in rows])}
+            for column in data.extra[:MAX_EXTRA_COLUMNS]
+        ],
+    }
+
+
+def _caption(data: ReportData, n_drawn: int, n_embedded: int, has_components: bool) -> str:
+    parts = []
+    if has_components:
+        parts.append("Principal components are computed from the data as clustered.")
+    if n_drawn < data.n_rows:
+        parts.append(
+            f"The plot shows a random sample of {n_drawn:,} of {data.n_rows:,} rows, with at least "
+            f"{MIN_POINTS_PER_CLUSTER} rows of each cluster (all rows of smaller clusters)."
+        )
+    if n_embedded < len(data.features):
+        parts.append(
+            f"The lists offer the {n_embedded} of {len(data.features):,} features in which the clusters differ most."
+        )
+    return " ".join(parts)
+
+
+def _component_axes(data: ReportData, rows: IntArray) -> list[dict[str, Any]]:
+    components = principal_components(data.X, MAX_COMPONENTS)
+    return [
+        {
+            "name": f"principal component {j + 1} ({share:.0%} of variance)",
+            "short": f"PC {j + 1} ({share:.0%})",
+            "feature": False,
+            **_pack_column(column, rows),
+        }
+        for j, (column, share) in enumerate(zip(components.apply(data.X).T, components.shares, strict=True))
+    ]
+
+
+def _clusters(data: ReportData, axis_of: dict[int, int]) -> list[dict[str, Any]]:
+    """Return name, size, color and distinguishing features (as indices of axes) of each cluster, noise last."""
+    traits = distinguishing_features(data, MAX_TRAITS)
+    listed: list[dict[str, Any]] = [
+        {
+            "name": f"cluster {label}",
+            "size": int(size),
+            "color": color.lower(),
+            "traits": [axis_of[trait.feature] for trait in own if trait.feature in axis_of],
+        }
+        for label, size, color, own in zip(
+            data.cluster_labels, data.sizes, palette(data.n_clusters), traits, strict=True
+        )
+    ]
+    if data.n_noise:
+        listed.append({"name": "noise", "size": data.n_noise, "color": NOISE_COLOR.lower(), "noise": True})
+    return listed
+
+
+def _pack_column(column: Array, rows: IntArray) -> dict[str, Any]:
+    """Return a column as single-precision numbers in [-1, 1], with offset, scale and the number of decimals."""
+    low, high = float(column.min()), float(column.max())
+    # halved before they are added, since the sum of huge numbers would overflow
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    half = half if half > 0 else 1.0
+    return {
+        "middle": middle,
+        "half": half,
+        "decimals": _decimals(column[rows], max(half, abs(middle) * 1e-9)),
+        "data": _encode(((column[rows] - middle) / half).astype("<f4")),
+    }
+
+
+def _decimals(values: Array, half: float) -> int | None:
+    """Return the number of decimals that shows all values to the precision of the packed numbers.
+
+    None stands for six significant digits.
+    """
+    most = floor(DIGITS - log10(half))
+    if not 0 <= most <= 12 or np.abs(values).max() >= 1e12:
+        return None
+    for decimals in range(min(most, 5) + 1):
+        if np.allclose(np.round(values, decimals), values, rtol=0, atol=half * 1e-9):
+            return decimals
+    return min(most, max(0, 4 - ceil(log10(half))))
+
+
+def _pack_texts(cells: Sequence[str]) -> dict[str, Any]:
+    """Return a column of text as its distinct values and the index of each row's value."""
+    index = {value: i for i, value in enumerate(dict.fromkeys(cells))}
+    return {"values": list(index), "codes": _encode(np.array([index[cell] for cell in cells], dtype="<u4"))}
+
+
+def _encode(values: NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")

@@ -1,0 +1,41 @@
+"""The section "Settings": data, features, algorithm and parameters of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from modeseek._common.version import __version__
+from modeseek.report.blocks import Block, Details, Heading, TableBlock
+from modeseek.report.markdown_text import PlainText
+from modeseek.report.python_code import DISPLAY_PARAMETERS, changed_parameters
+from modeseek.report.report_data import ReportData
+
+__all__ = ["settings_section"]
+
+MAX_NAMES = 40
+
+
+def settings_section(data: ReportData, data_info: Mapping[str, str]) -> list[Block]:
+    """Return a table of the settings, with the lines of `data_info` first."""
+    parameters = data.estimator.get_params(deep=False)
+    parameters = {name: value for name, value in parameters.items() if name not in DISPLAY_PARAMETERS}
+    lines = {
+        **data_info,
+        "rows": f"{data.n_rows:,}",
+        "features": _join_names(data.features),
+        "algorithm": type(data.estimator).__name__,
+    }
+    if parameters:
+        changed = [f"{name}={value!r}" for name, value in changed_parameters(data.estimator).items()]
+        lines["parameters"] = ", ".join(changed) or "all defaults"
+    lines["version"] = f"modeseek {__version__}"
+    rows = [[name, PlainText(value)] for name, value in lines.items()]
+    blocks: list[Block] = [Heading("Settings"), TableBlock(["", ""], rows, numeric=False)]
+    if parameters:
+        blocks.append(Details("All parameters", "\n".join(f"{key} = {value!r}" for key, value in parameters.items())))
+    return blocks
+
+
+def _join_names(names: Sequence[str]) -> str:
+    listed, rest = ", ".join(names[:MAX_NAMES]), len(names) - MAX_NAMES
+    return listed if rest <= 0 else f"{listed} and {rest:,} more; {len(names):,} in total"
