@@ -520,7 +520,7 @@ def test_the_command_refuses_what_it_cannot_label(table, tmp_path):
         ("unfitted.modeseek", "is not fitted"),
         ("a.modeseek", "no column 'depth'"),
         ("a.modeseek", "already has a column", "--name", "name"),
-        ("a.modeseek", "is the file that is read", "-o", table),
+        ("a.modeseek", "is also an input file", "-o", table),
     ]:
         status, out, err = command("label", tmp_path / model, table, *more)
         assert (status, out) == (2, "")
