@@ -114,7 +114,7 @@ def _one_at_a_time(records: Sequence[Record]) -> str:
 
 
 def _listed(constants: Constants) -> str:
-    return ", ".join(f"`{name.upper()}` {value:g}" for name, value in constants._asdict().items())
+    return ", ".join(f"`{name}` {value:g}" for name, value in constants._asdict().items())
 
 
 def _scores(rows: Sequence[Row], name: str) -> dict[Key, float]:

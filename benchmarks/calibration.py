@@ -18,11 +18,11 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest import mock
 
 import numpy as np
 from sklearn.base import clone
@@ -34,7 +34,7 @@ from labelled import prepared, read_sets
 from modeseek import DoublyStochasticMeanShift, ModeSeek
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.consensus import counterparts
-from modeseek.selection.proposers import Retrial
+from modeseek.selection import DEFAULT
 
 REFITS, SHARE, FRESH = 10, 0.7, 32
 DRAWS = 2
@@ -134,8 +134,9 @@ def judged(data: Data, refits: int, *, with_chains: bool) -> Iterator[dict[str, 
     """Yield a row for each model and bin."""
     model = unasked = ModeSeek(metric=data.metric, random_state=0).fit(data.X)
     if "by mixture" in model.message_:
-        with mock.patch.object(Retrial, "_passes", return_value=True):
-            unasked = clone(model).fit(data.X)
+        unasked = clone(model)
+        unasked._config = replace(DEFAULT, mixture=replace(DEFAULT.mixture, n_holdouts_subsample=0))
+        unasked.fit(data.X)
     votes = again(data, refits) if model.n_clusters_ > 1 else []
     models = [(model, votes), (unasked, votes)]
     if with_chains and len(data.X) <= CHAIN_ROWS and data.X.size <= CHAIN_NUMBERS:

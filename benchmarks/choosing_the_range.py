@@ -133,7 +133,7 @@ def scales(X: np.ndarray, y: np.ndarray, metric: str) -> list[dict]:
         row = {"ari": score(y, labels), "absorbed": score(y, absorbed(X, labels)), "clusters": labels.max() + 1}
         rows.append(row | {"score": scale.score} | scale._asdict())
         del rows[-1]["range"]
-        if scale.crumbs > 0.7:
+        if scale.fragments > 0.7:
             break
     return rows
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
 
-from modeseek.metrics import acp, alp, k_score
+from modeseek.metrics import acp, alp, k_score, rand_agreement
 
 # Table 1. Rows: clusters; columns: labels a, b, c; entries n_qr.
 #
@@ -169,3 +170,10 @@ def test_bad_input_names_the_argument(truth, found, message):
     for score in (acp, alp, k_score):
         with pytest.raises(ValueError, match=message):
             score(truth, found)
+
+
+@given(st.integers(0, 1000))
+def test_rand_agreement_is_scikit_learn_s_adjusted_rand_score(seed):
+    rng = np.random.default_rng(seed)
+    first, second = (np.unique(rng.integers(0, 5, 30), return_inverse=True)[1] for _ in range(2))
+    assert rand_agreement(first, second) == pytest.approx(adjusted_rand_score(first, second))

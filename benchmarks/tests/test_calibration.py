@@ -15,11 +15,14 @@ from sklearn.datasets import make_blobs
 from typer.testing import CliRunner
 
 from modeseek import DoublyStochasticMeanShift, ModeSeek
+from modeseek._common.points import canonical_points
+from modeseek._common.types import Geometry
 from modeseek.cli.app import app
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.consensus import cluster_stability, consensus, counterparts
 from modeseek.metrics import best_jaccard
-from modeseek.selection.proposers.gaussians import Retrial
+from modeseek.selection import Candidate, build_knn_graph
+from modeseek.selection.proposers import MixtureProposer
 
 APART, Y = make_blobs([60, 50, 40], centers=[(0, 0), (30, 0), (0, 30)], random_state=0)
 
@@ -70,7 +73,7 @@ def test_confidence_is_how_often_a_fresh_chain_keeps_a_row():
 
 
 def test_a_mixture_in_doubt_is_not_sure():
-    """Without asking thinned data whether they would admit it again, the mean confidence of this one is 0.99."""
+    """Without tests on subsamples, the mean confidence of this one is 0.99."""
     X, _ = make_blobs(300, centers=[(-2, 0), (2, 0)], random_state=100)
     model = ModeSeek(random_state=0).fit(X)
     assert "by mixture" in model.message_
@@ -78,15 +81,15 @@ def test_a_mixture_in_doubt_is_not_sure():
     assert model.cluster_stability_.max() < 0.95
 
 
-def test_every_other_call_of_a_retrial_goes_by_the_one_before(monkeypatch):
-    from test_mode_seek import knn_graph_of
-
-    verdicts = iter([True, False])
-    monkeypatch.setattr(Retrial, "_passes", lambda *_, **__: next(verdicts))
-    retrial, y = Retrial((3.0, 0.0)), np.zeros(150, dtype=np.intp)
-    found = [retrial(knn_graph_of(APART), y, np.random.default_rng(0), clear=True) for _ in range(4)]
+def test_every_other_repeat_uses_the_verdict_of_the_one_before(monkeypatch):
+    verdicts = iter([1.0, None])
+    monkeypatch.setattr(MixtureProposer, "test", lambda *_, **__: next(verdicts))
+    points = canonical_points(APART, np.ones(len(APART)), Geometry())
+    graph, candidate = build_knn_graph(points), Candidate("mixture", (3.0, 0.0), np.zeros(150, int), 3, 1.0, 1.0)
+    repeat = MixtureProposer().repeat(candidate)
+    found = [repeat(graph, np.random.default_rng(0)) for _ in range(4)]
     assert [each is not None for each in found] == [True, True, False, False]
-    assert best_jaccard(Y, found[0]).min() == 1.0
+    assert best_jaccard(Y, found[0][points.inverse]).min() == 1.0
 
 
 def test_memberships_add_up_and_agree_with_the_labels_where_a_mixture_was_chosen():

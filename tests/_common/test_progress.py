@@ -317,7 +317,7 @@ def test_modeseek_calls_back_at_every_stage():
     told = []
     ModeSeek(random_state=0, callbacks=[told.append]).fit(X)
     names = list(dict.fromkeys(stage.name for stage in told))
-    assert names[:4] == ["nearest neighbours", "proposals by modes", "judging proposals", "trying a mixture"]
+    assert names[:4] == ["nearest neighbours", "proposals by modes", "judging proposals", "proposals by mixture"]
     assert [stage.done for stage in told if stage.name == "judging proposals"] == list(range(17))
 
 

@@ -186,7 +186,7 @@ def squares():
     from modeseek.diarization.average_linkage import find_linkage_partition
     from modeseek.plots.alternatives import match_labels
     from modeseek.selection.mixture.kde_baseline import kernel_log_density
-    from modeseek.selection.mixture.search import starts
+    from modeseek.selection.mixture.search import ward_tree
 
     X = rows(300, 2)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -199,7 +199,7 @@ def squares():
         "pairs in many dimensions": lambda: pairs_within(rows(300, 20), 100.0),
         "submartingale": lambda: submartingale(X, Walk(0.5, 1.0), n_draws=4),
         "linkage": lambda: find_linkage_partition(unit, min_clusters=1, max_clusters=np.inf, seed=0),
-        "Ward": lambda: starts(X),
+        "Ward": lambda: ward_tree(X),
         "kernel densities": lambda: kernel_log_density(X, np.ones(300), X),
         "matching": lambda: match_labels(each, each),
     }
@@ -223,12 +223,12 @@ def test_pictures_of_pairs_have_a_limit():
         plot_comparison(each, each)
 
 
-def test_polishing_in_blocks_changes_nothing(monkeypatch):
-    from modeseek.estimators import mode_seek
+def test_refining_in_blocks_changes_nothing(monkeypatch):
+    from modeseek.selection import spherical
 
     X = rows(300, 4)
     whole = ModeSeek(metric="cosine", random_state=0).fit(X).labels_
-    monkeypatch.setattr(mode_seek, "BLOCK", 64)
+    monkeypatch.setattr(spherical, "BLOCK_SIZE", 64)
     assert (ModeSeek(metric="cosine", random_state=0).fit(X).labels_ == whole).all()
 
 

@@ -12,14 +12,13 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
+from inputs import knn_graph_of
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
-from modeseek._common.points import canonical_points
-from modeseek._common.types import Geometry
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.chains.series import EarlyDraws
-from modeseek.selection import select
-from modeseek.selection.proposers.proposals import KnnGraph
+from modeseek.selection.progress import SelectionProgress
+from modeseek.selection.select import Selector
 
 X = paper_mixture(30, random_state=1)[0]
 BLOBS = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)[0]
@@ -111,11 +110,11 @@ def test_before_anything_was_judged_nothing_is_kept(stage):
 @pytest.mark.parametrize(
     ("stage", "said", "sure"),
     [
-        (("judging proposals", 3), "judged by 3 of 16 thinnings", False),
-        (("judging proposals", 16), "without a confidence", False),
-        (("trying a mixture", 0), "no mixture was tried", False),
-        (("confidence", 2), "without a confidence", False),
-        (("confidence", 9), "confidence by 9 of 16 thinnings", True),
+        (("judging proposals", 3), "judged by 3 of 16 subsamples", False),
+        (("judging proposals", 16), "no confidence was computed", False),
+        (("proposals by mixture", 0), "no mixture was tried", False),
+        (("confidence", 2), "no confidence was computed", False),
+        (("confidence", 9), "confidence by 9 of 16 subsamples", True),
     ],
 )
 def test_the_best_so_far_is_kept(stage, said, sure):
@@ -132,22 +131,14 @@ def test_the_best_so_far_is_kept(stage, said, sure):
     assert ("confidence" in model.summary()) == sure
 
 
-def test_stability_is_the_mean_over_the_thinnings_that_were_done():
-    seen = {}
-
-    def judged(after):
-        course = select._Course(at("judging proposals", after))
-        return select._candidates(graph, 0, course), course.cut
-
-    model = ModeSeek(random_state=0)
-    graph = model._knn_graph(canonical_points(BLOBS, np.ones(len(BLOBS)), Geometry()))
-    assert isinstance(graph, KnnGraph)
+def test_stability_is_the_mean_over_the_subsamples_so_far():
+    graph, seen = knn_graph_of(BLOBS), {}
     for after in (1, 2, 16):
-        candidates, cut = judged(after)
-        assert cut
-        seen[after] = {each.setting: each.stability for each in candidates}
-    whole = {each.setting: each.stability for each in select._candidates(graph, 0) if each.proposer == "modes"}
-    assert seen[16] == whole
+        selector = Selector(graph, seed=0, watch=at("judging proposals", after))
+        seen[after] = {each.setting: each.stability for each in selector.candidates()}
+        assert selector.progress.interruption
+    whole = Selector(graph, seed=0).candidates()
+    assert seen[16] == {each.setting: each.stability for each in whole if each.proposer == "modes"}
     assert seen[1] != seen[2]
 
 
@@ -157,14 +148,14 @@ def test_wishes_that_nothing_so_far_fulfils_are_not_answered_by_something_else()
     assert not hasattr(model, "labels_")
 
 
-def test_interrupted_at_the_gate_it_is_asked_again(monkeypatch):
+def test_an_interrupted_last_step_is_repeated_once():
     answers = iter([interrupt, lambda: True])
-    course = select._Course(None)
-    assert course.finish(lambda: next(answers)())
-    assert course.cut == "without a confidence"
+    progress = SelectionProgress()
+    assert progress.finish(lambda: next(answers)())
+    assert progress.interruption == "no confidence was computed"
     answers = iter([interrupt, interrupt])
     with pytest.raises(KeyboardInterrupt):
-        course.finish(lambda: next(answers)())
+        progress.finish(lambda: next(answers)())
 
 
 # ---------------------------------------- the command, with real signals
@@ -172,7 +163,7 @@ def test_interrupted_at_the_gate_it_is_asked_again(monkeypatch):
 STAGE = """
 import os, signal, sys
 from modeseek import estimators
-from modeseek.selection import select
+from modeseek.selection.proposers import base
 from modeseek.cli import main
 
 name, done, again = sys.argv.pop(1), int(sys.argv.pop(1)), sys.argv.pop(1)
@@ -181,7 +172,7 @@ def signalled(stage):
     if (stage.name, stage.done) == (name, done):
         os.kill(os.getpid(), signal.SIGINT)
 if again == "True":
-    select._ranked = lambda *_: os.kill(os.getpid(), signal.SIGINT)
+    base.rank_partitions = lambda *_: os.kill(os.getpid(), signal.SIGINT)
 estimators.ModeSeek.fit = lambda self, X: fit(self.set_params(callbacks=[signalled]), X)
 main()
 """
@@ -211,7 +202,7 @@ def test_a_signal_leaves_what_modeseek_has_so_far(tmp_path):
     assert (record["outcome"], record["converged"], record["n_clusters"]) == ("interrupted", False, 5)
     assert (tmp_path / "out.csv").read_text().splitlines()[0] == "x0,x1,cluster"
     assert (tmp_path / "out.png").stat().st_size > 1000
-    assert "interrupted: judged by 4 of 16 thinnings" in done.stdout
+    assert "interrupted: judged by 4 of 16 subsamples" in done.stdout
 
 
 @needs_signals

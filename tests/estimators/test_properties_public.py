@@ -163,7 +163,7 @@ def test_profiles_of_ones_own(a):
     k, weight = (lambda t: (1 - t) ** a), (lambda t: a * (1 - t) ** (a - 1))
     assert failed_clauses(k, weight) == ([], [])
     own = custom_profile(k, weight)
-    assert own.proven
+    assert own.smooth
     assert get_profile(own) is own
     with pytest.raises(ValueError, match=r"\w"):
         custom_profile(lambda t: -k(t), weight)

@@ -18,7 +18,7 @@ from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make
 from modeseek.meanshift.kernels.profiles import PROFILES
 from modeseek.meanshift.objective import objective, shift_vector
 
-PROVEN = [profile for profile in PROFILES.values() if profile.proven]
+PROVEN = [profile for profile in PROFILES.values() if profile.smooth]
 EUCLIDEAN = states(dimensions=(1, 2, 3))
 
 SETUPS = {

@@ -114,7 +114,7 @@ def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
         assert len(set(labels[hill.points])) == 1
         assert tree.row[hill.mode] in hill.points
         # no more peaks than modes: the outline of a hill rises and falls with the density
-        heights = tree.tree.heights[hill.points]
+        heights = tree.point_tree.heights[hill.points]
         steps = np.sign(np.diff(heights))
         steps = steps[steps != 0]
         n_peaks = 1 + int(((steps[:-1] < 0) & (steps[1:] > 0)).sum())

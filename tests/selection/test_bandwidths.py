@@ -90,7 +90,7 @@ def test_one_bandwidth_lies_in_the_upper_part_of_the_range(cls):
 def test_at_most_a_sample_is_judged():
     X = np.random.default_rng(0).normal(size=(3000, 200))
     for rows, size, cuts in ((X, 500, 4), (X[:, :2], 1000, 4), (X[:300, :2], 300, 8), (X[:41, :2], 41, 16)):
-        halves = list(automatic._halves(rows, np.ones(len(rows))))
+        halves = list(automatic._halves(rows, np.ones(len(rows)), automatic.DEFAULT))
         assert len(halves) == 2 * cuts
         for one, other in zip(halves[::2], halves[1::2], strict=True):
             assert len(one.points) - len(other.points) == size % 2
@@ -100,17 +100,17 @@ def test_at_most_a_sample_is_judged():
 def test_scales_go_from_coarse_to_fine():
     X = paper_mixture(30, random_state=0)[0]
     scales = list(score_ranges(X, geometry=Geometry()))
-    assert_array_equal([s.neighbours for s in scales], [89, 64, 45, 32, 23, 16, 11, 8, 6, 4])
+    assert_array_equal([s.n_neighbors for s in scales], [89, 64, 45, 32, 23, 16, 11, 8, 6, 4])
     assert scales[0].score == 0.0
     assert all(np.diff([s.range.h_max for s in scales]) < 0)
-    assert scales[-1].crumbs > 0.3
+    assert scales[-1].fragments > 0.3
 
 
 def test_what_halves_say():
     rng = np.random.default_rng(0)
-    halves = list(automatic._halves(rng.normal(size=(60, 2)), np.ones(60)))[:2]
+    halves = list(automatic._halves(rng.normal(size=(60, 2)), np.ones(60), automatic.DEFAULT))[:2]
     labels = [rng.integers(0, 9, 30) for _ in halves]
-    agreement, separation, crumbs = automatic._judge(halves, labels)
+    agreement, separation, fragments = automatic._scores(halves, labels, 5)
     agreements, apart, small = [], [], []
     for half, own, other, known in zip(halves, labels, halves[::-1], labels[::-1], strict=True):
         told = known[cdist(half.points, other.points).argmin(axis=1)]
@@ -118,8 +118,8 @@ def test_what_halves_say():
         real = (own[:, None] == own).sum(axis=1) >= 5
         apart.append(np.mean((own[:, None] != own) & real & real[:, None]))
         small.append(np.mean(~real))
-    assert 0 < crumbs < 1
-    assert_allclose([agreement, separation, crumbs], np.mean([agreements, apart, small], axis=1), atol=1e-12)
+    assert 0 < fragments < 1
+    assert_allclose([agreement, separation, fragments], np.mean([agreements, apart, small], axis=1), atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [2, 30])

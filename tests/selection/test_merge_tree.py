@@ -34,7 +34,7 @@ def reached(heights, edges, saddles, start, level):
 @given(SEEDS)
 def test_modes_go_from_the_most_prominent_and_parents_stand_above(seed):
     tree = tree_of(seed)
-    assert_array_equal(tree.row, peaks(tree.tree))
+    assert_array_equal(tree.row, peaks(tree.point_tree))
     assert (tree.prominence[:-1] >= tree.prominence[1:]).all()
     for kin in (tree.parent, tree.elder):
         assert_array_equal(kin == -1, np.isinf(tree.prominence))
@@ -54,10 +54,10 @@ def test_a_mode_joins_its_parent_where_it_goes(seed):
     for mode in np.flatnonzero(tree.parent >= 0):
         # the next level at which anything is kept
         above = tree.prominence[tree.prominence > tree.prominence[mode]].min()
-        labels = cut(tree.tree, min(above, tree.prominence[mode] + 1.0))
+        labels = cut(tree.point_tree, min(above, tree.prominence[mode] + 1.0))
         assert labels[tree.row[mode]] == labels[tree.row[tree.parent[mode]]]
         # ... and not before
-        labels = cut(tree.tree, tree.prominence[mode])
+        labels = cut(tree.point_tree, tree.prominence[mode])
         assert labels[tree.row[mode]] != labels[tree.row[tree.parent[mode]]]
 
 
@@ -70,7 +70,7 @@ def test_the_size_is_that_of_the_cluster_at_the_level_where_it_goes(seed):
     for mode, level in enumerate(np.minimum(tree.prominence, largest + 1.0)):
         # of modes of equal prominence those listed later go first
         if (tree.prominence == tree.prominence[mode]).sum() == 1 or np.isinf(tree.prominence[mode]):
-            labels = cut(tree.tree, level)
+            labels = cut(tree.point_tree, level)
             assert tree.size[mode] == weights[labels == labels[tree.row[mode]]].sum()
 
 
@@ -155,7 +155,7 @@ def test_the_chosen_level_gives_the_labels():
     model = ModeSeek(random_state=0).fit(X, sample_weight=weights)
     assert model.alternatives_[0].proposer == "modes"
     assert_array_equal(model.tree_.cut(model.tree_.level), model.labels_)
-    assert model.tree_.count == model.alternatives_[0].setting[0]
+    assert model.tree_.n_neighbors == model.alternatives_[0].setting[0]
     assert model.tree_.size[np.isinf(model.tree_.prominence)].sum() == 340
     again = pickle.loads(pickle.dumps(model)).tree_
     assert_array_equal(again.cut(1.0), model.tree_.cut(1.0))

@@ -6,7 +6,7 @@ import numpy as np
 
 from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
-from modeseek.selection.select import ALIKE, Candidate
+from modeseek.selection import Candidate
 
 __all__ = ["chosen_one", "nearly_chosen"]
 
@@ -36,4 +36,4 @@ def _compared(model: ModeSeek) -> list[tuple[Candidate, bool]]:
     known = np.where(labels < 0, labels.max() + 1, labels)
     rows = [each._replace(labels=each.labels[model.tree_.inverse]) for each in model.alternatives_]
     # so alike that it is theirs, up to the last steps: noise, directions
-    return [(each, rand_agreement(known, each.labels) >= ALIKE) for each in rows]
+    return [(each, rand_agreement(known, each.labels) >= model._config.same_agreement) for each in rows]

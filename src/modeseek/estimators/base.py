@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -34,18 +35,19 @@ __all__ = ["BaseClusterer"]
 STREAM = ("_pending", "_survey")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators: a subclass implements `_choose_settings` and `_solve`.
 
     A fit first makes a `FitResult` and then stores it, in `_store`. A fit that raises leaves an earlier fit untouched.
     """
 
-    metric: str
-    min_cluster_size: int
-    n_jobs: int | None
-    verbose: int
-    callbacks: Sequence[Callable[..., None]] | None
-    result_: FitResult
+    metric: str = "euclidean"
+    min_cluster_size: int = 1
+    sketch: str | None = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
+    callbacks: Sequence[Callable[..., None]] | None = None
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.

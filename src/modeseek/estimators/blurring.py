@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
 from modeseek._common.points import Points
 from modeseek._common.types import Watcher
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
-from modeseek.meanshift.chains import Chain, RecordSpec, Stopping, blurring
-from modeseek.meanshift.kernels.profiles import Profile
-from modeseek.meanshift.types import Callback
+from modeseek.meanshift.chains import Chain, Stopping, blurring
 
 __all__ = ["BlurringMeanShift"]
 
 
+@dataclass(eq=False, repr=False)
 class BlurringMeanShift(ChainClusterer):
     """Blurring mean shift (BMS): all points move at once, against each other, until nothing can change.
 
@@ -77,44 +75,11 @@ class BlurringMeanShift(ChainClusterer):
     array([0, 0, 1])
     """
 
-    def __init__(
-        self,
-        bandwidth: float | None = None,
-        *,
-        profile: str | Profile = "biweight",
-        metric: str = "euclidean",
-        tol: float = 1e-6,
-        tau: float | None = None,
-        max_updates: int | None = None,
-        max_time: float | None = None,
-        min_cluster_size: int = 1,
-        sketch: str | None = "auto",
-        resolution: float = 1 / 16,
-        engine: str = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-        record: RecordSpec = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-    ):
-        self.bandwidth = bandwidth
-        self.profile = profile
-        self.metric = metric
-        self.tol = tol
-        self.tau = tau
-        self.max_updates = max_updates
-        self.max_time = max_time
-        self.min_cluster_size = min_cluster_size
-        self.sketch = sketch
-        self.resolution = resolution
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callbacks = callbacks
-        self.record = record
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+    bandwidth: float | None = None
+    _: KW_ONLY
+    tau: float | None = None
+    max_updates: int | None = None
+    max_time: float | None = None
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         h = self._single_bandwidth(self.bandwidth, sample, watch)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -42,18 +41,17 @@ __all__ = ["ChainClusterer", "partition_of_rows"]
 FLAT_MARGIN = 1 + 1e-9
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ChainClusterer(BaseClusterer):
     """Base class of the mean shifts: a subclass implements `_choose_settings` and `_make_chain`."""
 
-    profile: str | Profile
-    tol: float | None
-    engine: str
+    profile: str | Profile = "biweight"
+    tol: float | None = 1e-6
+    resolution: float = 1 / 16
+    engine: str = "auto"
     record: RecordSpec = None
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: float = 60.0
-    callbacks: Sequence[Callback] | None
-    # overridden by the parameter of the random algorithms
-    random_state: Any = 0
 
     def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
         """Return the chain to run and when to stop it."""
@@ -112,11 +110,6 @@ class ChainClusterer(BaseClusterer):
         """Return where to save the state of the run; raise if it cannot be written."""
         if self.checkpoint is None:
             return None
-        if self.random_state is None:
-            raise ValueError(
-                "checkpoint needs random_state: without one, every fit has its own random draws, and none can resume "
-                "another. Set random_state to an integer."
-            )
         return Checkpoint(self.checkpoint, self.checkpoint_every, watch)
 
     def _record(self) -> Record:

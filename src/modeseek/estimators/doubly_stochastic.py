@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
 
 from modeseek._common.points import Points
 from modeseek._common.types import Watcher
@@ -13,14 +12,14 @@ from modeseek._common.validation import check_number, seed_of
 from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import NuSpec, make_policy
-from modeseek.meanshift.chains import Chain, RecordSpec, doubly_stochastic
-from modeseek.meanshift.kernels.profiles import Profile
-from modeseek.meanshift.types import BandwidthPolicy, Callback
+from modeseek.meanshift.chains import Chain, doubly_stochastic
+from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.selection.bandwidths import complete_range
 
 __all__ = ["DoublyStochasticMeanShift"]
 
 
+@dataclass(eq=False, repr=False)
 class DoublyStochasticMeanShift(RandomChainClusterer):
     """Doubly stochastic mean shift (DSMS): a random point moves at a random bandwidth, until nothing can change.
 
@@ -155,62 +154,12 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
     array([ 49, 116])
     """
 
-    def __init__(
-        self,
-        h_min: float | None = None,
-        h_max: float | None = None,
-        h_inf: float | None = None,
-        *,
-        policy: str | BandwidthPolicy = "shrinking",
-        nu: NuSpec = "log-log",
-        profile: str | Profile = "biweight",
-        metric: str = "euclidean",
-        order: str = "random",
-        batch_size: int = 1,
-        local_scale: bool = False,
-        tol: float = 1e-6,
-        tau: float | None = None,
-        max_updates: int | None = None,
-        max_time: float | None = None,
-        n_chains: int | str = "auto",
-        min_cluster_size: int = 1,
-        sketch: str | None = "auto",
-        resolution: float = 1 / 16,
-        engine: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-        record: RecordSpec = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-    ):
-        self.h_min = h_min
-        self.h_max = h_max
-        self.h_inf = h_inf
-        self.policy = policy
-        self.nu = nu
-        self.profile = profile
-        self.metric = metric
-        self.order = order
-        self.batch_size = batch_size
-        self.local_scale = local_scale
-        self.tol = tol
-        self.tau = tau
-        self.max_updates = max_updates
-        self.max_time = max_time
-        self.n_chains = n_chains
-        self.min_cluster_size = min_cluster_size
-        self.sketch = sketch
-        self.resolution = resolution
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
-        self.record = record
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+    h_min: float | None = None
+    h_max: float | None = None
+    h_inf: float | None = None
+    _: KW_ONLY
+    policy: str | BandwidthPolicy = "shrinking"
+    nu: NuSpec = "log-log"
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if not isinstance(self.policy, str):

@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek._common.distances import kth_distance
-from modeseek._common.neighbors import nearest
 from modeseek._common.points import MAX_EXTENT, MIN_EXTENT, Points
-from modeseek._common.types import Array, IntArray, Watcher
-from modeseek._common.unique_rows import sorted_unique_rows
+from modeseek._common.types import Watcher
 from modeseek._common.validation import check_choice, check_integer, check_number, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer, partition_of_rows
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
-from modeseek.meanshift.chains import ChainResult, Record, RecordSpec, Stopping, as_record, mean_shift
-from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
-from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
-from modeseek.meanshift.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
-from modeseek.meanshift.types import Callback
+from modeseek.meanshift.chains import Record, Stopping, as_record, mean_shift
+from modeseek.meanshift.climbing import Seeds, bin_seeds, moved_to_points, partition_by_modes
+from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 
 __all__ = ["MeanShift"]
 
 
-class _Modes(NamedTuple):
-    """Modes and who climbed to them: `labels` of the climbers, `centers` of the modes."""
-
-    labels: IntArray
-    centers: Array
-
-
-class _Seeds(NamedTuple):
-    """Where climbers start, in the points' coordinates.
-
-    `own` is the nearest seed of each point, as far as the making of seeds tells it (-1 where not): a point rounds to
-    the nearest corner of a grid, so where that corner is a seed nobody has to look for a nearer one.
-    """
-
-    places: Array
-    own: IntArray | None = None
-
-
+@dataclass(eq=False, repr=False)
 class MeanShift(ChainClusterer):
     """Mean shift (MS): every point climbs to a mode of the data's density, and the modes are the clusters.
 
@@ -124,50 +101,16 @@ class MeanShift(ChainClusterer):
     array([0, 0, 1])
     """
 
-    def __init__(
-        self,
-        bandwidth: float | None = None,
-        *,
-        seeds: ArrayLike | None = None,
-        bin_seeding: bool = False,
-        min_bin_freq: int = 1,
-        cluster_all: bool = True,
-        n_jobs: int | None = None,
-        max_iter: int = 300,
-        profile: str | Profile = "biweight",
-        metric: str = "euclidean",
-        assign_labels: str = "basin",
-        tol: float | None = None,
-        min_cluster_size: int = 1,
-        sketch: str | None = None,
-        resolution: float = 1 / 16,
-        engine: str = "auto",
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-        record: RecordSpec = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-    ):
-        self.bandwidth = bandwidth
-        self.seeds = seeds
-        self.bin_seeding = bin_seeding
-        self.min_bin_freq = min_bin_freq
-        self.cluster_all = cluster_all
-        self.n_jobs = n_jobs
-        self.max_iter = max_iter
-        self.profile = profile
-        self.metric = metric
-        self.assign_labels = assign_labels
-        self.tol = tol
-        self.min_cluster_size = min_cluster_size
-        self.sketch = sketch
-        self.resolution = resolution
-        self.engine = engine
-        self.verbose = verbose
-        self.callbacks = callbacks
-        self.record = record
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+    bandwidth: float | None = None
+    _: KW_ONLY
+    seeds: ArrayLike | None = None
+    bin_seeding: bool = False
+    min_bin_freq: int = 1
+    cluster_all: bool = True
+    max_iter: int = 300
+    assign_labels: str = "basin"
+    tol: float | None = None
+    sketch: str | None = None
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if self.bandwidth is not None:
@@ -176,18 +119,18 @@ class MeanShift(ChainClusterer):
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         check_choice("assign_labels", self.assign_labels, ("basin", "nearest"))
-        points = data.points
+        points, profile = data.points, get_profile(self.profile)
         h = self._finest(data.settings, points)
         seeds = self._seeds(points, h)
-        flat = get_profile(self.profile) is FLAT
-        tol = (1e-3 if flat else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
+        tol = (1e-3 if profile is FLAT else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
-        queries = seeds.places if seeds else points.values
-        chain = mean_shift(self._problem(points, h), h, tol=tol, queries=queries, most_steps=sweeps)
-        limit = 2 * sweeps * len(queries) + 1  # never reached: climbers that go ahead may climb twice
+        start = seeds.positions if seeds else points.values
+        chain = mean_shift(self._problem(points, h), h, tol=tol, queries=start, most_steps=sweeps)
+        limit = 2 * sweeps * len(start) + 1  # never reached: scouts may climb a second time
         stopping = Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
         result = self._run(chain, stopping, watch)
-        part = self._partition(points, seeds, result, h)
+        basins = self.assign_labels == "basin"
+        part = partition_by_modes(points, seeds, result.state.points, h, profile, basins=basins, n_jobs=self.n_jobs)
         labels, centers = drop_small(part, self.min_cluster_size)
         if not self.cluster_all and len(centers):
             modes = points.to_canonical(points.to_data(centers))
@@ -223,75 +166,20 @@ class MeanShift(ChainClusterer):
     def _remedy(self) -> str:
         return "Raise max_iter or tol."
 
-    def _seeds(self, points: Points, h: float) -> _Seeds | None:
-        """Return where climbers start; None means at the points."""
-        if self.seeds is not None:
+    def _seeds(self, points: Points, h: float) -> Seeds | None:
+        """Return where climbers start; None: at the points."""
+        if self.seeds is None:
+            if not self.bin_seeding:
+                return None
+            seeds = bin_seeds(points, h, check_integer("min_bin_freq", self.min_bin_freq, low=1))
+        else:
             given = check_state(self.seeds, name="seeds").astype(points.values.dtype)
             d = points.values.shape[1]
             if given.shape[1] != d:
                 raise ValueError(f"seeds has {given.shape[1]} features where X has {d}.")
-            seeds = _Seeds(points.to_canonical(given))
-        elif self.bin_seeding:
-            seeds = self._bin_seeds(points, h)
-        else:
+            seeds = Seeds(points.to_canonical(given))
+        if not len(seeds.positions):
             return None
-        if len(seeds.places) == 0:
-            return None
-        if seeds.own is None:
-            # a climber with nobody in reach would never move
-            lonely = kth_distance(points.values, 1, seeds.places, n_jobs=self.n_jobs) > h
-            if lonely.any():
-                home = nearest(points.values, seeds.places[lonely], n_jobs=self.n_jobs)
-                seeds.places[lonely] = points.values[home]
+        if seeds.nearest is None:
+            seeds = Seeds(moved_to_points(seeds.positions, points, h, self.n_jobs))
         return seeds
-
-    def _bin_seeds(self, points: Points, h: float) -> _Seeds:
-        """Return scikit-learn's bin seeds: corners of the grid of width h that enough points round to."""
-        frequency = check_integer("min_bin_freq", self.min_bin_freq, low=1)
-        rows = points.values.astype(np.float64) + points.offset
-        rounded = np.round(rows / h)
-        first, inverse = sorted_unique_rows(rounded)
-        enough = np.bincount(inverse, weights=points.weights) >= frequency
-        corners = rounded[first[enough]] * h
-        if points.geometry.spherical:
-            corners = corners[np.linalg.norm(corners, axis=1) > 0]
-        places = np.ascontiguousarray(points.to_canonical(corners).astype(points.values.dtype))
-        # half a diagonal is the farthest that a point can be from its corner: within reach up to three dimensions,
-        # if the corner is where it should be
-        sharp = np.finfo(places.dtype).eps * np.abs(rows).max() < 1e-3 * h
-        near = not points.geometry.spherical and rows.shape[1] <= 3 and sharp
-        return _Seeds(places, np.where(enough, np.cumsum(enough) - 1, -1)[inverse] if near else None)
-
-    def _modes(self, points: Points, climber_weights: Array, ends: Array, h: float) -> _Modes:
-        """Tell which climbers ended at one mode."""
-        if get_profile(self.profile) is not FLAT:
-            part = partition_of(ends, climber_weights, components(ends, h / 4), points.geometry)
-            return _Modes(part.labels, part.centers)
-        # flat weights have plateaus, so ends within h of a higher one belong to it, as in scikit-learn
-        first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
-        heights = weight_within_radius(ends[first], points.values, h, points.weights, n_jobs=self.n_jobs)
-        labels, kept = merge_modes(ends[first], heights, h)
-        return _Modes(labels[inverse], ends[first][kept])
-
-    def _partition(self, points: Points, seeds: _Seeds | None, result: ChainResult, h: float) -> Partition:
-        """Hand the modes on from the climbers to the points."""
-        # climbers that came together ended at one place: one of them stands for all
-        first, climbers = sorted_unique_rows(result.state.points)
-        ends = result.state.points[first]
-        modes = self._modes(points, np.bincount(climbers, weights=None if seeds else points.weights), ends, h)
-        labels = self._labels_of(points, seeds, _Modes(modes.labels[climbers], modes.centers))
-        sizes = np.bincount(labels, weights=points.weights, minlength=len(modes.centers))
-        diameter, gap = diameter_of(ends, modes.labels), gap_of(ends, modes.labels)
-        return Partition(labels, modes.centers, sizes, diameter, gap)
-
-    def _labels_of(self, points: Points, seeds: _Seeds | None, modes: _Modes) -> IntArray:
-        if self.assign_labels == "nearest":
-            return nearest(modes.centers, points.values, n_jobs=self.n_jobs)
-        if seeds is None:
-            return modes.labels
-        if seeds.own is None:
-            return modes.labels[nearest(seeds.places, points.values, n_jobs=self.n_jobs)]
-        own = seeds.own.copy()
-        astray = np.flatnonzero(own < 0)
-        own[astray] = nearest(seeds.places, points.values[astray], n_jobs=self.n_jobs)
-        return modes.labels[own]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.decomposition import PCA
 
-from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import check_integer, seed_of
@@ -17,21 +16,21 @@ from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection.proposers import KnnGraph
-from modeseek.selection.proposers.mode_trees import single_mode_tree, tree_of
-from modeseek.selection.proposers.proposals import neighbor_counts
-from modeseek.selection.proposers.subsampling import n_neighbors_needed
-from modeseek.selection.select import ClusterBounds, Selection, merge_clusters, select_partition
+from modeseek.selection import (
+    DEFAULT,
+    ClusterBounds,
+    KnnGraph,
+    Selection,
+    SelectionConfig,
+    build_knn_graph,
+    merge_clusters,
+    select_partition,
+)
+from modeseek.selection.modes import single_mode_tree
+from modeseek.selection.proposers.modes import density_tree
+from modeseek.selection.spherical import SphericalKMeans
 
 __all__ = ["ModeSeek"]
-
-# beyond this, directions of small variance are mostly noise to distances
-MOST_DIMENSIONS = 32
-# directions that a mixture goes by
-MOST_COORDINATES = 8
-POLISHING = 20
-# numbers in a block of products
-BLOCK = 1 << 22
 
 
 class ModeSeek(BaseClusterer):
@@ -136,6 +135,7 @@ class ModeSeek(BaseClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
 
+    _config: ClassVar[SelectionConfig] = DEFAULT
     _many: ClassVar[int] = 100_000
     _sample_rows: ClassVar[int] = 50_000
 
@@ -159,20 +159,20 @@ class ModeSeek(BaseClusterer):
                 stability=1.0,
                 tree=single_mode_tree(points.inverse, points.weights),
             )
-        graph = self._knn_graph(points, watch)
+        graph = build_knn_graph(points, config=self._config, n_jobs=self.n_jobs, watch=watch)
         found = self._choose(points, graph, bounds, watch)
         # a single cluster comes from no candidate
         modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
         return self._selection_result(
             data,
             found.labels,
-            found.memberships if found.asked else None,
+            found.memberships if found.has_confidence else None,
             found.cluster_stability,
-            outcome=Outcome.INTERRUPTED if found.cut else Outcome.CHOSEN,
+            outcome=Outcome.INTERRUPTED if found.interruption else Outcome.CHOSEN,
             message=found.message,
             stability=found.stability,
             alternatives=tuple(found.candidates),
-            tree=tree_of(graph, points.inverse, found.candidates[0].setting if modes else None),
+            tree=density_tree(graph, points.inverse, found.candidates[0].setting if modes else None),
         )
 
     def _selection_result(
@@ -187,14 +187,16 @@ class ModeSeek(BaseClusterer):
 
     def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds, watch: Watcher | None) -> Selection:
         seed = seed_of(self.random_state)
-        polish = _Polish(points.values) if points.geometry.spherical else None
-        found = select_partition(graph, seed=seed, bounds=bounds, polish=polish, watch=watch)
+        config, spherical = self._config, points.geometry.spherical
+        refine = SphericalKMeans(points.values, config.refinement_steps) if spherical else None
+        select = partial(select_partition, graph, seed=seed, refine=refine, watch=watch, config=config)
+        found = select(bounds=bounds)
         if bounds.contains(found.n_clusters):
             return found
-        if found.cut:
+        if found.interruption:
             raise KeyboardInterrupt("ModeSeek: interrupted before there were as many clusters as asked for")
         # nobody proposed so few: of those with more, the best is merged
-        more = select_partition(graph, seed=seed, bounds=ClusterBounds(bounds.min_clusters), polish=polish, watch=watch)
+        more = select(bounds=ClusterBounds(bounds.min_clusters))
         if more.n_clusters > bounds.max_clusters:
             return merge_clusters(more, points.values, int(bounds.max_clusters))
         return replace(
@@ -222,54 +224,3 @@ class ModeSeek(BaseClusterer):
                 f"min_clusters={self.min_clusters} is above max_clusters={self.max_clusters}: give a smaller one."
             )
         return ClusterBounds(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
-
-    def _knn_graph(self, points: Points, watch: Watcher | None = None) -> KnnGraph:
-        x = points.values.astype(np.float64)
-        pca = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full")
-        coordinates = pca.fit_transform(x)
-        # what columns that others determine add is rounding, and to a density a direction thinner than any
-        spread = pca.singular_values_
-        filled = max(1, int((spread > _rounding(points, spread[0])).sum()))
-        if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
-            x = coordinates
-        counts = neighbor_counts(len(x))
-        neighbours = nearest_neighbors(x, n_neighbors_needed(counts, len(x)), n_jobs=self.n_jobs, watch=watch)
-        # distances of 0 are rounding between distinct rows
-        positive = neighbours.distances[neighbours.distances > 0]
-        least = float(positive.min()) if len(positive) else 1.0
-        neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
-        dimension = min(intrinsic_dimension(neighbours), filled)
-        return KnnGraph(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
-
-
-def _rounding(points: Points, longest: float) -> float:
-    """Return what rounding can add to a singular value: that of the decomposition, or that of data far from zero."""
-    largest = float(np.abs(points.values).max()) + float(np.abs(points.offset).max())
-    most, eps = max(points.values.shape), np.finfo(points.values.dtype).eps
-    return float(max(most * np.finfo(np.float64).eps * longest, 4 * np.sqrt(most) * eps * largest))
-
-
-class _Polish:
-    """On the sphere: points go to the nearest mean direction, again and again (spherical k-means)."""
-
-    def __init__(self, points: Array):
-        self._points = points.astype(np.float64)
-        self._middle = self._points.mean(axis=0)
-
-    def __call__(self, labels: IntArray, rows: IntArray) -> IntArray:
-        x = self._points[rows]
-        away = x - self._middle  # cosines of directions that hardly differ are 1, to rounding
-        for _ in range(POLISHING):
-            labels = np.unique(labels, return_inverse=True)[1]
-            means = np.zeros((int(labels.max()) + 1, x.shape[1]))
-            np.add.at(means, labels, x)
-            directions = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12) - self._middle
-            half = np.square(directions).sum(axis=1) / 2
-            # in blocks: with many clusters all at once would be a square
-            step = max(1, BLOCK // len(directions))
-            parts = [(away[i : i + step] @ directions.T - half).argmax(axis=1) for i in range(0, len(x), step)]
-            new = np.concatenate(parts)
-            if (new == labels).all():
-                break
-            labels = new
-        return np.unique(labels, return_inverse=True)[1]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -28,16 +29,18 @@ __all__ = ["RandomChainClusterer"]
 OUTCOMES = list(Outcome)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomChainClusterer(ChainClusterer):
     """Base class of the random mean shifts: a subclass implements `_choose_settings` and `_chain_maker`."""
 
-    local_scale: bool
-    order: str
-    batch_size: int
-    n_chains: int | str
-    tau: float | None
-    max_updates: int | None
-    max_time: float | None
+    tau: float | None = None
+    max_updates: int | None = None
+    max_time: float | None = None
+    order: str = "random"
+    batch_size: int = 1
+    local_scale: bool = False
+    n_chains: int | str = "auto"
+    random_state: Any = None
 
     def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
         """Return a function that makes the chain number `chain`."""
@@ -148,6 +151,14 @@ class RandomChainClusterer(ChainClusterer):
         """
         many = data.sketch is not None and data.sketch.weight > self._many
         return "even" if self.order == "random" and many else self.order
+
+    def _checkpoint(self, watch: Watcher | None = None) -> Checkpoint | None:
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "checkpoint needs random_state: without one, every fit has its own random draws, and none can resume "
+                "another. Set random_state to an integer."
+            )
+        return super()._checkpoint(watch)
 
     def _single_updates(self) -> bool:
         return self.batch_size == 1 and not self.local_scale

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from modeseek._common.points import Points
 from modeseek._common.types import Watcher
@@ -13,13 +12,12 @@ from modeseek._common.validation import seed_of
 from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
-from modeseek.meanshift.chains import Chain, RecordSpec, stochastic
-from modeseek.meanshift.kernels.profiles import Profile
-from modeseek.meanshift.types import Callback
+from modeseek.meanshift.chains import Chain, stochastic
 
 __all__ = ["StochasticMeanShift"]
 
 
+@dataclass(eq=False, repr=False)
 class StochasticMeanShift(RandomChainClusterer):
     """Stochastic mean shift (SMS): a random point moves at a fixed bandwidth, until nothing can change.
 
@@ -95,54 +93,7 @@ class StochasticMeanShift(RandomChainClusterer):
     array([0, 0, 1])
     """
 
-    def __init__(
-        self,
-        bandwidth: float | None = None,
-        *,
-        profile: str | Profile = "biweight",
-        metric: str = "euclidean",
-        order: str = "random",
-        batch_size: int = 1,
-        local_scale: bool = False,
-        tol: float = 1e-6,
-        tau: float | None = None,
-        max_updates: int | None = None,
-        max_time: float | None = None,
-        n_chains: int | str = "auto",
-        min_cluster_size: int = 1,
-        sketch: str | None = "auto",
-        resolution: float = 1 / 16,
-        engine: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-        record: RecordSpec = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-    ):
-        self.bandwidth = bandwidth
-        self.profile = profile
-        self.metric = metric
-        self.order = order
-        self.batch_size = batch_size
-        self.local_scale = local_scale
-        self.tol = tol
-        self.tau = tau
-        self.max_updates = max_updates
-        self.max_time = max_time
-        self.n_chains = n_chains
-        self.min_cluster_size = min_cluster_size
-        self.sketch = sketch
-        self.resolution = resolution
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
-        self.record = record
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+    bandwidth: float | None = None
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         h = self._single_bandwidth(self.bandwidth, sample, watch)

@@ -105,7 +105,7 @@ def _tree(tree: PointTree) -> None:
 
 
 def _scale_tree(tree: MergeTree) -> None:
-    n = len(tree.tree.heights)
+    n = len(tree.point_tree.heights)
     expect(tree.weights.shape == (n,) and (tree.weights > 0).all(), "weights of a tree")
     expect(_within(tree.inverse, 0, n), "rows of a tree")
 
@@ -252,11 +252,11 @@ KINDS: dict[type, tuple[dict[str, Kind], Callable[[Any], None]]] = {
     SketchPoints: ({"source": of(GridCells, Sample), "resolution": maybe(number), "weight": number}, _nothing),
     MergeTree: (
         {
-            "tree": of(PointTree),
+            "point_tree": of(PointTree),
             "weights": reals(1),
             "inverse": wholes(1),
             "level": maybe(number),
-            "count": maybe(whole),
+            "n_neighbors": maybe(whole),
         },
         _scale_tree,
     ),

@@ -146,7 +146,7 @@ def _made(kind: Any, inner: Any, arrays: dict[str, NDArray[Any]]) -> Any:
     check_kind(parts, kinds, kind.__name__)
     if kind is MergeTree:
         # counted anew, after what it is counted from has been looked at
-        tree = parts.pop("tree")
+        tree = parts.pop("point_tree")
         expect(len(parts["weights"]) == len(tree.heights), "weights of a tree")
         rows = parts["inverse"]
         expect(not len(rows) or (rows.min() >= 0 and rows.max() < len(tree.heights)), "rows of a tree")

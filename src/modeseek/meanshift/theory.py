@@ -65,7 +65,7 @@ def proven(
     >>> proven(Walk(0.2, 1.6))["theorem 2"], proven(Shrinking(0.2, 1.6))["theorem 2"]
     (True, False)
     """
-    covered = get_profile(profile).proven and metric == "euclidean" and not local_scale and batch_size == 1
+    covered = get_profile(profile).smooth and metric == "euclidean" and not local_scale and batch_size == 1
     walk = covered and isinstance(policy, Walk) and order == "random"
     # the first two speak of an update at one given h: that of the fixed bandwidth, or the one the walk has drawn
     single = covered and isinstance(policy, (Constant, Walk))

@@ -23,8 +23,6 @@ from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.projection import project
 from modeseek.plots.style import add_title, draw_points, new_figure
 
-__all__ = ["match_labels", "plot_alternatives"]
-
 PANEL_INCHES = 2.9
 PANELS_PER_ROW = 3
 MAX_POINTS = 10_000

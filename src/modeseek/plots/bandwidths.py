@@ -14,8 +14,6 @@ from modeseek.plots.sources import Run, RunSource, read_run
 from modeseek.plots.style import DASHED, new_axes, style_axes
 from modeseek.plots.ticks import log_ticks
 
-__all__ = ["plot_bandwidths"]
-
 # uniform numbers from the whole of [0, 1) show which bandwidths a policy can draw
 PROBES = np.array([0.0, 0.25, 0.5, 0.75, 1.0 - 2.0**-53])
 # smallest distance between the labels of the range, as a share of the height

@@ -18,8 +18,6 @@ from modeseek.plots.ticks import log_ticks
 from modeseek.plots.trace import LOG_RATIO
 from modeseek.selection.modes import MergeTree
 
-__all__ = ["plot_cluster_counts"]
-
 SIZE = (7.2, 5.4)
 UNBOUNDED_COLOR = "#DEDEDE"
 MAX_NAMED = 4

@@ -22,8 +22,6 @@ from modeseek.plots.projection import project
 from modeseek.plots.sources import ClusteringSource, check_column, read_clustering
 from modeseek.plots.style import DASHED, FIGURE_SIZE, FIGURE_SUFFIXES, draw_points, new_axes, save_figure, style_axes
 
-__all__ = ["plot_clusters", "save_clusters"]
-
 MAX_POINTS = 50_000
 
 

@@ -20,8 +20,6 @@ from modeseek.plots.colors import NOISE_COLOR, SHARE_COLORS, palette
 from modeseek.plots.sources import check_column, sample_rows
 from modeseek.plots.style import add_colorbar, new_axes, style_axes
 
-__all__ = ["plot_coassociation"]
-
 MAX_ROWS = 1000
 # at least one row of each cluster is drawn, so this limits the number of clusters
 MAX_CLUSTERS = 4000

@@ -19,8 +19,6 @@ from modeseek.plots.sources import ClusteringSource, read_clustering
 from modeseek.plots.style import add_colorbar, add_title, new_axes
 from modeseek.plots.ticks import format_number
 
-__all__ = ["plot_comparison"]
-
 KINDS = ("auto", "flow", "matrix")
 MAX_CLUSTERS_IN_FLOW = 14
 # a matrix of at most this many clusters on each side shows the number of points in each cell
@@ -220,4 +218,4 @@ def _draw_matrix(ax: Axes, compared: _Comparison, names: tuple[str, str]) -> Non
     for i, j in np.argwhere(compared.matched & (counts > 0)).tolist():
         ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=0.9))
     ax.spines[:].set_color("#D0D0D0")
-    add_colorbar(ax, image, f"share of the points of a cluster in {names[0]}")
+    add_colorbar(ax, image, f"share of each {names[0]} cluster")

@@ -19,8 +19,6 @@ from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
 from modeseek.plots.style import LETTER_INCHES, new_axes, style_axes
 from modeseek.plots.ticks import log_ticks, x_ticks
 
-__all__ = ["Band", "LineStyle", "legend_below", "plot_lines", "style_cycle"]
-
 Dash: TypeAlias = str | tuple[float, Sequence[float]]
 
 # the numbers of markers and of dashes are coprime, so that every pair occurs before one repeats

@@ -12,8 +12,6 @@ from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.sources import TreeSource, read_tree
 from modeseek.plots.style import DASHED, draw_points, new_axes, style_axes
 
-__all__ = ["plot_prominence"]
-
 # area of a marker in square points: the smallest, and what is added for the heaviest
 MIN_AREA = 14.0
 EXTRA_AREA = 700.0

@@ -15,20 +15,6 @@ from modeseek._common.types import Array
 from modeseek._storage import atomic_path, check_target
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 
-__all__ = [
-    "DASHED",
-    "FIGURE_SIZE",
-    "FIGURE_SUFFIXES",
-    "LETTER_INCHES",
-    "add_colorbar",
-    "add_title",
-    "draw_points",
-    "new_axes",
-    "new_figure",
-    "save_figure",
-    "style_axes",
-]
-
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
 FIGURE_SIZE = (7.2, 5.0)
 # approximate width of a letter of ten points

@@ -12,8 +12,6 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 from modeseek._common.types import Array
 from modeseek.plots.style import LETTER_INCHES
 
-__all__ = ["format_number", "log_ticks", "plain_ticks", "x_ticks"]
-
 MAX_TICKS = 10
 LETTERS_BETWEEN = 1.5
 

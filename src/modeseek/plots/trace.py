@@ -18,8 +18,6 @@ from modeseek.plots.sources import Run, RunSource, read_run
 from modeseek.plots.style import DASHED, new_figure, style_axes
 from modeseek.plots.ticks import log_ticks, plain_ticks
 
-__all__ = ["LOG_RATIO", "QUANTITIES", "plot_trace"]
-
 QUANTITIES = {
     "objective": "objective L_h",
     "clumps": "number of clumps",

@@ -19,8 +19,6 @@ from modeseek.plots.sources import Run, RunSource, read_run, sample_rows
 from modeseek.plots.style import draw_points, new_axes, style_axes
 from modeseek.plots.ticks import plain_ticks
 
-__all__ = ["Paths", "plot_trajectories", "read_paths"]
-
 MAX_PATHS = 2000
 
 

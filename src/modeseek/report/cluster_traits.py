@@ -12,19 +12,6 @@ from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, IntArray
 from modeseek.report.report_data import ExtraColumn, ReportData
 
-__all__ = [
-    "SecondChoice",
-    "Trait",
-    "categorical_columns",
-    "composition",
-    "distinguishing_features",
-    "feature_separation",
-    "format_share",
-    "format_value",
-    "second_choices",
-    "typical_rows",
-]
-
 # smallest difference between the mean of a cluster and that of the other rows, in standard deviations, that is shown
 MIN_EFFECT = 0.25
 # a column with more distinct values is not counted by value

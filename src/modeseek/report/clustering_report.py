@@ -10,20 +10,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from modeseek._common.text import counted
+from modeseek._common.validation import check_integer
 from modeseek._storage import atomic_path, check_target
 from modeseek.report.blocks import Block, Bullets, Heading, Page
 from modeseek.report.markdown_text import PlainText
 from modeseek.report.python_code import fit_code
 from modeseek.report.rendering import to_html
-from modeseek.report.report_data import ReportData, make_report_data
+from modeseek.report.report_data import ReportData, check_extra, check_feature_names, check_row_names, check_rows
 from modeseek.report.sections.clusters import clusters_section
 from modeseek.report.sections.code import code_section
 from modeseek.report.sections.confidence import confidence_section
 from modeseek.report.sections.method import method_section
 from modeseek.report.sections.scatter import scatter_section
 from modeseek.report.sections.settings import settings_section
-
-__all__ = ["REPORT_SUFFIXES", "write_report"]
 
 REPORT_SUFFIXES = (".html",)
 
@@ -97,14 +96,16 @@ def write_report(
     True
     """
     check_target(path, REPORT_SUFFIXES)
-    data = make_report_data(
+    rows, in_units = check_rows(estimator, X, original)
+    named, (n, d) = X if original is None else original, rows.shape
+    data = ReportData(
         estimator,
-        X,
-        original=original,
-        feature_names=feature_names,
-        row_names=row_names,
-        extra=extra,
-        first_row=first_row,
+        rows,
+        in_units,
+        check_feature_names(feature_names, named, d),
+        check_row_names(row_names, named, n),
+        check_integer("first_row", first_row, low=0),
+        check_extra(extra, n),
     )
     blocks: list[Block] = [
         *scatter_section(data),

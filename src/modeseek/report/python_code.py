@@ -8,16 +8,6 @@ from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-__all__ = [
-    "DISPLAY_PARAMETERS",
-    "DataCode",
-    "changed_parameters",
-    "estimator_call",
-    "file_data_code",
-    "fit_code",
-    "list_literal",
-]
-
 # parameters that do not influence the result
 DISPLAY_PARAMETERS = ("callbacks", "checkpoint", "checkpoint_every", "record", "verbose")
 MAX_LINE = 100

@@ -140,7 +140,7 @@ def mean_shift(
     if isinstance(workspace, ClimbingWorkspace) and workspace.climbs:
         climbers = EngineClimbers(workspace, start, h, tol, max(most_steps, 1))
     else:
-        continuous = problem.profile.proven
+        continuous = problem.profile.smooth
         side = h * config.cell_side(tol, continuous=continuous)
         # without continuous weights cells are so small that paths save next to nothing
         scouts = continuous and start.size >= config.scouts_from

@@ -23,8 +23,6 @@ from modeseek.report.markdown_text import PlainText
 from modeseek.report.report_data import ReportData
 from modeseek.report.sections.scatter import SCATTER_ANCHOR
 
-__all__ = ["clusters_section"]
-
 Column: TypeAlias = tuple[str, list[TableCell]]
 
 SIGMA = "\N{GREEK SMALL LETTER SIGMA}"

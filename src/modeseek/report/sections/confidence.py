@@ -16,8 +16,6 @@ from modeseek.report.rendering import read_static, render_template
 from modeseek.report.report_data import ReportData
 from modeseek.report.sections.scatter import SCATTER_ANCHOR
 
-__all__ = ["confidence_histogram", "confidence_section"]
-
 MAX_DOUBTFUL = 30
 MAX_EXTRA_COLUMNS = 2
 N_BINS = 20

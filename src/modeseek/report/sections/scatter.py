@@ -17,13 +17,12 @@ from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.clusters import save_clusters
 from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.plots.projection import principal_components
+from modeseek.plots.sources import sample_rows
 from modeseek.report.blocks import Block, Heading, HtmlBlock
 from modeseek.report.cluster_traits import distinguishing_features, feature_separation
 from modeseek.report.images import EmbeddedImage, embed_image
 from modeseek.report.rendering import read_static, render_template
 from modeseek.report.report_data import ReportData
-
-__all__ = ["MAX_POINTS", "SCATTER_ANCHOR", "scatter_section"]
 
 # the `id` of the plot, which names of rows elsewhere on the page link to
 SCATTER_ANCHOR = "scatter"
@@ -44,7 +43,7 @@ SCRIPTS = ("data.js", "drawing.js", "pointing.js", "controls.js")
 
 def scatter_section(data: ReportData) -> list[Block]:
     """Return the plot: its data as JSON, the scripts that draw it, and a static image for browsers without scripts."""
-    rows = _sample_rows(data)
+    rows = np.sort(sample_rows(data.labels, MAX_POINTS, MIN_POINTS_PER_CLUSTER))
     features = _choose_features(data, len(rows))
     components = _component_axes(data, rows) if len(data.features) > 2 else []
     caption = _caption(data, len(rows), len(features), bool(components))
@@ -74,21 +73,6 @@ def _static_image(data: ReportData) -> EmbeddedImage:
             feature_names=data.features,
         )
         return embed_image("static", folder)
-
-
-def _sample_rows(data: ReportData) -> IntArray:
-    """Return the rows to draw: all, or a random sample with at least `MIN_POINTS_PER_CLUSTER` of each cluster."""
-    n = data.n_rows
-    if n <= MAX_POINTS:
-        return np.arange(n)
-    order = np.random.default_rng(0).permutation(n)
-    labels = data.labels[order]
-    by_label = np.argsort(labels, kind="stable")
-    starts = np.searchsorted(labels[by_label], labels[by_label])
-    rank = np.empty(n, dtype=np.intp)
-    rank[by_label] = np.arange(n) - starts
-    first = np.argsort(rank >= MIN_POINTS_PER_CLUSTER, kind="stable")[:MAX_POINTS]
-    return np.sort(order[first])
 
 
 def _choose_features(data: ReportData, n_drawn: int) -> list[int]:

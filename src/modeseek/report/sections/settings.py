@@ -10,8 +10,6 @@ from modeseek.report.markdown_text import PlainText
 from modeseek.report.python_code import DISPLAY_PARAMETERS, changed_parameters
 from modeseek.report.report_data import ReportData
 
-__all__ = ["settings_section"]
-
 MAX_NAMES = 40
 
 

@@ -1,7 +1,7 @@
 """`engine="cuda"`: the same sums on an NVIDIA GPU, and many chains at once.
 
 Importing this imports neither Numba nor CUDA. Kernels are compiled from `modeseek.meanshift.kernels.formulas` and
-`modeseek.meanshift.bandwidth.steps`, the text that NumPy runs, and run on Numba's simulator where there is no device
+`modeseek.meanshift.bandwidth.formulas`, the text that NumPy runs, and run on Numba's simulator where there is no device
 (`NUMBA_ENABLE_CUDASIM=1`): slowly, for tests.
 """
 

@@ -1,11 +1,11 @@
-"""Bandwidth policies on the device: the arithmetic of `modeseek.meanshift.bandwidth.steps`, chosen by number.
+"""Bandwidth policies on the device: the arithmetic of `modeseek.meanshift.bandwidth.formulas`, chosen by number.
 
 A recipe is a row of numbers: policy, h_min, h_0, h_max, nu, a, as in `modeseek.meanshift.bandwidth.PolicyCode`.
 """
 
 from __future__ import annotations
 
-from modeseek.meanshift.bandwidth import steps
+from modeseek.meanshift.bandwidth import formulas
 from modeseek.meanshift.engines.cuda.kernels.device import device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
 
@@ -16,16 +16,16 @@ H_MIN, H_0, H_MAX, NU, A = range(1, 6)
 # as in `meanshift.chains.algorithms`: a bandwidth that a draw changes by less than this share of it counts as fixed
 FROZEN = 1e-5
 
-_log_log = device(translated(steps.log_log))
-_power = device(translated(steps.power))
-_uniform = device(translated(steps.uniform))
-_shrinking = device(translated(steps.shrinking))
-_shrinking_upper = device(translated(steps.shrinking_upper))
-_anchored = device(translated(steps.anchored))
-_anchored_room = device(translated(steps.anchored_room))
-_anchored_upper = device(translated(steps.anchored_upper))
-_walk = device(translated(steps.walk))
-_walk_room = device(translated(steps.walk_room))
+_log_log = device(translated(formulas.log_log))
+_power = device(translated(formulas.power))
+_uniform = device(translated(formulas.uniform))
+_shrinking = device(translated(formulas.shrinking))
+_shrinking_upper = device(translated(formulas.shrinking_upper))
+_anchored = device(translated(formulas.anchored))
+_anchored_room = device(translated(formulas.anchored_max_delta))
+_anchored_upper = device(translated(formulas.anchored_upper))
+_walk = device(translated(formulas.walk))
+_walk_room = device(translated(formulas.walk_max_delta))
 
 
 @device
