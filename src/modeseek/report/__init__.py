@@ -1,19 +1,14 @@
-"""The HTML report of a clustering, and pages of text, tables and images in general."""
+"""The HTML report of a clustering, and pages of text, tables and images; more blocks are in `report.blocks`."""
 
 from modeseek.report.blocks import (
     Block,
     Bullets,
-    CellLines,
     Details,
     Heading,
-    HtmlBlock,
     ImageBlock,
     Page,
     Paragraph,
-    RowLink,
-    Swatch,
     TableBlock,
-    TableCell,
     Verdict,
 )
 from modeseek.report.clustering_report import REPORT_SUFFIXES, write_report
@@ -25,19 +20,14 @@ __all__ = [
     "REPORT_SUFFIXES",
     "Block",
     "Bullets",
-    "CellLines",
     "DataCode",
     "Details",
     "Heading",
-    "HtmlBlock",
     "ImageBlock",
     "Page",
     "Paragraph",
     "PlainText",
-    "RowLink",
-    "Swatch",
     "TableBlock",
-    "TableCell",
     "Verdict",
     "file_data_code",
     "fit_code",
