@@ -539,10 +539,10 @@ def test_the_command_refuses_what_it_cannot_label(table, tmp_path):
     for model, words, *more in [
         ("bad.modeseek", "is not a model"),
         ("gone.modeseek", "cannot read"),
-        ("unfitted.modeseek", "never fitted"),
+        ("unfitted.modeseek", "is not fitted"),
         ("a.modeseek", "no column 'depth'"),
         ("a.modeseek", "already has a column", "--name", "name"),
-        ("a.modeseek", "is the file that is read", "-o", table),
+        ("a.modeseek", "is also an input file", "-o", table),
     ]:
         status, out, err = command("label", tmp_path / model, table, *more)
         assert (status, out) == (2, "")

@@ -531,5 +531,5 @@ def test_the_command_refuses_checkpoints_of_what_has_none(tmp_path):
     file = tmp_path / "x.csv"
     np.savetxt(file, X, delimiter=",")
     status, said = command("cluster", file, "--checkpoint", tmp_path / "run.ckpt")
-    assert (status, "needs an algorithm that has it: add --algorithm dsms, sms, bms or ms" in said) == (2, True)
+    assert (status, "is an option of another algorithm: add --algorithm dsms, sms, bms or ms" in said) == (2, True)
     assert not (tmp_path / "run.ckpt").exists()

@@ -18,7 +18,7 @@ from modeseek._storage.errors import (
 )
 from modeseek._storage.formats import FORMATS, STANDARD_STREAM, OutputSpec, format_of, register_format
 from modeseek._storage.pictures import LABEL_SUFFIXES, PICTURE_FILES, PictureFile, read_picture, write_picture
-from modeseek._storage.reading import read_arrays, read_bytes, read_table
+from modeseek._storage.reading import parse_table, read_arrays, read_bytes, read_table
 from modeseek._storage.table import Features, Table
 from modeseek._storage.work_folder import Kept, WorkFolder
 from modeseek._storage.writing import ChunkWriter, check_chunk_target, check_writable, write_table
@@ -55,6 +55,7 @@ __all__ = [
     "check_writable",
     "format_of",
     "open_chunks",
+    "parse_table",
     "read_arrays",
     "read_bytes",
     "read_container",
