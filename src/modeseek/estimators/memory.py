@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from modeseek._common.resources import check_memory
 from modeseek.meanshift.chains import Record
-from modeseek.meanshift.chains.trace import FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS
 
 __all__ = ["FitMemory", "check_fit_memory", "check_sketch_memory", "snapshot_memory"]
 
@@ -48,7 +47,7 @@ def snapshot_memory(record: Record, n: int, d: int) -> float:
     """Return the bytes for recorded snapshots of n points: as states, as an array, and as rows of X."""
     if record.snapshots is None:
         return 0.0
-    most = min(record.limit // 8, max(FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS // max(1, n * d)))
+    most = record.snapshot_limit(max(1, n * d))
     return 3.0 * 8 * most * n * d
 
 

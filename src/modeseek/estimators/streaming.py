@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from modeseek._common.neighbors import nearest
 from modeseek._common.points import Points, canonical_points, unit_rows
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, Geometry, Watcher
 from modeseek._common.validation import check_choice, check_number, check_weights
 from modeseek.estimators.advice import warn
@@ -41,6 +42,13 @@ class SketchConfig:
     sample_rows: int = 20_000
 
 
+def _check_stream(stream: Stream) -> None:
+    require(stream.sketch is None or not stream.pending, "pending batches beside a sketch")
+    for rows, weights in stream.pending:
+        require(is_real(rows, 2) and is_real(weights, 1) and len(rows) == len(weights), "the weights of batches")
+
+
+@storable(_check_stream)
 @dataclass(frozen=True, eq=False)
 class Stream:
     """Rows that `partial_fit` was given.
@@ -55,6 +63,10 @@ class Stream:
 
     pending: tuple[tuple[Array, Array], ...] = ()
     sketch: Sketch | None = None
+
+    def arrays(self) -> list[Array]:
+        """Return the rows that the stream holds."""
+        return [rows for rows, _ in self.pending] + ([] if self.sketch is None else [self.sketch.sample.rows])
 
     def add(self, rows: Array, weights: Array, config: SketchConfig) -> Stream:
         """Return the stream with one more batch."""

@@ -16,8 +16,7 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice
 from modeseek.plots.colors import NOISE_COLOR, SHARE_COLORS, TEXT_COLOR, palette
 from modeseek.plots.sources import ClusteringSource, read_clustering
-from modeseek.plots.style import add_colorbar, add_title, new_axes
-from modeseek.plots.ticks import format_number
+from modeseek.plots.style import add_colorbar, add_title, format_number, new_axes
 
 KINDS = ("auto", "flow", "matrix")
 MAX_CLUSTERS_IN_FLOW = 14

@@ -17,8 +17,12 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_state
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitResult
-from modeseek.estimators.table import DOUBTFUL
+from modeseek.estimators.table import DOUBTFUL, ClusterTable, RowCounts
+from modeseek.plots.colors import palette
+from modeseek.report.blocks import RowLink, Swatch
 
+# the `id` of the scatter plot
+SCATTER_ANCHOR = "scatter"
 MAX_CELL_LENGTH = 80
 
 
@@ -81,32 +85,32 @@ class ReportData:
         labels = np.asarray(self.estimator.labels_)
         return np.where(labels >= 0, np.searchsorted(self.cluster_labels, labels), -1)
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.labels)
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return len(self.cluster_labels)
-
-    @property
-    def sizes(self) -> IntArray:
-        """Number of rows of each cluster."""
-        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
-
-    @property
-    def n_noise(self) -> int:
-        """Number of noise rows."""
-        return int((self.labels < 0).sum())
+    @cached_property
+    def table(self) -> ClusterTable:
+        """Sizes, mean confidence and stability of the clusters in the order of `cluster_labels`."""
+        n = len(self.cluster_labels)
+        result = self.result
+        stability = None if result is None else result.cluster_stability
+        stability = None if stability is None else stability[self.cluster_labels]
+        counts = RowCounts().add(self.labels, self.confidence, n)
+        return ClusterTable(np.zeros(n, np.intp), 0, 0, np.zeros((n, 0)), stability=stability).with_counts(counts)
 
     @property
     def doubtful(self) -> NDArray[np.bool_]:
         """Whether each row is in a cluster with a confidence below `DOUBTFUL`."""
         if self.confidence is None:
-            return np.zeros(self.n_rows, dtype=bool)
+            return np.zeros(len(self.labels), dtype=bool)
         return (self.confidence < DOUBTFUL) & (self.labels >= 0)
+
+    @cached_property
+    def swatches(self) -> list[Swatch]:
+        """Label and colour of each cluster."""
+        colors = palette(len(self.cluster_labels))
+        return [Swatch(str(label), color) for label, color in zip(self.cluster_labels, colors, strict=True)]
+
+    def row_link(self, i: int) -> RowLink:
+        """Return the name of a row with a link to its point in the scatter plot."""
+        return RowLink(self.row_name(i), SCATTER_ANCHOR, i)
 
     def row_name(self, i: int) -> str:
         """Return the name of a row."""

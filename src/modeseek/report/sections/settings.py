@@ -19,7 +19,7 @@ def settings_section(data: ReportData, data_info: Mapping[str, str]) -> list[Blo
     parameters = {name: value for name, value in parameters.items() if name not in DISPLAY_PARAMETERS}
     lines = {
         **data_info,
-        "rows": f"{data.n_rows:,}",
+        "rows": f"{data.table.n_rows:,}",
         "features": _join_names(data.features),
         "algorithm": type(data.estimator).__name__,
     }
