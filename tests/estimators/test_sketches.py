@@ -177,13 +177,13 @@ def test_the_parameter_survives_clone_and_pickle():
 def test_mistakes():
     with pytest.raises(ValueError, match="sketch must be one of"):
         model("dsms", sketch="cells").fit(X)
-    with pytest.raises(ValueError, match=r"give batches of rows to partial_fit\(X\) first"):
+    with pytest.raises(ValueError, match=r"pass batches of rows to partial_fit\(X\) first"):
         model("dsms").finalize()
     with pytest.raises(ValueError, match="forget must be in"):
         model("dsms").partial_fit(X, forget=2.0)
     with pytest.raises(ValueError, match="resolution must be"):
         model("dsms", sketch="grid", resolution=0.0).fit(X)
-    with pytest.raises(ValueError, match='take "sample" for ModeSeek'):
+    with pytest.raises(ValueError, match='use sketch="sample"'):
         model("modeseek", sketch="grid").fit(X)
     with pytest.raises(ValueError, match="features"):
         model("dsms").partial_fit(X).partial_fit(X[:, :1])
