@@ -17,7 +17,7 @@ from modeseek.explorer.clump_colors import ClumpColors
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_history import RunHistory, relative_objective
 from modeseek.explorer.run_settings import RunSettings
-from modeseek.meanshift.partition import components
+from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState
 
 __all__ = ["AnimatedRun", "Frame"]
