@@ -73,7 +73,7 @@ def test_a_result_never_replaces_the_data(folder):
     before = (folder / "ok.csv").read_bytes()
     status, _, err = call("cluster", str(folder / "ok.csv"), "-o", str(folder / "." / "ok.csv"))
     assert status == 2
-    assert "give the result another name" in err
+    assert "is also an input file: choose another path" in err
     assert (folder / "ok.csv").read_bytes() == before
 
 

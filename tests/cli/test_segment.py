@@ -56,10 +56,10 @@ def test_segment_reads_volumes(tmp_path):
         (["notes.txt"], r"no picture that can be read: known are .png, .jpg"),
         (["broken.png"], r"broken.png' cannot be read as PNG"),
         (["good.png", "-o", "labels.jpg"], r"unknown ending '.jpg'.*Known: .png, .tif, .tiff, .npy"),
-        (["good.png", "-o", "good.png"], r"is the file that is read: give the result another name"),
-        (["good.png", "--spacing", "1;2"], r"--spacing must be numbers with commas between"),
-        (["good.png", "--channel-axis", "last"], r"--channel-axis must be a whole number or none; got 'last'"),
-        (["volume.npy", "--overlay", "o.png"], r"--overlay is for pictures: .*volume.npy is a volume"),
+        (["good.png", "-o", "good.png"], r"is the file that is read: choose another name"),
+        (["good.png", "--spacing", "1;2"], r"--spacing must be numbers separated by commas"),
+        (["good.png", "--channel-axis", "last"], r"--channel-axis must be an integer or none; got 'last'"),
+        (["volume.npy", "--overlay", "o.png"], r"--overlay is for images: .*volume.npy is a volume"),
         (["good.png", "--colour-bandwidth", "-3"], r"good.png: color_bandwidth must be a finite number > 0"),
     ],
 )
@@ -83,4 +83,4 @@ def test_without_scikit_image(monkeypatch):
     )
     status, _, err = call("segment", str(EXAMPLES / "still-life.png"))
     assert status == 2
-    assert 'modeseek segment: images need scikit-image: pip install "modeseek[images]"' in err
+    assert 'images need scikit-image: pip install "modeseek[images]"' in err

@@ -19,7 +19,7 @@ from modeseek._storage.formats.npy import read_header
 from modeseek._storage.formats.npz import open_archive
 from modeseek._storage.table import Table
 
-__all__ = ["check_source", "open_reader", "read_arrays", "read_bytes", "read_table", "readable"]
+__all__ = ["check_source", "open_reader", "parse_table", "read_arrays", "read_bytes", "read_table", "readable"]
 
 
 def read_table(source: str | os.PathLike[str], *, header: bool | None = None) -> Table:
@@ -64,6 +64,20 @@ def read_table(source: str | os.PathLike[str], *, header: bool | None = None) ->
         table = reader.read()
         reader.file.check_unchanged(reader.stamp)
     return table
+
+
+def parse_table(name: str, content: bytes) -> Table:
+    r"""Read a table from the content of a file; the suffix of `name` determines the format.
+
+    Examples
+    --------
+    >>> parse_table("birds.csv", b"mass\n3750\n5000\n").n_rows
+    2
+    """
+    file, format_ = InputFile(f"'{name}'", data=content, suffix=Path(name).suffix.lower()), format_of(name)
+    with readable(file.name):
+        _check_beginning(file, format_)
+        return format_.open(file, ReadOptions()).read()
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:

@@ -59,7 +59,9 @@ class ChainClusterer(BaseClusterer):
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         chain, stopping = self._make_chain(data)
-        result = self._run(chain, stopping, watch)
+        return self._result_of(data, chain, stopping, self._run(chain, stopping, watch))
+
+    def _result_of(self, data: FitData, chain: Chain, stopping: Stopping, result: ChainResult) -> FitResult:
         points = data.points
         return self._chain_result(
             data,

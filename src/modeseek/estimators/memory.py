@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modeseek._common.resources import check_memory
-from modeseek.meanshift.chains.trace import FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS, as_record
+from modeseek.meanshift.chains import as_record
 
 __all__ = ["check_fit", "fit_memory"]
 
@@ -77,6 +77,6 @@ def _snapshots(estimator: Any, n: int, d: int) -> float:
         return 0.0
     if record.snapshots is None:
         return 0.0
-    most = min(record.limit // 8, max(FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS // max(1, n * d)))
+    most = record.snapshot_limit(max(1, n * d))
     # kept as states, put together, and brought back into the rows of the data
     return 3.0 * 8 * most * n * d

@@ -21,7 +21,7 @@ from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import unique_rows
 from modeseek._common.validation import check_integer, check_weights
-from modeseek.meanshift.partition import by_weight
+from modeseek.meanshift.partition import rank_by_weight
 from modeseek.metrics import best_jaccard, rand_agreement
 
 __all__ = [
@@ -131,7 +131,7 @@ def consensus(partitions: ArrayLike, weights: ArrayLike | None = None, *, square
     if not masses.all():
         raise ValueError(f"weights must be positive, but that of point {int(masses.argmin())} is 0: leave it out.")
     clumps = find_fragments(rows, masses)
-    groups = by_weight(_in_rounds(clumps, square)[clumps.members], masses)
+    groups = rank_by_weight(_in_rounds(clumps, square)[clumps.members], masses)
     labels = groups.labels
     of_clump = np.empty(len(clumps.weights), dtype=np.intp)
     of_clump[clumps.members] = labels
