@@ -4,6 +4,7 @@ from modeseek._storage.atomic import atomic_path, check_target, remove_parts, te
 from modeseek._storage.cells import Content
 from modeseek._storage.chunks import Chunk, Chunks, Place, open_chunks
 from modeseek._storage.container import read_container, write_container
+from modeseek._storage.encoding import NotStorableError
 from modeseek._storage.errors import (
     DataError,
     HeaderOnlyError,
@@ -19,7 +20,7 @@ from modeseek._storage.formats import FORMATS, STANDARD_STREAM, OutputSpec, form
 from modeseek._storage.pictures import LABEL_SUFFIXES, PICTURE_FILES, PictureFile, read_picture, write_picture
 from modeseek._storage.reading import parse_table, read_arrays, read_bytes, read_table
 from modeseek._storage.table import Features, Table
-from modeseek._storage.work_folder import Kept, WorkFolder
+from modeseek._storage.work_folder import WorkFolder
 from modeseek._storage.writing import ChunkWriter, check_chunk_target, check_writable, write_table
 
 __all__ = [
@@ -34,10 +35,10 @@ __all__ = [
     "DataError",
     "Features",
     "HeaderOnlyError",
-    "Kept",
     "MissingValueError",
     "NameTakenError",
     "NoColumnsError",
+    "NotStorableError",
     "OutputSpec",
     "PictureFile",
     "Place",

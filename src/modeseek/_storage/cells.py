@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 
 __all__ = [
@@ -28,6 +29,7 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
 EXACT = 1 << 53
 
 
+@storable()
 class Content(IntFlag):
     """What the cells of a column are, apart from missing ones; contents of two chunks combine by `|`."""
 

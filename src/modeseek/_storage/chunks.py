@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from modeseek._common.storable import storable
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats import STANDARD_STREAM, Format, Position, Reader, ReadOptions, format_of
 from modeseek._storage.reading import open_reader, readable
@@ -16,6 +17,7 @@ from modeseek._storage.table import Table
 __all__ = ["Chunk", "Chunks", "Place", "open_chunks"]
 
 
+@storable()
 class Place(NamedTuple):
     """A position between two chunks of several files.
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
+from modeseek._common.storable import is_within, require, storable
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.certificate import certifies, rounding_of
 from modeseek.meanshift.components import components, diameter_of, gap_of
@@ -18,6 +19,12 @@ __all__ = ["Partition", "Ranked", "merge_modes", "partition_of", "rank_by_weight
 SHORTEST_CENTER = 1e-12
 
 
+def _check_partition(part: Partition) -> None:
+    m = len(part.sizes)
+    require(len(part.centers) == m and part.centers.ndim == 2 and is_within(part.labels, 0, m), "the partition")
+
+
+@storable(_check_partition)
 @dataclass(frozen=True)
 class Partition:
     """Clusters of a state.

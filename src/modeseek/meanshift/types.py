@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array, Geometry, IntArray
 
 __all__ = [
@@ -40,6 +41,7 @@ class Draws(NamedTuple):
     bandwidths: Array
 
 
+@storable()
 class ChainState(NamedTuple):
     """The state of a chain: everything that the next step depends on.
 

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek._common.storable import require, storable
 from modeseek._common.types import Array, IntArray
 
 # number of draws kept from each doubling of k, because plots of h have a logarithmic axis
@@ -14,6 +15,11 @@ DRAWS_PER_OCTAVE = 8
 Entry: TypeAlias = tuple[int, int, Array | float]
 
 
+def _check_series(series: Series) -> None:
+    require(series.k.ndim == 1 and len(series.k) == len(series.values), "a series")
+
+
+@storable(_check_series)
 class Series(NamedTuple):
     """A recorded quantity.
 

@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.validation import check_choice, check_integer, check_number, check_tau
 from modeseek.meanshift.certificate import is_certified
 from modeseek.meanshift.chains.algorithms import Chain
@@ -17,6 +18,7 @@ RULES = ("certificate", "shifts")
 CHECK_EVERY_SWEEP = 32
 
 
+@storable()
 class Outcome(Enum):
     """Why a fit ended; the value is the message."""
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from modeseek._common.points import Points
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_integer
 from modeseek.meanshift.chains.algorithms import Chain
@@ -24,6 +25,7 @@ SNAPSHOT_NUMBERS = 1 << 26
 MIN_SNAPSHOTS = 8
 
 
+@storable()
 @dataclass(frozen=True)
 class Record:
     """Quantities to record, and how often; None leaves a quantity out.
@@ -120,6 +122,7 @@ def as_record(record: RecordSpec, known: Iterable[str] = STATE_QUANTITIES) -> Re
     return Record(**dict.fromkeys(names, 1))
 
 
+@storable()
 @dataclass(frozen=True)
 class Trace:
     """Recorded series, with the names of `Record`; None for a quantity that was not recorded."""
