@@ -1,4 +1,4 @@
-"""The gallery: each script runs and draws, so that pages made from them cannot rot."""
+"""The scripts of the gallery run and draw their figures."""
 
 import re
 import runpy
@@ -47,7 +47,7 @@ def test_script(script, shown, monkeypatch):
     assert set(title[1]) == {"="}
 
 
-def test_every_picture_has_a_script():
+def test_every_plot_has_a_script():
     drawn = {name for name in modeseek.plots.__all__ if re.match(r"plot_|animate", name)}
     used = {path.stem if path.stem != "plot_animate" else "animate" for path in SCRIPTS}
     assert drawn <= used
