@@ -25,9 +25,10 @@ from modeseek._storage.atomic import put_in_place
 from modeseek.cli import kept, out_of_core
 from modeseek.estimators import streaming
 from modeseek.report import chunked_fit_code
-from modeseek.sketches import sketch
+from modeseek.sketches import SketchConfig
 
 X, _ = make_blobs(1000, centers=4, cluster_std=0.6, random_state=3)
+SMALL_SKETCH = SketchConfig(layout_rows=500, sample_size=300)
 MS = ["--algorithm", "ms", "--bandwidth", "0.4"]
 DSMS = ["--algorithm", "dsms", "--h-min", ".3", "--h-max", ".8", "--h-inf", ".5"]
 NO_NAME = ["--ignore", "name"]
@@ -37,9 +38,7 @@ NO_NAME = ["--ignore", "name"]
 def small(monkeypatch):
     """Small blocks, and a state kept after each."""
     monkeypatch.setattr(out_of_core, "BLOCK", 4096)
-    for room in (streaming, sketch):
-        monkeypatch.setattr(room, "LAYOUT_ROWS", 500)
-    monkeypatch.setattr(streaming.Streaming, "_sample_rows", 300)
+    monkeypatch.setattr(streaming.Streaming, "_sketch_config", SMALL_SKETCH)
     monkeypatch.setattr(kept, "PAUSE", 0.0)
     monkeypatch.setattr(kept, "TIMES", 0.0)
 
@@ -63,7 +62,7 @@ def forced(estimator):
 def test_labels_are_those_of_memory(data, tmp_path, monkeypatch):
     """All algorithms: as by `fit` on a summary, and by `partial_fit` in one batch."""
     monkeypatch.setattr(ModeSeek, "_many", 100)
-    monkeypatch.setattr(ModeSeek, "_sample_rows", 300)
+    monkeypatch.setattr(ModeSeek, "_sketch_config", SMALL_SKETCH)
     scaled = Scaling.fit(X, standardize=True).apply(X)
     own_range = DoublyStochasticMeanShift(0.3, 0.8, 0.5, random_state=0)
     for estimator, given in [
@@ -244,10 +243,10 @@ KILLED = """
     import os, signal, sys
     from modeseek.cli import app, kept, out_of_core
     from modeseek.estimators import MeanShift, streaming
-    from modeseek.sketches import sketch
+    from modeseek.sketches import SketchConfig
 
-    out_of_core.BLOCK, streaming.LAYOUT_ROWS, sketch.LAYOUT_ROWS, kept.PAUSE, kept.TIMES = 4096, 500, 500, 0.0, 0.0
-    streaming.Streaming._sample_rows = 300
+    out_of_core.BLOCK, kept.PAUSE, kept.TIMES = 4096, 0.0, 0.0
+    streaming.Streaming._sketch_config = SketchConfig(layout_rows=500, sample_size=300)
     # what is loaded here is not loaded anew by each child
     MeanShift(bandwidth=1.0, sketch="grid").partial_fit([[0.0, 0.0]] * 500)
     moments, command = [int(each) for each in sys.argv[1].split(",")], sys.argv[2:]

@@ -21,7 +21,7 @@ from modeseek.cli.steps import STANDARD_STREAM, note, run_fit, show_result
 from modeseek.cli.summary import Tally, summarise
 from modeseek.cli.work import added_columns
 from modeseek.sketches import DaskError, DaskRows, dask_errors
-from modeseek.sketches.blocks import Block
+from modeseek.sketches.dask_chunks import DaskChunk
 
 __all__ = ["cluster_by_dask", "connected"]
 
@@ -145,13 +145,13 @@ def _scaling(settings: Settings, data: DaskRows) -> Scaling:
     if not settings.standardise:
         return Scaling.none(d)
     moments: Any = Moments.empty(d)
-    for part, rows in data.parts():
-        moments = delayed(partial(_add, part), pure=False)(moments, rows)
+    for chunk, rows in data.chunks():
+        moments = delayed(partial(_add, chunk), pure=False)(moments, rows)
     return moments.compute().scaling()
 
 
-def _add(part: Block, moments: Moments, rows: Any) -> Moments:
-    return moments.add(part.check(rows)[0])
+def _add(chunk: DaskChunk, moments: Moments, rows: Any) -> Moments:
+    return moments.add(chunk.check(rows)[0])
 
 
 def _label(settings: Settings, frame: Any, estimator: Any) -> Tally:

@@ -71,7 +71,7 @@ def _data_maker(
 ) -> tuple[Callable[[Watcher | None], FitData], Array]:
     """Return a function that makes the input of the fit, and some of the rows."""
     kind = estimator._kind()
-    first = data.first(estimator._many)
+    first = data.first(estimator._many, estimator._sketch_config)
     if first.whole:
         if not len(first.rows):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no rows.")
@@ -85,8 +85,8 @@ def _data_maker(
     present = first.rows if first.weights is None else first.rows[first.weights > 0]
     if len(first.rows) and not len(present):
         raise ValueError(NO_WEIGHT)
-    survey = data.survey(SketchLayout.of(estimator._placed(present), rows=estimator._sample_rows))
-    if not survey.weight:
+    sketch = data.sketch(SketchLayout.of(estimator._placed(present), estimator._sketch_config))
+    if not sketch.weight:
         raise ValueError(NO_WEIGHT)
     if kind is None:
         warnings.warn(
@@ -95,7 +95,7 @@ def _data_maker(
             AdviceWarning,
             stacklevel=caller_level(),
         )
-    return lambda watch: estimator._sketch_data(survey, geometry, kind or "auto", watch), survey.sample.rows
+    return lambda watch: estimator._sketch_data(sketch, geometry, kind or "auto", watch), sketch.sample.rows
 
 
 def _made_lazy(result: FitResult, data: DaskRows) -> FitResult:

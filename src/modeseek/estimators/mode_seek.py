@@ -29,6 +29,7 @@ from modeseek.selection import (
 from modeseek.selection.modes import single_mode_tree
 from modeseek.selection.proposers.modes import density_tree
 from modeseek.selection.spherical import SphericalKMeans
+from modeseek.sketches import SketchConfig
 
 __all__ = ["ModeSeek"]
 
@@ -137,7 +138,7 @@ class ModeSeek(BaseClusterer):
 
     _config: ClassVar[SelectionConfig] = DEFAULT
     _many: ClassVar[int] = 100_000
-    _sample_rows: ClassVar[int] = 50_000
+    _sketch_config: ClassVar[SketchConfig] = SketchConfig(sample_size=50_000)
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if self.sketch == "grid":

@@ -20,7 +20,7 @@ from modeseek.estimators.advice import caller_level
 from modeseek.estimators.data import Columns, check_new_rows, check_rows
 from modeseek.estimators.memory import check_fit
 from modeseek.estimators.result import FitData, FitSettings
-from modeseek.sketches import LAYOUT_ROWS, Sample, Sketch, SketchLayout, is_dask
+from modeseek.sketches import Sample, Sketch, SketchConfig, SketchLayout, is_dask
 
 __all__ = ["Streaming", "resume_survey", "survey_of", "told_of"]
 
@@ -36,7 +36,7 @@ class Streaming:
     metric: str
     # above so many rows "auto" takes a summary
     _many: ClassVar[int] = 50_000
-    _sample_rows: ClassVar[int] = 20_000
+    _sketch_config: ClassVar[SketchConfig] = SketchConfig()
 
     def partial_fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None, *, forget: float = 0.0
@@ -79,7 +79,7 @@ class Streaming:
         elif forget > 0:
             self._settle()
             if self._survey is not None:
-                self._survey = self._survey.faded(1.0 - forget)
+                self._survey = self._survey.discounted(1.0 - forget)
         if not len(rows):
             return self
         if self._pending is None:
@@ -87,7 +87,7 @@ class Streaming:
             self._survey = self._survey.add(rows, weights)
             return self
         self._pending.append((rows, weights))
-        if sum(len(each) for each, _ in self._pending) >= LAYOUT_ROWS:
+        if sum(len(each) for each, _ in self._pending) >= self._sketch_config.layout_rows:
             self._settle()
         return self
 
@@ -125,12 +125,13 @@ class Streaming:
         if kind is None or whole:
             points = self._followed(canonical_points(rows, weights, geometry), rows)
             sample = points
-            if len(rows) > self._sample_rows:
+            sample_size = self._sketch_config.sample_size
+            if len(rows) > sample_size:
                 # the rows that a sketch would sample, so that automatic bandwidths do not depend on the sketch
-                empty = Sample.empty(self._sample_rows, rows.shape[1])
+                empty = Sample.empty(sample_size, rows.shape[1])
                 sample = _points(empty.add(placed[taken], weights[taken]), geometry)
             return FitData(points, self._choose_settings(sample, watch))
-        survey = SketchLayout.of(placed[taken], rows=self._sample_rows).begin().add(placed[taken], weights[taken])
+        survey = SketchLayout.of(placed[taken], self._sketch_config).empty().add(placed[taken], weights[taken])
         data = self._sketch_data(survey, geometry, kind, watch)
         assert data.sketch is not None
         if kind == "auto":
@@ -149,7 +150,9 @@ class Streaming:
         settings = self._choose_settings(sample, watch)
         h = self._finest(settings, sample)
         resolution = check_number("resolution", self.resolution)
-        sketch = survey.summary(1.0 if h is None else h, resolution, "sample" if h is None else kind)
+        sketch = survey.points(
+            1.0 if h is None else h, resolution, "sample" if h is None else kind, self._sketch_config
+        )
         points = canonical_points(sketch.points, sketch.weights, geometry)
         return FitData(points, settings, sketch, sketch_points=points.inverse)
 
@@ -173,7 +176,7 @@ class Streaming:
         if self._pending:
             first = np.concatenate([rows for rows, _ in self._pending])
             weights = np.concatenate([each for _, each in self._pending])
-            self._survey = SketchLayout.of(first, rows=self._sample_rows).begin().add(first, weights)
+            self._survey = SketchLayout.of(first, self._sketch_config).empty().add(first, weights)
             self._pending = None
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:

@@ -22,8 +22,8 @@ from modeseek.meanshift.partition import Partition
 from modeseek.selection.candidates import Candidate
 from modeseek.selection.modes import MergeTree, PointTree
 from modeseek.sketches import Grid, GridCells, Sample, Sketch, SketchPoints
-from modeseek.sketches.grid import FAR
-from modeseek.sketches.sketch import CELLS, MOST_DIMENSIONS
+from modeseek.sketches.grid import MAX_OFFSET
+from modeseek.sketches.sketch import DEFAULT as SKETCHES
 
 __all__ = ["KINDS", "Kind", "check_kind", "expect", "flag", "maybe", "number", "of", "reals", "text", "whole", "wholes"]
 
@@ -112,10 +112,10 @@ def _scale_tree(tree: MergeTree) -> None:
 
 def _grid(grid: Grid) -> None:
     offsets = isinstance(grid.offset, tuple) and all(type(each) is int for each in grid.offset)
-    expect(offsets and 1 <= len(grid.offset) <= MOST_DIMENSIONS, "offsets of a grid")
-    expect(all(abs(each) < 32 * FAR for each in grid.offset), "offsets of a grid")
+    expect(offsets and 1 <= len(grid.offset) <= SKETCHES.max_dimensions, "offsets of a grid")
+    expect(all(abs(each) < 32 * MAX_OFFSET for each in grid.offset), "offsets of a grid")
     # tables are as long as the limit says
-    expect(1 <= grid.limit <= CELLS and abs(grid.exponent) < 1000, "the size of a grid")
+    expect(1 <= grid.limit <= SKETCHES.max_cells and abs(grid.exponent) < 1000, "the size of a grid")
 
 
 def _cells(cells: GridCells) -> None:

@@ -1,4 +1,4 @@
-"""A survey as plain arrays, and back."""
+"""Conversion of sketches to named arrays and back, for files."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from modeseek.sketches.sketch import Sketch
 __all__ = ["sketch_arrays", "sketch_from_arrays"]
 
 
-def sketch_arrays(survey: Sketch) -> dict[str, NDArray[Any]]:
-    """Return all that a survey holds.
+def sketch_arrays(sketch: Sketch) -> dict[str, NDArray[Any]]:
+    """Return the contents of a sketch as named arrays.
 
     Examples
     --------
     >>> from modeseek.sketches import SketchLayout
     >>> rows = np.random.default_rng(0).normal(size=(100, 2))
-    >>> survey = SketchLayout.of(rows).begin().add(rows)
-    >>> back = sketch_from_arrays(sketch_arrays(survey))
-    >>> bool((back.cells.sums == survey.cells.sums).all()), back.cells.grid == survey.cells.grid, back.weight
+    >>> sketch = SketchLayout.of(rows).empty().add(rows)
+    >>> back = sketch_from_arrays(sketch_arrays(sketch))
+    >>> bool((back.cells.sums == sketch.cells.sums).all()), back.cells.grid == sketch.cells.grid, back.weight
     (True, True, 100.0)
     """
-    sample, cells = survey.sample, survey.cells
+    sample, cells = sketch.sample, sketch.cells
     arrays: dict[str, NDArray[Any]] = {
         "sample_size": np.array(sample.size),
         "sample_keys": sample.keys,
@@ -47,7 +47,7 @@ def sketch_arrays(survey: Sketch) -> dict[str, NDArray[Any]]:
 
 
 def sketch_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Sketch:
-    """Return the survey that `sketch_arrays` took apart."""
+    """Return the sketch with the given contents, as returned by `sketch_arrays`."""
     sample = Sample(
         int(arrays["sample_size"]),
         arrays["sample_keys"],
