@@ -51,7 +51,8 @@ def interrupted(model, data=BLOBS):
 @pytest.mark.parametrize("cls", [MeanShift, BlurringMeanShift, StochasticMeanShift, DoublyStochasticMeanShift])
 def test_a_run_is_kept_and_then_it_is_raised(cls):
     model = cls(callbacks=[interrupt])
-    assert f"{cls.__name__}: interrupted before the partition was final; what was done is kept" in interrupted(model)
+    message = f"{cls.__name__}: interrupted before the partition was final; the last complete state is kept"
+    assert message in interrupted(model)
     assert model.outcome_ is Outcome.INTERRUPTED
     assert model.labels_.shape == (300,)
     assert model.n_updates_ > 0
@@ -209,7 +210,7 @@ def test_a_signal_leaves_what_modeseek_has_so_far(tmp_path):
 def test_a_signal_that_comes_too_early_leaves_nothing(tmp_path):
     done = signalled(tmp_path, ("proposals by modes", 0), "-o", str(tmp_path / "out.csv"))
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "interrupted before there was anything to keep: nothing was written.\n"
+    assert done.stderr == "interrupted before there was a result: nothing was written.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
@@ -226,7 +227,7 @@ def test_without_a_file_the_result_so_far_is_shown(tmp_path):
     done = signalled(tmp_path, ("confidence", 8))
     assert done.returncode == 130
     assert done.stdout.startswith("5 clusters in 300 rows")
-    assert done.stderr == "interrupted: the result so far is shown; -o would have written it.\n"
+    assert done.stderr == "interrupted: the result so far is shown above; -o FILE writes it.\n"
 
 
 THREADS = """

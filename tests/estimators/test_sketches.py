@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.hints import AdviceWarning
-from modeseek.estimators.streaming import Streaming
+from modeseek.estimators.streaming import StreamingMixin
 from modeseek.sketches import SketchConfig
 
 X, Y = make_blobs(2400, centers=5, cluster_std=0.7, random_state=3)
@@ -44,7 +44,7 @@ def test_near_the_exact_fit(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_batches_give_what_one_array_gives(name, monkeypatch):
-    monkeypatch.setattr(Streaming, "_sketch_config", SketchConfig(layout_rows=500))
+    monkeypatch.setattr(StreamingMixin, "_sketch_config", SketchConfig(layout_rows=500))
     kind = "sample" if name == "modeseek" else "grid"
     whole = model(name, sketch=kind).fit(X)
     for cuts in ([800, 840], np.arange(280, 2400, 280)):
@@ -56,7 +56,7 @@ def test_batches_give_what_one_array_gives(name, monkeypatch):
 
 
 def test_later_batches_in_any_order(monkeypatch):
-    monkeypatch.setattr(Streaming, "_sketch_config", SketchConfig(layout_rows=500))
+    monkeypatch.setattr(StreamingMixin, "_sketch_config", SketchConfig(layout_rows=500))
     first, *rest = np.split(X, [600, 1000, 1800])
     labels = []
     for order in ((0, 1, 2), (2, 0, 1)):
@@ -68,9 +68,8 @@ def test_later_batches_in_any_order(monkeypatch):
 
 
 def test_auto_says_so_and_none_does_not_do_it(monkeypatch):
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_many", 1000)
     # the few distinct rows of a sample that has them all need no cells
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(sample_size=1500))
+    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(max_rows=1000, sample_rows=1500))
     with pytest.warns(AdviceWarning, match=r"runs on a sketch: .* cells for 2,400 rows.*sketch=None") as caught:
         found = model("dsms", **RANGE).fit(X)
     assert caught[0].filename == __file__
@@ -111,7 +110,7 @@ def test_weights_are_copies_and_none_of_weight_0_takes_part():
 @pytest.mark.parametrize("kind", ["grid", "sample"])
 def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
     """Far rows of weight 0 come first: they would set other cells."""
-    monkeypatch.setattr(Streaming, "_sketch_config", SketchConfig(layout_rows=500))
+    monkeypatch.setattr(StreamingMixin, "_sketch_config", SketchConfig(layout_rows=500))
     rows, weights = X[:2000].copy(), np.random.default_rng(0).integers(0, 3, 2000)
     weights[:200] = weights[1200:1500] = 0
     rows[:200] *= 50
@@ -175,13 +174,13 @@ def test_the_parameter_survives_clone_and_pickle():
 def test_mistakes():
     with pytest.raises(ValueError, match="sketch must be one of"):
         model("dsms", sketch="cells").fit(X)
-    with pytest.raises(ValueError, match=r"give batches of rows to partial_fit\(X\) first"):
+    with pytest.raises(ValueError, match=r"pass batches of rows to partial_fit\(X\) first"):
         model("dsms").finalize()
     with pytest.raises(ValueError, match="forget must be in"):
         model("dsms").partial_fit(X, forget=2.0)
     with pytest.raises(ValueError, match="resolution must be"):
         model("dsms", sketch="grid", resolution=0.0).fit(X)
-    with pytest.raises(ValueError, match='take "sample" for ModeSeek'):
+    with pytest.raises(ValueError, match='use sketch="sample"'):
         model("modeseek", sketch="grid").fit(X)
     with pytest.raises(ValueError, match="features"):
         model("dsms").partial_fit(X).partial_fit(X[:, :1])

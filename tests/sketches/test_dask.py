@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -93,8 +94,7 @@ def test_rows_of_any_size_and_empty_parts(in_memory):
     ],
 )
 def test_every_estimator(make, monkeypatch):
-    monkeypatch.setattr(modeseek.ModeSeek, "_many", 1000)
-    monkeypatch.setattr(modeseek.ModeSeek, "_sketch_config", SketchConfig(sample_size=1000))
+    monkeypatch.setattr(modeseek.ModeSeek, "_sketch_config", SketchConfig(max_rows=1000, sample_rows=1000))
     rows = blobs(60_000, seed=3)
     known, found = make().fit(rows), make().fit(da.from_array(rows, chunks=(17_000, 2)))
     np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
@@ -113,7 +113,7 @@ def test_few_rows_are_fitted_as_in_memory(d):
 
 
 def test_many_dimensions_are_sampled(monkeypatch):
-    monkeypatch.setattr(modeseek.DoublyStochasticMeanShift, "_sketch_config", SketchConfig(sample_size=1000))
+    monkeypatch.setattr(modeseek.DoublyStochasticMeanShift, "_sketch_config", SketchConfig(sample_rows=1000))
     rows = blobs(60_000, 9)
     known, found = (
         model(h_min=4.0, h_inf=5.0, h_max=8.0).fit(X) for X in (rows, da.from_array(rows, chunks=(9000, 9)))
@@ -366,10 +366,14 @@ def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):
 
 
 def test_no_scheduler(tmp_path, monkeypatch):
-    monkeypatch.setattr("modeseek.cli.scheduler.PATIENCE", 0.5)
-    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "rows.parquet")
-    away = ["--scheduler", "tcp://127.0.0.1:9"]
-    refused("dask scheduler", "cluster", tmp_path / "rows.parquet", *away)
-    refused("dask scheduler", "paper", "gradient", "--quick", "-o", tmp_path / "paper", *away)
-    refused("leave it out", "cluster", tmp_path / "rows.parquet", *away, "--plot", tmp_path / "p.png")
-    refused("Parquet or CSV", "cluster", tmp_path / "rows.npy", *away)
+    from modeseek.pipeline import PipelineConfig, SchedulerError, cluster_file
+    from modeseek.pipeline.dask import connect
+
+    rows, address = tmp_path / "rows.parquet", "tcp://127.0.0.1:9"
+    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(rows)
+    with pytest.raises(SchedulerError, match="start one with 'dask scheduler'"):
+        cluster_file(rows, model(), scheduler=address, config=PipelineConfig(scheduler_timeout=0.5))
+    monkeypatch.setattr("modeseek.cli.paper.connect", partial(connect, timeout=0.5))
+    refused("dask scheduler", "paper", "gradient", "--quick", "-o", tmp_path / "paper", "--scheduler", address)
+    refused("--plot needs the rows", "cluster", rows, "--scheduler", address, "--plot", tmp_path / "p.png")
+    refused("Parquet or CSV", "cluster", tmp_path / "rows.npy", "--scheduler", address)

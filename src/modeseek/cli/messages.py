@@ -1,9 +1,11 @@
-"""Messages of errors, with the options of the command that help."""
+"""Messages of the command: errors and notes of the library, with the options that address them."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import singledispatch
 
 from modeseek._storage import (
@@ -13,8 +15,40 @@ from modeseek._storage import (
     NoColumnsError,
     TextColumnError,
 )
+from modeseek.cli.commands import UsageError
+from modeseek.pipeline.errors import OptionError, OutputConflict, ResumeMismatch, SchedulerError
+from modeseek.pipeline.options import Note
 
-__all__ = ["message_of"]
+__all__ = ["library_errors", "message_of", "print_note"]
+
+# options whose names differ from those of the library
+OPTIONS = {
+    "rows": "-o",
+    "model": "--save",
+    "label_column": "--name",
+    "n_chains": "--chains",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+}
+
+
+@contextmanager
+def library_errors() -> Iterator[None]:
+    """Turn the errors by which the library refuses its input into `UsageError`."""
+    try:
+        yield
+    except (ValueError, TypeError, ImportError, SchedulerError) as error:
+        raise UsageError(message_of(error)) from error
+
+
+def print_note(note: Note) -> None:
+    """Print a note of the library on standard error."""
+    text = {
+        "columns": f"{note.text} (--columns {shlex.quote(note.column)}).",
+        "ignore": f"{note.text} (--ignore {shlex.quote(note.column)}).",
+        "scale": f"{note.text} (--scale standard).",
+    }.get(note.option, note.text if note.text.endswith(".") else f"{note.text}.")
+    print(f"note: {' '.join(text.split())}", file=sys.stderr)
 
 
 @singledispatch
@@ -46,6 +80,39 @@ def _(error: NameTakenError) -> str:
 @message_of.register
 def _(error: HeaderOnlyError) -> str:
     return f"{error.source} has a header but no rows: give at least one row, or --no-header."
+
+
+@message_of.register
+def _(error: OptionError) -> str:
+    return f"{_option(error.option)} {error.problem}"
+
+
+@message_of.register
+def _(error: OutputConflict) -> str:
+    output = _option(error.output)
+    if error.path == "standard output":
+        return f"{output} - and {_option(error.other)} - both write to standard output: give one of them a file name."
+    other = error.other if " " in error.other else f"the path of {_option(error.other)}"
+    return f"{output} {error.path} is also {other}: choose another path."
+
+
+@message_of.register
+def _(error: ResumeMismatch) -> str:
+    difference = error.difference
+    if error.name not in ("files", "input", "version"):
+        difference = f"{_option(error.name)} was {_value(error.old)} and is now {_value(error.new)}"
+    return (
+        f"'{error.folder}' holds the state of an interrupted run, but {difference}: repeat that command, or add "
+        "--restart to start over."
+    )
+
+
+def _option(name: str) -> str:
+    return OPTIONS.get(name, f"--{name.replace('_', '-')}")
+
+
+def _value(value: object) -> str:
+    return "not given" if value in (None, "None", []) else str(value)
 
 
 def _ignore(columns: Sequence[str]) -> str:

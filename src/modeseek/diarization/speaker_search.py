@@ -20,7 +20,7 @@ from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
 from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, mean_directions, nearest_direction
 from modeseek.estimators import ModeSeek
 from modeseek.meanshift.consensus import memberships
-from modeseek.meanshift.partition import by_weight
+from modeseek.meanshift.partition import rank_by_weight
 
 __all__ = ["SpeakerSearch", "Speakers"]
 
@@ -217,4 +217,4 @@ def _from_linkage(rows: Array, disjoint: IntArray, linkage: LinkagePartition) ->
 
 
 def _by_size(labels: IntArray) -> IntArray:
-    return by_weight(np.unique(labels, return_inverse=True)[1], np.ones(len(labels))).labels
+    return rank_by_weight(np.unique(labels, return_inverse=True)[1], np.ones(len(labels))).labels

@@ -105,11 +105,12 @@ class DaskRows:
             raise TypeError(f"X must be a dask.array or a dask.dataframe; got Dask's {type(X).__name__}.")
         return cls(rows, _chunked_weights(sample_weight, rows), names, spherical)
 
-    def first(self, max_rows: int, config: SketchConfig = DEFAULT) -> FirstRows:
-        """Return all rows if there are at most `max_rows`, or the first ones.
+    def first(self, config: SketchConfig = DEFAULT) -> FirstRows:
+        """Return all rows if there are at most `config.max_rows`, or the first ones.
 
         Only as many chunks are read as necessary. Without a grid, a layout needs no rows, and there are none.
         """
+        max_rows = config.max_rows
         n_layout = config.layout_rows if self.rows.shape[1] <= config.max_dimensions else 0
         n, chunks = max(n_layout, max_rows) if n_layout else 0, self.chunks()
         found: list[FirstRows] = []

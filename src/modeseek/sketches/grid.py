@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["MAX_OFFSET", "Grid", "GridCells"]
+__all__ = ["Grid", "GridCells"]
 
 # units in a side of the finest level
 UNITS = 2.0**12
@@ -21,10 +22,19 @@ UNITS = 2.0**12
 FINEST_LEVELS = 16
 # the first rows get this cell number: numbers stay positive, so that halving them joins cells everywhere
 MAX_OFFSET = 1 << 56
+# the largest limit on cells that a file may declare
+MAX_LIMIT = 1 << 20
 NO_WEIGHTS = np.empty(0)
 EMPTY_SLOT = -1
 
 
+def _check_grid(grid: Grid) -> None:
+    require(grid.offset and all(abs(each) < 32 * MAX_OFFSET for each in grid.offset), "the offsets of a grid")
+    # hash tables have `limit` entries
+    require(1 <= grid.limit <= MAX_LIMIT and abs(grid.exponent) < 1000, "the size of a grid")
+
+
+@storable(_check_grid)
 @dataclass(frozen=True)
 class Grid:
     """The finest grid, and the largest number of cells.
@@ -69,6 +79,14 @@ class Grid:
         return np.array([2.0**-self.exponent, UNITS]), np.array(self.offset)
 
 
+def _check_cells(cells: GridCells) -> None:
+    m, d = cells.keys.shape
+    require(d == len(cells.grid.offset) and m <= cells.grid.limit and 0 <= cells.level < 62, "the cells of a grid")
+    require(cells.keys.dtype == np.int64 and cells.counts.shape == (m,) and cells.sums.shape == (m, d), "cells")
+    require(is_real(cells.sums, 2) and is_real(cells.counts, 1) and (cells.counts > 0).all(), "the weights of cells")
+
+
+@storable(_check_cells)
 @dataclass(frozen=True, eq=False)
 class GridCells:
     """The cells of a grid that contain rows.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.neighbors import nearest
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek.sketches.grid import Grid, GridCells
 from modeseek.sketches.sample import Sample
@@ -21,22 +22,25 @@ class SketchConfig:
 
     Attributes
     ----------
+    max_rows : int
+        Number of rows above which `sketch="auto"` uses a sketch.
     layout_rows : int
         Number of first rows from which the grid is derived.
     max_dimensions : int
         In more dimensions there is no grid, because most cells would have one row.
     max_cells : int
         Largest number of cells.
-    sample_size : int
+    sample_rows : int
         Largest number of sampled rows.
     max_cell_width : float
         If cells are wider than this times the smallest bandwidth, a sample is more accurate.
     """
 
+    max_rows: int = 50_000
     layout_rows: int = 65_536
     max_dimensions: int = 6
     max_cells: int = 200_000
-    sample_size: int = 20_000
+    sample_rows: int = 20_000
     max_cell_width: float = 1 / 4
 
 
@@ -63,7 +67,7 @@ class SketchLayout(NamedTuple):
         """Return the layout for data that start with the rows `first`."""
         d = first.shape[1]
         grid = Grid.of(first[: config.layout_rows], config.max_cells) if d <= config.max_dimensions else None
-        return cls(grid, config.sample_size, d)
+        return cls(grid, config.sample_rows, d)
 
     def empty(self) -> Sketch:
         """Return the sketch of no rows."""
@@ -71,6 +75,14 @@ class SketchLayout(NamedTuple):
         return Sketch(None if self.grid is None else self.grid.empty(), sample)
 
 
+def _check_sketch(sketch: Sketch) -> None:
+    d = sketch.sample.rows.shape[1]
+    require(
+        sketch.cells is None or sketch.cells.keys.shape[1] == d <= DEFAULT.max_dimensions, "the dimensions of a sketch"
+    )
+
+
+@storable(_check_sketch)
 @dataclass(frozen=True, eq=False)
 class Sketch:
     """What a pass over rows keeps of them: grid cells and a sample.
@@ -182,3 +194,14 @@ class SketchPoints:
         if self.resolution is None:
             return f"a random sample of {len(self.points):,} of {self.weight:,.0f} rows"
         return f"{len(self.points):,} cells for {self.weight:,.0f} rows, each h_min / {1 / self.resolution:.0f} wide"
+
+
+def _restore_points(source: GridCells | Sample, resolution: float | None, weight: float) -> SketchPoints:
+    points = source.rows if isinstance(source, Sample) else source.means
+    require(is_real(points, 2), "the points of a sketch")
+    return SketchPoints(source, points, source.counts, resolution, weight)
+
+
+# points and weights are computed from the source
+STORED_PARTS = {"source": GridCells | Sample, "resolution": float | None, "weight": float}
+storable(parts=STORED_PARTS, make=_restore_points)(SketchPoints)
