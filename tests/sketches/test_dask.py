@@ -198,7 +198,7 @@ def test_only_the_first_rows_are_pulled():
     """Of 40 partitions two are read for the plan; the labels of none."""
     read = []
     X = da.from_array(blobs(400_000), chunks=(40_000, 2)).map_blocks(_counted, read, dtype=float)
-    assert len(DaskRows.of(X).first(50_000).rows) <= 2 * 65_536
+    assert len(DaskRows.of(X).first().rows) <= 2 * 65_536
     assert len(read) <= 3 + 1  # one more for what Dask asks of an empty block
 
 
