@@ -19,7 +19,7 @@ import numpy as np
 from seals import mutated, sealed
 
 from modeseek._common.hints import AdviceWarning, CheckpointWarning
-from modeseek._storage import DataError, Table, open_chunks, read_arrays, read_picture, read_table
+from modeseek._storage import DataError, Table, open_chunks, read_arrays, read_image, read_table
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.diarization.rttm import read_turns
 from modeseek.diarization.segment_files import read_windows
@@ -178,7 +178,7 @@ def _segments(path: Path) -> None:
 
 
 def _picture(path: Path) -> None:
-    values = read_picture(path).values
+    values = read_image(path).values
     assert isinstance(values, np.ndarray)
     assert values.size
     assert values.dtype.kind in "biuf"
@@ -199,7 +199,7 @@ def _model(path: Path) -> None:
             assert (labels < max(model.n_clusters_, 1)).all()
         if hasattr(model, "tree_"):
             model.tree_.cut(0.5)
-        if "_survey" in vars(model):
+        if "_stream" in vars(model):
             model.partial_fit(rows)
     # what an estimator says of parameters that it cannot work with
     except (ValueError, TypeError, AttributeError):

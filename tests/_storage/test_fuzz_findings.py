@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from modeseek._storage import (
     open_chunks,
     read_arrays,
     read_container,
-    read_picture,
+    read_image,
     read_table,
     write_container,
     write_table,
@@ -80,7 +81,7 @@ def test_headers_of_npy(header, tmp_path):
     refused(path)
     refused(path, lambda path: open_chunks([path]))
     refused(path, read_arrays)
-    refused(path, read_picture)
+    refused(path, read_image)
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("X.npy", npy(header))
     refused(tmp_path / "a.npz")
@@ -189,10 +190,10 @@ def test_arrays_that_are_no_pictures(tmp_path):
     path, file = tmp_path / "a.npy", io.BytesIO()
     np.savez(file, X=np.ones((2, 2)))
     path.write_bytes(file.getvalue())
-    assert "archive" in refused(path, read_picture)
+    assert "archive" in refused(path, read_image)
     for array in (np.array(["a"]), np.zeros(2, dtype=[("a", "i4")]), np.array([1j]), np.zeros((0, 3))):
         np.save(path, array)
-        assert "no picture" in refused(path, read_picture)
+        assert "not an image" in refused(path, read_image)
 
 
 def test_a_tiff_that_says_it_is_a_terabyte_is_refused_before_it_is_allocated(tmp_path):
@@ -202,7 +203,7 @@ def test_a_tiff_that_says_it_is_a_terabyte_is_refused_before_it_is_allocated(tmp
     with tifffile.TiffFile(path, mode="r+") as file:
         for tag in ("ImageWidth", "ImageLength", "RowsPerStrip"):
             file.pages[0].tags[tag].overwrite(60_000)
-    assert "3,600,000,000 bytes of pixels" in refused(path, read_picture)
+    assert "3,600,000,000 bytes of pixels" in refused(path, read_image)
 
 
 @pytest.mark.parametrize("big", [False, True])
@@ -211,7 +212,7 @@ def test_a_tiff_whose_pages_go_round_is_refused(big, tmp_path):
     tifffile = pytest.importorskip("tifffile")
     path = tmp_path / "a.tif"
     tifffile.imwrite(path, np.zeros((4, 4), np.uint8), bigtiff=big, metadata=None)
-    assert read_picture(path).values.shape == (4, 4)
+    assert read_image(path).values.shape == (4, 4)
     with tifffile.TiffFile(path) as file:
         first = file.pages[0].offset
     data = bytearray(path.read_bytes())
@@ -220,7 +221,7 @@ def test_a_tiff_whose_pages_go_round_is_refused(big, tmp_path):
     end = first + counted + tags * tag
     data[end : end + wide] = first.to_bytes(wide, "little")
     path.write_bytes(data)
-    assert "ring" in refused(path, read_picture)
+    assert "ring" in refused(path, read_image)
 
 
 # each with a valid checksum; the run that continued from it ended in an error, or continued from nonsense
@@ -275,8 +276,9 @@ def test_a_stream_with_a_sketch_beside_waiting_rows_is_refused(tmp_path):
     assert load(path).partial_fit([[2.0]]).finalize().n_clusters_ >= 1
     stored = read_container(path, "model", StoredModel, "Save it again.")
     sketch = SketchLayout.of(np.ones((2, 1))).begin().add(np.ones((2, 1)))
-    write_container(path, "model", stored._replace(state=stored.state._replace(sketch=sketch)))
-    assert "batches that wait beside a sketch" in refused(path, load)
+    stream = replace(stored.state.stream, sketch=sketch)
+    write_container(path, "model", stored._replace(state=stored.state._replace(stream=stream)))
+    assert "pending batches beside a sketch" in refused(path, load)
 
 
 @pytest.mark.parametrize(
@@ -304,7 +306,7 @@ def test_a_picture_that_says_it_is_huge_is_refused_before_it_is_allocated(tmp_pa
     data[18:22] = (1_000_000).to_bytes(4, "little")
     for path in (tmp_path / "a.bmp", tmp_path / "a.png"):
         path.write_bytes(data)
-        assert "bytes of pixels in a file of" in refused(path, read_picture)
+        assert "bytes of pixels in a file of" in refused(path, read_image)
 
 
 def test_pictures_of_other_kinds_are_not_opened(tmp_path):
@@ -312,4 +314,4 @@ def test_pictures_of_other_kinds_are_not_opened(tmp_path):
     pytest.importorskip("PIL.Image")
     path = tmp_path / "a.png"
     path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n")
-    assert "cannot identify image file" in refused(path, read_picture)
+    assert "cannot identify image file" in refused(path, read_image)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.storable import STORABLE, STORED_BY_NAME, require
 
-__all__ = ["NotStorableError", "check_type", "decode", "encode"]
+__all__ = ["NotStorableError"]
 
 ODD_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 Arrays = dict[str, NDArray[Any]]

@@ -25,7 +25,7 @@ from modeseek._storage import (
     format_of,
     open_chunks,
 )
-from modeseek.estimators.streaming import resume_survey, survey_of, told_of
+from modeseek.estimators.streaming import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
@@ -93,7 +93,7 @@ class _ChunkedRun:
         job, estimator = self.job, self.job.estimator
         state = self.store.open() or self._start()
         if state.survey is not None:
-            resume_survey(estimator, state.survey)
+            resume_stream(estimator, state.survey)
         if state.step == STATISTICS:
             state = self._pass(state, self._add_moments, self._columns())
             assert state.moments is not None
@@ -184,14 +184,14 @@ class _ChunkedRun:
         if not self.job.standardize:
             state = self._count(state, chunk.table)
         self.job.estimator.partial_fit(self._scaled(state, chunk, numbers))
-        return replace(state, survey=survey_of(self.job.estimator))
+        return replace(state, survey=stream_sketch(self.job.estimator))
 
     def _label(self, state: ResumeState) -> ResumeState:
         """Label all rows, and write them chunk by chunk."""
         fit, target = self.job.estimator.result_, self.job.outputs.rows
         confidence = b"" if fit.confidence is None else fit.confidence.tobytes()
         model = hashlib.sha256(fit.labels.tobytes() + confidence).hexdigest()
-        survey = survey_of(self.job.estimator)
+        survey = stream_sketch(self.job.estimator)
         start = state.next_pass(LABELS, survey=survey, output=0, counts=RowCounts(), model=model)
         if state.step != LABELS or state.model != model:
             if state.step == LABELS:
@@ -246,4 +246,4 @@ class _ChunkedRun:
             text = f"the picture and the report show a sample of {len(rows):,} of {state.counts.n_rows:,} rows"
             self.notes += self.job.note(Note(text))
         table = Table.from_arrays(self.job.title, self.names, features.values.T)
-        return Shown(table, features, rows, told_of(self.job.estimator, rows))
+        return Shown(table, features, rows, labelled_copy(self.job.estimator, rows))
