@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._common.scaling import Moments, Scaling
+from modeseek._common.scaling import Moments
 from modeseek._common.version import __version__
 from modeseek._storage import STANDARD_STREAM, Chunks, Content, Kept, Place, WorkFolder
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import ResumeMismatch
 from modeseek.pipeline.options import Job, Note
 from modeseek.sketches import Sketch, sketch_arrays, sketch_from_arrays
-
-__all__ = ["LABELS", "SKETCH", "STATISTICS", "ResumeState", "ResumeStore"]
 
 # the passes over the data, in their order
 STATISTICS = "mean and standard deviation"
@@ -54,9 +52,7 @@ class ResumeState:
         Checksum of the numbers that the first pass read, once it has ended.
     moments : Moments or None
         Sums of the pass `STATISTICS`.
-    scaling : Scaling or None
-        Its result.
-    survey : Sketch or None
+    sketch : Sketch or None
         Cells and sample of the pass `SKETCH`.
     output : int
         End of the output, in the units of its writer.
@@ -74,8 +70,7 @@ class ResumeState:
     digest: str = ""
     first_digest: str = ""
     moments: Moments | None = None
-    scaling: Scaling | None = None
-    survey: Sketch | None = None
+    sketch: Sketch | None = None
     output: int = 0
     counts: RowCounts = NO_ROWS
     model: str = ""
@@ -87,15 +82,13 @@ class ResumeState:
 
     def plain(self) -> dict[str, Any]:
         """Return the fields that JSON can hold."""
-        return {name: value for name, value in vars(self).items() if name not in ("moments", "scaling", "survey")}
+        return {name: value for name, value in vars(self).items() if name not in ("moments", "sketch")}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the other fields as arrays."""
-        found = {} if self.survey is None else sketch_arrays(self.survey)
+        found = {} if self.sketch is None else sketch_arrays(self.sketch)
         if self.moments is not None:
             found |= {f"moments_{name}": np.asarray(value) for name, value in self.moments._asdict().items()}
-        if self.scaling is not None:
-            found |= {"shift": self.scaling.shift, "factor": self.scaling.factor}
         return found
 
     @classmethod
@@ -114,8 +107,7 @@ class ResumeState:
                 "counts": RowCounts(n_rows, *map(tuple, columns)),
             },
             moments=moments,
-            scaling=Scaling(arrays["shift"], arrays["factor"]) if "shift" in arrays else None,
-            survey=sketch_from_arrays(arrays) if "weight" in arrays else None,
+            sketch=sketch_from_arrays(arrays) if "weight" in arrays else None,
         )
 
 
@@ -161,7 +153,8 @@ class ResumeStore:
             folder.clear()
             return None
         if kept.asked != self._identity:
-            raise ResumeMismatch(folder.path, *_difference(kept.asked, self._identity))
+            name = next(name for name, value in self._identity.items() if kept.asked.get(name) != value)
+            raise ResumeMismatch(folder.path, name, kept.asked.get(name), self._identity[name])
         state = ResumeState.load(kept)
         self._job.note(Note(f"an earlier run is resumed at {state.done / 1e6:,.1f} MB of the pass '{state.step}'"))
         return state
@@ -172,8 +165,8 @@ class ResumeStore:
 
     def save(self, state: ResumeState) -> None:
         """Replace the saved state."""
-        if self._folder is None or (state.step == SKETCH and state.survey is None):
-            # without a survey the pass has read too little to be worth saving
+        if self._folder is None or (state.step == SKETCH and state.sketch is None):
+            # without a sketch the pass has read too little to be worth saving
             return
         start = time.perf_counter()
         # the arrays do not change during the last pass
@@ -199,37 +192,16 @@ class ResumeStore:
 
 def _identity(job: Job, chunks: Chunks) -> dict[str, Any]:
     """Return everything that the rows of the output depend on, as JSON would read it back."""
-    options = {
+    parameters = job.estimator.get_params(deep=False)
+    identity = {
+        "version": __version__,
+        "chunk_bytes": job.config.chunk_bytes,
+        "files": [[os.path.realpath(reader.file.path or ""), *reader.stamp] for reader in chunks.readers],
         "estimator": type(job.estimator).__name__,
-        **{name: repr(value) for name, value in _parameters(job.estimator).items()},
-        **{name: value for name, value in asdict(job.data).items() if name != "scale"},
+        **{name: repr(value) for name, value in parameters.items() if name not in FREE_PARAMETERS},
+        **asdict(job.data),
         "scale": job.standardize,
         "label_column": job.outputs.label_column,
         "guard_formulas": job.outputs.guard_formulas,
     }
-    files = zip(job.files, chunks.readers, strict=True)
-    identity = {
-        "version": __version__,
-        "chunk_bytes": job.config.chunk_bytes,
-        "options": options,
-        "files": [[os.path.realpath(file), *reader.stamp] for file, reader in files],
-    }
     return dict(json.loads(json.dumps(identity)))
-
-
-def _parameters(estimator: Any) -> dict[str, Any]:
-    return {name: each for name, each in estimator.get_params(deep=False).items() if name not in FREE_PARAMETERS}
-
-
-def _difference(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, Any, Any]:
-    """Return the name of the first difference, and the two values."""
-    if old.get("files") != new["files"]:
-        before = {path: stamp for path, *stamp in old.get("files", [])}
-        for path, *stamp in new["files"]:
-            if path in before and before[path] != stamp:
-                return "input", path, path
-        return "files", None, None
-    for name, value in new["options"].items():
-        if (then := old.get("options", {}).get(name)) != value:
-            return name, then, value
-    return "version", old.get("version"), new["version"]
