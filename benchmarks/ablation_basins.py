@@ -13,9 +13,9 @@ from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Problem, doubly_stochastic, stochastic
+from modeseek.meanshift.components import components
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.meanshift.partition import components
 from modeseek.selection import Candidate, KnnGraph, SelectionConfig
 from modeseek.selection.modes import PointTree, point_tree
 from modeseek.selection.progress import SelectionProgress

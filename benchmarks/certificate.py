@@ -23,7 +23,7 @@ from contestants import DATA, blobs
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import ORDERS, Shrinking
 from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, make_problem, run, stochastic
-from modeseek.meanshift.partition import components
+from modeseek.meanshift.components import components
 
 LIMIT = 2_000
 THRESHOLD = 1e-6

@@ -27,9 +27,9 @@ from sklearn.datasets import make_blobs
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.chains import Problem, Stopping, algorithms, mean_shift, run
+from modeseek.meanshift.components import components
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import PROFILES
-from modeseek.meanshift.partition import components
 
 MOST = 20_000
 TOL = {"flat": 1e-3, "biweight": 1e-4, "quadweight": 1e-4}

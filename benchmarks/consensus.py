@@ -112,7 +112,7 @@ def details(y: np.ndarray, known: np.ndarray, model: Any) -> dict[str, float]:
     """Return what else is known of our own consensus: clumps, doubtful rows, and linkage in rounds."""
     chains, labels, sure = model.chain_labels_, model.labels_[known], model.confidence_[known] >= SURE
     clumps = len(find_fragments(chains, np.ones(chains.shape[1])).weights)
-    rounds = consensus(chains, square=max(1, clumps // 3)).labels
+    rounds = consensus(chains, max_fragments=max(1, clumps // 3)).labels
     return {
         "clumps": clumps,
         "doubtful": float(np.mean(~sure)),

@@ -12,4 +12,4 @@ from modeseek.plots import animate
 
 X, _ = paper_mixture(60, random_state=1)
 model = DoublyStochasticMeanShift(0.4, 1.8, 0.9, record=["snapshots"], random_state=0).fit(X)
-film = animate(model, seconds=3, title="Doubly stochastic mean shift")
+animation = animate(model, seconds=3, title="Doubly stochastic mean shift")

@@ -25,6 +25,7 @@ from modeseek._storage import (
     UnknownColumnError,
     atomic_path,
     check_target,
+    parse_table,
     read_table,
     write_json,
     write_table,
@@ -590,3 +591,17 @@ def test_half_written_tables_leave_nothing(tmp_path):
     with pytest.raises(ValueError, match="length"):
         write_table(table, tmp_path / "b.csv", {"cluster": [0]})  # one value too few
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.npy", "f.npy", "a.npz"])
+def test_tables_are_read_from_bytes_as_from_files(tmp_path, name):
+    X = np.arange(6.0).reshape(3, 2)
+    if name.endswith("npy"):
+        np.save(tmp_path / name, np.asfortranarray(X) if name[0] == "f" else X)
+    elif name == "a.npz":
+        np.savez(tmp_path / name, X=X)
+    else:
+        write_table(Table.from_arrays("data", ["x0", "x1"], X.T), tmp_path / name, {})
+    table = parse_table(name, (tmp_path / name).read_bytes())
+    assert_array_equal(table.features().values, X)
+    assert table.columns == read_table(tmp_path / name).columns

@@ -289,7 +289,7 @@ def test_interruption_keeps_what_was_done():
         raise KeyboardInterrupt
 
     model = DoublyStochasticMeanShift(random_state=0, callbacks=[stop])
-    with pytest.raises(KeyboardInterrupt, match="what was done is kept"):
+    with pytest.raises(KeyboardInterrupt, match="the last complete state is kept"):
         model.fit(X)
     assert model.outcome_ is Outcome.INTERRUPTED
     assert len(model.labels_) == len(X)

@@ -51,7 +51,8 @@ def interrupted(model, data=BLOBS):
 @pytest.mark.parametrize("cls", [MeanShift, BlurringMeanShift, StochasticMeanShift, DoublyStochasticMeanShift])
 def test_a_run_is_kept_and_then_it_is_raised(cls):
     model = cls(callbacks=[interrupt])
-    assert f"{cls.__name__}: interrupted before the partition was final; what was done is kept" in interrupted(model)
+    message = f"{cls.__name__}: interrupted before the partition was final; the last complete state is kept"
+    assert message in interrupted(model)
     assert model.outcome_ is Outcome.INTERRUPTED
     assert model.labels_.shape == (300,)
     assert model.n_updates_ > 0

@@ -15,8 +15,7 @@ def data():
 def test_larger_bandwidths_give_fewer_clusters(data):
     settings = RunSettings(BMS)
     scan = BandwidthScan(data, settings, 0.3, 3.0, 6, data.dataset.group_labels("label"))
-    scan.start()
-    scan.wait()
+    wait_until(lambda: scan.ended)
     assert not scan.failure
     assert len(scan.rows) == 6
     assert scan.rows[0].clusters == 1
@@ -28,11 +27,9 @@ def test_larger_bandwidths_give_fewer_clusters(data):
 
 def test_a_scan_can_be_cancelled(data):
     scan = BandwidthScan(data, RunSettings(DSMS), None, None, 1000)
-    scan.start()
     wait_until(lambda: scan.rows)
     scan.cancel()
-    scan.wait()
-    assert scan.ended
+    wait_until(lambda: scan.ended)
     assert 0 < len(scan.rows) < 1000
 
 

@@ -17,7 +17,8 @@ def test_rows_with_cluster_and_confidence():
     dataset = from_bytes("things.csv", b'cluster,x,y\nold,0,0\n"a, b",0.1,0\nold,5,5\n')
     data = PreparedData.select(dataset, ["x", "y"], standardize=False)
     settings = RunSettings(DSMS, {"h_min": 1.0, "h_inf": 1.0, "h_max": 1.0, "n_chains": 3})
-    rows = list(csv.DictReader(io.StringIO(export_labels(data, finished(data, settings).result).decode())))
+    run = finished(data, settings)
+    rows = list(csv.DictReader(io.StringIO(export_labels(run, run.result).decode())))
     assert [row["cluster"] for row in rows] == ["old", "a, b", "old"]
     assert [row["cluster_2"] for row in rows] == ["0", "0", "1"]
     assert [float(row["confidence"]) for row in rows] == [1.0, 1.0, 1.0]
@@ -49,8 +50,8 @@ def test_code_for_an_example_gives_the_labels(name):
 def test_figures(suffix, begins):
     dataset = from_bytes("<b>$x$.csv", b"$a$,<i>b</i>\n0,0\n0.1,0\n5,5\n")
     data = PreparedData.select(dataset, dataset.default_columns, standardize=True)
-    settings = RunSettings(SMS, {"bandwidth": 1.0})
-    content = export_figure(data, settings, finished(data, settings).result, suffix)
+    run = finished(data, RunSettings(SMS, {"bandwidth": 1.0}))
+    content = export_figure(run, run.result, suffix=suffix)
     assert content.startswith(begins)
     assert b"<i>b" not in content
 

@@ -26,7 +26,7 @@ def test_a_thread_is_paused_at_first_and_can_step_and_play(data):
     wait_until(lambda: thread.frame.sweeps == 2)
     assert not thread.ended
     thread.play()
-    assert thread.wait()
+    wait_until(lambda: thread.ended)
     assert thread.run.result.labels.tolist() == settings.make_estimator().fit_predict(data.X).tolist()
 
 
@@ -46,5 +46,5 @@ def test_an_error_on_the_thread_is_kept_as_a_message():
     dataset = from_bytes("zero.csv", b"x,y\n0,0\n1,2\n2,1\n")
     data = PreparedData.select(dataset, dataset.default_columns, standardize=False)
     thread = start(data, RunSettings(SMS, {"metric": "cosine"}))
-    assert thread.wait()
+    wait_until(lambda: thread.ended)
     assert "row 0 of X is all zeros" in thread.failure

@@ -43,7 +43,8 @@ from modeseek.meanshift.chains import (
 )
 from modeseek.meanshift.engines import CUDA, ENGINES, choose
 from modeseek.meanshift.engines.cuda import engine as cuda_engine
-from modeseek.meanshift.ensemble import make_chains, run_chains, run_tasks_on_gpu
+from modeseek.meanshift.ensemble import make_chains, run_chains
+from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, custom_profile
 from modeseek.paper.runner import Plan, run_plan
 from modeseek.paper.sparse import Sparse

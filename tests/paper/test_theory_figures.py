@@ -11,8 +11,8 @@ from scipy.stats import binomtest, t, ttest_1samp
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking, Walk
 from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem, partition, run
+from modeseek.meanshift.components import components
 from modeseek.meanshift.objective import gradient, max_norm, objective
-from modeseek.meanshift.partition import components
 from modeseek.meanshift.theory import theorem2
 from modeseek.paper.absorption import Absorption
 from modeseek.paper.certificate import CertificateTimes

@@ -33,7 +33,7 @@ def users_folder(path):
 def users_folder_with_our_names(path):
     users_folder(path)
     (path / "lock").write_text("")
-    (path / "state.json").write_text("{}")
+    (path / "state.modeseek").write_text("{}")
 
 
 def users_file(path):
@@ -123,10 +123,10 @@ def test_a_refused_run_leaves_the_folder_of_the_other(points, tmp_path):
     """The run that was refused removed the folder in which the other was at work."""
     other = WorkFolder(tmp_path / "o.csv")
     other.open()
-    other.save({}, {"n": 1}, None)
+    other.save({"n": 1})
     with pytest.raises(DataError, match="another run"):
         cluster(points, tmp_path / "o.csv")
-    assert other.load().state == {"n": 1}
+    assert other.load(dict[str, int]) == {"n": 1}
     other.remove()
     assert names(tmp_path) == ["points.csv"]
 
@@ -144,7 +144,7 @@ ENTERED = """
             assert "another run" in str(error), error
             continue
         os.close(os.open(f"{target}.inside", os.O_CREAT | os.O_EXCL))
-        folder.save({}, {}, None)
+        folder.save({})
         os.unlink(f"{target}.inside")
         entries += 1
         # the last entry of all removes the folder

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._common.unique_rows import sorted_unique_rows
 
@@ -17,6 +18,14 @@ MIN_EXTENT_SINGLE = 1e-12
 MAX_EXTENT_SINGLE = 1e15
 
 
+def _check_points(points: Points) -> None:
+    n, d = points.values.shape
+    require(n and d and is_real(points.values, 2), "the values of points")
+    require(points.weights.shape == (n,) and points.offset.shape == (d,) and is_real(points.offset, 1), "points")
+    require(is_within(points.weights, np.finfo(float).tiny, np.inf) and is_within(points.inverse, -1, n), "points")
+
+
+@storable(_check_points)
 class Points(NamedTuple):
     """Data in canonical form: centred, sorted, with each distinct row once.
 

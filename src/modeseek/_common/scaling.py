@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array
 
 # rows are summed in blocks of this size, counted from the first row, so that chunk sizes do not change the rounding
@@ -14,6 +15,12 @@ SUMMED_ROWS = 1 << 13
 DOMINANT_SHARE = 0.999
 
 
+def _check_scaling(scaling: Scaling) -> None:
+    require(is_real(scaling.shift, 1) and is_real(scaling.factor, 1), "the scaling")
+    require(scaling.shift.shape == scaling.factor.shape and (scaling.factor > 0).all(), "the scaling")
+
+
+@storable(_check_scaling)
 class Scaling(NamedTuple):
     """The map x -> (x - shift) / factor, feature by feature.
 
@@ -52,6 +59,7 @@ class Scaling(NamedTuple):
         return X * self.factor + self.shift
 
 
+@storable()
 class Moments(NamedTuple):
     """Mean, standard deviation and range of rows that arrive in chunks; chunk sizes do not change a single bit.
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.storable import require, storable
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# arrays of floats and of integers; NumPy's stubs seldom infer the exact type
-Array: TypeAlias = NDArray[Any]
-IntArray: TypeAlias = NDArray[Any]
+# arrays of floats and of integers; the names are the types of numbers that files may hold
+Array: TypeAlias = Annotated[NDArray[Any], "float64", "float32", "int64", "uint64"]
+IntArray: TypeAlias = Annotated[NDArray[Any], "int64", "int32"]
 
 
 class Stage(NamedTuple):
@@ -50,6 +52,11 @@ class Stage(NamedTuple):
 Watcher: TypeAlias = Callable[[Stage], None]
 
 
+def _check_geometry(geometry: Geometry) -> None:
+    require(geometry.metric in ("euclidean", "cosine"), "the metric")
+
+
+@storable(_check_geometry)
 class Geometry(NamedTuple):
     """The space that contains the points.
 

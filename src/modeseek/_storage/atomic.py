@@ -21,7 +21,7 @@ from typing import Any
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError, WriteError
 
-__all__ = ["atomic_path", "check_target", "create", "put_in_place", "remove_parts", "temporary_folder", "write_json"]
+__all__ = ["atomic_path", "check_target", "remove_parts", "temporary_folder", "write_json"]
 
 # what is being written, to be removed if SIGTERM comes
 PARTS: set[Path] = set()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.progress import show_progress
 from modeseek._common.version import __version__
-from modeseek._storage import LABEL_SUFFIXES, atomic_path, read_picture, write_json, write_picture
+from modeseek._storage import LABEL_SUFFIXES, atomic_path, read_image, write_image, write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import STANDARD_STREAM, SegmentOptions
@@ -41,7 +41,7 @@ def run(options: SegmentOptions) -> None:
     with library_errors():
         require_scikit_image()
         check_targets(targets, [options.picture])
-    values, remark = read_picture(options.picture)
+    values, remark = read_image(options.picture)
     if remark:
         print_note(Note(remark))
     axis = _channel_axis(options, values)
@@ -51,7 +51,7 @@ def run(options: SegmentOptions) -> None:
     labels = _labels(options, values, axis)
     seconds = time.perf_counter() - start
     if options.overlay is not None:
-        write_picture(options.overlay, overlay(values, labels, channel_axis=axis))
+        write_image(options.overlay, overlay(values, labels, channel_axis=axis))
     regions = _measure(labels, values, axis)
     if options.json is not None:
         write_json(options.json, _record(options, labels, regions, seconds))
@@ -82,7 +82,7 @@ def _labels(options: SegmentOptions, values: NDArray, axis: int | None) -> NDArr
     if options.output is None or Path(options.output).suffix.lower() != ".npy":
         labels = _segment(options, values, axis, None)
         if options.output is not None:
-            write_picture(options.output, labels)
+            write_image(options.output, labels)
         return labels
     # as a memory map, so that neither pixels nor labels have to fit into memory
     shape = values.shape if axis is None else tuple(int(n) for n in np.delete(values.shape, axis))

@@ -8,6 +8,7 @@ from modeseek.estimators.stochastic import StochasticMeanShift
 from modeseek.estimators.sweep import BandwidthSweep, Plateau, sweep_bandwidths
 
 __all__ = [
+    "ESTIMATORS",
     "BandwidthSweep",
     "BlurringMeanShift",
     "DoublyStochasticMeanShift",
@@ -17,3 +18,9 @@ __all__ = [
     "StochasticMeanShift",
     "sweep_bandwidths",
 ]
+
+# estimators that model files can hold, by name
+ESTIMATORS = {
+    each.__name__: each
+    for each in (ModeSeek, DoublyStochasticMeanShift, StochasticMeanShift, BlurringMeanShift, MeanShift)
+}

@@ -19,7 +19,7 @@ from modeseek._common.validation import check_integer, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
-from modeseek.meanshift.ensemble import run_tasks_on_gpu
+from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
 
 __all__ = ["BandwidthSweep", "Plateau", "sweep_bandwidths"]
 

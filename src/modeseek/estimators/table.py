@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.result import FitResult
 
@@ -21,6 +22,7 @@ __all__ = ["DOUBTFUL", "ClusterTable", "RowCounts"]
 DOUBTFUL = 0.75
 
 
+@storable()
 class RowCounts(NamedTuple):
     """Rows by cluster, counted chunk by chunk.
 

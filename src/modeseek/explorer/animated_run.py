@@ -17,7 +17,7 @@ from modeseek.explorer.clump_colors import ClumpColors
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_history import RunHistory, relative_objective
 from modeseek.explorer.run_settings import RunSettings
-from modeseek.meanshift.partition import components
+from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState
 
 __all__ = ["AnimatedRun", "Frame"]
@@ -102,14 +102,11 @@ class AnimatedRun:
         shown = len(data.shown)
         self._clump_colors = ClumpColors(shown)
         self.frame = Frame(self.start, self._clump_colors.update(np.arange(shown)), shown)
-        if self._fit is not None:
-            self._begin(self._fit)
-
-    def _begin(self, fit: StepwiseFit) -> None:
-        self._part, self._whole = self.data.config.first_part, False
+        self._part, self._whole = data.config.first_part, False
         self._sweep_shift, self._count_due = 0.0, 0.0
-        self._show(fit, fit.sweeps.state, 0.0, np.nan)
-        self._record(fit)
+        if self._fit is not None:
+            self._show(self._fit, self._fit.sweeps.state, 0.0, np.nan)
+            self._record(self._fit)
 
     def advance(self, *, whole: bool = False) -> None:
         """Compute the next frame, or the rest of a whole sweep; do nothing after the end."""

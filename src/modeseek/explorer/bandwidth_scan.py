@@ -39,7 +39,7 @@ class ScanRow(NamedTuple):
 
 
 class BandwidthScan:
-    """Fits an estimator at each bandwidth of a grid, the largest first.
+    """Fits an estimator at each bandwidth of a grid, the largest first, on a thread that starts at once.
 
     Parameters
     ----------
@@ -88,19 +88,11 @@ class BandwidthScan:
         self.base: Range | None = None
         self.failure, self.ended = "", False
         self._ends, self._count, self._cancelled = (low, high), count, False
-        self._thread = threading.Thread(target=self._work, daemon=True, name="modeseek-scan")
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        threading.Thread(target=self._work, daemon=True, name="modeseek-scan").start()
 
     def cancel(self) -> None:
         """Stop after the current sweep; the results so far are kept."""
         self._cancelled = True
-
-    def wait(self) -> None:
-        """Wait for the end."""
-        self._thread.join()
 
     @property
     def sampled(self) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from modeseek._common.scaling import Scaling
 from modeseek._storage import read_bytes, write_table
 from modeseek.estimators.result import FitResult
+from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.plots import save_clusters
@@ -26,19 +27,20 @@ def file_stem(data: PreparedData) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name.replace("'", "")).strip("-") or "data"
 
 
-def export_labels(data: PreparedData, result: FitResult) -> bytes:
+def export_labels(run: AnimatedRun, result: FitResult) -> bytes:
     """Return the table as CSV, with the columns cluster and, if known, confidence."""
-    table = data.dataset.table
+    table = run.data.dataset.table
     extra: dict[str, Any] = {_unused_name("cluster", table.columns): result.labels}
     if result.confidence is not None:
         extra[_unused_name("confidence", table.columns)] = result.confidence
     return _written("labels.csv", lambda path: write_table(table, path, extra))
 
 
-def export_figure(data: PreparedData, settings: RunSettings, result: FitResult, suffix: str) -> bytes:
+def export_figure(run: AnimatedRun, result: FitResult, *, suffix: str) -> bytes:
     """Return a figure of the clusters, in the format of `suffix`."""
-    X, centers = data.X, np.asarray(result.centers, dtype=np.float64)
-    if settings.metric == "cosine":
+    data, centers = run.data, np.asarray(result.centers, dtype=np.float64)
+    X = data.X
+    if run.settings.metric == "cosine":
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
     elif X.shape[1] <= 2:  # the axes are named after columns, so they have the units of the columns
         X, centers = data.raw, Scaling.fit(data.raw, standardize=data.standardize).undo(centers)

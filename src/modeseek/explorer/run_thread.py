@@ -85,13 +85,6 @@ class RunThread:
             self._closed = True
             self._changed.notify_all()
 
-    def wait(self, seconds: float = 60.0) -> bool:
-        """Wait until the run has ended, and return whether it has."""
-        limit = time.monotonic() + seconds
-        while not self.ended and time.monotonic() < limit:
-            time.sleep(0.005)
-        return self.ended
-
     def _command(self, *, playing: bool, steps: int = 0) -> None:
         with self._changed:
             self._playing = playing

@@ -11,9 +11,10 @@ from modeseek._common.neighbors import nearest
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import sorted_unique_rows
+from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
 from modeseek.meanshift.kernels.profiles import FLAT, Profile
-from modeseek.meanshift.partition import Partition, components, diameter_of, gap_of, merge_modes, partition_of
+from modeseek.meanshift.partition import Partition, merge_modes, partition_of
 
 __all__ = ["Seeds", "bin_seeds", "moved_to_points", "partition_by_modes"]
 

@@ -17,9 +17,9 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_state, check_tau, check_weights
 from modeseek.meanshift.bandwidth import Constant, Walk, uniforms
 from modeseek.meanshift.chains import Chain
+from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.kernels.profiles import Profile, get_profile
 from modeseek.meanshift.objective import block_gradient, gradient, max_norm, mean_shift_vector, objective, shift_vector
-from modeseek.meanshift.partition import components, diameter_of, gap_of
 from modeseek.meanshift.types import BandwidthPolicy, ChainState
 
 __all__ = [

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
-from modeseek.meanshift.partition import components, diameter_of, gap_of
+from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.paper.certificate_pictures import draw_differences, draw_times
 from modeseek.paper.course import POLICIES, paper_chain, paper_policy
 from modeseek.paper.drawing import NAMES

@@ -11,7 +11,8 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
-from modeseek.meanshift.ensemble import dask_client, run_tasks_on_gpu
+from modeseek.meanshift.ensemble import dask_client
+from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.journal import Journal
 from modeseek.paper.lines import ignore_advice

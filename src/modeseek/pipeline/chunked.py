@@ -25,7 +25,7 @@ from modeseek._storage import (
     format_of,
     open_chunks,
 )
-from modeseek.estimators.streaming import resume_survey, survey_of, told_of
+from modeseek.estimators.streaming import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
@@ -94,7 +94,7 @@ class _ChunkedRun:
         moments = Moments.empty(d) if job.standardize else None
         state = self.store.open() or ResumeState(STATISTICS if moments else SKETCH, moments=moments)
         if state.sketch is not None:
-            resume_survey(job.estimator, state.sketch)
+            resume_stream(job.estimator, state.sketch)
         columns = None if self.needs_contents else self.names
         if state.step == STATISTICS:
             state = self._pass(state, self._add_moments, columns).next_pass(SKETCH)
@@ -165,14 +165,14 @@ class _ChunkedRun:
         scaled = self.scaling.apply(numbers)
         check_directions(self.job, chunk.table, scaled)
         self.job.estimator.partial_fit(scaled)
-        return replace(state, sketch=survey_of(self.job.estimator))
+        return replace(state, sketch=stream_sketch(self.job.estimator))
 
     def _label(self, state: ResumeState) -> ResumeState:
         """Label all rows, and write them chunk by chunk."""
         fit, target = self.job.estimator.result_, self.job.outputs.rows
         confidence = b"" if fit.confidence is None else fit.confidence.tobytes()
         model = hashlib.sha256(fit.labels.tobytes() + confidence).hexdigest()
-        sketch = survey_of(self.job.estimator)
+        sketch = stream_sketch(self.job.estimator)
         start = state.next_pass(LABELS, sketch=sketch, output=0, counts=RowCounts(), model=model)
         if state.model != model:
             if state.model:
@@ -216,4 +216,4 @@ class _ChunkedRun:
             text = f"the picture and the report show a sample of {len(rows):,} of {state.counts.n_rows:,} rows"
             self.notes += self.job.note(Note(text))
         table = Table.from_arrays(self.job.title, self.names, features.values.T)
-        return Shown(table, features, rows, told_of(self.job.estimator, rows))
+        return Shown(table, features, rows, labelled_copy(self.job.estimator, rows))

@@ -7,18 +7,16 @@ import os
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from modeseek._common.scaling import Moments
+from modeseek._common.storable import storable
 from modeseek._common.version import __version__
-from modeseek._storage import STANDARD_STREAM, Chunks, Content, Kept, Place, WorkFolder
+from modeseek._storage import STANDARD_STREAM, Chunks, Content, Place, WorkFolder
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import ResumeMismatch
 from modeseek.pipeline.options import Job, Note
-from modeseek.sketches import Sketch, sketch_arrays, sketch_from_arrays
+from modeseek.sketches import Sketch
 
 # the passes over the data, in their order
 STATISTICS = "mean and standard deviation"
@@ -30,6 +28,7 @@ START = Place()
 NO_ROWS = RowCounts()
 
 
+@storable()
 @dataclass(frozen=True, eq=False)
 class ResumeState:
     """Progress of the passes, at the end of a chunk.
@@ -80,35 +79,13 @@ class ResumeState:
         first = self.first_digest or self.digest
         return replace(self, step=step, place=START, done=0, digest="", first_digest=first, **changes)
 
-    def plain(self) -> dict[str, Any]:
-        """Return the fields that JSON can hold."""
-        return {name: value for name, value in vars(self).items() if name not in ("moments", "sketch")}
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the other fields as arrays."""
-        found = {} if self.sketch is None else sketch_arrays(self.sketch)
-        if self.moments is not None:
-            found |= {f"moments_{name}": np.asarray(value) for name, value in self.moments._asdict().items()}
-        return found
+@storable()
+class SavedRun(NamedTuple):
+    """What the folder holds: everything that the output depends on, and the progress."""
 
-    @classmethod
-    def load(cls, kept: Kept) -> ResumeState:
-        """Return the state that `plain` and `arrays` took apart."""
-        plain, arrays = kept.state, kept.arrays
-        n_rows, *columns = plain["counts"]
-        moments = None
-        if "moments_n" in arrays:
-            moments = Moments(int(arrays["moments_n"]), *(arrays[f"moments_{name}"] for name in Moments._fields[1:]))
-        return cls(
-            **plain
-            | {
-                "place": Place(*plain["place"]),
-                "contents": tuple(map(Content, plain["contents"])),
-                "counts": RowCounts(n_rows, *map(tuple, columns)),
-            },
-            moments=moments,
-            sketch=sketch_from_arrays(arrays) if "weight" in arrays else None,
-        )
+    identity: dict[str, Any]
+    state: ResumeState
 
 
 class ResumeStore:
@@ -126,7 +103,7 @@ class ResumeStore:
         named = job.outputs.rows not in (None, STANDARD_STREAM)
         self._folder = WorkFolder(str(job.outputs.rows)) if named else None
         self._job, self._identity = job, _identity(job, chunks)
-        self._due, self._arrays_saved = 0.0, False
+        self._due = 0.0
 
     @property
     def path(self) -> Path | None:
@@ -145,17 +122,17 @@ class ResumeStore:
         if folder is None:
             return None
         folder.open()
-        existed = folder.kept
-        kept = folder.load() if self._job.resume else None
-        if kept is None:
+        existed = folder.has_state
+        saved: SavedRun | None = folder.load(SavedRun) if self._job.resume else None
+        if saved is None:
             if existed and self._job.resume:
                 self._job.note(Note(f"'{folder.path}' is damaged or of another version, so that the run starts over"))
             folder.clear()
             return None
-        if kept.asked != self._identity:
-            name = next(name for name, value in self._identity.items() if kept.asked.get(name) != value)
-            raise ResumeMismatch(folder.path, name, kept.asked.get(name), self._identity[name])
-        state = ResumeState.load(kept)
+        if saved.identity != self._identity:
+            name = next(name for name, value in self._identity.items() if saved.identity.get(name) != value)
+            raise ResumeMismatch(folder.path, name, saved.identity.get(name), self._identity[name])
+        state = saved.state
         self._job.note(Note(f"an earlier run is resumed at {state.done / 1e6:,.1f} MB of the pass '{state.step}'"))
         return state
 
@@ -169,9 +146,7 @@ class ResumeStore:
             # without a sketch the pass has read too little to be worth saving
             return
         start = time.perf_counter()
-        # the arrays do not change during the last pass
-        same, self._arrays_saved = self._arrays_saved and state.step == LABELS, state.step == LABELS
-        self._folder.save(self._identity, state.plain(), None if same else state.arrays())
+        self._folder.save(SavedRun(self._identity, state))
         now, config = time.perf_counter(), self._job.config
         self._due = now + max(config.save_interval, config.save_cost_ratio * (now - start))
 
@@ -184,9 +159,9 @@ class ResumeStore:
         """Unlock the folder, and remove it if it holds no state."""
         if self._folder is None:
             return
-        if self._folder.kept:
+        if self._folder.has_state:
             self._folder.close()
-        elif self._folder.mine:
+        elif self._folder.is_open:
             self._folder.remove()
 
 

@@ -217,4 +217,4 @@ def _draw_matrix(ax: Axes, compared: _Comparison, names: tuple[str, str]) -> Non
     for i, j in np.argwhere(compared.matched & (counts > 0)).tolist():
         ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=0.9))
     ax.spines[:].set_color("#D0D0D0")
-    add_colorbar(ax, image, f"share of each {names[0]} cluster")
+    add_colorbar(ax, image, f'share of the cluster in "{names[0]}"')

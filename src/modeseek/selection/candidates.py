@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from modeseek._common.resources import check_memory
+from modeseek._common.storable import storable
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.consensus import Vote, cluster_stability, counterparts
 
@@ -18,6 +19,7 @@ Setting: TypeAlias = tuple[float, float]
 Partitions: TypeAlias = dict[Setting, IntArray]
 
 
+@storable()
 class Candidate(NamedTuple):
     """A partition that a proposer proposed.
 

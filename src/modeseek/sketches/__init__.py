@@ -1,6 +1,5 @@
 """Many rows: weighted points that stand for them, made in one pass, in parts and in any order."""
 
-from modeseek.sketches.arrays import sketch_arrays, sketch_from_arrays
 from modeseek.sketches.blocks import Labeler
 from modeseek.sketches.dask_input import DaskError, DaskRows, dask_errors, is_dask, joblib_on_dask
 from modeseek.sketches.grid import Grid, GridCells
@@ -21,6 +20,4 @@ __all__ = [
     "dask_errors",
     "is_dask",
     "joblib_on_dask",
-    "sketch_arrays",
-    "sketch_from_arrays",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
 
 __all__ = ["Grid", "GridCells"]
@@ -23,10 +24,19 @@ FINEST = 16
 # joining cells in pairs
 FAR = 1 << 56
 NO_WEIGHTS = np.empty(0)
+# the largest limit on cells that a file may declare
+MOST_CELLS = 1 << 20
 # a free slot
 EMPTY = -1
 
 
+def _check_grid(grid: Grid) -> None:
+    require(grid.offset and all(abs(each) < 32 * FAR for each in grid.offset), "the offsets of a grid")
+    # tables get `limit` entries
+    require(1 <= grid.limit <= MOST_CELLS and abs(grid.exponent) < 1000, "the size of a grid")
+
+
+@storable(_check_grid)
 @dataclass(frozen=True)
 class Grid:
     """The finest grid, and how many cells there may be.
@@ -73,6 +83,14 @@ class Grid:
         return np.array([2.0**-self.exponent, UNITS])
 
 
+def _check_cells(cells: GridCells) -> None:
+    m, d = cells.keys.shape
+    require(d == len(cells.grid.offset) and m <= cells.grid.limit and 0 <= cells.level < 62, "the cells of a grid")
+    require(cells.keys.dtype == np.int64 and cells.counts.shape == (m,) and cells.sums.shape == (m, d), "cells")
+    require(is_real(cells.sums, 2) and is_real(cells.counts, 1) and (cells.counts > 0).all(), "the weights of cells")
+
+
+@storable(_check_cells)
 @dataclass(frozen=True, eq=False)
 class GridCells:
     """A summary: which cells hold rows, and what they hold.

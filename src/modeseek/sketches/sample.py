@@ -11,12 +11,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modeseek._common.neighbors import nearest
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import hash_rows
 
 __all__ = ["Sample"]
 
 
+def _check_sample(sample: Sample) -> None:
+    m = len(sample.rows)
+    require(m <= sample.size and sample.keys.shape == sample.counts.shape == (m,), "a sample")
+    require(is_real(sample.rows, 2) and is_real(sample.counts, 1) and sample.keys.dtype == np.uint64, "a sample")
+    require((sample.counts > 0).all() and np.isfinite(sample.weight), "the weights of a sample")
+
+
+@storable(_check_sample)
 @dataclass(frozen=True, eq=False)
 class Sample:
     """A summary: some of the rows.

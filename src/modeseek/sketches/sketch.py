@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.neighbors import nearest
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek.sketches.grid import Grid, GridCells
 from modeseek.sketches.sample import Sample
@@ -51,6 +52,12 @@ class SketchLayout(NamedTuple):
         return Sketch(None if self.grid is None else self.grid.empty(), Sample.empty(self.rows, self.dimensions))
 
 
+def _check_sketch(sketch: Sketch) -> None:
+    d = sketch.sample.rows.shape[1]
+    require(sketch.cells is None or sketch.cells.keys.shape[1] == d <= MOST_DIMENSIONS, "the dimensions of a sketch")
+
+
+@storable(_check_sketch)
 @dataclass(frozen=True, eq=False)
 class Sketch:
     """What a pass over rows has counted; whole numbers, so that no order changes anything.
@@ -152,3 +159,14 @@ class SketchPoints:
         if self.resolution is None:
             return f"{len(self.points):,} of {self.weight:,.0f} rows, drawn by a hash"
         return f"{len(self.points):,} cells for {self.weight:,.0f} rows, each h_min / {1 / self.resolution:.0f} wide"
+
+
+def _restore_points(source: GridCells | Sample, resolution: float | None, weight: float) -> SketchPoints:
+    points = source.rows if isinstance(source, Sample) else source.means
+    require(is_real(points, 2), "the points of a sketch")
+    return SketchPoints(source, points, source.counts, resolution, weight)
+
+
+# points and weights are computed from the source
+STORED_PARTS = {"source": GridCells | Sample, "resolution": float | None, "weight": float}
+storable(parts=STORED_PARTS, make=_restore_points)(SketchPoints)

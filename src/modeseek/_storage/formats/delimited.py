@@ -19,9 +19,8 @@ import numpy as np
 from modeseek._common.types import IntArray
 from modeseek._storage.cells import is_missing, is_number, to_array
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions
+from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
 from modeseek._storage.formats.dialect import WHITESPACE, Dialect, QuoteError, find_dialect, rows_of
-from modeseek._storage.formats.registry import register_format
 from modeseek._storage.table import Table
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -16,8 +16,6 @@ from modeseek._storage.cells import is_missing, is_number
 from modeseek._storage.errors import DataError, HeaderOnlyError
 from modeseek._storage.formats.base import Position
 
-__all__ = ["WHITESPACE", "Dialect", "find_dialect", "rows_of"]
-
 WHITESPACE = " "
 # in order of preference if two fit equally well
 DELIMITERS = ("\t", ";", ",", "|", WHITESPACE)

@@ -22,12 +22,10 @@ from modeseek._storage.formats.base import (
     Reader,
     ReadOptions,
     numbers_of,
+    register_format,
 )
 from modeseek._storage.formats.npy import DAMAGED, Header, array_columns, check_matrix, read_header
-from modeseek._storage.formats.registry import register_format
 from modeseek._storage.table import Table
-
-__all__ = ["Archive", "Npz", "open_archive"]
 
 
 class Archive:

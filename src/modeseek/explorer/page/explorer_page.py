@@ -10,13 +10,13 @@ import panel as pn
 from modeseek._common.types import IntArray
 from modeseek.explorer.dataset import Dataset, from_bytes
 from modeseek.explorer.examples import EXAMPLES, load_example
+from modeseek.explorer.page import style
 from modeseek.explorer.page.export_tab import ExportTab
 from modeseek.explorer.page.forms import DataForm, checkbox
 from modeseek.explorer.page.line_figures import LineFigure
 from modeseek.explorer.page.messages import KnownGroups, comparison, data_summary, error, note
 from modeseek.explorer.page.run_panel import RunPanel
 from modeseek.explorer.page.scan_tab import ScanTab
-from modeseek.explorer.page.style import LIGHT, SCREEN_READER_LABEL, read_asset, side_by_side
 from modeseek.explorer.page.theme_switch import ThemeSwitch
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import ALGORITHMS, RunSettings
@@ -64,9 +64,9 @@ class ExplorerPage:
             RunPanel(number, self._mark_changed, algorithm) for number, algorithm in enumerate(list(ALGORITHMS)[:2])
         ]
         self.lines = [
-            LineFigure("Bandwidths drawn, with their range", "h", LIGHT, dots=True),
-            LineFigure("Objective, relative to its maximum", "L_h / max", LIGHT),
-            LineFigure("Clumps", "clumps", LIGHT, log=True),
+            LineFigure("Bandwidths drawn, with their range", "h", style.LIGHT, dots=True),
+            LineFigure("Objective, relative to its maximum", "L_h / max", style.LIGHT),
+            LineFigure("Clumps", "clumps", style.LIGHT, log=True),
         ]
         self.scan = ScanTab(self._scan_input, self._use_bandwidth, self._later)
         self.export = ExportTab()
@@ -89,12 +89,7 @@ class ExplorerPage:
         ):
             button.on_click(lambda event, action=action: self._later(action))
         self.pace = pn.widgets.Select(
-            label="speed",
-            options=PACES,
-            value=4.0,
-            width=170,
-            margin=3,
-            stylesheets=[SCREEN_READER_LABEL],
+            label="speed", options=PACES, value=4.0, width=170, margin=3, stylesheets=[style.SCREEN_READER_LABEL]
         )
         self.tab = pn.widgets.RadioButtonGroup(
             options=["Animation", "Bandwidth scan", "Export"], value="Animation", width=330, margin=3
@@ -107,23 +102,22 @@ class ExplorerPage:
         self.theme.param.watch(lambda event: self._later(self._set_colors), "dark")
 
     def _make_layouts(self) -> None:
-        self.message = pn.pane.HTML("", sizing_mode="stretch_width", margin=(2, 3))
-        self.table = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 4))
-        self._scatters = pn.Column(stylesheets=side_by_side("21rem"), sizing_mode="stretch_width")
-        figures = pn.Column(
-            *(pn.pane.Bokeh(each.plot, sizing_mode="stretch_width", margin=0) for each in self.lines),
-            stylesheets=side_by_side("15rem"),
-            sizing_mode="stretch_width",
+        self.message = style.html_pane()
+        self.table = style.html_pane(margin=(6, 4))
+        self._scatters = style.column(stylesheets=style.side_by_side("21rem"))
+        figures = style.column(
+            *(style.figure_pane(each.plot) for each in self.lines), stylesheets=style.side_by_side("15rem")
         )
         # a grid cannot be hidden, so the column around it is
-        self.line_row = pn.Column(figures, sizing_mode="stretch_width", visible=False)
-        self.animation = pn.Column(self._scatters, self.table, self.line_row, sizing_mode="stretch_width")
+        row = style.column(*figures, stylesheets=style.side_by_side("15rem"))
+        self.line_row = style.column(row, visible=False)
+        self.animation = style.column(self._scatters, self.table, self.line_row)
 
     def template(self) -> pn.Template:
         """Return the page as a template to serve."""
-        page = pn.Template(read_asset("page.html"))
+        page = pn.Template(style.read_asset("page.html"))
         page.add_variable("app_favicon", "data:,")  # the icon of Bokeh is not served below the token
-        page.add_variable("page_css", read_asset("page.css"))
+        page.add_variable("page_css", style.read_asset("page.css"))
         page.add_panel("theme", self.theme)
         page.add_panel("data", self.data_form.layout)
         page.add_panel("settings", pn.Column(self.panels[0].form.layout, self.compare, self.panels[1].form.layout))
@@ -132,9 +126,8 @@ class ExplorerPage:
             align_items="center",
             sizing_mode="stretch_width",
         )
-        page.add_panel("controls", pn.Column(bar, self.message, sizing_mode="stretch_width"))
-        tabs = pn.Column(self.animation, self.scan.layout, self.export.layout, sizing_mode="stretch_width")
-        page.add_panel("main", tabs)
+        page.add_panel("controls", style.column(bar, self.message))
+        page.add_panel("main", style.column(self.animation, self.scan.layout, self.export.layout))
         return page
 
     def open(self) -> None:
@@ -224,7 +217,6 @@ class ExplorerPage:
 
     def _mark_changed(self) -> None:
         self._settings_changed = True
-        self._label_run_button()
 
     def _set_pace(self) -> None:
         for thread in self._threads:
@@ -253,13 +245,11 @@ class ExplorerPage:
             self._start_if_needed()
             for thread in self._threads:
                 thread.play()
-        self._label_run_button()
 
     def _step(self) -> None:
         self._start_if_needed()
         for thread in self._threads:
             thread.step()
-        self._label_run_button()
 
     def _reset(self) -> None:
         projector = self.data.projector(self.data.canonical("euclidean"))

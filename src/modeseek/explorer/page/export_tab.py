@@ -4,42 +4,28 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
+from functools import partial
 from html import escape
 
 import panel as pn
 
+from modeseek.estimators.result import FitResult
 from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.export import export_figure, export_labels, file_stem, python_code
 from modeseek.explorer.page.messages import status
+from modeseek.explorer.page.style import column, html_pane
 
 __all__ = ["ExportTab"]
 
 NO_RESULT = status("No run has ended yet: press Run first.")
 
 
-def _labels(run: AnimatedRun) -> bytes:
-    assert run.result is not None
-    return export_labels(run.data, run.result)
-
-
-def _figure(suffix: str) -> Callable[[AnimatedRun], bytes]:
-    def export(run: AnimatedRun) -> bytes:
-        assert run.result is not None
-        return export_figure(run.data, run.settings, run.result, suffix)
-
-    return export
-
-
-def _code(run: AnimatedRun) -> bytes:
-    return (python_code(run.data, run.settings) + "\n").encode()
-
-
 # by label: the end of the file name, and the function that makes the file
-EXPORTS = {
-    "Labels (CSV)": ("-clusters.csv", _labels),
-    "Figure (PNG)": ("-clusters.png", _figure(".png")),
-    "Figure (SVG)": ("-clusters.svg", _figure(".svg")),
-    "Python code": (".py", _code),
+EXPORTS: dict[str, tuple[str, Callable[[AnimatedRun, FitResult], bytes]]] = {
+    "Labels (CSV)": ("-clusters.csv", export_labels),
+    "Figure (PNG)": ("-clusters.png", partial(export_figure, suffix=".png")),
+    "Figure (SVG)": ("-clusters.svg", partial(export_figure, suffix=".svg")),
+    "Python code": (".py", lambda run, _: f"{python_code(run.data, run.settings)}\n".encode()),
 }
 
 
@@ -50,17 +36,17 @@ class ExportTab:
         self._runs: dict[str, AnimatedRun] = {}
         self.run_select = pn.widgets.Select(label="run", options=[], width=100, margin=3)
         self.run_select.param.watch(lambda event: self._show(), "value")
-        self._buttons = [self._button(label, export) for label, (_, export) in EXPORTS.items()]
-        self._summary = pn.pane.HTML(NO_RESULT, sizing_mode="stretch_width", margin=(4, 3))
-        self._code = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 3))
-        self._downloads = pn.Column(
-            self.run_select, pn.FlexBox(*self._buttons), self._code, sizing_mode="stretch_width", visible=False
-        )
-        self.layout = pn.Column(self._summary, self._downloads, sizing_mode="stretch_width", visible=False)
+        self._buttons = [self._button(label) for label in EXPORTS]
+        self._summary = html_pane(NO_RESULT, margin=(4, 3))
+        self._code = html_pane(margin=(4, 3))
+        self._downloads = column(self.run_select, pn.FlexBox(*self._buttons), self._code, visible=False)
+        self.layout = column(self._summary, self._downloads, visible=False)
 
-    def _button(self, label: str, export: Callable[[AnimatedRun], bytes]) -> pn.widgets.FileDownload:
+    def _button(self, label: str) -> pn.widgets.FileDownload:
         def content() -> io.BytesIO:
-            return io.BytesIO(export(self._runs[self.run_select.value]))
+            run = self._runs[self.run_select.value]
+            assert run.result is not None
+            return io.BytesIO(EXPORTS[label][1](run, run.result))
 
         return pn.widgets.FileDownload(callback=content, label=label, width=190, margin=4)
 

@@ -9,7 +9,7 @@ import panel as pn
 
 from modeseek.explorer.dataset import Dataset
 from modeseek.explorer.examples import EXAMPLES
-from modeseek.explorer.page.style import side_by_side
+from modeseek.explorer.page.style import column, html_pane, side_by_side
 from modeseek.explorer.run_settings import ALGORITHMS, BANDWIDTHS, FIELDS, RunSettings, read_settings
 
 __all__ = ["DataForm", "SettingsForm", "checkbox"]
@@ -35,7 +35,7 @@ class SettingsForm:
 
     def __init__(self, name: str, changed: Callable[[], None], algorithm: str):
         self.name = name
-        self.heading = pn.pane.HTML(f"<h3>Run {name}</h3>", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
+        self.heading = html_pane(f"<h3>Run {name}</h3>", margin=(6, 0, 0, 0))
         self.algorithm = pn.widgets.Select(
             label="algorithm", options=list(ALGORITHMS), value=algorithm, **WIDGET_OPTIONS
         )
@@ -50,8 +50,8 @@ class SettingsForm:
         for widget in (self.algorithm, *self._widgets.values()):
             widget.param.watch(lambda event: changed(), "value")
         self.algorithm.param.watch(lambda event: self._show_fields(), "value")
-        grid = pn.Column(*self._widgets.values(), stylesheets=side_by_side("8rem"), sizing_mode="stretch_width")
-        self.layout = pn.Column(self.heading, self.algorithm, grid, sizing_mode="stretch_width")
+        grid = column(*self._widgets.values(), stylesheets=side_by_side("8rem"))
+        self.layout = column(self.heading, self.algorithm, grid)
         self._show_fields()
 
     def _show_fields(self) -> None:
@@ -115,13 +115,13 @@ class DataForm:
         self.groups = pn.widgets.Select(
             label="known groups, for comparison", options=[NONE], value=NONE, **WIDGET_OPTIONS
         )
-        self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4))
+        self.summary = html_pane(margin=(0, 4))
         self.file.param.watch(lambda event: uploaded(self.file.filename or "file", event.new), "value")
         self._watch(self.example, lambda: None if self.example.value == NONE else example_chosen(self.example.value))
         self._watch(self.columns, columns_changed)
         self._watch(self.standardize, columns_changed)
         self._watch(self.groups, groups_changed)
-        self.layout = pn.Column(
+        self.layout = column(
             self.example,
             self.file,
             self.summary,
@@ -129,7 +129,6 @@ class DataForm:
             pn.Column(self.columns, sizing_mode="stretch_width", styles={"max-height": "12rem", "overflow-y": "auto"}),
             self.standardize,
             self.groups,
-            sizing_mode="stretch_width",
         )
 
     def _watch(self, widget: Any, changed: Callable[[], None]) -> None:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from bokeh.models import (
-    BoxAnnotation,
-    ColumnDataSource,
-    FixedTicker,
-    HoverTool,
-    NumeralTickFormatter,
-    Scatter,
-    TapTool,
-)
+from bokeh.models import BoxAnnotation, ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter, Scatter, TapTool
 from bokeh.plotting import figure
 
 from modeseek.explorer.bandwidth_scan import ScanRow
 from modeseek.explorer.page.style import DASH, FigureColors
 
 __all__ = ["LineFigure", "ScanFigure", "style_figure"]
+
+WITHOUT_TOOLS: dict[str, Any] = {"sizing_mode": "stretch_width", "tools": "", "toolbar_location": None}
 
 
 def style_figure(plot: figure, colors: FigureColors) -> None:
@@ -49,14 +44,8 @@ class LineFigure:
     """A small figure over sweeps, with one line for each of two runs."""
 
     def __init__(self, title: str, y_label: str, colors: FigureColors, *, dots: bool = False, log: bool = False):
-        self.plot = figure(
-            height=210,
-            sizing_mode="stretch_width",
-            tools="",
-            toolbar_location=None,
-            title=title,
-            y_axis_type="log" if log else "linear",
-        )
+        axis_type = "log" if log else "linear"
+        self.plot = figure(height=210, title=title, y_axis_type=axis_type, **WITHOUT_TOOLS)
         self.plot.xaxis[0].axis_label, self.plot.yaxis[0].axis_label = "sweeps", y_label
         self._sources = [ColumnDataSource({"x": [], "y": []}) for _ in range(2)]
         if dots:
@@ -98,14 +87,7 @@ class ScanFigure:
     """Number of clusters against bandwidth; points can be clicked."""
 
     def __init__(self, colors: FigureColors):
-        self.plot = figure(
-            height=340,
-            sizing_mode="stretch_width",
-            tools="",
-            toolbar_location=None,
-            x_axis_type="log",
-            y_axis_type="log",
-        )
+        self.plot = figure(height=340, x_axis_type="log", y_axis_type="log", **WITHOUT_TOOLS)
         self.plot.xaxis[0].axis_label, self.plot.yaxis[0].axis_label = "bandwidth", "clusters"
         _set_log_ticks(self.plot, 0, -4, 7)
         _set_log_ticks(self.plot, 1, 0, 7)

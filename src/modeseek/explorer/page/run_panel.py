@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import panel as pn
 
 from modeseek._common.types import Array
 from modeseek.explorer.animated_run import AnimatedRun
@@ -13,7 +12,7 @@ from modeseek.explorer.page.forms import SettingsForm
 from modeseek.explorer.page.line_figures import LineFigure
 from modeseek.explorer.page.messages import KnownGroups, run_status
 from modeseek.explorer.page.scatter_figure import ScatterFigure
-from modeseek.explorer.page.style import LIGHT
+from modeseek.explorer.page.style import LIGHT, column, figure_pane, html_pane
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.explorer.run_thread import RunThread
@@ -43,12 +42,8 @@ class RunPanel:
         self.name, self._number = "AB"[number], number
         self.form = SettingsForm(self.name, changed, algorithm)
         self.scatter = ScatterFigure(LIGHT)
-        self._status = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4))
-        self.layout = pn.Column(
-            pn.pane.Bokeh(self.scatter.plot, sizing_mode="stretch_width", margin=0),
-            self._status,
-            sizing_mode="stretch_width",
-        )
+        self._status = html_pane(margin=(0, 4))
+        self.layout = column(figure_pane(self.scatter.plot), self._status)
         self.thread: RunThread | None = None
         self._forget()
 

@@ -10,7 +10,7 @@ from modeseek._common.types import IntArray
 from modeseek.explorer.bandwidth_scan import BandwidthScan, ScanRow
 from modeseek.explorer.page.line_figures import ScanFigure
 from modeseek.explorer.page.messages import error, status
-from modeseek.explorer.page.style import LIGHT
+from modeseek.explorer.page.style import LIGHT, column, figure_pane, html_pane
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import FIELDS, RunSettings
 from modeseek.selection.bandwidths import Range
@@ -50,17 +50,16 @@ class ScanTab:
         self.count = pn.widgets.Select(label="number", options=[8, 16, 24, 48], value=16, width=100, margin=3)
         self.button = pn.widgets.Button(label="Start scan", color="primary", width=130, margin=3, align="end")
         self.button.on_click(lambda event: later(self._press))
-        self.progress = pn.pane.HTML("", sizing_mode="stretch_width", margin=(2, 3))
+        self.progress = html_pane()
         self.choice = pn.widgets.Select(label="bandwidth", options={}, width=300, margin=3)
         self.use_button = pn.widgets.Button(label="Use in run A", width=130, margin=3, align="end", disabled=True)
         self.use_button.on_click(lambda event: later(lambda: self._use(self.choice.value)))
-        self.layout = pn.Column(
+        self.layout = column(
             pn.pane.HTML(f'<p class="faint">{HINT}</p>', margin=(0, 3)),
             pn.FlexBox(self.low, self.high, self.count, self.button, align_items="end"),
             self.progress,
-            pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0),
+            figure_pane(self.figure.plot),
             pn.FlexBox(self.choice, self.use_button, align_items="end"),
-            sizing_mode="stretch_width",
             visible=False,
         )
 
@@ -86,7 +85,6 @@ class ScanTab:
         self._shown = (-1, False)
         single = "bandwidth" in settings.fields
         self.figure.plot.xaxis[0].axis_label = "bandwidth" if single else "h_max (h_min and h_inf in proportion)"
-        self._scan.start()
         self.button.label = "Cancel"
 
     def update(self) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["ASSETS", "DARK", "DASH", "LIGHT", "SCREEN_READER_LABEL", "FigureColors", "read_asset", "side_by_side"]
+import panel as pn
+
+__all__ = ["ASSETS", "DARK", "DASH", "LIGHT", "SCREEN_READER_LABEL", "FigureColors"]
+__all__ += ["column", "figure_pane", "html_pane", "read_asset", "side_by_side"]
 
 # shown instead of a number that does not exist
 DASH = "\N{EN DASH}"
@@ -17,6 +20,21 @@ SCREEN_READER_LABEL = "label { position: absolute; clip-path: inset(50%); height
 def read_asset(name: str) -> str:
     """Return the text of a file in the folder `assets`."""
     return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def column(*parts: Any, **options: Any) -> Any:
+    """Return a column that fills the width."""
+    return pn.Column(*parts, sizing_mode="stretch_width", **options)
+
+
+def html_pane(text: str = "", margin: Any = (2, 3)) -> Any:
+    """Return a pane with HTML that fills the width."""
+    return pn.pane.HTML(text, sizing_mode="stretch_width", margin=margin)
+
+
+def figure_pane(plot: Any) -> Any:
+    """Return a pane with a Bokeh figure that fills the width."""
+    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
 
 
 def side_by_side(width: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number
 from modeseek.meanshift.bandwidth import formulas
@@ -30,6 +31,7 @@ class Nu(Protocol):
         """Whether the sum of nu_k^2 diverges; None if unknown."""
 
 
+@storable()
 @dataclass(frozen=True)
 class LogLog:
     """The paper's nu_k = 1 / log10(10 + log10 k): 1.0 at k = 1, still 0.81 at k = 10^7.
@@ -50,6 +52,7 @@ class LogLog:
         return float(self(np.array(float(k))))
 
 
+@storable()
 @dataclass(frozen=True)
 class Power:
     """nu_k = k^-a with a > 0. The sum of its squares diverges if and only if a <= 1/2.

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_number, check_range
 from modeseek.meanshift.bandwidth import formulas
@@ -18,6 +19,7 @@ from modeseek.meanshift.bandwidth.nu import LogLog, Nu, NuSpec, Power, get_nu
 from modeseek.meanshift.types import BandwidthPolicy
 
 
+@storable()
 @dataclass(frozen=True)
 class Constant:
     """The same bandwidth for all updates, as in SMS.
@@ -89,6 +91,7 @@ class Absorption(NamedTuple):
     message: str
 
 
+@storable()
 @dataclass(frozen=True)
 class Walk(_RangePolicy):
     """Algorithm 1b of the paper: h_{k+1} = h_k / sqrt(alpha) with alpha ~ U(1 - delta, 1 + delta).
@@ -146,6 +149,7 @@ class Walk(_RangePolicy):
         )
 
 
+@storable()
 @dataclass(frozen=True)
 class Shrinking(_RangePolicy):
     """h_{k+1} ~ U[h_inf - nu_k (h_inf - h_min), h_inf + nu_k (h_max - h_inf)]: a range that shrinks to h_inf.
@@ -162,6 +166,7 @@ class Shrinking(_RangePolicy):
         return formulas.shrinking_upper(self.nu.sup(k + 1), self.h_0, self.h_max)
 
 
+@storable()
 @dataclass(frozen=True)
 class Uniform(_RangePolicy):
     """h_{k+1} ~ U[h_min, h_max], independent and identically distributed."""
@@ -175,6 +180,7 @@ class Uniform(_RangePolicy):
         return self.h_max
 
 
+@storable()
 @dataclass(frozen=True)
 class Anchored(_RangePolicy):
     """h_{k+1} = h_inf / sqrt(alpha) with alpha ~ U(1 - delta, 1 + delta): one step of `Walk`, always from h_inf.

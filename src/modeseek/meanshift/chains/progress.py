@@ -11,7 +11,7 @@ from modeseek._common.progress.words import count, plural
 from modeseek._common.types import Array, Stage, Watcher
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.stopping import Stopping
-from modeseek.meanshift.partition import components
+from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState, SweepInfo
 
 # seconds between two reports; in between a callback returns at once

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from modeseek._common.storable import stored_by_name
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
 from modeseek.meanshift.kernels import formulas
@@ -67,6 +68,8 @@ FLAT = Profile("flat", formulas.flat_k, formulas.flat_weight, convex=True, smoot
 GAUSSIAN = Profile("gaussian", formulas.gaussian_k, formulas.gaussian_weight, convex=False, smooth=False, code=4)
 
 PROFILES = {profile.name: profile for profile in (BIWEIGHT, TRIWEIGHT, QUADWEIGHT, FLAT, GAUSSIAN)}
+
+stored_by_name(Profile, PROFILES)
 
 
 def get_profile(profile: str | Profile) -> Profile:

@@ -18,9 +18,9 @@ from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, uniforms
 from modeseek.meanshift.chains import Problem
+from modeseek.meanshift.components import components
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.meanshift.partition import components
 from modeseek.metrics import rand_agreement
 from modeseek.selection.bandwidths.ranges import Range
 from modeseek.selection.config import RangeConfig

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from modeseek._common.storable import is_within, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_weights
 from modeseek.selection.modes.point_tree import PointTree, cut, level_for, peaks, point_tree
@@ -236,3 +237,21 @@ def _first_larger(key: Array, beyond: IntArray) -> IntArray:
             other = parent[other]
         parent[mode] = other
     return np.array(parent, dtype=np.intp)
+
+
+def _restore_tree(point_tree: PointTree, weights: Array, inverse: IntArray, **more: Any) -> MergeTree:
+    n = len(point_tree.heights)
+    require(weights.shape == (n,) and is_within(weights, np.finfo(float).tiny, np.inf), "the weights of a tree")
+    require(inverse.ndim == 1 and is_within(inverse, 0, n), "the rows of a tree")
+    return merge_tree(point_tree, weights=weights, inverse=inverse, **more)
+
+
+# model files hold these parts; the table of modes is computed from them
+STORED_PARTS = {
+    "point_tree": PointTree,
+    "weights": Array,
+    "inverse": IntArray,
+    "level": float | None,
+    "n_neighbors": int | None,
+}
+storable(parts=STORED_PARTS, make=_restore_tree)(MergeTree)

@@ -13,12 +13,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, check_number
 
 __all__ = ["PointTree", "cut", "level_for", "peaks", "point_tree"]
 
 
+def _check_tree(tree: PointTree) -> None:
+    n = len(tree.heights)
+    require(n and all(each.shape == (n,) for each in tree) and is_real(tree.heights, 1), "the tree")
+    top = tree.prominence == np.inf
+    require((tree.prominence >= 0).all() and ((tree.saddle == -np.inf) == top).all(), "the prominence in a tree")
+    require(is_within(tree.target, 0, n), "the targets in a tree")
+    # compiled code follows targets until it reaches a top, which is its own target
+    ends = tree.target
+    for _ in range(n.bit_length()):
+        ends = ends[ends]
+    require((top[ends] & (tree.target[ends] == ends)).all(), "the targets in a tree")
+
+
+@storable(_check_tree)
 class PointTree(NamedTuple):
     """The saddle at which the component of each point met one with a higher peak.
 
