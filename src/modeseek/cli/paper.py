@@ -21,8 +21,6 @@ from modeseek.paper.job_list import JobFailed
 from modeseek.paper.paper import choose, run_paper
 from modeseek.pipeline.dask import connect
 
-__all__ = ["run"]
-
 
 def run(options: PaperOptions) -> None:
     """Run the experiments and print where their results are."""

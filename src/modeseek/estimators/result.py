@@ -60,9 +60,14 @@ class FitSettings:
         return {name: h for name, h in found.items() if h is not None}
 
     @property
-    def smallest_bandwidth(self) -> float | None:
-        """`h_min`, or the single bandwidth; None for algorithms without a bandwidth."""
-        return self.bandwidth if self.h_min is None else self.h_min
+    def smallest_bandwidth(self) -> float:
+        """`h_min`, or the single bandwidth."""
+        return min(self.bandwidths.values())
+
+    @property
+    def largest_bandwidth(self) -> float:
+        """`h_max`, or the single bandwidth."""
+        return max(self.bandwidths.values())
 
 
 @dataclass(frozen=True, eq=False)
