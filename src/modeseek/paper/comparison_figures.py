@@ -27,9 +27,9 @@ __all__ = [
     "band_of",
     "draw_panels",
     "dsms_curves",
-    "outcome_table",
     "fixed_curves",
     "mean_table",
+    "outcome_table",
     "sweep_curves",
     "user_curves",
 ]
