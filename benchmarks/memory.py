@@ -42,8 +42,6 @@ def model_of(name: str, n: int) -> Any:
 
 
 def measure(job: dict[str, Any]) -> dict[str, Any]:
-    from modeseek.estimators.memory import fit_memory
-
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
     n, d = job["rows"], job["features"]
@@ -53,7 +51,7 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     model.fit(X)
     taken = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-    return {"taken": taken / 1e6, "estimated": fit_memory(model, n, d) / 1e6}
+    return {"taken": taken / 1e6, "estimated": model._memory(n, d, X.itemsize) / 1e6}
 
 
 def main() -> None:

@@ -199,7 +199,7 @@ def _model(path: Path) -> None:
             assert (labels < max(model.n_clusters_, 1)).all()
         if hasattr(model, "tree_"):
             model.tree_.cut(0.5)
-        if "_survey" in vars(model):
+        if "_stream" in vars(model):
             model.partial_fit(rows)
     # what an estimator says of parameters that it cannot work with
     except (ValueError, TypeError, AttributeError):

@@ -22,7 +22,7 @@ def small_sketches(monkeypatch):
     """Make sketches of few rows, so that a small file gives one that does not hold all rows."""
     for module in (streaming, sketch):
         monkeypatch.setattr(module, "LAYOUT_ROWS", 500)
-    monkeypatch.setattr(streaming.Streaming, "_sample_rows", 300)
+    monkeypatch.setattr(streaming.StreamingMixin, "_sketch_config", streaming.SketchConfig(sample_rows=300))
 
 
 @pytest.fixture

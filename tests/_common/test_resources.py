@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common import resources
 from modeseek._common.distances import pairs_within
 from modeseek._common.resources import (
@@ -23,21 +22,12 @@ from modeseek._common.resources import (
     limit_memory,
     limit_time,
 )
-from modeseek.estimators.memory import fit_memory
 from modeseek.meanshift.bandwidth import Walk
 from modeseek.meanshift.chains import Stopping, make_problem, run, stochastic
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.theory import submartingale
 
 RNG = np.random.default_rng(0)
-FITS = {
-    "D": DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0, max_updates=3000),
-    "D4": DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0, max_updates=3000, n_chains=4, record="snapshots"),
-    "S": StochasticMeanShift(1.0, random_state=0, max_updates=3000, local_scale=True),
-    "B": BlurringMeanShift(1.0, max_updates=3000),
-    "M": MeanShift(1.0, max_iter=2),
-    "K": ModeSeek(random_state=0),
-}
 
 
 def rows(n: int, d: int, dtype: type = np.float64) -> np.ndarray:
@@ -107,56 +97,6 @@ def test_a_limit_on_memory_is_positive_or_infinite():
         check_memory(1e18, "it", "Do something else.")
     with pytest.raises(ValueError, match="n_bytes"), limit_memory(0):
         pass
-
-
-# -- fits -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", FITS)
-@pytest.mark.parametrize("d", [2, 20])
-def test_estimates_are_no_less_than_what_a_fit_takes(name, d):
-    X, model = rows(600, d), FITS[name]
-    model.fit(X)  # compiles
-    tracemalloc.start()
-    try:
-        model.fit(X)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    estimate = fit_memory(model, *X.shape)
-    assert peak <= estimate + 2e6  # pieces that do not grow with n
-    assert estimate <= 20 * peak
-
-
-@pytest.mark.parametrize("name", FITS)
-def test_too_much_is_refused_with_the_figure_and_the_alternative(name):
-    model, X = FITS[name], rows(400, 3)
-    fresh = type(model)(**model.get_params())
-    with (
-        limit_memory(1e5),
-        pytest.raises(NotEnoughMemory, match=r"400 rows in 3 dimensions needs about .* but 0\.1 MB") as e,
-    ):
-        fresh.fit(X)
-    assert "sketch=" in str(e.value)
-    assert "float32" in str(e.value)
-    assert "Dask" in str(e.value)
-    assert not hasattr(fresh, "labels_")
-    with limit_memory(1e5), pytest.raises(NotEnoughMemory) as e:
-        fresh.fit(X.astype(np.float32))
-    assert "float32" not in str(e.value)
-
-
-def test_a_sketch_needs_less_memory(monkeypatch):
-    """A fit of a million rows is refused; a fit of their sketch is not."""
-    model = StochasticMeanShift(1.0, random_state=0, sketch="grid")
-    n = 10**6
-    with limit_memory(1e9), pytest.raises(NotEnoughMemory, match="1,000,000 rows"):
-        StochasticMeanShift(1.0, sketch=None)._fit_data(np.empty((n, 2)), np.ones(n), None, None)
-    with limit_memory(4e8):
-        model.fit(rows(3000, 2))
-    with limit_memory(1e7), pytest.raises(NotEnoughMemory, match="partial_fit"):
-        model.fit(rows(3000, 2))
 
 
 def test_the_command_says_so(tmp_path):

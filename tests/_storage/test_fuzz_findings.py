@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -275,8 +276,9 @@ def test_a_stream_with_a_sketch_beside_waiting_rows_is_refused(tmp_path):
     assert load(path).partial_fit([[2.0]]).finalize().n_clusters_ >= 1
     stored = read_container(path, "model", StoredModel, "Save it again.")
     sketch = SketchLayout.of(np.ones((2, 1))).begin().add(np.ones((2, 1)))
-    write_container(path, "model", stored._replace(state=stored.state._replace(sketch=sketch)))
-    assert "batches that wait beside a sketch" in refused(path, load)
+    stream = replace(stored.state.stream, sketch=sketch)
+    write_container(path, "model", stored._replace(state=stored.state._replace(stream=stream)))
+    assert "pending batches beside a sketch" in refused(path, load)
 
 
 @pytest.mark.parametrize(

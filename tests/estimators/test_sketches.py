@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.hints import AdviceWarning
+from modeseek.estimators.streaming import SketchConfig
 from modeseek.sketches import sketch as rooms
 
 X, Y = make_blobs(2400, centers=5, cluster_std=0.7, random_state=3)
@@ -69,9 +70,8 @@ def test_later_batches_in_any_order(monkeypatch):
 
 
 def test_auto_says_so_and_none_does_not_do_it(monkeypatch):
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_many", 1000)
     # the few distinct rows of a sample that has them all need no cells
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_sample_rows", 1500)
+    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(1000, 1500))
     with pytest.warns(AdviceWarning, match=r"runs on a sketch: .* cells for 2,400 rows.*sketch=None") as caught:
         found = model("dsms", **RANGE).fit(X)
     assert caught[0].filename == __file__
@@ -177,13 +177,13 @@ def test_the_parameter_survives_clone_and_pickle():
 def test_mistakes():
     with pytest.raises(ValueError, match="sketch must be one of"):
         model("dsms", sketch="cells").fit(X)
-    with pytest.raises(ValueError, match=r"give batches of rows to partial_fit\(X\) first"):
+    with pytest.raises(ValueError, match=r"pass batches of rows to partial_fit\(X\) first"):
         model("dsms").finalize()
     with pytest.raises(ValueError, match="forget must be in"):
         model("dsms").partial_fit(X, forget=2.0)
     with pytest.raises(ValueError, match="resolution must be"):
         model("dsms", sketch="grid", resolution=0.0).fit(X)
-    with pytest.raises(ValueError, match='take "sample" for ModeSeek'):
+    with pytest.raises(ValueError, match='use sketch="sample"'):
         model("modeseek", sketch="grid").fit(X)
     with pytest.raises(ValueError, match="features"):
         model("dsms").partial_fit(X).partial_fit(X[:, :1])

@@ -299,7 +299,7 @@ def survives(path) -> None:
         assert labels.max() < max(model.n_clusters_, 1)
         if hasattr(model, "tree_"):
             model.tree_.cut(0.5)
-        if "_survey" in vars(model):
+        if "_stream" in vars(model):
             model.partial_fit(NEW)
     # what an estimator says of parameters that it cannot work with
     except (ValueError, TypeError, AttributeError):

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek._common.scaling import Scaling
 from modeseek._storage import DataError, read_table
+from modeseek.estimators.streaming import SketchConfig
 from modeseek.pipeline import DataOptions, OptionError, Outputs, PipelineInterrupted, ResumeMismatch
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
 from pipelines import SMALL, At, X, cluster, interrupt, mean_shift, names, text_of
@@ -32,8 +33,7 @@ WHOLE = DataOptions()
     "estimator", [MeanShift(bandwidth=0.4), DSMS, clone(DSMS).set_params(n_chains=3), ModeSeek(random_state=0)]
 )
 def test_labels_are_those_of_memory(estimator, points, tmp_path, monkeypatch):
-    monkeypatch.setattr(ModeSeek, "_many", 100)
-    monkeypatch.setattr(ModeSeek, "_sample_rows", 300)
+    monkeypatch.setattr(ModeSeek, "_sketch_config", SketchConfig(100, 300))
     result = cluster(points, tmp_path / "o.csv", clone(estimator))
     assert result.clusters.sizes.tolist() == [250] * 4
     table = read_table(tmp_path / "o.csv")
@@ -51,7 +51,7 @@ def test_labels_are_those_of_memory(estimator, points, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 def test_the_same_files_as_in_memory(suffix, points, tmp_path, monkeypatch):
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_many", 100)
+    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(100, 300))
     targets = {chunked: tmp_path / f"{chunked}.{suffix}" for chunked in (True, False)}
     records = []
     for chunked, target in targets.items():
@@ -152,7 +152,7 @@ KILLED = """
     from pipelines import cluster
 
     streaming.LAYOUT_ROWS = sketch.LAYOUT_ROWS = 500
-    streaming.Streaming._sample_rows = 300
+    streaming.StreamingMixin._sketch_config = streaming.SketchConfig(sample_rows=300)
     # loaded here once, not by each child
     MeanShift(bandwidth=1.0, sketch="grid").partial_fit([[0.0, 0.0]] * 500)
     moments = [int(each) for each in sys.argv[1].split(",")]

@@ -15,6 +15,7 @@ import pytest
 
 import modeseek
 from commands import refused, run
+from modeseek.estimators.streaming import SketchConfig
 from modeseek.sketches import DaskError, DaskRows, is_dask
 
 dask = pytest.importorskip("dask")
@@ -94,8 +95,7 @@ def test_rows_of_any_size_and_empty_parts(in_memory):
     ],
 )
 def test_every_estimator(make, monkeypatch):
-    monkeypatch.setattr(modeseek.ModeSeek, "_many", 1000)
-    monkeypatch.setattr(modeseek.ModeSeek, "_sample_rows", 1000)
+    monkeypatch.setattr(modeseek.ModeSeek, "_sketch_config", SketchConfig(1000, 1000))
     rows = blobs(60_000, seed=3)
     known, found = make().fit(rows), make().fit(da.from_array(rows, chunks=(17_000, 2)))
     np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
@@ -114,7 +114,7 @@ def test_few_rows_are_fitted_as_in_memory(d):
 
 
 def test_many_dimensions_are_sampled(monkeypatch):
-    monkeypatch.setattr(modeseek.DoublyStochasticMeanShift, "_sample_rows", 1000)
+    monkeypatch.setattr(modeseek.DoublyStochasticMeanShift, "_sketch_config", SketchConfig(sample_rows=1000))
     rows = blobs(60_000, 9)
     known, found = (
         model(h_min=4.0, h_inf=5.0, h_max=8.0).fit(X) for X in (rows, da.from_array(rows, chunks=(9000, 9)))
@@ -352,8 +352,8 @@ def test_the_command(cluster, tmp_path):
 def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):
     import joblib
 
+    from modeseek.paper.job_list import Plan, run_plan
     from modeseek.paper.paper import choose
-    from modeseek.paper.runner import Plan, run_plan
 
     experiment = choose(["gradient"], quick=True)[0]
     known, found = Plan([experiment], 1, 0), Plan([experiment], 1, 0)

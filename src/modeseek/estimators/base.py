@@ -21,25 +21,23 @@ from modeseek._common.validation import (
     check_jobs,
     check_weights,
 )
-from modeseek.estimators.advice import advice, advice_on_size, warn_caller
+from modeseek.estimators.advice import advise_on_scale, warn
 from modeseek.estimators.dask_input import fit_dask, predict_dask
-from modeseek.estimators.data import Columns, advise_on_scale, check_new_rows, check_rows
 from modeseek.estimators.display import DisplayMixin
+from modeseek.estimators.input_checks import Columns, check_new_rows, check_rows
 from modeseek.estimators.result import FitData, FitResult
-from modeseek.estimators.streaming import Streaming
+from modeseek.estimators.streaming import StreamingMixin
 from modeseek.sketches import is_dask
 
 __all__ = ["BaseClusterer"]
 
-# partial_fit keeps its state in these attributes
-STREAM = ("_pending", "_survey")
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
+class BaseClusterer(StreamingMixin, DisplayMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators: a subclass implements `_choose_settings` and `_solve`.
 
-    A fit first makes a `FitResult` and then stores it, in `_store`. A fit that raises leaves an earlier fit untouched.
+    Parameters are dataclass fields. A fit first computes a `FitResult` and then sets all fitted attributes from it, in
+    `_store`. A fit that raises an exception leaves an earlier fit unchanged.
     """
 
     metric: str = "euclidean"
@@ -52,8 +50,8 @@ class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
 
-        Ctrl-C raises `KeyboardInterrupt`. If a partial result exists by then, it is stored first, in `labels_` and
-        the other attributes; otherwise the estimator is left unfitted.
+        Ctrl-C raises `KeyboardInterrupt`. If there is a partial result by then, it is stored first, in `labels_` and
+        the other attributes. Otherwise the estimator is left unfitted.
 
         Parameters
         ----------
@@ -70,7 +68,7 @@ class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        geometry = self._check_settings()
+        geometry = self._check_parameters()
         if is_dask(X):
             fit_dask(self, X, sample_weight, geometry)
             return self
@@ -78,19 +76,22 @@ class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
         weights = check_weights(sample_weight, len(rows))
         if not geometry.spherical:
             advise_on_scale(type(self).__name__, rows, columns.names)
-        return self._fit(columns, lambda watch: self._fit_data(rows, weights, geometry, watch))
+        return self._fit(columns, lambda watch: self._data_from_rows(rows, weights, geometry, watch))
 
     def predict(self, X: ArrayLike) -> IntArray:
-        """Return the label of the nearest training point for each row; on the training rows this is `labels_`.
+        """Return for each row the label of the nearest training point.
+
+        For the training rows, these are `labels_`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to label.
 
         Returns
         -------
         labels : integer array of shape (n_samples,)
-            A lazy Dask array if X is a Dask collection.
+            Cluster of each row; -1 for noise. A lazy Dask array if X is a Dask collection.
         """
         check_is_fitted(self)
         if is_dask(X):
@@ -101,9 +102,11 @@ class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
 
     @property
     def memberships_(self) -> Array:
-        """Membership of each row in each cluster; computed on access, since it may be large."""
+        """Membership of each row in each cluster, computed on access because it may be large."""
         if not self.__sklearn_is_fitted__() or self.result_.memberships is None:
-            raise AttributeError(f"{type(self).__name__} has no memberships_: it is not fitted, or has one chain only.")
+            raise AttributeError(
+                f"this {type(self).__name__} has no memberships_: it is not fitted, or ran a single chain."
+            )
         return self.result_.row_memberships()
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -111,7 +114,7 @@ class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
         return "result_" in vars(self)
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
-        """Cluster the points; call `watch`, if there is one, with each stage of the work."""
+        """Cluster the points. Call `watch`, if it is not None, with each `Stage` of the work."""
         raise NotImplementedError
 
     def _fit(
@@ -122,12 +125,10 @@ class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
         *,
         keep_stream: bool = False,
     ) -> Self:
-        """Make the data, solve, and store the result; raise KeyboardInterrupt after storing."""
+        """Make the input, solve, and store the result; an interruption is raised after that."""
         try:
             with self._progress() as watch:
-                data = make_data(watch)
-                warn_caller(type(self).__name__, advice_on_size(self, data.points))
-                result = self._solve(data, watch)
+                result = self._solve(make_data(watch), watch)
                 result = result if finish is None else finish(result)
         except KeyboardInterrupt:
             self._clear(keep_stream=keep_stream)
@@ -135,25 +136,25 @@ class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
         self._store(columns, result, keep_stream=keep_stream)
         if result.interrupted:
             raise KeyboardInterrupt(f"{type(self).__name__}: {self._interruption(result)}")
-        warn_caller(type(self).__name__, advice(self, result))
+        self._advise(result)
         return self
 
     def _store(self, columns: Columns, result: FitResult, *, keep_stream: bool = False) -> None:
-        """Set all fitted attributes; nothing else sets any."""
+        """Set all fitted attributes."""
         fitted = {"result_": result, **columns.attributes(), **result.attributes()}
         self._clear(keep_stream=keep_stream)
         for name, value in fitted.items():
             setattr(self, name, value)
 
     def _clear(self, *, keep_stream: bool) -> None:
-        """Delete all fitted attributes."""
-        keep = ("n_features_in_", "feature_names_in_") if keep_stream else ()
-        for name in [name for name in vars(self) if name.endswith("_") or (name in STREAM and not keep_stream)]:
-            if name not in keep:
+        """Delete all fitted attributes, and those of `partial_fit` unless `keep_stream`."""
+        kept = ("n_features_in_", "feature_names_in_", "_stream") if keep_stream else ()
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_stream"]:
+            if name not in kept:
                 delattr(self, name)
 
-    def _check_settings(self) -> Geometry:
-        """Check parameters that do not depend on the data."""
+    def _check_parameters(self) -> Geometry:
+        """Check the parameters that do not depend on the data."""
         check_integer("min_cluster_size", self.min_cluster_size, low=1)
         check_jobs(self.n_jobs)
         check_callbacks(self.callbacks)
@@ -167,8 +168,17 @@ class BaseClusterer(Streaming, DisplayMixin, ClusterMixin, BaseEstimator):
 
     @property
     def _title(self) -> str:
-        """Short name for the progress line."""
+        """Name in the progress line."""
         return type(self).__name__
 
     def _interruption(self, result: FitResult) -> str:
+        """Return the message of the `KeyboardInterrupt` that ends an interrupted fit."""
         return result.message
+
+    def _advise(self, result: FitResult) -> None:
+        """Warn about a result that is probably not what the user intended."""
+        if not result.n_clusters:
+            warn(
+                f"{type(self).__name__}: all rows are noise: every cluster is smaller than "
+                f"min_cluster_size={self.min_cluster_size}. Decrease it."
+            )

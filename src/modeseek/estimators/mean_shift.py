@@ -1,4 +1,4 @@
-"""MeanShift: every point climbs the density of the data; a drop-in for scikit-learn's."""
+"""Mean shift: every point climbs the density of the data; a replacement for scikit-learn's class."""
 
 from __future__ import annotations
 
@@ -9,90 +9,127 @@ from numpy.typing import ArrayLike
 
 from modeseek._common.distances import kth_distance
 from modeseek._common.points import MAX_EXTENT, MIN_EXTENT, Points
-from modeseek._common.types import Watcher
+from modeseek._common.types import Array, IntArray, Watcher
 from modeseek._common.validation import check_choice, check_integer, check_number, check_state
-from modeseek.estimators.chain_clusterer import ChainClusterer, partition_of_rows
-from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
+from modeseek.estimators.chain_clusterer import ChainClusterer
+from modeseek.estimators.result import FitData, FitResult, FitSettings
 from modeseek.meanshift.chains import Record, Stopping, as_record, mean_shift
 from modeseek.meanshift.climbing import Seeds, bin_seeds, moved_to_points, partition_by_modes
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
+from modeseek.meanshift.partition import Partition
 
 __all__ = ["MeanShift"]
 
 
 @dataclass(eq=False, repr=False)
 class MeanShift(ChainClusterer):
-    """Mean shift (MS): every point climbs to a mode of the data's density, and the modes are the clusters.
+    """Mean shift (MS).
 
-    It takes all parameters of `sklearn.cluster.MeanShift`, with their meaning. `profile="flat"` gives its centres.
-    Unlike there, a point's label is that of the mode it climbed to, any bandwidth gives an answer, and reaching the
-    limit on iterations gives a warning.
+    Every row climbs to a mode of the density of the data, and the modes are the clusters. The data themselves do not
+    move.
+
+    This class has all parameters of `sklearn.cluster.MeanShift`, with the same meaning, and ``profile="flat"`` gives
+    the same centres. There are three differences: a row is assigned to the mode that it climbed to, any bandwidth gives
+    a result, and reaching `max_iter` issues a warning. See docs/from-sklearn-meanshift.md.
 
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel; 0 puts only equal rows together. None: chosen from the data, see
-        docs/choosing-the-range.md; scikit-learn's own choice is `bandwidth=modeseek.estimate_bandwidth(X)`.
+        Bandwidth h, the radius of the kernel, in the units of X. With 0, only equal rows are in one cluster. If
+        None, it is chosen from the data, see docs/choosing-the-range.md;
+        ``bandwidth=modeseek.estimate_bandwidth(X)`` is scikit-learn's choice. With ``metric="cosine"``, h is
+        the distance between unit vectors, sqrt(2 - 2 cos).
     seeds : array-like of shape (n_seeds, n_features), optional
-        Where climbers start; every point by default. A seed with no point within the bandwidth starts at the nearest.
+        Points at which climbers start. If None, every row is one. A seed without a row within the bandwidth is
+        moved to the nearest row.
     bin_seeding : bool, default=False
-        Start from the corners of a grid of width `bandwidth` that have points around them, instead of every point:
-        faster.
+        If True, climbers start at the corners of a grid of width `bandwidth` that have rows around them. This
+        is faster than starting at every row.
     min_bin_freq : int, default=1
-        Bins with fewer points give no seed.
+        Minimum number of rows around a corner for `bin_seeding`.
     cluster_all : bool, default=True
-        If False, points farther than the bandwidth from every centre become noise, label -1.
+        If False, rows farther than the bandwidth from every centre become noise, label -1.
     n_jobs : int, optional
-        Threads. Labels do not depend on it.
+        Number of threads, as in joblib. Labels do not depend on it.
     max_iter : int, default=300
-        Most steps of a climber.
+        Maximum number of steps of a climber.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
-        Shape of the kernel; "flat" is scikit-learn's.
+        Shape of the kernel. "flat" is that of scikit-learn.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Under "cosine" rows are scaled to unit length and climbers stay on the sphere.
+        With "cosine", rows are scaled to unit length and climbers stay on the unit sphere.
     assign_labels : {"basin", "nearest"}, default="basin"
-        "basin" labels a point by the mode it climbed to (where seeds climb for it: by its nearest seed's mode);
-        "nearest" by the nearest centre, as scikit-learn does.
+        "basin" assigns a row to the mode that it climbed to, or to the mode of its nearest seed. "nearest"
+        assigns it to the nearest centre, as scikit-learn does.
     tol : float, optional
-        A climber has arrived when a step is at most tol * bandwidth. None: 1e-3 for "flat", as in scikit-learn, and
-        1e-4 otherwise. Climbers within about ten times that of each other climb as one ("flat": only at one place),
-        and of many, some go ahead and the others stop that close to their paths ("flat": they do not).
+        A climber stops when a step is at most `tol` times the bandwidth. If None, 1e-3 for the flat profile, as
+        in scikit-learn, and 1e-4 otherwise. Climbers that come within about ten times this distance of each
+        other are merged. With many climbers, a few of them (scouts) climb first, and the others stop when they
+        come this close to the path of a scout. With the flat profile, only climbers at the same position are
+        merged, and there are no scouts.
     min_cluster_size : int, default=1
-        Clusters lighter than this become noise, label -1.
+        Clusters with a smaller total weight become noise, label -1.
     sketch : {"auto", "grid", "sample"} or None, default=None
-        Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
-        sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
+        Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
+        in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
+        with a warning. None uses every row. See docs/scale.md.
     resolution : float, default=1/16
-        How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
-        All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
+        Maximum width of the grid cells of a sketch, relative to the smallest bandwidth.
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "reference", "cuda"}, default="auto"
+        How sums over neighbours are computed. All engines are exact and differ in speed only, see
+        docs/engines.md. `engine_` is the engine in force.
     verbose : int, default=0
-        1 shows progress on a terminal.
+        If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
-        Each is called as f(state, info) after every sweep.
-    record : "all", name, sequence of names or Record, optional
-        What to keep of the run in `trace_` besides the bandwidth and the largest shifts, after every sweep: "clumps",
-        "diameter", "gap", "snapshots" (of the climbers, in the rows of `points_`; where some go ahead, the others may
-        take their ends in one step). Pictures of a run need it, see `modeseek.plots`; `Record` also
-        says how often.
+        Functions that are called as ``f(state, info)`` after each sweep.
+    record : str, sequence of str or Record, optional
+        Quantities to record in `trace_` after each sweep, in addition to the bandwidth and the largest shift:
+        "clumps", "diameter", "gap" and "snapshots" (the positions of the climbers, in the order of `points_`),
+        or "all". Plots of a run need them, see `modeseek.plots`. A `Record` also sets how often.
     checkpoint : str or path-like, optional
-        A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
-        bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
+        File in which the state of the run is saved at intervals and at the end. If the file exists, the fit
+        resumes from it and gives the same result as an uninterrupted fit. A file of other data or parameters is
+        an error. See docs/how-to-checkpoints.md.
     checkpoint_every : float, default=60
-        Seconds between two saves.
+        Number of seconds between two saves.
 
     Attributes
     ----------
-    labels_, cluster_centers_, n_clusters_, outcome_, partition_, n_updates_, engine_, trace_
-        As in `DoublyStochasticMeanShift`. Centres are modes, highest first with "flat", heaviest first otherwise.
-    points_ : array
-        Where each climber ended: one row for each row of X, or for each seed.
-    sketch_ : SketchPoints
-        If the fit ran on a sketch: its points, their weights and the width of its cells.
+    labels_ : integer array of shape (n_samples,)
+        Cluster of each row; -1 for noise. Clusters are numbered by decreasing weight, with the flat profile by
+        decreasing density of the mode.
+    n_clusters_ : int
+        Number of clusters, not counting noise.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Modes of the density.
     bandwidth_ : float
         The bandwidth in force.
+    points_ : array of shape (n_samples or n_seeds, n_features)
+        Position at which each climber stopped: one for each row, or for each seed.
+    outcome_ : Outcome
+        How the run ended. `outcome_.value` is a sentence, `outcome_.converged` a bool.
+    partition_ : Partition
+        The partition before small clusters became noise, with its diameter, gap and certificate.
+    n_updates_ : int
+        Number of updates of single points.
     n_iter_ : int
-        Sweeps: most steps that a climber took, but for those that go ahead.
+        Number of sweeps: the maximum number of steps that a climber took, not counting scouts.
+    engine_ : str
+        The engine in force.
+    trace_ : Trace
+        The recorded quantities, each as a `Series` of values against the number of updates k.
+    sketch_ : SketchPoints
+        Points of the sketch, their weights and the width of the grid cells. Only if the fit ran on a sketch.
+    result_ : FitResult
+        All results of the fit in one frozen object.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str of shape (n_features_in_,)
+        Names of the features. Only if X has names that are all strings.
+
+    See Also
+    --------
+    BlurringMeanShift : The data move too.
+    ModeSeek : Chooses a partition without a bandwidth.
 
     Examples
     --------
@@ -118,9 +155,9 @@ class MeanShift(ChainClusterer):
         return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch))
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
-        check_choice("assign_labels", self.assign_labels, ("basin", "nearest"))
+        basins = check_choice("assign_labels", self.assign_labels, ("basin", "nearest")) == "basin"
         points, profile = data.points, get_profile(self.profile)
-        h = self._finest(data.settings, points)
+        h = self._cell_unit(data.settings, points)
         seeds = self._seeds(points, h)
         tol = (1e-3 if profile is FLAT else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
         sweeps = check_integer("max_iter", self.max_iter, low=1)
@@ -129,42 +166,40 @@ class MeanShift(ChainClusterer):
         limit = 2 * sweeps * len(start) + 1  # never reached: scouts may climb a second time
         stopping = Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
         result = self._run(chain, stopping, watch)
-        basins = self.assign_labels == "basin"
-        part = partition_by_modes(points, seeds, result.state.points, h, profile, basins=basins, n_jobs=self.n_jobs)
-        labels, centers = drop_small(part, self.min_cluster_size)
-        if not self.cluster_all and len(centers):
-            modes = points.to_canonical(points.to_data(centers))
-            labels = np.where(kth_distance(modes, 1, points.values) > h, -1, labels)
         ends = points.to_data(result.state.points)
-        return make_result(
-            type(self).__name__,
+        return self._chain_result(
             data,
-            labels,
-            centers,
-            outcome=result.outcome,
-            message=result.outcome.value,
+            partition_by_modes(points, seeds, result.state.points, h, profile, basins=basins, n_jobs=self.n_jobs),
             settings=self._in_force(data, chain, stopping),
-            partition=partition_of_rows(part, points),
+            outcome=result.outcome,
             n_updates=result.state.k,
             n_iter=max(result.sweeps, 1),
             points=ends[points.inverse] if seeds is None else ends,
             trace=result.trace.restored(points, climbers=seeds is not None),
         )
 
-    def _finest(self, settings: FitSettings, points: Points) -> float:
-        """Return a positive bandwidth that stands for the one of the settings, which may be 0."""
-        assert settings.bandwidth is not None
-        if settings.bandwidth > 0:
-            return float(np.clip(settings.bandwidth, MIN_EXTENT, MAX_EXTENT))  # so that its square does not overflow
+    def _final_labels(self, data: FitData, part: Partition) -> tuple[IntArray, Array]:
+        labels, centers = super()._final_labels(data, part)
+        if not self.cluster_all and len(centers):
+            modes = data.points.to_canonical(data.points.to_data(centers))
+            h = self._cell_unit(data.settings, data.points)
+            labels = np.where(kth_distance(modes, 1, data.points.values) > h, -1, labels)
+        return labels, centers
+
+    def _cell_unit(self, settings: FitSettings, points: Points) -> float:
+        """Return a positive bandwidth in place of the one of the settings, which may be 0."""
+        h = settings.smallest_bandwidth
+        if h > 0:
+            return float(np.clip(h, MIN_EXTENT, MAX_EXTENT))  # so that its square does not overflow
         # half the smallest distance between two points reaches no other point either
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 
     def _record(self) -> Record:
-        # L_h is of points that move against each other; these climb a density that stays
+        # the objective is that of points that move against each other
         return as_record(self.record, ("clumps", "diameter", "gap", "snapshots"))
 
     def _remedy(self) -> str:
-        return "Raise max_iter or tol."
+        return "Increase max_iter or tol."
 
     def _seeds(self, points: Points, h: float) -> Seeds | None:
         """Return where climbers start; None: at the points."""
@@ -176,7 +211,7 @@ class MeanShift(ChainClusterer):
             given = check_state(self.seeds, name="seeds").astype(points.values.dtype)
             d = points.values.shape[1]
             if given.shape[1] != d:
-                raise ValueError(f"seeds has {given.shape[1]} features where X has {d}.")
+                raise ValueError(f"seeds has {given.shape[1]} features, but X has {d}.")
             seeds = Seeds(points.to_canonical(given))
         if not len(seeds.positions):
             return None

@@ -60,9 +60,14 @@ class FitSettings:
         return {name: h for name, h in found.items() if h is not None}
 
     @property
-    def smallest_bandwidth(self) -> float | None:
-        """`h_min`, or the single bandwidth; None for algorithms without a bandwidth."""
-        return self.bandwidth if self.h_min is None else self.h_min
+    def smallest_bandwidth(self) -> float:
+        """`h_min`, or the single bandwidth."""
+        return min(self.bandwidths.values())
+
+    @property
+    def largest_bandwidth(self) -> float:
+        """`h_max`, or the single bandwidth."""
+        return max(self.bandwidths.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,11 +268,11 @@ class FitResult:
         inverse = self.index.points.inverse if rows is None else self.index.points.inverse[rows]
         n, k = len(inverse), self.memberships.shape[1]
         check_memory(
-            8.0 * k * (n + self.memberships.shape[0]),
+            8.0 * k * n,
             f"memberships_ of {n:,} rows in {k:,} clusters",
             "confidence_ has the largest of each row.",
         )
-        return self.memberships.toarray()[inverse]
+        return self.memberships[inverse].toarray()
 
     def relabelled(self, rows: Array, n_jobs: int | None = None) -> FitResult:
         """Return the result with labels and confidence of other rows, found in the sketch of the fit."""

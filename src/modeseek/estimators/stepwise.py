@@ -6,7 +6,7 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek.estimators.chain_clusterer import ChainClusterer
-from modeseek.estimators.data import check_rows
+from modeseek.estimators.input_checks import check_rows
 from modeseek.estimators.mean_shift import MeanShift
 from modeseek.estimators.result import FitData, FitResult
 from modeseek.meanshift.chains import Chain, Record, Stopping, Sweeps, mean_shift
@@ -69,13 +69,13 @@ class StepwiseFit:
 
 def prepare_fit(model: ChainClusterer, X: Array) -> FitData:
     """Return the distinct points and the bandwidths of a fit."""
-    geometry = model._check_settings()
+    geometry = model._check_parameters()
     rows, _ = check_rows(model, X)
-    return model._fit_data(rows, np.ones(len(rows)), geometry, None)
+    return model._data_from_rows(rows, np.ones(len(rows)), geometry, None)
 
 
 def _separate_climbers(model: MeanShift, data: FitData) -> tuple[Chain, Stopping]:
-    h = model._finest(data.settings, data.points)
+    h = model._cell_unit(data.settings, data.points)
     default_tol = 1e-3 if get_profile(model.profile) is FLAT else 1e-4
     tol = default_tol if model.tol is None else model.tol
     chain = mean_shift(model._problem(data.points, h), h, tol=tol, most_steps=0)
