@@ -47,7 +47,7 @@ def test_diarize_prints_rttm(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--reference", str(TRUTH), "-o", str(TRUTH)], r"is a file that is read: choose another name"),
+        (["--reference", str(TRUTH), "-o", str(TRUTH)], r"is also an input file"),
         (["--collar", "0.25"], r"need --reference FILE"),
         (["--uri", "my talk"], r"without blanks"),
         (["-o", "out.txt"], r"Known: \.rttm"),
