@@ -353,8 +353,8 @@ def test_the_command(cluster, tmp_path):
 def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):
     import joblib
 
+    from modeseek.paper.job_list import Plan, run_plan
     from modeseek.paper.paper import choose
-    from modeseek.paper.runner import Plan, run_plan
 
     experiment = choose(["gradient"], quick=True)[0]
     known, found = Plan([experiment], 1, 0), Plan([experiment], 1, 0)

@@ -33,8 +33,6 @@ from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.sketches import DaskError, DaskRows, dask_errors
 from modeseek.sketches.dask_chunks import DaskChunk
 
-__all__ = ["cluster_on_dask", "connect"]
-
 MESSAGES = {
     "scheduler": "the Dask scheduler at '{0}' stopped or was restarted: start it and its workers again, and repeat the "
     "call",
