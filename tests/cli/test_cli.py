@@ -357,7 +357,7 @@ def test_many_features_are_cut_and_counted(tmp_path):
     assert "+35" in out
 
 
-@pytest.mark.parametrize("name", [name for name in command_options.__all__ if name.endswith("Options")])
+@pytest.mark.parametrize("name", [name for name in vars(command_options) if name.endswith("Options")])
 def test_every_option_has_a_help_text(name):
     options = getattr(command_options, name)
     documented = [entry[0] for entry in ENTRY.findall(inspect.getdoc(options) + "\n")]

@@ -16,8 +16,6 @@ from modeseek.cli.options import BANDWIDTHS, DEFAULT_ALGORITHM, MEAN_SHIFT, METH
 from modeseek.cli.screen import show_result
 from modeseek.pipeline import DataOptions, Outputs, PipelineInterrupted, cluster_file
 
-__all__ = ["build_estimator", "run"]
-
 ESTIMATORS = {
     DEFAULT_ALGORITHM: "ModeSeek",
     "dsms": "DoublyStochasticMeanShift",
@@ -40,13 +38,7 @@ def run(options: ClusterOptions) -> None:
     scale = None if options.scale is None else options.scale == "standard"
     data = DataOptions(options.columns, options.ignore or (), scale, options.header)
     outputs = Outputs(
-        options.output,
-        options.json,
-        options.plot,
-        options.report,
-        options.save,
-        options.name,
-        options.guard_formulas,
+        options.output, options.json, options.plot, options.report, options.save, options.name, options.guard_formulas
     )
     try:
         with library_errors(), nullcontext() if options.quiet else show_progress("modeseek") as line:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -16,8 +16,6 @@ from modeseek.pipeline import Outputs, PipelineResult
 
 if TYPE_CHECKING:
     from modeseek._common.types import Array
-
-__all__ = ["MAX_ROWS", "make_console", "print_lines", "show_result"]
 
 # rows of a table; a line below says how many are left out
 MAX_ROWS = 20
@@ -42,6 +40,18 @@ def print_lines(console: Console, *lines: str, style: str = "") -> None:
     """Print lines of text that may hold square brackets."""
     for line in lines:
         console.print(Text(line, style=style), soft_wrap=True)
+
+
+def print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> None:
+    """Print the first rows of a table, and how many others there are, in the words of `rest`."""
+    table = Table(header_style="bold")
+    for name in names:
+        table.add_column(name, justify="left" if name == "speaker" else "right", no_wrap=True)
+    for row in rows[:MAX_ROWS]:
+        table.add_row(*row)
+    console.print(table)
+    if len(rows) > MAX_ROWS:
+        print_lines(console, f"and {len(rows) - MAX_ROWS:,} {rest}; --json or -o has them all")
 
 
 def show_result(result: PipelineResult, outputs: Outputs) -> None:

@@ -11,8 +11,6 @@ from modeseek._common.hints import ScaleWarning
 from modeseek._common.types import Stage
 from modeseek.pipeline.options import Job, Note
 
-__all__ = ["Fit", "run_fit"]
-
 
 class Fit(NamedTuple):
     """How a fit ended.

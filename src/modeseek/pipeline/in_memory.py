@@ -12,8 +12,6 @@ from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.prepare import check_directions, notes_on_data, selected_columns
 from modeseek.pipeline.result import PipelineResult, make_result
 
-__all__ = ["cluster_in_memory"]
-
 
 def cluster_in_memory(job: Job) -> PipelineResult:
     """Read a file, cluster its rows and write the outputs.

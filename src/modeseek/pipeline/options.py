@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 from modeseek._common.types import Watcher
 from modeseek._storage import STANDARD_STREAM, format_of
 
-__all__ = ["STANDARD_STREAM", "DataOptions", "Job", "Note", "Outputs", "PipelineConfig"]
-
 
 @dataclass(frozen=True)
 class DataOptions:

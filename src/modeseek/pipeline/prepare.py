@@ -11,8 +11,6 @@ from modeseek._common.types import Array
 from modeseek._storage import DataError, Features, Table
 from modeseek.pipeline.options import DataOptions, Job, Note
 
-__all__ = ["check_directions", "notes_on_data", "selected_columns", "split_names"]
-
 # shorter columns may count up by chance
 MIN_ROWS_TO_COUNT = 10
 

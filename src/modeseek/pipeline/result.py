@@ -16,8 +16,6 @@ from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
 from modeseek.pipeline.options import Job, Note
 
-__all__ = ["ALGORITHMS", "PipelineResult", "make_result", "pipeline_record"]
-
 # names of the algorithms in records and on the command line
 ALGORITHMS = {
     "ModeSeek": "modeseek",
