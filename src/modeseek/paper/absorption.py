@@ -10,7 +10,7 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek.meanshift.bandwidth import Shrinking, Walk, get_nu
 from modeseek.meanshift.theory import walk_paths
-from modeseek.paper.absorption_pictures import draw_paths, draw_starts
+from modeseek.paper.absorption_figures import draw_paths, draw_starts
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.intervals import wilson
 from modeseek.paper.rows import Row, Rows
@@ -145,7 +145,7 @@ range."""
                 mine = shares.where(nu=nu, h_0=start)
                 n, at_min, at_max = (float(mine[name].sum()) for name in ("paths", "at_min", "at_max"))
                 share = wilson(at_min, n)
-                line += [f"{100 * share.centre:.2f} ({100 * share.low:.2f} to {100 * share.high:.2f})"]
+                line += [f"{100 * share.center:.2f} ({100 * share.low:.2f} to {100 * share.high:.2f})"]
                 line += [f"{100 * (n - at_min - at_max) / n:.2f}"]
                 inside += int(share.low <= float(self.walk(nu).absorption(start).to_min or np.nan) <= share.high)
             lines.append(line)

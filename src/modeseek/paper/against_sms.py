@@ -9,19 +9,19 @@ from itertools import product
 from matplotlib.figure import Figure
 
 from modeseek.paper.comparison import Comparison
-from modeseek.paper.lines import POLICIES, Line, doubly_stochastic_line, fixed_lines
-from modeseek.paper.panels import (
+from modeseek.paper.comparison_figures import (
     SPREADS,
+    Curve,
+    FigureLayout,
     Panel,
-    Shown,
-    Summary,
     draw_panels,
-    endings,
+    dsms_curves,
     mean_table,
-    own_shown,
-    random_shown,
-    sweep_shown,
+    outcome_table,
+    sweep_curves,
+    user_curves,
 )
+from modeseek.paper.lines import POLICIES, Line, doubly_stochastic_line, fixed_lines
 from modeseek.paper.rows import Rows, Value
 from modeseek.report import TableBlock
 
@@ -46,11 +46,11 @@ class AgainstSMS(Comparison):
             *(doubly_stochastic_line(self.settings, policy) for policy in POLICIES),
         ]
 
-    def summary(self) -> Summary:
+    def summary(self) -> FigureLayout:
         """Return the figure of K: a panel for each set-up and spread."""
         raise NotImplementedError
 
-    def set_ups(self) -> dict[str, tuple[str, Value]]:
+    def setups(self) -> dict[str, tuple[str, Value]]:
         """Return the stem of a picture of scores for each set-up: the column and its value."""
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class AgainstSMS(Comparison):
         scores = replace(summary, measures=("n_clusters", "k_weighted", "ari"), log_y=("n_clusters",))
         parts = {
             stem: replace(scores, panels=tuple(panel for panel in scores.panels if panel.where[column] == value))
-            for stem, (column, value) in self.set_ups().items()
+            for stem, (column, value) in self.setups().items()
         }
         return {
             self.name: draw_panels(rows, summary),
@@ -69,11 +69,11 @@ class AgainstSMS(Comparison):
     def tables(self, rows: Rows) -> list[TableBlock]:
         summary = self.summary()
         scores = [mean_table(rows, summary, measure, panel) for measure in ("k", "ari") for panel in summary.panels]
-        return [*scores, endings(rows)]
+        return [*scores, outcome_table(rows)]
 
-    def _lines_shown(self) -> tuple[Shown, ...]:
+    def _curves(self) -> tuple[Curve, ...]:
         bandwidths = sorted({self.settings.h, *self.sweep})
-        return (*sweep_shown(bandwidths), *random_shown(), *own_shown(self.own))
+        return (*sweep_curves(bandwidths), *dsms_curves(), *user_curves(self.own))
 
     def _panels(self, column: str, titles: Mapping[Value, str]) -> tuple[Panel, ...]:
         return tuple(

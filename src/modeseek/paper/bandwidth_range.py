@@ -10,6 +10,16 @@ from matplotlib.figure import Figure
 
 from modeseek.datasets import paper_mixture
 from modeseek.paper.comparison import COST_OF_FIT, COST_OF_POINT
+from modeseek.paper.comparison_figures import (
+    SPREADS,
+    Curve,
+    FigureLayout,
+    Panel,
+    draw_panels,
+    dsms_curves,
+    mean_table,
+    outcome_table,
+)
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.intervals import mean_interval
 from modeseek.paper.lines import (
@@ -19,7 +29,6 @@ from modeseek.paper.lines import (
     fixed_lines,
     measure,
 )
-from modeseek.paper.panels import SPREADS, Panel, Shown, Summary, draw_panels, endings, mean_table, random_shown
 from modeseek.paper.rows import Row, Rows
 from modeseek.report import TableBlock
 
@@ -127,14 +136,14 @@ the paper's table. h_min never falls below 0.1; the range then moves up."""
             ["spread", "mean", "h (data sets)"], body, "The best bandwidth of SMS, by K, on each data set."
         )
         means = [mean_table(rows, summary, each, panel) for each in ("k", "acp", "alp") for panel in summary.panels]
-        return [chosen, *means, endings(rows)]
+        return [chosen, *means, outcome_table(rows)]
 
-    def _summary(self, measures: tuple[str, ...]) -> Summary:
+    def _summary(self, measures: tuple[str, ...]) -> FigureLayout:
         titles = {"middle": "h_inf in the middle", "paper": "h_inf 2/7 of the way up"}
         panels = tuple(
             Panel(f"{titles[place]}\n{SPREADS[spread]}", {"spread": spread, "place": place})
             for spread in self.spreads
             for place in PLACES
         )
-        lines: tuple[Shown, ...] = random_shown()
-        return Summary("width", "width of the range, h_max - h_min", measures, panels, lines, {"n_clusters": 3.0})
+        lines: tuple[Curve, ...] = dsms_curves()
+        return FigureLayout("width", "width of the range, h_max - h_min", measures, panels, lines, {"n_clusters": 3.0})

@@ -11,11 +11,11 @@ from sklearn.metrics import adjusted_rand_score
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
 from modeseek.meanshift.components import components, diameter_of, gap_of
-from modeseek.paper.certificate_pictures import draw_differences, draw_times
-from modeseek.paper.course import POLICIES, paper_chain, paper_policy
-from modeseek.paper.drawing import NAMES
+from modeseek.paper.certificate_figures import draw_differences, draw_times
 from modeseek.paper.experiment import Experiment, Job
+from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy
 from modeseek.paper.rows import Row, Rows
+from modeseek.paper.theory_style import NAMES
 from modeseek.report import TableBlock
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import many_clusters
 from modeseek.paper.against_sms import AgainstSMS
-from modeseek.paper.panels import Summary
+from modeseek.paper.comparison_figures import FigureLayout
 from modeseek.paper.rows import Value
 
 __all__ = ["Clusters"]
@@ -57,14 +57,14 @@ SMS runs at the paper's h = 0.6 and over a sweep of h, DSMS at the paper's range
             random_state=seed,
         )
 
-    def set_ups(self) -> dict[str, tuple[str, Value]]:
+    def setups(self) -> dict[str, tuple[str, Value]]:
         return {f"clusters-{each:g}": ("spacing", each) for each in self.spacings}
 
-    def summary(self) -> Summary:
-        return Summary(
+    def summary(self) -> FigureLayout:
+        return FigureLayout(
             x="n_true",
             x_label="true number of clusters",
             measures=("k",),
             panels=self._panels("spacing", {each: f"centres {each:g} apart" for each in self.spacings}),
-            lines=self._lines_shown(),
+            lines=self._curves(),
         )

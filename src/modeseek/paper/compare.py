@@ -14,13 +14,13 @@ from modeseek._common.validation import check_choice, check_integer
 from modeseek.paper.clusters import Clusters
 from modeseek.paper.comparison import Comparison
 from modeseek.paper.imbalance import Imbalance
-from modeseek.paper.lines import own_lines
-from modeseek.paper.page import section_of
+from modeseek.paper.job_list import JobList, run_jobs
+from modeseek.paper.lines import user_lines
+from modeseek.paper.report_page import section_of
+from modeseek.paper.result_files import write_results
 from modeseek.paper.rows import Rows
-from modeseek.paper.runner import Plan, run_plan
 from modeseek.paper.scores import MEASURES
 from modeseek.paper.sparse import Sparse
-from modeseek.paper.writing import write_results
 from modeseek.report import Page, write_page
 
 __all__ = ["FIGURES", "Compared", "compare"]
@@ -116,12 +116,12 @@ def compare(
     ('k-means, told 3', 3.0)
     """
     experiment = FIGURES[check_choice("figure", figure, FIGURES)]
-    own = own_lines(lines)
+    own = user_lines(lines)
     taken = {line.name for line in experiment.lines()}
     for line in own:
         if line.name in taken:
             raise ValueError(f"a line named {line.name!r} is in the figure already: give yours another name.")
     experiment = replace(experiment.quick() if quick else experiment, own=own)
-    plan = Plan([experiment], check_integer("runs", runs, low=1), check_integer("seed", seed, low=0))
-    run_plan(plan, n_jobs=n_jobs)
+    plan = JobList([experiment], check_integer("runs", runs, low=1), check_integer("seed", seed, low=0))
+    run_jobs(plan, n_jobs=n_jobs)
     return Compared(experiment, plan.rows(experiment))

@@ -9,10 +9,10 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek.meanshift.theory import gradient_norms
-from modeseek.paper.course import POLICIES, paper_chain, paper_policy
-from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure
 from modeseek.paper.experiment import Experiment, Job
+from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy
 from modeseek.paper.rows import Row, Rows
+from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, style_panel
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 from modeseek.report import TableBlock
 
@@ -95,12 +95,12 @@ points."""
 
     def _lines(self, ax: Axes, norms: Array, policy: str) -> None:
         shown = np.maximum(norms, self.floor)
-        ax.plot(shown.T, color=COLOURS[policy], linewidth=0.6, alpha=0.3)
+        ax.plot(shown.T, color=COLORS[policy], linewidth=0.6, alpha=0.3)
         ax.plot(np.median(shown, axis=0), color=TEXT_COLOR, linewidth=2.2, label=f"median of {len(norms)} runs")
         for level in self.levels:
             ax.axhline(level, color=MUTED_COLOR, linewidth=0.9, linestyle=(0, (4, 3)))
         ax.set_yscale("log")
-        dress(ax, x="updates per point (sweeps)", title=NAMES[policy])
+        style_panel(ax, x="updates per point (sweeps)", title=NAMES[policy])
         legend(ax, place="upper right")
 
     def tables(self, rows: Rows) -> list[TableBlock]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import imbalanced_mixture
 from modeseek.paper.against_sms import AgainstSMS
-from modeseek.paper.panels import Summary
+from modeseek.paper.comparison_figures import FigureLayout
 from modeseek.paper.rows import Value
 
 __all__ = ["Imbalance"]
@@ -58,16 +58,16 @@ SMS runs at the paper's h = 0.6 and over a sweep of h, DSMS at the paper's range
             random_state=seed,
         )
 
-    def set_ups(self) -> dict[str, tuple[str, Value]]:
+    def setups(self) -> dict[str, tuple[str, Value]]:
         return {f"imbalance-{each.replace(' ', '-')}": ("sizes", each) for each in self.sizes}
 
-    def summary(self) -> Summary:
-        return Summary(
+    def summary(self) -> FigureLayout:
+        return FigureLayout(
             x="ratio",
             x_label="largest cluster over smallest",
             measures=("k",),
             panels=self._panels("sizes", {"graded": "graded sizes", "one small": "one small cluster"}),
-            lines=self._lines_shown(),
+            lines=self._curves(),
             reference={"n_clusters": 3.0},
             log_x=True,
         )

@@ -16,14 +16,14 @@ LEVEL = 0.9
 
 
 class Interval(NamedTuple):
-    """A centre with its interval; arrays where the input was several, NaN where the ends are unknown."""
+    """A center with its interval; arrays where the input was several, NaN where the ends are unknown."""
 
-    centre: Any
+    center: Any
     low: Any
     high: Any
 
     def text(self, digits: int = 2) -> str:
-        """Return a single centre with its interval.
+        """Return a single center with its interval.
 
         Examples
         --------
@@ -31,8 +31,8 @@ class Interval(NamedTuple):
         '4.0 [2.3, 5.7]'
         """
         if np.isnan(self.low):
-            return f"{self.centre:.{digits}f}"
-        return f"{self.centre:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+            return f"{self.center:.{digits}f}"
+        return f"{self.center:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
 
 
 def wilson(count: ArrayLike, total: ArrayLike, level: float = LEVEL) -> Interval:
@@ -66,7 +66,7 @@ def mean_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
 
     Examples
     --------
-    >>> float(mean_interval([1.0, 2.0, 3.0]).centre)
+    >>> float(mean_interval([1.0, 2.0, 3.0]).center)
     2.0
     """
     x = np.asarray(values, dtype=np.float64)

@@ -27,7 +27,7 @@ __all__ = [
     "fixed_lines",
     "ignore_advice",
     "measure",
-    "own_lines",
+    "user_lines",
 ]
 
 FIXED = ("MS", "BMS", "SMS")
@@ -84,7 +84,7 @@ def doubly_stochastic_line(settings: Hyperparameters, policy: str, *, name: str 
     return Line(name or f"DSMS {policy}", settings.h_inf if h is None else h, model)
 
 
-def own_lines(models: Mapping[str, Any]) -> tuple[Line, ...]:
+def user_lines(models: Mapping[str, Any]) -> tuple[Line, ...]:
     """Return a user's clusterers as lines; a bandwidth policy becomes DSMS under it."""
     if not models:
         raise ValueError("lines is empty: give a mapping of names to clusterers or bandwidth policies.")

@@ -11,11 +11,11 @@ from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.objective import objective
 from modeseek.meanshift.partition import read_off
 from modeseek.meanshift.types import ChainState
-from modeseek.paper.course import POLICIES, paper_chain, paper_policy
-from modeseek.paper.drawing import NAMES
 from modeseek.paper.experiment import Experiment, Job
-from modeseek.paper.one_run_pictures import draw_course, draw_points
+from modeseek.paper.one_run_figures import draw_course, draw_points
+from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy
 from modeseek.paper.rows import Row, Rows
+from modeseek.paper.theory_style import NAMES
 from modeseek.report import TableBlock
 
 if TYPE_CHECKING:

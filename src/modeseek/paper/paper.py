@@ -16,13 +16,13 @@ from modeseek.paper.clusters import Clusters
 from modeseek.paper.experiment import Experiment
 from modeseek.paper.gradient import GradientNorm
 from modeseek.paper.imbalance import Imbalance
+from modeseek.paper.job_list import JobList, run_jobs
 from modeseek.paper.one_run import OneRun
-from modeseek.paper.page import Made, claims_page, report_page
-from modeseek.paper.runner import Plan, run_plan
+from modeseek.paper.report_page import RunInfo, claims_page, report_page
+from modeseek.paper.result_files import write_results
 from modeseek.paper.sparse import Sparse
 from modeseek.paper.submartingale import SubmartingaleMeans
 from modeseek.paper.sweep import Sweep
-from modeseek.paper.writing import write_results
 from modeseek.report import write_page
 
 __all__ = ["EXPERIMENTS", "choose", "run_paper"]
@@ -100,11 +100,11 @@ def run_paper(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot make the folder '{folder}': {error.strerror or error}.") from error
-    plan = Plan(chosen, runs, check_integer("seed", seed, low=0), folder)
+    plan = JobList(chosen, runs, check_integer("seed", seed, low=0), folder)
     began, done = time.perf_counter(), plan.cost - sum(job.cost for _, job in plan.left())
     with nullcontext() if bar is None else bar(plan.cost, done) as advance:
-        run_plan(plan, n_jobs=n_jobs, advance=advance, gathered=engine == "cuda")
-    made = Made(tuple(figures), runs, seed, quick, None if done else (time.perf_counter() - began) / 60)
+        run_jobs(plan, n_jobs=n_jobs, advance=advance, gathered=engine == "cuda")
+    made = RunInfo(tuple(figures), runs, seed, quick, None if done else (time.perf_counter() - began) / 60)
     results = {experiment: plan.rows(experiment) for experiment in chosen}
     write_results(folder, results, n_jobs=n_jobs)
     write_page(folder, "report", report_page(results, made))

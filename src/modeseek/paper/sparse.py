@@ -9,19 +9,19 @@ from typing import ClassVar, Self
 from matplotlib.figure import Figure
 
 from modeseek.paper.comparison import OnPaperMixture
-from modeseek.paper.lines import FIXED, POLICIES, Line, doubly_stochastic_line, fixed_lines
-from modeseek.paper.panels import (
+from modeseek.paper.comparison_figures import (
     SPREADS,
+    FigureLayout,
     Panel,
-    Summary,
     draw_panels,
-    endings,
-    fixed_shown,
+    dsms_curves,
+    fixed_curves,
     mean_table,
-    own_shown,
-    random_shown,
-    sweep_shown,
+    outcome_table,
+    sweep_curves,
+    user_curves,
 )
+from modeseek.paper.lines import FIXED, POLICIES, Line, doubly_stochastic_line, fixed_lines
 from modeseek.paper.rows import Rows
 from modeseek.report import TableBlock
 
@@ -68,28 +68,28 @@ suits them."""
 
     def tables(self, rows: Rows) -> list[TableBlock]:
         summary = self._summary()
-        fixed = tuple(each for name in FIXED for each in sweep_shown(self.sweep, name))
-        sweep = replace(summary, lines=(*fixed, *random_shown(), *own_shown(self.own)))
+        fixed = tuple(each for name in FIXED for each in sweep_curves(self.sweep, name))
+        sweep = replace(summary, lines=(*fixed, *dsms_curves(), *user_curves(self.own)))
         return [
             *(mean_table(rows, summary, "n_clusters", panel) for panel in summary.panels),
             *(mean_table(rows, summary, "k", panel) for panel in summary.panels),
             *(mean_table(rows, sweep, "ari", panel) for panel in summary.panels),
-            endings(rows),
+            outcome_table(rows),
         ]
 
-    def _summary(self) -> Summary:
-        return Summary(
+    def _summary(self) -> FigureLayout:
+        return FigureLayout(
             x="n_per_cluster",
             x_label="points in each cluster, N",
             measures=("n_clusters",),
             panels=tuple(Panel(SPREADS[spread], {"spread": spread}) for spread in self.spreads),
-            lines=(*fixed_shown(self.settings.h), *random_shown(), *own_shown(self.own)),
+            lines=(*fixed_curves(self.settings.h), *dsms_curves(), *user_curves(self.own)),
             reference={"n_clusters": 3.0},
         )
 
-    def _sweep(self, spread: str) -> Summary:
+    def _sweep(self, spread: str) -> FigureLayout:
         panels = tuple(
-            Panel(name, {"spread": spread}, (*sweep_shown(self.sweep, name, named=False), *random_shown()))
+            Panel(name, {"spread": spread}, (*sweep_curves(self.sweep, name, named=False), *dsms_curves()))
             for name in FIXED
         )
         return replace(self._summary(), measures=("n_clusters", "ari"), panels=panels, log_y=("n_clusters",))

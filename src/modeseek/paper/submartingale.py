@@ -10,11 +10,11 @@ from matplotlib.ticker import FuncFormatter
 
 from modeseek.meanshift import theory
 from modeseek.meanshift.objective import objective
-from modeseek.paper.course import POLICIES, paper_chain, paper_policy, states_at
-from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.intervals import half_width, mean_interval
+from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, states_at
 from modeseek.paper.rows import Row, Rows
+from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, style_panel
 from modeseek.plots.colors import TEXT_COLOR
 from modeseek.report import TableBlock
 
@@ -138,13 +138,13 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
             at = states.where(k=k)
             mean, half = at["mean"][: len(runs)], half_width(at["std"], self.next_updates)[: len(runs)]
             places = group + (np.arange(len(runs)) - (len(runs) - 1) / 2) * 0.8 / max(len(runs), 1)
-            ax.errorbar(places, mean, half, color=COLOURS[policy], fmt="o", markersize=2.6, elinewidth=1.1)
+            ax.errorbar(places, mean, half, color=COLORS[policy], fmt="o", markersize=2.6, elinewidth=1.1)
         ax.axhline(0, color=TEXT_COLOR, linewidth=1)
         ax.set_yscale("symlog", linthresh=1e-3, linscale=0.8)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.set_xticks(range(len(ticks)), [f"{k:,}" for k in ticks])
         below = int((states["mean"] + half_width(states["std"], self.next_updates) < -ROUNDING).sum())
-        dress(ax, x=f"updates k before (n = {self.n})", title=NAMES[policy])
+        style_panel(ax, x=f"updates k before (n = {self.n})", title=NAMES[policy])
         ax.grid(visible=False, axis="x")
         ax.set_title(
             f"{below} of {len(states)} bars below 0 (all runs)", loc="right", fontsize="small", color=TEXT_COLOR
@@ -158,14 +158,14 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
             mean = mean_interval(values)
             x = np.array(ks, dtype=np.float64)
             ax.plot(
-                x, mean.centre, color=COLOURS[policy], marker="o", markersize=3.5, linewidth=1.6, label=NAMES[policy]
+                x, mean.center, color=COLORS[policy], marker="o", markersize=3.5, linewidth=1.6, label=NAMES[policy]
             )
             if len(values) > 1:
-                ax.fill_between(x, mean.low, mean.high, color=COLOURS[policy], alpha=0.18, linewidth=0)
+                ax.fill_between(x, mean.low, mean.high, color=COLORS[policy], alpha=0.18, linewidth=0)
         ax.set_xscale("symlog", linthresh=1, linscale=0.3)
         ax.set_xlim(left=0)
         ax.set_ylim(0, 1)
-        dress(ax, x=f"updates k (n = {self.n})", y="L / largest", title=f"mean of L over {len(values)} runs")
+        style_panel(ax, x=f"updates k (n = {self.n})", y="L / largest", title=f"mean of L over {len(values)} runs")
         legend(ax, place="upper left")
 
     def tables(self, rows: Rows) -> list[TableBlock]:
@@ -194,9 +194,9 @@ that. And we average L_{h_k}(X^(k)) over runs. All values are over the largest t
             mine = rows.where(kind="curve", policy=policy)
             ks = mine.distinct("k")
             change = mean_interval(np.diff(np.column_stack([mine.where(k=k)["L"] for k in ks]), axis=1))
-            worst = int(np.argmin(change.centre))
-            counts = [str(int(which.sum())) for which in (change.centre < 0, change.high < -ROUNDING)]
-            at = f"{change.centre[worst]:+.4f}, from k = {ks[worst]:,} to {ks[worst + 1]:,}"
+            worst = int(np.argmin(change.center))
+            counts = [str(int(which.sum())) for which in (change.center < 0, change.high < -ROUNDING)]
+            at = f"{change.center[worst]:+.4f}, from k = {ks[worst]:,} to {ks[worst + 1]:,}"
             lines.append([NAMES[policy], str(len(ks) - 1), *counts, at])
         header = ["policy", "steps of the curve", "mean falls", "interval < 0", "smallest mean change"]
         caption = (

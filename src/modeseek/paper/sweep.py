@@ -9,8 +9,16 @@ from typing import ClassVar, Self
 from matplotlib.figure import Figure
 
 from modeseek.paper.comparison import OnPaperMixture
+from modeseek.paper.comparison_figures import (
+    SPREADS,
+    Curve,
+    FigureLayout,
+    Panel,
+    draw_panels,
+    mean_table,
+    outcome_table,
+)
 from modeseek.paper.lines import POLICIES, Line, doubly_stochastic_line, fixed_lines
-from modeseek.paper.panels import SPREADS, Panel, Shown, Summary, draw_panels, endings, mean_table
 from modeseek.paper.rows import Rows
 from modeseek.plots import LineStyle, palette
 from modeseek.report import TableBlock
@@ -62,9 +70,9 @@ that the number does not matter. A line like that of SMS means that one choice h
         means = [
             mean_table(rows, summary, measure, panel) for measure in ("n_clusters", "ari") for summary, panel in pairs
         ]
-        return [*means, endings(rows)]
+        return [*means, outcome_table(rows)]
 
-    def _summary(self, spread: str) -> Summary:
+    def _summary(self, spread: str) -> FigureLayout:
         blue, orange, green, pink, _, red = palette(6)
         looks = {
             "SMS, its h": ("SMS", LineStyle(color=orange, marker="s")),
@@ -73,9 +81,9 @@ that the number does not matter. A line like that of SMS means that one choice h
             "DSMS walk, h_inf": ("DSMS walk over h_inf", LineStyle(color=red, marker="D", dash="--")),
             "DSMS walk, h_max": ("DSMS walk over h_max", LineStyle(color=pink, marker="v", dash="--")),
         }
-        lines = tuple(Shown(label, {"line": name}, style) for label, (name, style) in looks.items())
+        lines = tuple(Curve(label, {"line": name}, style) for label, (name, style) in looks.items())
         panels = tuple(Panel(f"N = {n}\n{SPREADS[spread]}", {"spread": spread, "n_per_cluster": n}) for n in self.sizes)
-        return Summary(
+        return FigureLayout(
             "h",
             "the number that is turned",
             ("n_clusters", "ari"),

@@ -53,7 +53,7 @@ def _differences(measured: Measured, experiment: str, reading: Reading, h: float
 
 
 def _no_loss(found: Sequence[tuple[dict, Interval]], against: str) -> Finding:
-    worst_cell, worst = min(found, key=lambda each: each[1].centre)
+    worst_cell, worst = min(found, key=lambda each: each[1].center)
     lost = [cell for cell, mean in found if mean.high < LOSS]
     where = ", ".join(
         f"{name.replace('n_per_cluster', 'N').replace('n_true', 'clusters')} {value}"
@@ -61,7 +61,7 @@ def _no_loss(found: Sequence[tuple[dict, Interval]], against: str) -> Finding:
     )
     return Finding(
         not lost,
-        f"K of DSMS less K of {against}: {span([mean.centre for _, mean in found], 2)}; a loss in {len(lost)} of "
+        f"K of DSMS less K of {against}: {span([mean.center for _, mean in found], 2)}; a loss in {len(lost)} of "
         f"{len(found)} cells, the worst {worst.text()} at {where}",
     )
 

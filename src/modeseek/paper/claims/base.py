@@ -26,10 +26,10 @@ __all__ = [
     "Reading",
     "dsms",
     "inside",
-    "name_of",
+    "judge",
     "paired",
+    "reading_name",
     "readings",
-    "settle",
     "sizes_of",
     "span",
     "values_at",
@@ -114,19 +114,19 @@ def readings(**open_points: Sequence[Value]) -> tuple[Reading, ...]:
     return tuple(dict(zip(open_points, each, strict=True)) for each in product(*open_points.values()))
 
 
-def settle(claim: Claim, measured: Measured) -> Findings | None:
+def judge(claim: Claim, measured: Measured) -> Findings | None:
     """Test a claim under each reading; None where an experiment that it needs was not run."""
     if any(name not in measured for name in claim.needs):
         return None
     return Findings(claim, tuple((reading, claim.check(measured, reading)) for reading in claim.readings))
 
 
-def name_of(reading: Reading) -> str:
+def reading_name(reading: Reading) -> str:
     """Return a reading in words.
 
     Examples
     --------
-    >>> name_of({"policy": "walk", "spread": "variance"})
+    >>> reading_name({"policy": "walk", "spread": "variance"})
     'walk, 0.65 as variance'
     """
     words = {
@@ -159,7 +159,7 @@ def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:
                 group = {part: reading[part] for part in some}
                 covered = [number for number, each in enumerate(every) if group.items() <= each.items()]
                 if all(every[number] in good for number in covered):
-                    groups.setdefault(name_of(group), set(covered))
+                    groups.setdefault(reading_name(group), set(covered))
     names, left = [], {number for number, each in enumerate(every) if each in good}
     while left:
         # the group that says most; of equals the first, which has the fewest parts

@@ -75,7 +75,7 @@ def _acp_falls(measured: Measured, reading: Reading) -> Finding:
 def _k_is_stable_at_first(measured: Measured, reading: Reading) -> Finding:
     stable = 0.0
     for width, change in _change(measured, reading, "k").items():
-        if change.centre < -ALIKE:
+        if change.center < -ALIKE:
             break
         stable = width
     return Finding(stable >= 0.4, f"K stays within {ALIKE:g} of SMS at its best up to width {stable:g}")

@@ -68,7 +68,7 @@ def _distinct_when_sparse(measured: Measured, reading: Reading) -> Finding:
     rows = inside(measured, "sparse", reading, "spread")
     sizes = [n for n in sizes_of(rows) if n <= SPARSE_TO]
     gaps = {name: _gaps(rows, dsms(reading), name, sizes) for name in FIXED}
-    text = "; ".join(f"{name} finds {span([gap.centre for gap in each])} clusters more" for name, each in gaps.items())
+    text = "; ".join(f"{name} finds {span([gap.center for gap in each])} clusters more" for name, each in gaps.items())
     return Finding(all(gap.low > 0 for each in gaps.values() for gap in each), f"N = {sizes[0]} to {sizes[-1]}: {text}")
 
 
@@ -79,7 +79,7 @@ def _closes_with_size(measured: Measured, reading: Reading) -> Finding:
     holds, parts = True, []
     for name in FIXED:
         before, after = (
-            float(np.mean([gap.centre for gap in _gaps(rows, dsms(reading), name, sizes)])) for sizes in (few, many)
+            float(np.mean([gap.center for gap in _gaps(rows, dsms(reading), name, sizes)])) for sizes in (few, many)
         )
         holds &= after < before
         parts.append(f"{name} {before:.1f} then {after:.1f}")
@@ -112,7 +112,7 @@ def _sms_more_robust(measured: Measured, reading: Reading) -> Finding:
             for n in sizes
         ]
         holds &= all(each.high < 0 for each in more)
-        parts.append(f"than {name} {span([each.centre for each in more])}")
+        parts.append(f"than {name} {span([each.center for each in more])}")
     return Finding(holds, f"clusters that SMS finds more at N = {sizes[0]} to {sizes[-1]}: {', '.join(parts)}")
 
 

@@ -11,13 +11,13 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from modeseek import __version__
-from modeseek.paper.claims import CLAIMS, Findings, name_of, settle
+from modeseek.paper.claims import CLAIMS, Findings, judge, reading_name
 from modeseek.paper.experiment import Experiment
 from modeseek.paper.journal import config_of
 from modeseek.paper.rows import Rows
 from modeseek.report import Block, Bullets, Details, Heading, ImageBlock, Page, Paragraph, TableBlock, Verdict
 
-__all__ = ["Made", "claims_page", "report_page", "section_of"]
+__all__ = ["RunInfo", "claims_page", "report_page", "section_of"]
 
 TITLE = "The paper's experiments, run again"
 LEAD = (
@@ -45,7 +45,7 @@ READING = (
 )
 
 
-class Made(NamedTuple):
+class RunInfo(NamedTuple):
     """How a report was made.
 
     Attributes
@@ -65,7 +65,7 @@ class Made(NamedTuple):
     minutes: float | None
 
 
-def report_page(results: Mapping[Experiment, Rows], made: Made) -> Page:
+def report_page(results: Mapping[Experiment, Rows], made: RunInfo) -> Page:
     """Return the report: what was found, every figure with its tables and config, and claim by claim."""
     found = _settled(results)
     sections = [block for experiment, rows in results.items() for block in section_of(experiment, rows)]
@@ -73,7 +73,7 @@ def report_page(results: Mapping[Experiment, Rows], made: Made) -> Page:
     return Page(TITLE, LEAD, tuple(blocks))
 
 
-def claims_page(results: Mapping[Experiment, Rows], made: Made) -> Page:
+def claims_page(results: Mapping[Experiment, Rows], made: RunInfo) -> Page:
     """Return the short page: claim by claim, with the main picture of each experiment."""
     found = _settled(results)
     pictures: list[Block] = [Heading("The main figures")]
@@ -98,18 +98,18 @@ def section_of(experiment: Experiment, rows: Rows) -> list[Block]:
 
 def _settled(results: Mapping[Experiment, Rows]) -> list[Findings]:
     measured = {experiment.name: rows for experiment, rows in results.items()}
-    return [each for each in (settle(claim, measured) for claim in CLAIMS) if each is not None]
+    return [each for each in (judge(claim, measured) for claim in CLAIMS) if each is not None]
 
 
 def _reading() -> list[Block]:
     return [Heading("How to read the figures"), Bullets(READING)]
 
 
-def _origin(made: Made) -> list[Block]:
+def _origin(made: RunInfo) -> list[Block]:
     return [Heading("How this page was made"), Paragraph(_provenance(made))]
 
 
-def _findings(found: Sequence[Findings], made: Made) -> list[Block]:
+def _findings(found: Sequence[Findings], made: RunInfo) -> list[Block]:
     if not found:
         return []
     body: list[list[str | Verdict]] = [
@@ -138,7 +138,7 @@ def _claim_by_claim(found: Sequence[Findings]) -> list[Block]:
             Paragraph(f"**{_sentence(each)}** In the paper: {each.claim.where}. *Test:* {each.claim.test}"),
             Bullets(
                 tuple(
-                    f"{name_of(reading)}: {'yes' if finding.holds else 'no'}; {finding.figures}."
+                    f"{reading_name(reading)}: {'yes' if finding.holds else 'no'}; {finding.figures}."
                     for reading, finding in each.found
                 )
             ),
@@ -151,7 +151,7 @@ def _sentence(found: Findings) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _provenance(made: Made) -> str:
+def _provenance(made: RunInfo) -> str:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))
     words = ["modeseek paper", *made.figures, f"--runs {made.runs} --seed {made.seed}", *["--quick"] * made.quick]
     took = "" if made.minutes is None else f"; the jobs took {made.minutes:.1f} minutes"

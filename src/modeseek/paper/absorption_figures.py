@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from modeseek._common.types import Array
-from modeseek.paper.drawing import COLOURS, dress, heading, legend, new_figure, plain_numbers
 from modeseek.paper.intervals import wilson
 from modeseek.paper.rows import Rows
+from modeseek.paper.theory_style import COLORS, heading, legend, new_figure, plain_numbers, style_panel
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def _walks(ax: Axes, experiment: Absorption, rows: Rows, nu: str) -> None:
         h = mine["h"]
         at = "h_min" if h[-1] <= experiment.settings.h_min * (1 + experiment.tolerance) else "inside"
         at = "h_max" if h[-1] >= experiment.settings.h_max * (1 - experiment.tolerance) else at
-        colour = MUTED_COLOR if at == "inside" else COLOURS[at]
-        ax.plot(mine["k"], h, color=colour, linewidth=0.9, alpha=0.65)
+        color = MUTED_COLOR if at == "inside" else COLORS[at]
+        ax.plot(mine["k"], h, color=color, linewidth=0.9, alpha=0.65)
     ax.set_xscale("log")
-    dress(ax, title=f"walk, {NU_NAMES.get(nu, nu)}")
+    style_panel(ax, title=f"walk, {NU_NAMES.get(nu, nu)}")
 
 
 def _ends(ax: Axes, experiment: Absorption, rows: Rows, nu: str) -> None:
@@ -68,9 +68,9 @@ def _ends(ax: Axes, experiment: Absorption, rows: Rows, nu: str) -> None:
     to_min, to_max = ((at[side][:, None] <= k).sum(axis=0) / len(at) for side in (low, ~low))
     bands = [("at h_min", "h_min", 0 * to_min, to_min), ("inside", "inside", to_min, 1 - to_max)]
     for label, name, bottom, top in [*bands, ("at h_max", "h_max", 1 - to_max, np.ones_like(to_max))]:
-        ax.fill_between(k, bottom, top, color=COLOURS[name], linewidth=0, alpha=0.85, label=label)
+        ax.fill_between(k, bottom, top, color=COLORS[name], linewidth=0, alpha=0.85, label=label)
     ax.set(xscale="log", ylim=(0, 1))
-    dress(ax, x="draw k", title=f"where {len(at):,} walks are")
+    style_panel(ax, x="draw k", title=f"where {len(at):,} walks are")
     ax.margins(x=0.045)
     legend(ax, place="lower left")
 
@@ -79,17 +79,17 @@ def _shrinking(above: Axes, below: Axes, experiment: Absorption) -> None:
     k = np.unique(np.round(np.geomspace(1, FARTHEST, 400)))
     low, high = np.array([experiment.shrinking(int(at)) for at in k]).T
     draws = low + (high - low) * np.random.default_rng(0).random(len(k))
-    above.fill_between(k, low, high, color=COLOURS["shrinking"], alpha=0.15, linewidth=0)
-    above.plot(k, draws, ".", markersize=2.5, color=COLOURS["shrinking"])
+    above.fill_between(k, low, high, color=COLORS["shrinking"], alpha=0.15, linewidth=0)
+    above.plot(k, draws, ".", markersize=2.5, color=COLORS["shrinking"])
     above.axhline(experiment.settings.h_inf, color=TEXT_COLOR, linewidth=0.9)
     label = above.annotate(
         "h_inf", (1, experiment.settings.h_inf), (2, 4), textcoords="offset points", color=TEXT_COLOR
     )
     label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1})
     above.set_xscale("log")
-    dress(above, title="shrinking, the paper's slow nu")
+    style_panel(above, title="shrinking, the paper's slow nu")
     share = (high - low) / (experiment.settings.h_max - experiment.settings.h_min)
-    below.plot(k, share, color=COLOURS["shrinking"], linewidth=2)
+    below.plot(k, share, color=COLORS["shrinking"], linewidth=2)
     below.annotate(
         f"{share[-1]:.2f} at k = 10^7",
         (k[-1], share[-1]),
@@ -99,7 +99,7 @@ def _shrinking(above: Axes, below: Axes, experiment: Absorption) -> None:
         color=TEXT_COLOR,
     )
     below.set_xscale("log")
-    dress(below, x="draw k", title="share of the range it draws from")
+    style_panel(below, x="draw k", title="share of the range it draws from")
 
 
 def draw_starts(experiment: Absorption, rows: Rows) -> Figure:
@@ -112,14 +112,14 @@ def draw_starts(experiment: Absorption, rows: Rows) -> Figure:
             experiment, nu, grid := np.linspace(experiment.settings.h_min, experiment.settings.h_max, 300)
         )
         if formula is not None:
-            ax.plot(grid, formula, color=COLOURS["h_min"], linewidth=1.4)
-            ax.plot(grid, 1 - formula, color=COLOURS["h_max"], linewidth=1.4)
+            ax.plot(grid, formula, color=COLORS["h_min"], linewidth=1.4)
+            ax.plot(grid, 1 - formula, color=COLORS["h_max"], linewidth=1.4)
             ax.plot([], [], color=TEXT_COLOR, linewidth=1.4, label="formula")
             _gaps(axes[-1], experiment, at_min, total)
-        _dots(ax, experiment, at_min, total, COLOURS["h_min"], "at h_min")
-        _dots(ax, experiment, at_max, total, COLOURS["h_max"], "at h_max")
+        _dots(ax, experiment, at_min, total, COLORS["h_min"], "at h_min")
+        _dots(ax, experiment, at_max, total, COLORS["h_max"], "at h_max")
         _dots(ax, experiment, total - at_min - at_max, total, MUTED_COLOR, "inside")
-        dress(ax, x="start h_0", y="share of walks", title=f"walk, {NU_NAMES.get(nu, nu)}")
+        style_panel(ax, x="start h_0", y="share of walks", title=f"walk, {NU_NAMES.get(nu, nu)}")
         ax.set(xlim=(experiment.settings.h_min - 0.04, experiment.settings.h_max + 0.04), ylim=(-0.03, 1.03))
     legend(axes[0], place="center right")
     heading(figure, f"Where walks are after {experiment.draws:,} draws, {int(total[0]):,} from each start")
@@ -138,19 +138,19 @@ def _formula(experiment: Absorption, nu: str, starts: Array) -> Array | None:
 
 
 def _dots(
-    ax: Axes, experiment: Absorption, count: Array, total: Array, colour: str, label: str, less: Array | float = 0.0
+    ax: Axes, experiment: Absorption, count: Array, total: Array, color: str, label: str, less: Array | float = 0.0
 ) -> None:
     share = wilson(count, total)
-    bars = np.abs([share.centre - share.low, share.high - share.centre])
-    place, middle = experiment.starts, share.centre - less
-    ax.errorbar(place, middle, bars, fmt="o", markersize=4.5, elinewidth=1.3, capsize=2.5, color=colour, label=label)
+    bars = np.abs([share.center - share.low, share.high - share.center])
+    place, middle = experiment.starts, share.center - less
+    ax.errorbar(place, middle, bars, fmt="o", markersize=4.5, elinewidth=1.3, capsize=2.5, color=color, label=label)
 
 
 def _gaps(ax: Axes, experiment: Absorption, at_min: Array, total: Array) -> None:
     formula = _formula(experiment, "log-log", np.array(experiment.starts))
     assert formula is not None
-    _dots(ax, experiment, at_min, total, COLOURS["h_min"], "at h_min", formula)
+    _dots(ax, experiment, at_min, total, COLORS["h_min"], "at h_min", formula)
     ax.axhline(0, color=TEXT_COLOR, linewidth=1)
     ax.set_xlim(experiment.settings.h_min - 0.04, experiment.settings.h_max + 0.04)
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=1))
-    dress(ax, x="start h_0", title="at h_min: simulated less formula")
+    style_panel(ax, x="start h_0", title="at h_min: simulated less formula")

@@ -13,12 +13,12 @@ from modeseek.plots.colors import TEXT_COLOR, palette
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "NAMES", "dress", "heading", "legend", "new_figure", "plain_numbers"]
+__all__ = ["COLORS", "NAMES", "heading", "legend", "new_figure", "plain_numbers", "style_panel"]
 
 Place: TypeAlias = Literal["upper left", "upper right", "lower left", "center", "center right"]
 _BLUE, _ORANGE, _GREEN, _PINK, _, _RED, _ = palette(7)
 # one colour for one thing, in every picture
-COLOURS = {
+COLORS = {
     "shrinking": _BLUE,
     "walk": _RED,
     "h_min": _ORANGE,
@@ -38,12 +38,12 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
+def style_panel(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
     """Give axes labels, a title at the left and quiet lines.
 
     Examples
     --------
-    >>> dress(new_figure(3, 2).subplots(), x="k", title="the walk").get_title(loc="left")
+    >>> style_panel(new_figure(3, 2).subplots(), x="k", title="the walk").get_title(loc="left")
     'the walk'
     """
     style.style_axes(ax, x_label=x, y_label=y)

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 
-from modeseek.paper.course import POLICIES
-from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure, plain_numbers
+from modeseek.paper.paper_chains import POLICIES
 from modeseek.paper.rows import Rows
+from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, plain_numbers, style_panel
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
 
 if TYPE_CHECKING:
@@ -34,30 +34,30 @@ def draw_points(experiment: OneRun, rows: Rows) -> Figure:
     for policy, line in zip(POLICIES, axes, strict=True):
         mine = points.where(policy=policy)
         by_sweep = rows.where(kind="sweep", policy=policy)
-        colours = _colours(mine.where(sweep=shown[policy][0])["label"].astype(int))
+        colors = _colors(mine.where(sweep=shown[policy][0])["label"].astype(int))
         before = None
         for ax, sweep in zip(line, shown[policy], strict=False):
             at = mine.where(sweep=sweep)
             now = np.column_stack([at["x"], at["y"]])
             if before is not None:
-                trails = LineCollection(np.stack([before, now], axis=1).tolist(), colors=colours, alpha=0.35)
+                trails = LineCollection(np.stack([before, now], axis=1).tolist(), colors=colors, alpha=0.35)
                 trails.set_linewidth(0.7)
                 ax.add_collection(trails)
-            ax.scatter(*now.T, s=13, c=colours, linewidths=0.3, edgecolors="white", zorder=3)
+            ax.scatter(*now.T, s=13, c=colors, linewidths=0.3, edgecolors="white", zorder=3)
             (count,), (certified,) = (by_sweep.where(sweep=sweep)[name] for name in ("clusters", "certified"))
             words = f"{count:.0f} cluster" + "s" * int(count > 1)
-            dress(ax, title=f"sweep {sweep}{': final' * int(certified)}" if sweep else "the data")
+            style_panel(ax, title=f"sweep {sweep}{': final' * int(certified)}" if sweep else "the data")
             ax.set_title(words, loc="right", fontsize="small", color=MUTED_COLOR)
             before = now
         for ax in line[len(shown[policy]) :]:
             ax.set_visible(False)
-        line[0].set_ylabel(NAMES[policy], color=COLOURS[policy], fontweight="bold")
+        line[0].set_ylabel(NAMES[policy], color=COLORS[policy], fontweight="bold")
         for ax in line:
             ax.set_aspect("equal", adjustable="box")
     return figure
 
 
-def _colours(labels: np.ndarray) -> list[str]:
+def _colors(labels: np.ndarray) -> list[str]:
     """Colour clusters from the heaviest; single points are grey."""
     several = int((np.bincount(labels) > 1).sum())
     shades = palette(several)
@@ -76,8 +76,8 @@ def draw_course(experiment: OneRun, rows: Rows) -> Figure:
         # the walk moves in its first sweep; of independent draws the same share of every sweep is shown
         kept = (draws["k"] - 1) % (1 if policy == "walk" else experiment.every) == 0
         _bandwidths(column[0], experiment, draws["k"][kept] / n, draws["h"][kept], policy)
-        column[1].plot(sweeps["sweep"], sweeps["L"], color=COLOURS[policy], marker="o", markersize=3, linewidth=1.3)
-        dress(column[1])
+        column[1].plot(sweeps["sweep"], sweeps["L"], color=COLORS[policy], marker="o", markersize=3, linewidth=1.3)
+        style_panel(column[1])
         column[1].set_ylim(0, 1.03)
         _certificate(column[2], experiment, sweeps)
         if at is not None:
@@ -95,10 +95,10 @@ def draw_course(experiment: OneRun, rows: Rows) -> Figure:
 def _bandwidths(ax: Axes, experiment: OneRun, sweeps: np.ndarray, h: np.ndarray, policy: str) -> None:
     # the walk is a path, the others are draws that have nothing to do with each other
     style = {"linewidth": 1.4} if policy == "walk" else {"linewidth": 0, "marker": ".", "markersize": 2.2}
-    ax.plot(sweeps, h, color=COLOURS[policy], **style)
+    ax.plot(sweeps, h, color=COLORS[policy], **style)
     for end in (experiment.settings.h_min, experiment.settings.h_max):
         ax.axhline(end, color=MUTED_COLOR, linewidth=0.9, linestyle=DASHES)
-    dress(ax, title=NAMES[policy])
+    style_panel(ax, title=NAMES[policy])
     plain_numbers(ax, "y", [experiment.settings.h_min, experiment.settings.h_inf, 1.0, experiment.settings.h_max])
 
 
@@ -110,8 +110,8 @@ def _certificate(ax: Axes, experiment: OneRun, sweeps: Rows) -> None:
         ("diameter", "diameter D", np.where(diameter > 0, diameter, np.nan)),
     ]
     for name, label, values in lines:
-        ax.plot(at, values, color=COLOURS[name], marker="o", markersize=3, linewidth=1.4, label=label)
+        ax.plot(at, values, color=COLORS[name], marker="o", markersize=3, linewidth=1.4, label=label)
     ax.axhline(experiment.tau, color=MUTED_COLOR, linewidth=0.9, linestyle=DASHES, label=f"tau = {experiment.tau:g}")
     ax.set_yscale("log")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    dress(ax, x="updates per point (sweeps)")
+    style_panel(ax, x="updates per point (sweeps)")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from modeseek.paper.course import POLICIES
-from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure, plain_numbers
 from modeseek.paper.intervals import wilson
+from modeseek.paper.paper_chains import POLICIES
 from modeseek.paper.rows import Rows
+from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, plain_numbers, style_panel
 from modeseek.plots.colors import TEXT_COLOR
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def draw_times(rows: Rows) -> Figure:
             if name == "final":  # close to the certificate: bands would lie on one another
                 ax.plot(n, median, color=TEXT_COLOR, linewidth=1.4, linestyle=(0, (2, 2)), label=label)
                 continue
-            ax.fill_between(n, low, high, color=COLOURS[name], alpha=0.13, linewidth=0)
-            ax.fill_between(n, lower, upper, color=COLOURS[name], alpha=0.30, linewidth=0)
-            ax.plot(n, median, color=COLOURS[name], marker="o", markersize=4, linewidth=1.8, label=label)
+            ax.fill_between(n, low, high, color=COLORS[name], alpha=0.13, linewidth=0)
+            ax.fill_between(n, lower, upper, color=COLORS[name], alpha=0.30, linewidth=0)
+            ax.plot(n, median, color=COLORS[name], marker="o", markersize=4, linewidth=1.8, label=label)
         ax.set(xscale="log", yscale="log")
         plain_numbers(ax, "x", n.tolist())
-        dress(ax, x="points n", title=NAMES[policy])
+        style_panel(ax, x="points n", title=NAMES[policy])
     low, high = axes[0].get_ylim()
     plain_numbers(axes[0], "y", [tick for tick in TICKS if low < tick < high])
     axes[0].set_ylabel("updates per point (sweeps)", color=TEXT_COLOR)
@@ -70,13 +70,13 @@ def _shares(ax: Axes, rows: Rows, column: str, title: str) -> None:
         values = [mine.where(n=size)[column] for size in sizes]
         counts = [int(((at < 1) if column == "ari" else (at > 0)).sum()) for at in values]
         share = wilson(counts, [len(at) for at in values])
-        bars = np.abs([share.centre - share.low, share.high - share.centre])
+        bars = np.abs([share.center - share.low, share.high - share.center])
         # a little to the side, so that both can be seen
         ax.errorbar(
-            n * 1.025**shift, share.centre, bars,
-            color=COLOURS[policy], marker="o", markersize=4.5, linewidth=1.3, capsize=2.5, label=NAMES[policy],
+            n * 1.025**shift, share.center, bars,
+            color=COLORS[policy], marker="o", markersize=4.5, linewidth=1.3, capsize=2.5, label=NAMES[policy],
         )  # fmt: skip
     ax.set_xscale("log")
     ax.set_ylim(-0.03, 1.03)
     plain_numbers(ax, "x", n.tolist())
-    dress(ax, x="points n", title=title)
+    style_panel(ax, x="points n", title=title)

@@ -21,26 +21,26 @@ from modeseek.report import TableBlock
 
 __all__ = [
     "SPREADS",
+    "Curve",
+    "FigureLayout",
     "Panel",
-    "Shown",
-    "Summary",
     "band_of",
     "draw_panels",
-    "endings",
-    "fixed_shown",
+    "dsms_curves",
+    "fixed_curves",
     "mean_table",
-    "own_shown",
-    "random_shown",
-    "sweep_shown",
+    "outcome_table",
+    "sweep_curves",
+    "user_curves",
 ]
 
 # both readings of the paper's 0.65, as titles
 SPREADS = {"std": "0.65 as standard deviation", "variance": "0.65 as variance"}
-_COLOURS = dict(zip(("DSMS shrinking", "SMS", "BMS", "MS", "other", "DSMS walk"), palette(6), strict=True))
+_COLORS = dict(zip(("DSMS shrinking", "SMS", "BMS", "MS", "other", "DSMS walk"), palette(6), strict=True))
 _MARKS = {"DSMS shrinking": "o", "SMS": "s", "BMS": "^", "MS": "v", "DSMS walk": "D"}
 
 
-class Shown(NamedTuple):
+class Curve(NamedTuple):
     """A line of a figure: its label, the rows that make it, and its look."""
 
     label: str
@@ -54,11 +54,11 @@ class Panel:
 
     title: str
     where: Mapping[str, Value]
-    lines: tuple[Shown, ...] | None = None
+    lines: tuple[Curve, ...] | None = None
 
 
 @dataclass(frozen=True)
-class Summary:
+class FigureLayout:
     """What a figure of panels shows.
 
     Attributes
@@ -69,7 +69,7 @@ class Summary:
         A row of panels each.
     panels : tuple of Panel
         A column of panels each.
-    lines : tuple of Shown
+    lines : tuple of Curve
     reference : mapping
         Measure -> value of a thin line, such as the true number of clusters.
     log_x : bool
@@ -81,41 +81,39 @@ class Summary:
     x_label: str
     measures: tuple[str, ...]
     panels: tuple[Panel, ...]
-    lines: tuple[Shown, ...]
+    lines: tuple[Curve, ...]
     reference: Mapping[str, float] = field(default_factory=dict)
     log_x: bool = False
     log_y: tuple[str, ...] = ()
 
 
-def fixed_shown(h: float, names: Sequence[str] = ("SMS", "BMS", "MS")) -> tuple[Shown, ...]:
+def fixed_curves(h: float, names: Sequence[str] = ("SMS", "BMS", "MS")) -> tuple[Curve, ...]:
     """Return MS, BMS and SMS at one bandwidth."""
     return tuple(
-        Shown(f"{name}, h = {h:g}", {"line": name, "h": h}, LineStyle(color=_COLOURS[name], marker=_MARKS[name]))
+        Curve(f"{name}, h = {h:g}", {"line": name, "h": h}, LineStyle(color=_COLORS[name], marker=_MARKS[name]))
         for name in names
     )
 
 
-def random_shown() -> tuple[Shown, ...]:
+def dsms_curves() -> tuple[Curve, ...]:
     """Return DSMS under both readings of the bandwidth."""
     dashes = {"shrinking": "-", "walk": "--"}
     return tuple(
-        Shown(
+        Curve(
             f"DSMS, {policy}",
             {"line": f"DSMS {policy}"},
-            LineStyle(
-                color=_COLOURS[f"DSMS {policy}"], dash=dashes[policy], marker=_MARKS[f"DSMS {policy}"], width=2.0
-            ),
+            LineStyle(color=_COLORS[f"DSMS {policy}"], dash=dashes[policy], marker=_MARKS[f"DSMS {policy}"], width=2.0),
         )
         for policy in POLICIES
     )
 
 
-def sweep_shown(bandwidths: Sequence[float], name: str = "SMS", *, named: bool = True) -> tuple[Shown, ...]:
+def sweep_curves(bandwidths: Sequence[float], name: str = "SMS", *, named: bool = True) -> tuple[Curve, ...]:
     """Return one of MS, BMS and SMS at several bandwidths, from light to dark."""
     shades = colormaps["Greys"](np.linspace(0.4, 0.95, len(bandwidths)))
     dashes = (":", "-.", "--", (0, (5, 1)), "-")
     return tuple(
-        Shown(
+        Curve(
             f"{name}, h = {h:g}" if named else f"h = {h:g}",
             {"line": name, "h": h},
             LineStyle(color=to_hex(shade), dash=dashes[number % len(dashes)], marker=_MARKS[name], width=1.3),
@@ -124,11 +122,11 @@ def sweep_shown(bandwidths: Sequence[float], name: str = "SMS", *, named: bool =
     )
 
 
-def own_shown(lines: Sequence[Line]) -> tuple[Shown, ...]:
+def user_curves(lines: Sequence[Line]) -> tuple[Curve, ...]:
     """Return the user's own lines."""
     shades = palette(8 + len(lines))[8:]
     return tuple(
-        Shown(line.name, {"line": line.name}, LineStyle(color=shade, marker="P", width=2.0))
+        Curve(line.name, {"line": line.name}, LineStyle(color=shade, marker="P", width=2.0))
         for line, shade in zip(lines, shades, strict=True)
     )
 
@@ -141,7 +139,7 @@ def band_of(rows: Rows, x: str, measure: str) -> Band:
     return Band(np.array(places), mean, low, high)
 
 
-def draw_panels(rows: Rows, summary: Summary) -> Figure:
+def draw_panels(rows: Rows, summary: FigureLayout) -> Figure:
     """Draw a grid of panels, measures down and set-ups across, with one legend for all.
 
     Four set-ups of one measure are drawn two by two: a page is not that wide.
@@ -151,13 +149,13 @@ def draw_panels(rows: Rows, summary: Summary) -> Figure:
     n_down = len(cells) // n_across
     figure = Figure(figsize=(max(4.3 * n_across, 6.0), 3.1 * n_down + 0.9), layout="constrained")
     grid = figure.subplots(n_down, n_across, squeeze=False, sharex=True, sharey="row")
-    shown_in = {panel: _shown_in(rows.where(**panel.where), summary, panel) for _, panel in cells}
+    curves_in = {panel: _curves_in(rows.where(**panel.where), summary, panel) for _, panel in cells}
     for number, (ax, (measure, panel)) in enumerate(zip(grid.flat, cells, strict=True)):
         new_column = number < n_across or len(summary.measures) == 1
         plot_lines(
-            {shown.label: band_of(own, summary.x, measure) for shown, own in shown_in[panel]},
+            {shown.label: band_of(own, summary.x, measure) for shown, own in curves_in[panel]},
             ax=ax,
-            styles={shown.label: shown.style for shown, _ in shown_in[panel]},
+            styles={shown.label: shown.style for shown, _ in curves_in[panel]},
             x_label=summary.x_label if number >= len(cells) - n_across else "",
             y_label=MEASURES[measure] if number % n_across == 0 else "",
             title=panel.title if new_column else None,
@@ -173,7 +171,7 @@ def draw_panels(rows: Rows, summary: Summary) -> Figure:
     return figure
 
 
-def _shown_in(inside: Rows, summary: Summary, panel: Panel) -> list[tuple[Shown, Rows]]:
+def _curves_in(inside: Rows, summary: FigureLayout, panel: Panel) -> list[tuple[Curve, Rows]]:
     lines = summary.lines if panel.lines is None else panel.lines
     found = [(shown, inside.where(**shown.where)) for shown in lines]
     return [(shown, own) for shown, own in found if len(own)]
@@ -188,7 +186,7 @@ def _keep_possible(ax: Axes, measure: str) -> None:
         ax.set_ylim(max(low, -0.1), min(high, 1.02))
 
 
-def mean_table(rows: Rows, summary: Summary, measure: str, panel: Panel, digits: int | None = None) -> TableBlock:
+def mean_table(rows: Rows, summary: FigureLayout, measure: str, panel: Panel, digits: int | None = None) -> TableBlock:
     """Return a table of one panel: a row for each line, a column for each x, the mean and its interval."""
     digits = (1 if measure.startswith("n_") else 2) if digits is None else digits
     inside = rows.where(**panel.where)
@@ -205,7 +203,7 @@ def mean_table(rows: Rows, summary: Summary, measure: str, panel: Panel, digits:
     return TableBlock([summary.x_label, *(f"{place:g}" for place in places)], body, caption)
 
 
-def endings(rows: Rows) -> TableBlock:
+def outcome_table(rows: Rows) -> TableBlock:
     """Return how the runs of each line ended, and how many sweeps they took."""
     outcomes = [str(outcome) for outcome in rows.distinct("outcome") if outcome is not None]
     body = []

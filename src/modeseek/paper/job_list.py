@@ -18,7 +18,7 @@ from modeseek.paper.journal import Journal
 from modeseek.paper.lines import ignore_advice
 from modeseek.paper.rows import Row, Rows
 
-__all__ = ["JobFailed", "Plan", "run_plan"]
+__all__ = ["JobFailed", "JobList", "run_jobs"]
 
 # jobs that a process does together for a GPU, at most: all of them are lost when it is ended
 SHARE = 64
@@ -28,7 +28,7 @@ class JobFailed(RuntimeError):
     """A job that raised an error; the message names it."""
 
 
-class Plan:
+class JobList:
     """The jobs of some experiments, and what is done of them.
 
     Parameters
@@ -76,8 +76,8 @@ class Plan:
             journal.remove()
 
 
-def run_plan(
-    plan: Plan,
+def run_jobs(
+    plan: JobList,
     *,
     n_jobs: int | None = None,
     advance: Callable[[float], None] | None = None,
@@ -89,7 +89,7 @@ def run_plan(
 
     Parameters
     ----------
-    plan : Plan
+    plan : JobList
     n_jobs : int, optional
         Processes; None means 1, -1 all cores. Rows do not depend on it. Where joblib's Dask backend is in force, all
         workers of Dask.
