@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from modeseek._common.version import __version__
 
 if TYPE_CHECKING:
-    from modeseek import datasets, io, meanshift, metrics, paper, plots, scorers
+    from modeseek import datasets, io, meanshift, metrics, paper, pipeline, plots, scorers
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
@@ -32,6 +32,7 @@ __all__ = [
     "meanshift",
     "metrics",
     "paper",
+    "pipeline",
     "plots",
     "scorers",
 ]
@@ -46,8 +47,8 @@ _SOURCES = {
     "estimate_bandwidth": "modeseek.selection.bandwidths",
 }
 _MODULES = (
-    *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "plots", "report"),
-    *("scorers", "selection", "sketches"),
+    *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "pipeline", "plots"),
+    *("report", "scorers", "selection", "sketches"),
 )
 
 

@@ -77,7 +77,7 @@ def test_before_the_first_sweep_there_is_nothing_to_keep(monkeypatch):
         model = StochasticMeanShift(1.0, n_chains=n_chains)
         with monkeypatch.context() as patched:
             patched.setattr("modeseek.meanshift.engines.brute.engine.BruteWorkspace.shift_each", interrupt)
-            assert "nothing is kept" in interrupted(model)
+            assert "there is no result" in interrupted(model)
         assert not hasattr(model, "labels_")
 
 

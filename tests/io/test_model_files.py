@@ -27,7 +27,7 @@ from modeseek._common.types import Array
 from modeseek._storage import DataError, NotStorableError, read_container, write_container
 from modeseek._storage.container import DTYPES, HEAD, MAGIC, VERSION
 from modeseek.datasets import paper_mixture
-from modeseek.estimators.streaming import StreamingMixin
+from modeseek.estimators.base import BaseClusterer
 from modeseek.io import load, read_model, save
 from modeseek.meanshift.bandwidth import Anchored, Constant, CustomNu, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Record
@@ -120,7 +120,7 @@ def test_policies_that_ship_come_back(policy, tmp_path):
 
 
 def test_a_stream_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr(StreamingMixin, "_sketch_config", SketchConfig(layout_rows=50))
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=50))
     for first in (X[:10], NEW, np.concatenate([X, NEW])):
         model = StochasticMeanShift(0.6, random_state=0).partial_fit(first)
         back = there_and_back(model, tmp_path / "a")
