@@ -381,8 +381,8 @@ def test_a_sparse_file_that_says_it_is_huge_takes_no_memory(tmp_path):
         (b'{"arrays": [], "kind": "model"}', "wrong part: 'value'"),
         (b'{"arrays": [], "kind": "model", "value": {"Scaling": 1}}', "wrong part"),
         (b'{"arrays": [], "kind": "checkpoint", "value": 1}', "holds a checkpoint, not a model"),
-        (b'{"arrays": [["a", "|O", [1]]]}', "type that no such file has"),
-        (b'{"arrays": [["", "<f8", [0]]]}', "no proper name"),
+        (b'{"arrays": [["a", "|O", [1]]]}', "has an unsupported type"),
+        (b'{"arrays": [["", "<f8", [0]]]}', "no valid name"),
         (b'{"arrays": [["a", "<f8", [0]], ["a", "<f8", [0]]]}', "one name"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -480,7 +480,7 @@ class Own(NamedTuple):
 
 def test_a_class_joins_by_a_decorator(tmp_path):
     own = Own(1, (2.5, math.inf), {"x": np.arange(3)})
-    with pytest.raises(NotStorableError, match=r"example is a .*Own, which files do not hold"):
+    with pytest.raises(NotStorableError, match=r"example is a .*Own, which files cannot hold"):
         write_container(tmp_path / "a", "example", own)
     storable()(Own)
     try:
