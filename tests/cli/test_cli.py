@@ -277,7 +277,7 @@ def test_a_report_of_the_run(data, tmp_path):
     options = ["--ignore", "name", "--seed", "3", "--min-cluster-size", "4", "-o", tmp_path / "rows.csv"]
     status, out, err = run("cluster", data, *options, "--report", target)
     assert (status, err) == (0, "")
-    assert out.splitlines()[-1] == f"report: {target}"
+    assert out.splitlines()[-1] == f"written: {tmp_path / 'rows.csv'}, {target}"
     page = target.read_text("utf-8")
     assert "<h1" in page
     assert "Clusters of points.csv" in page
