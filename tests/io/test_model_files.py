@@ -27,10 +27,12 @@ from modeseek._common.types import Array
 from modeseek._storage import DataError, NotStorableError, read_container, write_container
 from modeseek._storage.container import DTYPES, HEAD, MAGIC, VERSION
 from modeseek.datasets import paper_mixture
+from modeseek.estimators.streaming import StreamingMixin
 from modeseek.io import load, read_model, save
 from modeseek.meanshift.bandwidth import Anchored, Constant, CustomNu, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Record
 from modeseek.meanshift.kernels.profiles import PROFILES, custom_profile
+from modeseek.sketches import SketchConfig
 
 X, _ = paper_mixture(12, random_state=3)
 NEW = np.random.default_rng(0).normal(scale=3.0, size=(40, X.shape[1]))
@@ -118,7 +120,7 @@ def test_policies_that_ship_come_back(policy, tmp_path):
 
 
 def test_a_stream_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 50)  # rows that wait before they are counted
+    monkeypatch.setattr(StreamingMixin, "_sketch_config", SketchConfig(layout_rows=50))
     for first in (X[:10], NEW, np.concatenate([X, NEW])):
         model = StochasticMeanShift(0.6, random_state=0).partial_fit(first)
         back = there_and_back(model, tmp_path / "a")

@@ -68,7 +68,7 @@ def _data_maker(
 ) -> tuple[Callable[[Watcher | None], FitData], Array]:
     """Return a function that makes the input of the fit, and some of the rows."""
     kind, config = estimator._sketch_kind(), estimator._sketch_config
-    first = data.first(config.max_rows)
+    first = data.first(config)
     if first.whole:
         if not len(first.rows):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no rows.")
@@ -82,7 +82,7 @@ def _data_maker(
     present = first.rows if first.weights is None else first.rows[first.weights > 0]
     if len(first.rows) and not len(present):
         raise ValueError(NO_WEIGHT)
-    sketch = data.survey(SketchLayout.of(estimator._placed(present), rows=config.sample_rows))
+    sketch = data.sketch(SketchLayout.of(estimator._placed(present), config))
     if not sketch.weight:
         raise ValueError(NO_WEIGHT)
     if kind is None:

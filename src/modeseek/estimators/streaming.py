@@ -19,27 +19,11 @@ from modeseek.estimators.advice import warn
 from modeseek.estimators.input_checks import Columns, check_new_rows, check_rows
 from modeseek.estimators.memory import FitMemory, check_fit_memory, check_sketch_memory
 from modeseek.estimators.result import FitData, FitSettings
-from modeseek.sketches import LAYOUT_ROWS, Sample, Sketch, SketchLayout, SketchPoints, is_dask
+from modeseek.sketches import Sample, Sketch, SketchConfig, SketchLayout, SketchPoints, is_dask
 
-__all__ = ["SketchConfig", "Stream", "StreamingMixin", "labelled_copy", "resume_stream", "stream_sketch"]
+__all__ = ["Stream", "StreamingMixin", "labelled_copy", "resume_stream", "stream_sketch"]
 
 KINDS = ("auto", "grid", "sample")
-
-
-@dataclass(frozen=True)
-class SketchConfig:
-    """Sizes of data and samples.
-
-    Attributes
-    ----------
-    max_rows : int
-        Number of rows above which `sketch="auto"` uses a sketch.
-    sample_rows : int
-        Number of rows in the sample of a sketch, from which automatic bandwidths are chosen.
-    """
-
-    max_rows: int = 50_000
-    sample_rows: int = 20_000
 
 
 def _check_stream(stream: Stream) -> None:
@@ -73,7 +57,7 @@ class Stream:
         if self.sketch is not None:
             return Stream(sketch=self.sketch.add(rows, weights))
         more = Stream((*self.pending, (rows, weights)))
-        return more.settled(config) if sum(len(each) for each, _ in more.pending) >= LAYOUT_ROWS else more
+        return more.settled(config) if sum(len(each) for each, _ in more.pending) >= config.layout_rows else more
 
     def settled(self, config: SketchConfig) -> Stream:
         """Return the stream with its pending batches in a sketch."""
@@ -85,7 +69,7 @@ class Stream:
     def faded(self, share: float, config: SketchConfig) -> Stream:
         """Return the stream with all weights multiplied by `share`."""
         settled = self.settled(config)
-        return settled if settled.sketch is None else Stream(sketch=settled.sketch.faded(share))
+        return settled if settled.sketch is None else Stream(sketch=settled.sketch.discounted(share))
 
 
 class StreamingMixin:
@@ -220,7 +204,7 @@ class StreamingMixin:
 
     def _points_of_sketch(self, sketch: Sketch, settings: FitSettings, sample: Points, kind: str) -> SketchPoints:
         """Return the points of a sketch on which to run: means of grid cells, or a sample."""
-        return sketch.summary(1.0, 1.0, "sample")
+        return sketch.points(1.0, 1.0, "sample")
 
     def _check_parameters(self) -> Geometry:
         raise NotImplementedError
@@ -250,7 +234,7 @@ def labelled_copy(estimator: Any, rows: Array) -> Any:
 
 
 def _sketch(rows: Array, weights: Array, config: SketchConfig) -> Sketch:
-    return SketchLayout.of(rows, rows=config.sample_rows).begin().add(rows, weights)
+    return SketchLayout.of(rows, config).empty().add(rows, weights)
 
 
 def _sample_points(sample: Sample, geometry: Geometry) -> Points:

@@ -25,6 +25,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 if CHROMIUM is None:
     pytest.skip("needs Chromium: apt-get install chromium", allow_module_level=True)
 
+pytestmark = pytest.mark.slow
 PATIENCE = 60_000
 EVIL = '<img src=x onerror="window.hacked=1">'
 FOCUSED = """() => { let e = document.activeElement
@@ -198,7 +199,7 @@ def test_two_runs_a_scan_and_an_error(visit, address, tmp_path):
     page.get_by_text("ARI between A and B").wait_for()
     keep(page, "two-runs-dark", tmp_path)
     button(page, "Bandwidth scan").click()
-    page.get_by_label("number").select_option("8")
+    page.get_by_label("number of bandwidths").select_option("8")
     button(page, "Start scan").click()
     page.get_by_text("8 of 8 bandwidths: finished.").wait_for()
     keep(page, "scan-dark", tmp_path)
