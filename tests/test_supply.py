@@ -22,6 +22,7 @@ IMPORTED = {
     "skimage": "scikit-image",
     "distributed": "dask",
     "pyannote": "pyannote.core",
+    "markdown_it": "markdown-it-py",
 }
 
 

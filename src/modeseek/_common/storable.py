@@ -1,6 +1,6 @@
 """Registry of the classes whose values files can hold: model files, checkpoints and resume states.
 
-A class joins by the decorator `storable`; see docs/adding-a-bandwidth-policy.md for an example. A file refers to a
+A class joins by the decorator `storable`; docs/how-to-models.md has an example. A file refers to a
 class by its name in this registry. Nothing else is looked up, and nothing in a file is executed.
 """
 
