@@ -13,7 +13,7 @@ from modeseek._storage import write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors
 from modeseek.cli.options import STANDARD_STREAM, DiarizeOptions
-from modeseek.cli.screen import make_console, print_lines, print_table
+from modeseek.cli.screen import make_console, print_lines, print_table, print_written
 from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.diarization.rttm import rttm_lines
 from modeseek.pipeline.outputs import check_targets
@@ -156,5 +156,4 @@ def _show(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | None
             f"K {scores.k:.3f}, by size {scores.k_weighted:.3f}; "
             f"speakers found {scores.found}, true {scores.true}",
         )
-    written = (("turns", options.output), ("timeline", options.timeline))
-    print_lines(console, *(f"{what}: {path}" for what, path in written if path not in (None, STANDARD_STREAM)))
+    print_written(console, options.output, options.timeline, options.json)

@@ -18,7 +18,7 @@ from modeseek._storage import LABEL_SUFFIXES, atomic_path, read_image, write_ima
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import STANDARD_STREAM, SegmentOptions
-from modeseek.cli.screen import make_console, print_lines, print_table
+from modeseek.cli.screen import make_console, print_lines, print_table, print_written
 from modeseek.images import overlay, segment
 from modeseek.images.scikit_image import require_scikit_image
 from modeseek.pipeline import Note
@@ -180,5 +180,4 @@ def _show(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: 
     ]
     print_table(console, names, rows, "smaller regions")
     print_lines(console, f"took {seconds:.1f} s")
-    written = (("labels", options.output), ("overlay", options.overlay))
-    print_lines(console, *(f"{name}: {path}" for name, path in written if path is not None))
+    print_written(console, options.output, options.overlay, options.json)

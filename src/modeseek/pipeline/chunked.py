@@ -25,7 +25,7 @@ from modeseek._storage import (
     format_of,
     open_chunks,
 )
-from modeseek.estimators.streaming import labelled_copy, resume_stream, stream_sketch
+from modeseek.estimators.state import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit

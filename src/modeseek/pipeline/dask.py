@@ -31,7 +31,7 @@ from modeseek.pipeline.outputs import added_columns, write_extras
 from modeseek.pipeline.prepare import split_names
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.sketches import DaskError, DaskRows, dask_errors
-from modeseek.sketches.blocks import Block
+from modeseek.sketches.dask_chunks import DaskChunk
 
 MESSAGES = {
     "scheduler": "the Dask scheduler at '{0}' stopped or was restarted: start it and its workers again, and repeat the "
@@ -168,13 +168,13 @@ def _scaling(job: Job, data: DaskRows) -> Scaling:
     if not job.standardize:
         return Scaling.none(d)
     moments: Any = Moments.empty(d)
-    for part, rows in data.parts():
-        moments = delayed(partial(_add_moments, part), pure=False)(moments, rows)
+    for chunk, rows in data.chunks():
+        moments = delayed(partial(_add_moments, chunk), pure=False)(moments, rows)
     return moments.compute().scaling()
 
 
-def _add_moments(part: Block, moments: Moments, rows: Any) -> Moments:
-    return moments.add(part.check(rows)[0])
+def _add_moments(chunk: DaskChunk, moments: Moments, rows: Any) -> Moments:
+    return moments.add(chunk.check(rows)[0])
 
 
 def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> RowCounts:
