@@ -9,20 +9,13 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._common.version import __version__
+from modeseek.estimators import ESTIMATORS
 from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
 from modeseek.pipeline.options import Job, Note
 
-# names of the algorithms in records and on the command line
-ALGORITHMS = {
-    "ModeSeek": "modeseek",
-    "DoublyStochasticMeanShift": "dsms",
-    "StochasticMeanShift": "sms",
-    "BlurringMeanShift": "bms",
-    "MeanShift": "ms",
-}
 # parameters that concern Python or the screen only
 NOT_REPORTED = ("callbacks", "checkpoint", "checkpoint_every", "seeds", "verbose")
 
@@ -64,7 +57,8 @@ class PipelineResult:
     @property
     def algorithm(self) -> str:
         """Short name of the algorithm."""
-        return ALGORITHMS[self.fit.algorithm]
+        names = {kind.__name__: name for name, kind in ESTIMATORS.items()}
+        return names.get(self.fit.algorithm, self.fit.algorithm)
 
 
 def make_result(
