@@ -107,7 +107,7 @@ def test_numbers_that_are_none_as_doubles_are_refused_without_a_warning(tmp_path
         (8, 0x40, "encrypt|damaged"),  # strong encryption: was NotImplementedError
         (8, 0x20, "damaged"),  # patched data
         (10, 77, "damaged"),  # an unknown way of packing
-        (6, 200, "cut short or is no NumPy file"),  # a version of ZIP from the future
+        (6, 200, "cut short or not a NumPy file"),  # a version of ZIP from the future
     ],
 )
 def test_archives_that_zipfile_refuses_in_its_own_ways(place, value, match, tmp_path):

@@ -450,7 +450,7 @@ BAD_FILES = [
     ("a.csv", b"a,b\n1,\0\n", "line 2 has a zero byte"),
     ("a.cvs", "a,b\n1,2\n", r"unknown ending '.cvs'. Did you mean '.csv'\?"),
     ("a", "a,b\n1,2\n", "the name has no ending"),
-    ("a.npy", b"garbage of any kind", "cannot be read: it is cut short or is no NumPy file"),
+    ("a.npy", b"garbage of any kind", "cannot be read: it is cut short or not a NumPy file"),
     ("a.npy", saved(np.save, np.eye(9))[:-8], "cut short"),
     ("a.npy", saved(np.save, PICKLED, allow_pickle=True), "holds Python objects, which are never loaded"),
     ("a.npy", saved(np.save, np.zeros((2, 2, 2))), r"has shape \(2, 2, 2\): give rows and columns"),

@@ -53,7 +53,7 @@ def test_segment_reads_volumes(tmp_path):
     ("arguments", "says"),
     [
         (["gone.png"], r"there is no file '.*gone.png'. Did you mean 'good.png'?"),
-        (["notes.txt"], r"not an image that can be read: known are .png, .jpg"),
+        (["notes.txt"], r"not an image that can be read; supported: .png, .jpg"),
         (["broken.png"], r"broken.png' cannot be read as PNG"),
         (["good.png", "-o", "labels.jpg"], r"unknown ending '.jpg'.*Known: .png, .tif, .tiff, .npy"),
         (["good.png", "-o", "good.png"], r"-o good.png is also an input file"),

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.hints import AdviceWarning
-from modeseek.estimators.streaming import StreamingMixin
+from modeseek.estimators.base import BaseClusterer
 from modeseek.sketches import SketchConfig
 
 X, Y = make_blobs(2400, centers=5, cluster_std=0.7, random_state=3)
@@ -44,7 +44,7 @@ def test_near_the_exact_fit(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_batches_give_what_one_array_gives(name, monkeypatch):
-    monkeypatch.setattr(StreamingMixin, "_sketch_config", SketchConfig(layout_rows=500))
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     kind = "sample" if name == "modeseek" else "grid"
     whole = model(name, sketch=kind).fit(X)
     for cuts in ([800, 840], np.arange(280, 2400, 280)):
@@ -56,7 +56,7 @@ def test_batches_give_what_one_array_gives(name, monkeypatch):
 
 
 def test_later_batches_in_any_order(monkeypatch):
-    monkeypatch.setattr(StreamingMixin, "_sketch_config", SketchConfig(layout_rows=500))
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     first, *rest = np.split(X, [600, 1000, 1800])
     labels = []
     for order in ((0, 1, 2), (2, 0, 1)):
@@ -110,7 +110,7 @@ def test_weights_are_copies_and_none_of_weight_0_takes_part():
 @pytest.mark.parametrize("kind", ["grid", "sample"])
 def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
     """Far rows of weight 0 come first: they would set other cells."""
-    monkeypatch.setattr(StreamingMixin, "_sketch_config", SketchConfig(layout_rows=500))
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     rows, weights = X[:2000].copy(), np.random.default_rng(0).integers(0, 3, 2000)
     weights[:200] = weights[1200:1500] = 0
     rows[:200] *= 50

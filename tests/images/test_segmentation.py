@@ -190,7 +190,7 @@ def test_bandwidths_that_are_too_small():
     with pytest.raises(ValueError, match=r"divide this image into more than 150 cells.*use a larger bandwidth"):
         segment(RGB, config=config)
     grey = RGB[..., 0] // 8
-    with pytest.warns(AdviceWarning, match="one bandwidth wide instead of half"):
+    with pytest.warns(AdviceWarning, match="cells of one bandwidth instead of half a bandwidth"):
         segment(grey, spatial_bandwidth=15.0, color_bandwidth=20.0, config=config)
 
 

@@ -150,12 +150,13 @@ def test_a_changed_file_is_not_resumed(points, tmp_path):
 
 KILLED = """
     import os, signal, sys
-    from modeseek.estimators import MeanShift, streaming
+    from modeseek.estimators import MeanShift
+    from modeseek.estimators.base import BaseClusterer
     from modeseek.pipeline import chunked
     from modeseek.sketches import SketchConfig
     from pipelines import cluster
 
-    streaming.StreamingMixin._sketch_config = SketchConfig(layout_rows=500, sample_rows=300)
+    BaseClusterer._sketch_config = SketchConfig(layout_rows=500, sample_rows=300)
     # loaded here once, not by each child
     MeanShift(bandwidth=1.0, sketch="grid").partial_fit([[0.0, 0.0]] * 500)
     moments = [int(each) for each in sys.argv[1].split(",")]

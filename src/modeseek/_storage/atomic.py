@@ -71,7 +71,7 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
     try:
         with _removed_on_sigterm(part):
             known = target.stat().st_mode & 0o777 if target.exists() else None
-            # not widened and then narrowed: chmod does not close the file for a process that has opened it before
+            # created with the final permissions: a later chmod does not affect a process that has the file open
             create(part, mode if known is None else known)
             if known is not None:
                 part.chmod(known)
@@ -180,7 +180,7 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
     try:
         _flush(made, os.O_RDWR)
         if target.exists():
-            # a file that must not be written must not be replaced either
+            # fails for a read-only target, which must not be replaced
             os.close(os.open(target, os.O_WRONLY))
             made.chmod(target.stat().st_mode & 0o777)
         else:

@@ -105,7 +105,7 @@ class UnknownColumnError(DataError):
 
 
 class NoColumnsError(DataError):
-    """A choice of columns that leaves none."""
+    """A selection of columns that is empty."""
 
     def __init__(self, source: str):
         self.source = source

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from modeseek._common.text import counted
 from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.pipeline import Outputs, PipelineResult
@@ -54,6 +55,13 @@ def print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[
         print_lines(console, f"and {len(rows) - MAX_ROWS:,} {rest}; --json or -o has them all")
 
 
+def print_written(console: Console, *paths: str | None) -> None:
+    """Print the files that were written; None and standard output are skipped."""
+    written = [path for path in paths if path not in (None, "-")]
+    if written:
+        print_lines(console, f"written: {', '.join(map(str, written))}")
+
+
 def show_result(result: PipelineResult, outputs: Outputs) -> None:
     """Print the clusters, largest first, and how they were found."""
     console = make_console(stderr="-" in (outputs.rows, outputs.json))
@@ -70,8 +78,7 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
             console.print(_alternatives_table(nearly))
     else:
         print_lines(console, *_run_lines(result))
-    if outputs.report is not None:
-        print_lines(console, f"report: {outputs.report}")
+    print_written(console, outputs.rows, outputs.plot, outputs.report, outputs.json, outputs.model)
 
 
 def _cluster_table(result: PipelineResult, width: int) -> Table:
@@ -112,8 +119,7 @@ def _alternatives_table(nearly: list) -> Table:
     for name in ("nearly chosen", "stability", "by"):
         table.add_column(name, no_wrap=True)
     for each in nearly:
-        count = "1 cluster" if each.n_clusters == 1 else f"{each.n_clusters:,} clusters"
-        table.add_row(count, f"{each.stability:.2f}", each.proposer)
+        table.add_row(counted(each.n_clusters, "cluster"), f"{each.stability:.2f}", each.proposer)
     return table
 
 

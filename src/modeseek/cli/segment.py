@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.progress import show_progress
+from modeseek._common.text import counted
 from modeseek._common.version import __version__
 from modeseek._storage import LABEL_SUFFIXES, atomic_path, read_image, write_image, write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import STANDARD_STREAM, SegmentOptions
-from modeseek.cli.screen import make_console, print_lines, print_table
+from modeseek.cli.screen import make_console, print_lines, print_table, print_written
 from modeseek.images import overlay, segment
 from modeseek.images.scikit_image import require_scikit_image
 from modeseek.pipeline import Note
@@ -171,7 +172,7 @@ def _show(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: 
     console = make_console(stderr=options.json == STANDARD_STREAM)
     k, unit = len(regions.sizes), "voxels" if labels.ndim == 3 else "pixels"
     size = " x ".join(f"{n:,}" for n in labels.shape)
-    title = f"{k:,} region{'s' if k != 1 else ''} in {size} {unit} of {Path(options.picture).name}"
+    title = f"{counted(k, 'region')} in {size} {unit} of {Path(options.picture).name}"
     print_lines(console, title, style="bold")
     names = ("region", unit, "share", "mean value" if regions.means.shape[1] == 1 else "mean values")
     rows = [
@@ -180,5 +181,4 @@ def _show(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: 
     ]
     print_table(console, names, rows, "smaller regions")
     print_lines(console, f"took {seconds:.1f} s")
-    written = (("labels", options.output), ("overlay", options.overlay))
-    print_lines(console, *(f"{name}: {path}" for name, path in written if path is not None))
+    print_written(console, options.output, options.overlay, options.json)

@@ -149,12 +149,12 @@ def sketch_chunk(chunk: DaskChunk, layout: SketchLayout, level: int, rows: Any, 
 
 
 def grid_level(sketch: Sketch) -> int:
-    """Return the level of the cells; with more rows they are at least as coarse."""
+    """Return the level of the cells. More rows can only make it coarser."""
     return 0 if sketch.cells is None else sketch.cells.level
 
 
 def merge_sketches(sketches: Sequence[Sketch]) -> Sketch:
-    """Return the sketch of the rows of all."""
+    """Return one sketch of the rows of several sketches."""
     return reduce(Sketch.merge, sketches)
 
 
@@ -183,7 +183,7 @@ class Labeler:
         return self.values[nearest(self.finder.values, prepared)]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all that `label` needs, which is smaller."""
+        """Return only what `label` needs, so that workers receive less data."""
         finder = self.finder
         if isinstance(finder, SketchPoints):
             finder = finder.without_weights()

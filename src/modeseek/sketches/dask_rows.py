@@ -108,7 +108,7 @@ class DaskRows:
     def first(self, config: SketchConfig = DEFAULT) -> FirstRows:
         """Return all rows if there are at most `config.max_rows`, or the first ones.
 
-        Only as many chunks are read as necessary. Without a grid, a layout needs no rows, and there are none.
+        Only as many chunks are read as necessary. Without a grid, the layout needs no rows: the result has all or none.
         """
         max_rows = config.max_rows
         n_layout = config.layout_rows if self.rows.shape[1] <= config.max_dimensions else 0
@@ -131,7 +131,7 @@ class DaskRows:
 
         (chunk, *rows), *others = self.chunks()
         first = delayed(partial(sketch_chunk, chunk, layout, 0), pure=False)(*rows)
-        # the level of the first chunk saves the others the way up from the finest one
+        # other chunks start at the level of the first one, instead of coarsening their cells from the finest level
         level = delayed(grid_level, pure=False)(first)
         sketches = [first]
         for chunk, *rows in others:

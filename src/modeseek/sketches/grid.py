@@ -181,7 +181,7 @@ class GridCells:
         return _grouped(replace(self, level=self.level + 1), self.keys >> 1, self.counts, sums)
 
     def discounted(self, factor: float) -> GridCells:
-        """Return the cells with all weights times `factor`, without those of less than half a row."""
+        """Return the cells with weights multiplied by `factor`; cells whose weight falls below 0.5 are dropped."""
         kept = self.counts * factor >= 0.5
         return replace(self, keys=self.keys[kept], counts=self.counts[kept] * factor, sums=self.sums[kept] * factor)
 

@@ -88,7 +88,7 @@ class Sample:
         return self._with(other.keys, other.rows, other.counts, self.weight + other.weight)
 
     def discounted(self, factor: float) -> Sample:
-        """Return the sample with all weights times `factor`, without rows of less than half a row."""
+        """Return the sample with weights multiplied by `factor`; rows whose weight falls below 0.5 are dropped."""
         kept = self.counts * factor >= 0.5
         counts = self.counts[kept] * factor
         return replace(self, keys=self.keys[kept], rows=self.rows[kept], counts=counts, weight=self.weight * factor)

@@ -113,7 +113,7 @@ class Sketch:
         return Sketch(cells, self.sample.merge(other.sample))
 
     def discounted(self, factor: float) -> Sketch:
-        """Return the sketch with all weights times `factor`, without what falls below half a row."""
+        """Return the sketch with weights multiplied by `factor`; weights that fall below 0.5 are dropped."""
         cells = None if self.cells is None else self.cells.discounted(factor)
         return Sketch(cells, self.sample.discounted(factor))
 
@@ -183,7 +183,7 @@ class SketchPoints:
         return found
 
     def without_weights(self) -> SketchPoints:
-        """Return all that `find` needs, which is smaller."""
+        """Return a smaller copy with only what `find` needs."""
         empty = np.empty(0)
         source = self.source
         if isinstance(source, GridCells):

@@ -61,7 +61,7 @@ class DelimitedReader(Reader):
                     yield table, Position(at, lines, row), at
 
     def _next_rows(self, stream: BinaryIO, at: int) -> bytes:
-        """Return about `chunk_bytes` of whole rows, and leave the stream behind them."""
+        """Return about `chunk_bytes` of whole rows, and leave the stream at their end."""
         wanted = self._chunk_bytes
         while True:
             data = stream.read(wanted)
@@ -99,7 +99,7 @@ def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
         delimiter, quote = SEPARATOR, False
         data = "\n".join(SEPARATOR.join(row.cells) for row in rows_of(text, WHITESPACE)).encode()
     elif data.startswith(BYTE_ORDER_MARK):
-        # behind a blank line it is text: only at the beginning of a file it is not
+        # a byte order mark inside a file is text; the blank line keeps pyarrow from removing it
         data = b"\n" + data
     # by number: names may occur twice
     names = [str(j) for j in range(len(dialect.names))]
