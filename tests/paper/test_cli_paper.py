@@ -24,7 +24,7 @@ def test_it_leaves_rows_pictures_and_pages(done):
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["claims.html", "claims.md", "data", "figures", "report.html", "report.md"]
     stems = {path.name for path in (folder / "figures").iterdir()}
-    assert stems == {f"{stem}{suffix}" for stem in Sparse.captions for suffix in (".png", ".svg")}
+    assert stems == {f"{stem}{suffix}" for stem in Sparse().captions for suffix in (".png", ".svg")}
     header = (folder / "data" / "sparse.csv").read_text().splitlines()[0]
     assert header.startswith("spread,n_per_cluster,run,line,h,n_clusters")
 
@@ -32,7 +32,7 @@ def test_it_leaves_rows_pictures_and_pages(done):
 def test_the_page_stands_on_its_own(done):
     page = (done[0] / "report.html").read_text()
     assert not re.search(r'(?:src|href)="(?:https?:|//|figures/)', page)
-    assert page.count("data:image/") == len(Sparse.captions)
+    assert page.count("data:image/") == len(Sparse().captions)
     # the config that was run, and the claims that these rows can decide
     assert "max_updates&#34;: 10000000" in page
     assert "MS and BMS break data into more clusters" in page

@@ -353,15 +353,15 @@ def test_the_command(cluster, tmp_path):
 def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):
     import joblib
 
-    from modeseek.paper.job_list import Plan, run_plan
+    from modeseek.paper.job_list import JobList, run_jobs
     from modeseek.paper.paper import choose
 
     experiment = choose(["gradient"], quick=True)[0]
-    known, found = Plan([experiment], 1, 0), Plan([experiment], 1, 0)
-    run_plan(known)
+    known, found = JobList([experiment], 1, 0), JobList([experiment], 1, 0)
+    run_jobs(known)
     monkeypatch.setattr(type(experiment), "work", _refuse)
     with joblib.parallel_config("dask"):
-        run_plan(found)
+        run_jobs(found)
     assert found.rows(experiment).csv() == known.rows(experiment).csv()
 
 

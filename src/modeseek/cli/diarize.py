@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from modeseek import diarization as d
+from modeseek._common.text import counted
 from modeseek._storage import write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors
@@ -113,7 +114,8 @@ def _write(options: DiarizeOptions, found: d.Diarization, reference: Any, scores
     if options.json is not None:
         write_json(options.json, _record(options, found, scores))
     if options.timeline is not None:
-        d.save_timeline(options.timeline, found, reference=reference, title=f"{name}: {_speakers(found)}")
+        title = f"{name}: {counted(found.speakers.n_speakers, 'speaker')}"
+        d.save_timeline(options.timeline, found, reference=reference, title=title)
 
 
 def _record(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | None) -> dict[str, Any]:
@@ -130,15 +132,11 @@ def _record(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | No
     }
 
 
-def _speakers(found: d.Diarization) -> str:
-    count = found.speakers.n_speakers
-    return f"{count:,} {'speaker' if count == 1 else 'speakers'}"
-
-
 def _show(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | None, seconds: float) -> None:
     console = make_console(stderr=STANDARD_STREAM in (options.output, options.json))
-    windows = f"{len(found.times):,} windows of {recording(options)}"
-    print_lines(console, f"{_speakers(found)}, {len(found.turns):,} turns in {windows}", style="bold")
+    found_text = f"{counted(found.speakers.n_speakers, 'speaker')}, {counted(len(found.turns), 'turn')}"
+    title = f"{found_text} in {counted(len(found.times), 'window')} of {recording(options)}"
+    print_lines(console, title, style="bold")
     total, rows = sum(turn.end - turn.start for turn in found.turns), []
     for name in found.names:
         turns = [turn for turn in found.turns if turn.speaker == name]

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from modeseek._common.text import counted
 from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.pipeline import Outputs, PipelineResult
@@ -118,8 +119,7 @@ def _alternatives_table(nearly: list) -> Table:
     for name in ("nearly chosen", "stability", "by"):
         table.add_column(name, no_wrap=True)
     for each in nearly:
-        count = "1 cluster" if each.n_clusters == 1 else f"{each.n_clusters:,} clusters"
-        table.add_row(count, f"{each.stability:.2f}", each.proposer)
+        table.add_row(counted(each.n_clusters, "cluster"), f"{each.stability:.2f}", each.proposer)
     return table
 
 

@@ -29,9 +29,9 @@ from modeseek.estimators.state import labelled_copy, resume_stream, stream_sketc
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.options import Job
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
-from modeseek.pipeline.prepare import check_directions, notes_on_data, selected_columns
+from modeseek.pipeline.prepare import check_directions, note_data, selected_columns
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
 
@@ -85,7 +85,7 @@ class _ChunkedRun:
             self.spec = check_writable(first, rows)
         # whether the writer must know the cells of all columns before its first row
         self.needs_contents = rows is not None and format_of(rows).needs_contents(self.chunks.delimiter)
-        self.notes = job.note(*notes_on_data(job, first, features))
+        note_data(job, first, features)
         self.store = ResumeStore(job, self.chunks)
 
     def cluster(self) -> PipelineResult:
@@ -104,10 +104,10 @@ class _ChunkedRun:
         fit = run_fit(job, job.estimator.finalize)
         if fit.interrupted:
             self._stop(state, "while the sketch was clustered")
-        self.notes += [*fit.notes, *job.note(Note(f"clustered by a sketch: {job.estimator.result_.sketch}"))]
+        job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
         state = self._label(state)
         shown = self._shown(state) if job.outputs.plot is not None or job.outputs.report is not None else None
-        result = make_result(job, self.names, self.scaling, state.counts, fit.seconds, self.notes)
+        result = make_result(job, self.names, self.scaling, state.counts, fit.seconds)
         write_extras(job, result, shown, chunked=True)
         if self.writer is not None:
             self.writer.finish()
@@ -176,8 +176,7 @@ class _ChunkedRun:
         start = state.next_pass(LABELS, sketch=sketch, output=0, counts=RowCounts(), model=model)
         if state.model != model:
             if state.model:
-                text = "the clusters differ from those of the earlier run, so that all rows are labelled again"
-                self.notes += self.job.note(Note(text))
+                self.job.note("the clusters differ from those of the earlier run, so that all rows are labelled again")
             state = start
             self.store.save(state)
         if target is None and fit.sketch.resolution is not None:
@@ -213,7 +212,7 @@ class _ChunkedRun:
         rows = state.sketch.sample.rows
         features = Features(self.scaling.undo(rows), self.names)
         if len(rows) < state.counts.n_rows:
-            text = f"the picture and the report show a sample of {len(rows):,} of {state.counts.n_rows:,} rows"
-            self.notes += self.job.note(Note(text))
+            shown = f"{len(rows):,} of {state.counts.n_rows:,} rows"
+            self.job.note(f"the picture and the report show a sample of {shown}")
         table = Table.from_arrays(self.job.title, self.names, features.values.T)
         return Shown(table, features, rows, labelled_copy(self.job.estimator, rows))

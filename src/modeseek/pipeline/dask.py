@@ -26,7 +26,7 @@ from modeseek._storage import (
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.options import Job
 from modeseek.pipeline.outputs import added_columns, write_extras
 from modeseek.pipeline.prepare import split_names
 from modeseek.pipeline.result import PipelineResult, make_result
@@ -99,11 +99,10 @@ def cluster_on_dask(job: Job, address: str) -> PipelineResult:
         fit = run_fit(job, lambda: job.estimator.fit(X))
         if fit.interrupted:
             raise PipelineInterrupted(None)
-        notes = list(fit.notes)
         if job.estimator.result_.sketch is not None:
-            notes += job.note(Note(f"clustered by a sketch: {job.estimator.result_.sketch}"))
+            job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
         counts = _label(job, frame, stamps)
-    result = make_result(job, tuple(names), scaling, counts, fit.seconds, notes)
+    result = make_result(job, tuple(names), scaling, counts, fit.seconds)
     write_extras(job, result, None)
     return result
 

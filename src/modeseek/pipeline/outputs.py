@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from modeseek._common.text import counted
 from modeseek._common.types import Array
 from modeseek._storage import FORMATS, STANDARD_STREAM, Features, Table, WorkFolder, check_target, write_json
 from modeseek.pipeline.errors import OptionError, OutputConflict
@@ -142,15 +143,14 @@ def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
     elif X.shape[1] > 2:
         # principal components have no units of the file
         X, centers = shown.scaled, result.fit.centers
-    count = len(centers)
     save_clusters(
         str(job.outputs.plot),
         X,
         shown.estimator.result_.labels,
-        centers=centers if count else None,
+        centers=centers if len(centers) else None,
         confidence=shown.estimator.result_.confidence,
         feature_names=shown.features.names,
-        title=f"{job.title}: {count:,} {'cluster' if count == 1 else 'clusters'}",
+        title=f"{job.title}: {counted(len(centers), 'cluster')}",
     )
 
 

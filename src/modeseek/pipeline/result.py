@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,12 +62,12 @@ class PipelineResult:
 
 
 def make_result(
-    job: Job, features: tuple[str, ...], scaling: Scaling, counts: RowCounts, seconds: float, notes: Sequence[Note]
+    job: Job, features: tuple[str, ...], scaling: Scaling, counts: RowCounts, seconds: float
 ) -> PipelineResult:
     """Return the result of a fitted estimator."""
     fit: FitResult = job.estimator.result_
     clusters = ClusterTable.of(fit, counts).with_centers(scaling.undo(fit.centers.astype(np.float64)))
-    return PipelineResult(fit, clusters, job.estimator, features, scaling, seconds, job.standardize, tuple(notes))
+    return PipelineResult(fit, clusters, job.estimator, features, scaling, seconds, job.standardize, tuple(job.notes))
 
 
 def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
