@@ -49,7 +49,7 @@ def interrupted(model, data=BLOBS):
 
 
 @pytest.mark.parametrize("cls", [MeanShift, BlurringMeanShift, StochasticMeanShift, DoublyStochasticMeanShift])
-def test_a_run_is_kept_and_then_it_is_raised(cls):
+def test_the_result_so_far_is_stored_before_the_exception(cls):
     model = cls(callbacks=[interrupt])
     message = f"{cls.__name__}: interrupted before the partition was final; the last complete state is kept"
     assert message in interrupted(model)
@@ -61,18 +61,18 @@ def test_a_run_is_kept_and_then_it_is_raised(cls):
 
 
 @pytest.mark.parametrize("cls", [DoublyStochasticMeanShift, MeanShift])
-def test_in_the_choice_of_a_range_there_is_nothing_to_keep(cls, monkeypatch):
+def test_interrupted_while_bandwidths_are_chosen(cls, monkeypatch):
     model = cls().fit(X)
     monkeypatch.setattr("modeseek.estimators.chain_clusterer.automatic_range", interrupt)
     interrupted(model, BLOBS)
-    # nor does anything of the fit before stay behind
+    # the earlier fit is gone too
     assert not hasattr(model, "labels_")
     assert not hasattr(model, "outcome_")
     with pytest.raises(NotFittedError):
         model.predict(BLOBS)
 
 
-def test_before_the_first_sweep_there_is_nothing_to_keep(monkeypatch):
+def test_interrupted_before_the_first_sweep(monkeypatch):
     for n_chains in (1, 3):
         model = StochasticMeanShift(1.0, n_chains=n_chains)
         with monkeypatch.context() as patched:
@@ -81,8 +81,7 @@ def test_before_the_first_sweep_there_is_nothing_to_keep(monkeypatch):
         assert not hasattr(model, "labels_")
 
 
-def test_chains_that_had_ended_survive_one_that_could_not_begin(monkeypatch):
-    """Between two chains, where no run is there to hear it."""
+def test_interrupted_between_two_chains(monkeypatch):
     from modeseek.meanshift import ensemble
 
     calls, original = [], ensemble.run
@@ -101,7 +100,7 @@ def test_chains_that_had_ended_survive_one_that_could_not_begin(monkeypatch):
 
 
 @pytest.mark.parametrize("stage", [("nearest neighbours", 300), ("proposals by modes", 0), ("judging proposals", 0)])
-def test_before_anything_was_judged_nothing_is_kept(stage):
+def test_interrupted_before_proposals_are_compared(stage):
     model = ModeSeek(random_state=0, callbacks=[at(*stage)])
     interrupted(model)
     assert not hasattr(model, "labels_")
@@ -118,7 +117,7 @@ def test_before_anything_was_judged_nothing_is_kept(stage):
         (("confidence", 9), "confidence by 9 of 16 subsamples", True),
     ],
 )
-def test_the_best_so_far_is_kept(stage, said, sure):
+def test_the_best_partition_so_far_is_kept(stage, said, sure):
     whole = ModeSeek(random_state=0).fit(BLOBS)
     model = ModeSeek(random_state=0, callbacks=[at(*stage)])
     message = interrupted(model)
@@ -143,7 +142,7 @@ def test_stability_is_the_mean_over_the_subsamples_so_far():
     assert seen[1] != seen[2]
 
 
-def test_wishes_that_nothing_so_far_fulfils_are_not_answered_by_something_else():
+def test_interrupted_before_a_partition_within_the_bounds():
     model = ModeSeek(n_clusters=200, random_state=0, callbacks=[at("judging proposals", 5)])
     interrupted(model)
     assert not hasattr(model, "labels_")
@@ -163,6 +162,7 @@ def test_an_interrupted_last_step_is_repeated_once():
 
 STAGE = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores SIGINT
 from modeseek import estimators
 from modeseek.selection.proposers import base
 from modeseek.cli import main
@@ -193,8 +193,9 @@ def signalled(folder, stage, *options, again=False):
     return subprocess.run([*command, *options], capture_output=True, text=True, timeout=200)
 
 
+@pytest.mark.slow
 @needs_signals
-def test_a_signal_leaves_what_modeseek_has_so_far(tmp_path):
+def test_a_signal_writes_the_result_so_far(tmp_path):
     csv, summary, picture = (str(tmp_path / name) for name in ("out.csv", "out.json", "out.png"))
     done = signalled(tmp_path, ("judging proposals", 4), "-o", csv, "--json", summary, "--plot", picture)
     assert done.returncode == 130
@@ -206,22 +207,25 @@ def test_a_signal_leaves_what_modeseek_has_so_far(tmp_path):
     assert "interrupted: judged by 4 of 16 subsamples" in done.stdout
 
 
+@pytest.mark.slow
 @needs_signals
-def test_a_signal_that_comes_too_early_leaves_nothing(tmp_path):
+def test_an_early_signal_writes_nothing(tmp_path):
     done = signalled(tmp_path, ("proposals by modes", 0), "-o", str(tmp_path / "out.csv"))
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "interrupted before there was a result: nothing was written.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
+@pytest.mark.slow
 @needs_signals
-def test_a_second_signal_gets_through_what_the_first_leaves_to_do(tmp_path):
+def test_a_second_signal_ends_the_command(tmp_path):
     done = signalled(tmp_path, ("judging proposals", 4), "-o", str(tmp_path / "out.csv"), again=True)
     assert (done.returncode, done.stdout) == (130, "")
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
+@pytest.mark.slow
 @needs_signals
 def test_without_a_file_the_result_so_far_is_shown(tmp_path):
     done = signalled(tmp_path, ("confidence", 8))
@@ -232,6 +236,7 @@ def test_without_a_file_the_result_so_far_is_shown(tmp_path):
 
 THREADS = """
 import os, signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from modeseek import DoublyStochasticMeanShift
 
@@ -252,6 +257,7 @@ print(model.outcome_.name, len(model.labels_))
 """
 
 
+@pytest.mark.slow
 @needs_signals
 def test_a_signal_ends_chains_on_threads(tmp_path):
     np.save(tmp_path / "a.npy", BLOBS)
@@ -262,7 +268,7 @@ def test_a_signal_ends_chains_on_threads(tmp_path):
     assert done.stdout.endswith("INTERRUPTED 300\n")
 
 
-def test_ctrl_c_does_not_part_a_number_from_its_value():
+def test_an_interrupted_record_stays_consistent():
     class Interrupted(list):
         def __array__(self, dtype=None, copy=None):
             raise KeyboardInterrupt

@@ -67,7 +67,7 @@ def test_later_batches_in_any_order(monkeypatch):
     np.testing.assert_array_equal(*labels)
 
 
-def test_auto_says_so_and_none_does_not_do_it(monkeypatch):
+def test_auto_warns_of_a_sketch(monkeypatch):
     # the few distinct rows of a sample that has them all need no cells
     monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(max_rows=1000, sample_rows=1500))
     with pytest.warns(AdviceWarning, match=r"runs on a sketch: .* cells for 2,400 rows.*sketch=None") as caught:
@@ -81,15 +81,15 @@ def test_auto_says_so_and_none_does_not_do_it(monkeypatch):
         model("dsms", **RANGE).fit(X[:900])
 
 
-def test_a_coarser_grid_is_told():
+def test_resolution():
     fine = model("sms", sketch="grid", resolution=1 / 64).fit(X)
     coarse = model("sms", sketch="grid", resolution=1 / 4).fit(X)
     assert fine.sketch_.resolution <= 1 / 64 < coarse.sketch_.resolution <= 1 / 4
     assert len(coarse.sketch_.points) < len(fine.sketch_.points)
 
 
-def test_a_light_cell_among_heavy_ones_is_visited():
-    """Drawn by weight, the lone point would wait for its turn through 200,000 updates."""
+def test_light_cells_are_updated_as_often_as_heavy_ones():
+    """Drawn by weight, the isolated point would be updated once in 200,000 updates."""
     heavy = np.repeat(X[:200], 1000, axis=0)
     lone = X[:1] + np.array([60.0, 0.0])
     found = model("dsms", h_min=0.5, h_inf=0.8, h_max=2.0, sketch="grid").fit(np.concatenate([heavy, lone]))
@@ -98,7 +98,7 @@ def test_a_light_cell_among_heavy_ones_is_visited():
     assert (found.labels_ == found.labels_[-1]).sum() == 1
 
 
-def test_weights_are_copies_and_none_of_weight_0_takes_part():
+def test_weights_equal_repetition():
     times = np.random.default_rng(0).integers(0, 4, len(X))
     weighted = model("dsms", sketch="grid", **RANGE).fit(X, sample_weight=times)
     # the grid comes from the first rows, and so it may differ: the clusters hardly do
@@ -108,7 +108,7 @@ def test_weights_are_copies_and_none_of_weight_0_takes_part():
 
 
 @pytest.mark.parametrize("kind", ["grid", "sample"])
-def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
+def test_rows_of_weight_zero_do_not_change_the_grid(kind, monkeypatch):
     """Far rows of weight 0 come first: they would set other cells."""
     monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     rows, weights = X[:2000].copy(), np.random.default_rng(0).integers(0, 3, 2000)
@@ -122,7 +122,7 @@ def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
     np.testing.assert_array_equal(batches.sketch_.points, whole.sketch_.points)
 
 
-def test_nothing_but_rows_of_weight_0():
+def test_only_rows_of_weight_zero():
     nobody = model("sms").partial_fit(X[:9], sample_weight=np.zeros(9))
     nobody.partial_fit(X[:9], sample_weight=0, forget=0.5)
     with pytest.raises(ValueError, match="all rows so far have a sample_weight of zero"):

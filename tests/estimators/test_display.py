@@ -54,7 +54,7 @@ def test_a_row_for_each_cluster(cls):
     assert "weight" not in table
 
 
-def test_noise_comes_last_and_has_no_centre():
+def test_noise_is_last_and_has_no_centre():
     X = np.vstack([BLOBS, [[100.0, 100.0], [-100.0, 100.0]]])
     model = DoublyStochasticMeanShift(1.0, 4.0, 2.0, n_chains=3, min_cluster_size=2, random_state=0).fit(X)
     table = model.summary()
@@ -68,13 +68,13 @@ def test_noise_comes_last_and_has_no_centre():
     assert table["size"].dtype.kind == table["doubtful"].dtype.kind == "i"
 
 
-def test_all_noise_has_a_summary_too():
+def test_summary_of_noise_only():
     model = MeanShift(1.0, min_cluster_size=10).fit([[0.0], [9.0]])
     assert model.summary()["size"].to_dict() == {-1: 2}
     assert "0 clusters in 2 rows, 2 of them noise" in printed(model)
 
 
-def test_weights_have_a_column_of_their_own():
+def test_weights_have_a_column():
     weights = np.where(np.arange(len(BLOBS)) % 2, 3.0, 1.0)
     table = MeanShift(4.0).fit(BLOBS, sample_weight=weights).summary()
     assert table["weight"].sum() == weights.sum()
@@ -100,7 +100,7 @@ def test_summary_needs_a_fit_and_pandas(monkeypatch):
 
 
 @pytest.mark.parametrize("cls", ALL)
-def test_the_diagram_stays_and_the_result_joins_it(cls):
+def test_html_shows_the_diagram_and_the_result(cls):
     assert repr(cls()) == f"{cls.__name__}()"
     model = seeded(cls)
     before = repr(model)
@@ -157,7 +157,7 @@ def test_frames_of_pandas_and_polars(cls):
 
 
 @pytest.mark.parametrize("output", ["pandas", "polars"])
-def test_a_pipeline_that_hands_frames_on(output):
+def test_pipelines_of_data_frames(output):
     pipeline = make_pipeline(StandardScaler(), DoublyStochasticMeanShift(random_state=0)).set_output(transform=output)
     labels = pipeline.fit_predict(FRAME)
     assert isinstance(labels, np.ndarray)
