@@ -1,12 +1,11 @@
-"""Measure what fits take of memory beside what is estimated before them.
+"""Compare the peak memory of fits with the estimate made before them.
 
 Run it as
 
     python benchmarks/memory.py [--rows 20000,100000] [--out FILE.csv]
 
-Each fit runs in a process of its own, after a small one that compiles. What it takes is the highest resident size that
-the system saw, less that before the fit; the rows themselves are there by then. Runs are cut short: memory does not
-grow with sweeps.
+Each fit runs in a new process, after a small fit that compiles. Its memory is the peak resident size minus the size
+before the fit, when the rows are already in memory. Runs are limited to a few sweeps: memory does not grow with sweeps.
 """
 
 from __future__ import annotations

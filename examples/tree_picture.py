@@ -1,6 +1,6 @@
 """Draw the figure of docs/mode-seek.md: the merge tree of the modes of the penguin measurements.
 
-python examples/tree_picture.py docs/images/scale-tree.png
+python examples/tree_picture.py docs/images/merge-tree.png
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from modeseek import MeanShift
-from modeseek.estimators import streaming
+from modeseek.estimators.base import BaseClusterer
 from modeseek.pipeline import DataOptions, Outputs, PipelineConfig, cluster_file
-from modeseek.sketches import sketch
+from modeseek.sketches import SketchConfig
 
 X, _ = make_blobs(1000, centers=4, cluster_std=0.6, random_state=3)
 NO_NAME = DataOptions(ignore=["name"])
@@ -20,9 +20,7 @@ SMALL = PipelineConfig(chunk_bytes=4096, save_interval=0.0, save_cost_ratio=0.0)
 @pytest.fixture
 def small_sketches(monkeypatch):
     """Make sketches of few rows, so that a small file gives one that does not hold all rows."""
-    for module in (streaming, sketch):
-        monkeypatch.setattr(module, "LAYOUT_ROWS", 500)
-    monkeypatch.setattr(streaming.StreamingMixin, "_sketch_config", streaming.SketchConfig(sample_rows=300))
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500, sample_rows=300))
 
 
 @pytest.fixture

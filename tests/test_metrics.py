@@ -161,9 +161,9 @@ def test_a_million_rows():
         ([[0], [1]], [0, 1], r"y_true must be one-dimensional.*\(2, 1\)"),
         ([0, 1], [[0, 1]], "labels must be one-dimensional"),
         ([-1, -1], [0, 1], "y_true is -1 for every row"),
-        ([0.0, np.nan], [0, 1], "y_true is nan in row 1: mark rows without a label with -1"),
+        ([0.0, np.nan], [0, 1], "y_true is nan in row 1: use -1 for rows without a label"),
         (["a", None], [0, 1], "y_true is None in row 1"),
-        ([0, 1], [0, 1j], "labels must be whole numbers or strings"),
+        ([0, 1], [0, 1j], "labels must contain integers or strings"),
     ],
 )
 def test_bad_input_names_the_argument(truth, found, message):

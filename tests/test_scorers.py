@@ -67,5 +67,5 @@ def test_one_cluster_is_stable_and_scores_nothing():
 
 @pytest.mark.parametrize("scorer", [k_scorer, ari_scorer])
 def test_without_true_labels_it_says_what_to_do(scorer):
-    with pytest.raises(ValueError, match=rf"{scorer.__name__} needs the true labels: .* stability_scorer"):
+    with pytest.raises(ValueError, match=rf"{scorer.__name__} needs true labels: .* stability_scorer"):
         scorer(MeanShift(1.0).fit(X), X)

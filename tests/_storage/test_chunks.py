@@ -166,7 +166,7 @@ def test_bytes_behind_an_array_are_refused(files):
     with (files / "a.npy").open("ab") as stream:
         stream.write(bytes(80))
     for read in (read_table, lambda path: open_chunks([path])):
-        with pytest.raises(DataError, match="has 80 bytes behind its array"):
+        with pytest.raises(DataError, match="has 80 bytes after its array"):
             read(files / "a.npy")
 
 

@@ -102,14 +102,14 @@ def test_modeseek_runs_where_nobody_names_another(blobs, tmp_path):
 
 
 def test_what_was_nearly_chosen(blobs, tmp_path):
-    _, out, _ = run("cluster", blobs, "--json", tmp_path / "out.json")
+    _, out, _ = run("cluster", blobs)
     nearly = [(each.n_clusters, each.stability) for each in modeseek().alternatives_[1:]]
     assert nearly
     lines = out.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("nearly chosen"))
     assert [line.split()[0] for line in lines[start + 1 :]] == [str(count) for count, _ in nearly]
     assert [line.split()[2] for line in lines[start + 1 :]] == [f"{stability:.2f}" for _, stability in nearly]
-    record = json.loads((tmp_path / "out.json").read_text())
+    record = json.loads(run("cluster", blobs, "--json", "-", "-q")[1])
     assert [(each["n_clusters"], each["stability"]) for each in record["nearly_chosen"]] == nearly
 
 
@@ -277,7 +277,7 @@ def test_a_report_of_the_run(data, tmp_path):
     options = ["--ignore", "name", "--seed", "3", "--min-cluster-size", "4", "-o", tmp_path / "rows.csv"]
     status, out, err = run("cluster", data, *options, "--report", target)
     assert (status, err) == (0, "")
-    assert out.splitlines()[-1] == f"report: {target}"
+    assert out.splitlines()[-1] == f"written: {tmp_path / 'rows.csv'}, {target}"
     page = target.read_text("utf-8")
     assert "<h1" in page
     assert "Clusters of points.csv" in page
@@ -357,7 +357,7 @@ def test_many_features_are_cut_and_counted(tmp_path):
     assert "+35" in out
 
 
-@pytest.mark.parametrize("name", [name for name in command_options.__all__ if name.endswith("Options")])
+@pytest.mark.parametrize("name", [name for name in vars(command_options) if name.endswith("Options")])
 def test_every_option_has_a_help_text(name):
     options = getattr(command_options, name)
     documented = [entry[0] for entry in ENTRY.findall(inspect.getdoc(options) + "\n")]
@@ -462,7 +462,7 @@ USAGE = [
         "--n-clusters is not an option of --algorithm dsms: leave it out, or use --algorithm modeseek.",
     ),
     (["--n-clusters", "0"], "n_clusters must be a whole number >= 1"),
-    (["--min-clusters", "5", "--max-clusters", "2"], "min_clusters=5 is above max_clusters=2"),
+    (["--min-clusters", "5", "--max-clusters", "2"], "min_clusters=5 is larger than max_clusters=2"),
     (["--n-clusters", "two"], "'--n-clusters'"),
     (["--plto", "a.png"], "--plto"),
     (["-o", "-", "--json", "-"], "both write to standard output"),

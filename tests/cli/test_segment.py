@@ -53,10 +53,10 @@ def test_segment_reads_volumes(tmp_path):
     ("arguments", "says"),
     [
         (["gone.png"], r"there is no file '.*gone.png'. Did you mean 'good.png'?"),
-        (["notes.txt"], r"not an image that can be read: known are .png, .jpg"),
+        (["notes.txt"], r"not an image that can be read; supported: .png, .jpg"),
         (["broken.png"], r"broken.png' cannot be read as PNG"),
         (["good.png", "-o", "labels.jpg"], r"unknown ending '.jpg'.*Known: .png, .tif, .tiff, .npy"),
-        (["good.png", "-o", "good.png"], r"is the file that is read: choose another name"),
+        (["good.png", "-o", "good.png"], r"-o good.png is also an input file"),
         (["good.png", "--spacing", "1;2"], r"--spacing must be numbers separated by commas"),
         (["good.png", "--channel-axis", "last"], r"--channel-axis must be an integer or none; got 'last'"),
         (["volume.npy", "--overlay", "o.png"], r"--overlay is for images: .*volume.npy is a volume"),

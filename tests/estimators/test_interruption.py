@@ -77,7 +77,7 @@ def test_before_the_first_sweep_there_is_nothing_to_keep(monkeypatch):
         model = StochasticMeanShift(1.0, n_chains=n_chains)
         with monkeypatch.context() as patched:
             patched.setattr("modeseek.meanshift.engines.brute.engine.BruteWorkspace.shift_each", interrupt)
-            assert "nothing is kept" in interrupted(model)
+            assert "there is no result" in interrupted(model)
         assert not hasattr(model, "labels_")
 
 
@@ -135,7 +135,7 @@ def test_the_best_so_far_is_kept(stage, said, sure):
 def test_stability_is_the_mean_over_the_subsamples_so_far():
     graph, seen = knn_graph_of(BLOBS), {}
     for after in (1, 2, 16):
-        selector = Selector(graph, seed=0, watch=at("judging proposals", after))
+        selector = Selector(graph, 0, progress=SelectionProgress(at("judging proposals", after)))
         seen[after] = {each.setting: each.stability for each in selector.candidates()}
         assert selector.progress.interruption
     whole = Selector(graph, seed=0).candidates()
@@ -173,7 +173,7 @@ def signalled(stage):
     if (stage.name, stage.done) == (name, done):
         os.kill(os.getpid(), signal.SIGINT)
 if again == "True":
-    base.rank_partitions = lambda *_: os.kill(os.getpid(), signal.SIGINT)
+    base.smoothed_stability = lambda *_: os.kill(os.getpid(), signal.SIGINT)
 estimators.ModeSeek.fit = lambda self, X: fit(self.set_params(callbacks=[signalled]), X)
 main()
 """

@@ -9,6 +9,7 @@ import pytest
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.resources import NotEnoughMemory, limit_memory
+from modeseek.estimators.fit_input import data_from_rows
 
 RNG = np.random.default_rng(0)
 FITS = {
@@ -65,7 +66,7 @@ def test_a_sketch_needs_less_memory():
     model = StochasticMeanShift(1.0, random_state=0, sketch="grid")
     n = 10**6
     with limit_memory(1e9), pytest.raises(NotEnoughMemory, match="1,000,000 rows"):
-        StochasticMeanShift(1.0, sketch=None)._data_from_rows(np.empty((n, 2)), np.ones(n), None, None)
+        data_from_rows(StochasticMeanShift(1.0, sketch=None), np.empty((n, 2)), np.ones(n), None, None)
     with limit_memory(4e8):
         model.fit(rows(3000, 2))
     with limit_memory(1e7), pytest.raises(NotEnoughMemory, match="partial_fit"):

@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.hints import AdviceWarning
-from modeseek.estimators.streaming import SketchConfig
-from modeseek.sketches import sketch as rooms
+from modeseek.estimators.base import BaseClusterer
+from modeseek.sketches import SketchConfig
 
 X, Y = make_blobs(2400, centers=5, cluster_std=0.7, random_state=3)
 X = X.astype(np.float32)
@@ -44,8 +44,7 @@ def test_near_the_exact_fit(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_batches_give_what_one_array_gives(name, monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 500)
-    monkeypatch.setattr(rooms, "LAYOUT_ROWS", 500)
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     kind = "sample" if name == "modeseek" else "grid"
     whole = model(name, sketch=kind).fit(X)
     for cuts in ([800, 840], np.arange(280, 2400, 280)):
@@ -57,8 +56,7 @@ def test_batches_give_what_one_array_gives(name, monkeypatch):
 
 
 def test_later_batches_in_any_order(monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 500)
-    monkeypatch.setattr(rooms, "LAYOUT_ROWS", 500)
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     first, *rest = np.split(X, [600, 1000, 1800])
     labels = []
     for order in ((0, 1, 2), (2, 0, 1)):
@@ -71,7 +69,7 @@ def test_later_batches_in_any_order(monkeypatch):
 
 def test_auto_says_so_and_none_does_not_do_it(monkeypatch):
     # the few distinct rows of a sample that has them all need no cells
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(1000, 1500))
+    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(max_rows=1000, sample_rows=1500))
     with pytest.warns(AdviceWarning, match=r"runs on a sketch: .* cells for 2,400 rows.*sketch=None") as caught:
         found = model("dsms", **RANGE).fit(X)
     assert caught[0].filename == __file__
@@ -112,8 +110,7 @@ def test_weights_are_copies_and_none_of_weight_0_takes_part():
 @pytest.mark.parametrize("kind", ["grid", "sample"])
 def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
     """Far rows of weight 0 come first: they would set other cells."""
-    for room in ("modeseek.estimators.streaming", "modeseek.sketches.sketch"):
-        monkeypatch.setattr(f"{room}.LAYOUT_ROWS", 500)
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     rows, weights = X[:2000].copy(), np.random.default_rng(0).integers(0, 3, 2000)
     weights[:200] = weights[1200:1500] = 0
     rows[:200] *= 50
@@ -152,7 +149,7 @@ def test_a_sample_in_many_dimensions():
     found = model("dsms", h_min=6.0, h_inf=10.0, h_max=15.0).partial_fit(wide).finalize()
     assert found.sketch_.resolution is None
     assert adjusted_rand_score(y, found.predict(wide)) > 0.98
-    with pytest.raises(ValueError, match='Take sketch="sample"'):
+    with pytest.raises(ValueError, match='Use sketch="sample"'):
         model("dsms", sketch="grid", **RANGE).fit(wide)
 
 

@@ -27,10 +27,12 @@ from modeseek._common.types import Array
 from modeseek._storage import DataError, NotStorableError, read_container, write_container
 from modeseek._storage.container import DTYPES, HEAD, MAGIC, VERSION
 from modeseek.datasets import paper_mixture
+from modeseek.estimators.base import BaseClusterer
 from modeseek.io import load, read_model, save
 from modeseek.meanshift.bandwidth import Anchored, Constant, CustomNu, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Record
 from modeseek.meanshift.kernels.profiles import PROFILES, custom_profile
+from modeseek.sketches import SketchConfig
 
 X, _ = paper_mixture(12, random_state=3)
 NEW = np.random.default_rng(0).normal(scale=3.0, size=(40, X.shape[1]))
@@ -118,7 +120,7 @@ def test_policies_that_ship_come_back(policy, tmp_path):
 
 
 def test_a_stream_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 50)  # rows that wait before they are counted
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=50))
     for first in (X[:10], NEW, np.concatenate([X, NEW])):
         model = StochasticMeanShift(0.6, random_state=0).partial_fit(first)
         back = there_and_back(model, tmp_path / "a")
@@ -162,8 +164,8 @@ class OwnPolicy:
         (DoublyStochasticMeanShift(policy=OwnPolicy()), "policy is a .*OwnPolicy"),
         (MeanShift(callbacks=[print]), "callbacks.0 holds functions"),
         (MeanShift(n_jobs=10**6), "n_jobs"),
-        (StochasticMeanShift(random_state=np.random.default_rng(0)), "is a generator .*use random_state=0"),
-        (StochasticMeanShift(random_state=np.random.RandomState(0)), "is a generator .*use random_state=0"),
+        (StochasticMeanShift(random_state=np.random.default_rng(0)), "is a generator .*use a seed, as random_state=0"),
+        (StochasticMeanShift(random_state=np.random.RandomState(0)), "is a generator .*use a seed, as random_state=0"),
         (make_pipeline(MeanShift()), "save takes one of"),
         (type("Own", (MeanShift,), {})(), "save takes one of"),
     ],
@@ -366,21 +368,21 @@ def test_a_sparse_file_that_says_it_is_huge_takes_no_memory(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (b"[" * 100_000, "no JSON"),
-        (b'{"a":' * 100_000, "no JSON"),
-        (b'{"arrays": [], "kind": "model", "value": ' + b"[" * 900 + b"]" * 900 + b"}", "no JSON|wrong part"),
-        (b'{"arrays": [], "estimator": ' + b"9" * 5000 + b"}", "no JSON"),
-        (b'{"arrays": [], "x": NaN}', "no JSON"),
-        (b'{"arrays": [], "arrays": []}', "no JSON"),
-        (b"\xff\xfe", "no JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"a":' * 100_000, "not JSON"),
+        (b'{"arrays": [], "kind": "model", "value": ' + b"[" * 900 + b"]" * 900 + b"}", "not JSON|wrong part"),
+        (b'{"arrays": [], "estimator": ' + b"9" * 5000 + b"}", "not JSON"),
+        (b'{"arrays": [], "x": NaN}', "not JSON"),
+        (b'{"arrays": [], "arrays": []}', "not JSON"),
+        (b"\xff\xfe", "not JSON"),
         (b" " * ((32 << 20) + 1), "longer"),
         (b"[" + b"[]," * (1 << 21) + b"1]", "more than 2,097,152"),
-        (b'"' + b'\\"' * (1 << 20), "no JSON"),  # quotes that end nothing: looking for the end of each took hours
+        (b'"' + b'\\"' * (1 << 20), "not JSON"),  # quotes that end nothing: looking for the end of each took hours
         (b'{"arrays": [], "kind": "model"}', "wrong part: 'value'"),
         (b'{"arrays": [], "kind": "model", "value": {"Scaling": 1}}', "wrong part"),
         (b'{"arrays": [], "kind": "checkpoint", "value": 1}', "holds a checkpoint, not a model"),
-        (b'{"arrays": [["a", "|O", [1]]]}', "type that no such file has"),
-        (b'{"arrays": [["", "<f8", [0]]]}', "no proper name"),
+        (b'{"arrays": [["a", "|O", [1]]]}', "has an unsupported type"),
+        (b'{"arrays": [["", "<f8", [0]]]}', "no valid name"),
         (b'{"arrays": [["a", "<f8", [0]], ["a", "<f8", [0]]]}', "one name"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -478,7 +480,7 @@ class Own(NamedTuple):
 
 def test_a_class_joins_by_a_decorator(tmp_path):
     own = Own(1, (2.5, math.inf), {"x": np.arange(3)})
-    with pytest.raises(NotStorableError, match=r"example is a .*Own, which files do not hold"):
+    with pytest.raises(NotStorableError, match=r"example is a .*Own, which files cannot hold"):
         write_container(tmp_path / "a", "example", own)
     storable()(Own)
     try:

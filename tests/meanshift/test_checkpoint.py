@@ -144,6 +144,7 @@ ENGINES = {
 }
 
 
+@pytest.mark.slow
 @resumed
 @pytest.mark.parametrize("batch_size", [1, 90])
 @pytest.mark.parametrize("engine", ENGINES)
@@ -215,6 +216,7 @@ def _fit_in_child(path):
     fitted(ESTIMATORS["dsms"], path, tol=0.0, tau=1e-14, max_updates=60 * len(X))
 
 
+@pytest.mark.slow
 @resumed
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_killed_at_twenty_random_moments(tmp_path):
@@ -350,6 +352,7 @@ def seal(path, text, raw, length=None):
     path.write_bytes(HEAD.pack(MAGIC, VERSION, length, digest) + text + raw)
 
 
+@pytest.mark.slow
 def test_ten_thousand_chains_fit(tmp_path):
     """With the arrays of so many runs the record is far longer than that of any model."""
     path, n = tmp_path / "a", 10_000
@@ -400,22 +403,22 @@ class Own:
     ("other", "reason"),
     [
         ({"data": X + np.linspace(0, 1e-9, len(X))[:, None]}, "of other data"),
-        ({"data": X[:-1]}, "number of points was 120 and is 119 now"),
-        ({"data": X.astype(np.float32)}, "type of the data was float64 and is float32"),
-        ({"h_max": 1.7}, "h_max of the policy was 1.6 and is 1.7 now"),
+        ({"data": X[:-1]}, "number of points was 120 and is now 119"),
+        ({"data": X.astype(np.float32)}, "type of the data was float64 and is now float32"),
+        ({"h_max": 1.7}, "h_max of the policy was 1.6 and is now 1.7"),
         ({"nu": "1/k"}, "policy draws other"),
-        ({"policy": "uniform"}, "policy was Shrinking and is Uniform now"),
-        ({"random_state": 1}, "seed was 0 and is 1 now"),
-        ({"order": "reshuffled"}, "order was random and is reshuffled"),
-        ({"batch_size": 2}, "batch_size was 1 and is 2"),
-        ({"engine": "reference"}, "engine was brute and is reference"),
-        ({"profile": "triweight"}, "profile was biweight and is triweight"),
-        ({"metric": "cosine"}, "metric was euclidean and is cosine"),
-        ({"tau": 0.01}, "tau was 0.05 and is 0.01"),
+        ({"policy": "uniform"}, "policy was Shrinking and is now Uniform"),
+        ({"random_state": 1}, "seed was 0 and is now 1"),
+        ({"order": "reshuffled"}, "order was random and is now reshuffled"),
+        ({"batch_size": 2}, "batch_size was 1 and is now 2"),
+        ({"engine": "reference"}, "engine was brute and is now reference"),
+        ({"profile": "triweight"}, "profile was biweight and is now triweight"),
+        ({"metric": "cosine"}, "metric was euclidean and is now cosine"),
+        ({"tau": 0.01}, "tau was 0.05 and is now 0.01"),
         ({"tol": 1e-3}, "threshold was"),
-        ({"record": "gap"}, "record of clumps was 1 and is None"),
-        ({"n_chains": 2}, "number of chains was 1 and is 2"),
-        ({"local_scale": True}, "other scales"),
+        ({"record": "gap"}, "record of clumps was 1 and is now None"),
+        ({"n_chains": 2}, "number of chains was 1 and is now 2"),
+        ({"local_scale": True}, "per-point scales differ"),
     ],
 )
 def test_other_data_and_settings_are_refused_with_the_reason(other, reason, tmp_path):
@@ -440,7 +443,7 @@ def test_other_weights_and_other_policies_of_ones_own_are_refused(tmp_path):
 def test_other_climbs_are_refused(tmp_path):
     path, make = tmp_path / "run.ckpt", ESTIMATORS["ms"]
     fitted(make, path)
-    for other, reason in (({"tol": 1e-3}, "tol was 1e-07 and is 0.001"), ({"seeds": X[:4]}, "other starts")):
+    for other, reason in (({"tol": 1e-3}, "tol was 1e-07 and is now 0.001"), ({"seeds": X[:4]}, "its seeds differ")):
         with pytest.raises(DataError, match=reason):
             fitted(make, path, **other)
 
@@ -520,7 +523,7 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path):
     assert ways["parts"].read_bytes() == ways["whole"].read_bytes()
     assert "checkpoint" not in (tmp_path / "a.json").read_text()
     status, said = command(*ask, *keep, "--seed", 5)
-    assert (status, "error: cannot continue from the checkpoint" in said, "seed was 0 and is 5 now" in said) == (
+    assert (status, "error: cannot continue from the checkpoint" in said, "seed was 0 and is now 5" in said) == (
         2,
         True,
         True,

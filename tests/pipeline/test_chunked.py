@@ -17,9 +17,9 @@ from sklearn.base import clone
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek._common.scaling import Scaling
 from modeseek._storage import DataError, read_table
-from modeseek.estimators.streaming import SketchConfig
 from modeseek.pipeline import DataOptions, OptionError, Outputs, PipelineInterrupted, ResumeMismatch
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
+from modeseek.sketches import SketchConfig
 from pipelines import SMALL, At, X, cluster, interrupt, mean_shift, names, text_of
 from pipelines import points as points
 from pipelines import small_sketches as small_sketches
@@ -28,12 +28,14 @@ pytestmark = pytest.mark.usefixtures("small_sketches")
 DSMS = DoublyStochasticMeanShift(0.3, 0.8, 0.5, random_state=0)
 WHOLE = DataOptions()
 
+SMALL_SKETCH = SketchConfig(max_rows=100, layout_rows=500, sample_rows=300)
+
 
 @pytest.mark.parametrize(
     "estimator", [MeanShift(bandwidth=0.4), DSMS, clone(DSMS).set_params(n_chains=3), ModeSeek(random_state=0)]
 )
 def test_labels_are_those_of_memory(estimator, points, tmp_path, monkeypatch):
-    monkeypatch.setattr(ModeSeek, "_sketch_config", SketchConfig(100, 300))
+    monkeypatch.setattr(ModeSeek, "_sketch_config", SMALL_SKETCH)
     result = cluster(points, tmp_path / "o.csv", clone(estimator))
     assert result.clusters.sizes.tolist() == [250] * 4
     table = read_table(tmp_path / "o.csv")
@@ -51,7 +53,9 @@ def test_labels_are_those_of_memory(estimator, points, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 def test_the_same_files_as_in_memory(suffix, points, tmp_path, monkeypatch):
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(100, 300))
+    monkeypatch.setattr(
+        DoublyStochasticMeanShift, "_sketch_config", SketchConfig(max_rows=100, layout_rows=500, sample_rows=300)
+    )
     targets = {chunked: tmp_path / f"{chunked}.{suffix}" for chunked in (True, False)}
     records = []
     for chunked, target in targets.items():
@@ -146,13 +150,13 @@ def test_a_changed_file_is_not_resumed(points, tmp_path):
 
 KILLED = """
     import os, signal, sys
-    from modeseek.estimators import MeanShift, streaming
+    from modeseek.estimators import MeanShift
+    from modeseek.estimators.base import BaseClusterer
     from modeseek.pipeline import chunked
-    from modeseek.sketches import sketch
+    from modeseek.sketches import SketchConfig
     from pipelines import cluster
 
-    streaming.LAYOUT_ROWS = sketch.LAYOUT_ROWS = 500
-    streaming.StreamingMixin._sketch_config = streaming.SketchConfig(sample_rows=300)
+    BaseClusterer._sketch_config = SketchConfig(layout_rows=500, sample_rows=300)
     # loaded here once, not by each child
     MeanShift(bandwidth=1.0, sketch="grid").partial_fit([[0.0, 0.0]] * 500)
     moments = [int(each) for each in sys.argv[1].split(",")]

@@ -124,7 +124,7 @@ def test_a_full_disk_while_rows_are_written(points, tmp_path, monkeypatch):
         (Outputs("{0}/points.csv"), "is both rows and an input file"),
         (Outputs("{0}/link.csv"), "is both rows and an input file"),
         (Outputs("{0}/hard.csv"), "is both rows and an input file"),
-        (Outputs("-", json="-"), "'standard output' is both rows and json"),
+        (Outputs("-", json="-"), "standard output is both json and rows"),
         (Outputs("{0}/run.csv", json="{0}/r.json"), "is both rows and the checkpoint"),
     ],
 )

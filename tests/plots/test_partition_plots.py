@@ -190,5 +190,5 @@ def test_bad_comparisons():
         plot_comparison([0, 1], [[0, 1]])
     with pytest.raises(ValueError, match=r"kind must be one of 'auto', 'flow', 'matrix'.*Did you mean 'flow'"):
         plot_comparison([0], [0], kind="flows")
-    with pytest.raises(ValueError, match="names must be two"):
+    with pytest.raises(ValueError, match="names must have two entries"):
         plot_comparison([0], [0], names="both")

@@ -10,10 +10,11 @@ from sklearn.metrics import adjusted_rand_score
 from inputs import lone_graph
 from modeseek.selection.candidates import Candidate, is_trivial
 from modeseek.selection.config import DEFAULT
-from modeseek.selection.mixture import FORMS, checks, search_mixtures
+from modeseek.selection.mixture import FORMS, MixtureSample, sample, search_mixtures
 from modeseek.selection.mixture.em import fit
+from modeseek.selection.mixture.sample import HeldOut
 from modeseek.selection.progress import SelectionProgress
-from modeseek.selection.proposers import MixtureProposer, Modes, mixture
+from modeseek.selection.proposers import MixtureProposer, Modes
 
 # every test of the proposer passes
 OPEN = {
@@ -83,8 +84,8 @@ def propose(X, *, seed=0, clear=False, **changes):
 
 def with_held_out(monkeypatch, stability, lead, uniform=-np.inf):
     """Fix the results on held-out points and on uniform data."""
-    monkeypatch.setattr(mixture, "hold_out", lambda *_, **__: checks.HeldOut(stability, lead))
-    monkeypatch.setattr(mixture, "uniform_gain", lambda *_: uniform)
+    monkeypatch.setattr(MixtureSample, "hold_out", lambda *_: HeldOut(stability, lead))
+    monkeypatch.setattr(MixtureSample, "uniform_gain", lambda *_: uniform)
 
 
 # ---------------------------------------- accepted
@@ -114,7 +115,7 @@ def test_the_seed_determines_the_candidate():
 def test_all_points_are_labelled_if_a_sample_is_fitted(monkeypatch):
     sizes = []
     monkeypatch.setattr(
-        mixture, "search_mixtures", lambda *given: sizes.append(len(given[0])) or search_mixtures(*given)
+        sample, "search_mixtures", lambda *given: sizes.append(len(given[0])) or search_mixtures(*given)
     )
     X, y = in_a_row(0, n=400, gap=6.0)
     found = propose(X, max_points=100)
@@ -197,41 +198,46 @@ def test_when_uniform_data_are_compared(monkeypatch, n, d, clear, accepted):
 def test_the_gain_on_uniform_data_is_a_mean_plus_standard_deviations(monkeypatch):
     # gains of 1, 2 and 3: their mean is 2, their standard deviation 1
     X, _ = in_a_row(0)
-    settings = replace(DEFAULT.mixture, n_uniform=3)
-    found = search_mixtures(X, np.ones(150), settings).mixture
-    bics = iter([-1.0, -2.0, -3.0])
-    monkeypatch.setattr(checks, "fit", lambda *_: found._replace(bic=0.0))
-    monkeypatch.setattr(checks, "fit_components", lambda *_: found._replace(bic=next(bics)))
-    gain = checks.uniform_gain(X, np.ones(150), 2, "ball", np.random.default_rng(0), settings)
-    assert gain == pytest.approx(3.5)
+    points = MixtureSample(X, np.ones(150), replace(DEFAULT.mixture, n_uniform=3))
+    found, gains = points.search().mixture, iter([1.0, 2.0, 3.0])
+    monkeypatch.setattr(MixtureSample, "fit", lambda *_: found)
+    monkeypatch.setattr(MixtureSample, "gain", lambda *_: next(gains))
+    assert points.uniform_gain(2, "ball", np.random.default_rng(0)) == pytest.approx(3.5)
+
+
+def test_the_gain_is_over_the_best_single_gaussian():
+    X, _ = in_a_row(0)
+    points = MixtureSample(X, np.ones(150))
+    found = points.search()
+    assert points.gain(found.mixture) == pytest.approx(found.gain)
 
 
 def test_uniform_data_have_the_spread_of_the_points(monkeypatch):
     X = np.random.default_rng(0).normal(size=(400, 2)) * [5.0, 0.2]
-    drawn, kept = [], checks.fit_components
-    monkeypatch.setattr(checks, "fit_components", lambda *given: drawn.append(given[0]) or kept(*given))
-    checks.uniform_gain(X, np.ones(400), 2, "ball", np.random.default_rng(0), DEFAULT.mixture)
+    drawn, kept = [], MixtureSample.fit
+    monkeypatch.setattr(MixtureSample, "fit", lambda self, *given: drawn.append(self.points) or kept(self, *given))
+    MixtureSample(X, np.ones(400)).uniform_gain(2, "ball", np.random.default_rng(0))
     assert len(drawn) == DEFAULT.mixture.n_uniform
     assert_allclose(np.concatenate(drawn).std(axis=0), X.std(axis=0), rtol=0.03)
     assert_allclose(np.abs(np.concatenate(drawn)).max(axis=0), np.sqrt(3.0) * X.std(axis=0), rtol=0.01)
 
 
 def test_held_out_points_tell_gaussians_from_a_ring():
-    def lead(X, found):
-        return checks.hold_out(X, np.ones(150), found, np.random.default_rng(0), n_splits=8, config=DEFAULT.mixture)
+    def held_out(X, found):
+        return MixtureSample(X, np.ones(150)).hold_out(found, np.random.default_rng(0), 8)
 
     X, y = in_a_row(0, d=4, gap=6.0)
-    good = lead(X, fit(X, np.ones(150), y, "ball"))
+    good = held_out(X, fit(X, np.ones(150), y, "ball"))
     assert good.stability > 0.95
     assert good.lead > 2.0
     shape = ring(0)
-    assert lead(shape, search_mixtures(shape, np.ones(150)).mixture).lead < 2.0
+    assert held_out(shape, search_mixtures(shape, np.ones(150)).mixture).lead < 2.0
 
 
 def test_a_component_that_is_lost_on_the_training_points_rejects(monkeypatch):
     X, _ = in_a_row(0, gap=8.0)
     assert propose(X) is not None
-    monkeypatch.setattr(checks, "fit_components", lambda *_, **__: None)
+    monkeypatch.setattr(MixtureSample, "fit", lambda *_, **__: None)
     assert propose(X) is None
 
 
@@ -263,16 +269,16 @@ def test_a_repeat_starts_from_the_labels_too(monkeypatch):
     X, y = in_a_row(0, n=120, k=3, gap=8.0)
     assert adjusted_rand_score(y, repeated(X, y)) == 1.0
     # if Ward's tree misleads, the labels of the candidate still lead to the better fit
-    monkeypatch.setattr(checks, "cut_ward_tree", lambda tree, k: np.arange(len(tree) + 1) * k // (len(tree) + 1))
-    monkeypatch.setattr(mixture, "uniform_gain", lambda *_: -np.inf)
+    monkeypatch.setattr(sample, "cut_ward_tree", lambda tree, k: np.arange(len(tree) + 1) * k // (len(tree) + 1))
+    monkeypatch.setattr(MixtureSample, "uniform_gain", lambda *_: -np.inf)
     assert adjusted_rand_score(y, repeated(X, y)) == 1.0
 
 
 def test_a_repeat_may_be_rejected(monkeypatch):
     X, y = in_a_row(0, n=120, k=3, gap=8.0)
-    monkeypatch.setattr(mixture, "uniform_gain", lambda *_: np.inf)
+    monkeypatch.setattr(MixtureSample, "uniform_gain", lambda *_: np.inf)
     assert repeated(X, y) is None
-    monkeypatch.setattr(mixture, "fit_components", lambda *_, **__: None)
+    monkeypatch.setattr(MixtureSample, "fit", lambda *_, **__: None)
     assert repeated(X, y) is None
 
 
@@ -281,7 +287,7 @@ def test_the_fit_of_lower_criterion_is_kept(monkeypatch):
     for better in (0, 1):
         bics, made = iter([1.0 - better, 0.5]), []
         monkeypatch.setattr(
-            checks, "fit", lambda *given, b=bics, m=made: m.append(fit(*given)._replace(bic=next(b))) or m[-1]
+            sample, "fit", lambda *given, b=bics, m=made: m.append(fit(*given)._replace(bic=next(b))) or m[-1]
         )
-        found = checks.fit_components(X, np.ones(60), 2, "ball", DEFAULT.mixture, hint=y)
+        found = MixtureSample(X, np.ones(60)).fit(2, "ball", hint=y)
         assert found is made[1 - better]

@@ -13,7 +13,7 @@ from modeseek.selection.candidates import Candidate, is_trivial
 from modeseek.selection.config import DEFAULT
 from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import PROPOSERS, Communities, GridProposer, MixtureProposer, Modes
-from modeseek.selection.stability import smoothed_stability
+from modeseek.selection.proposers.base import smoothed_stability
 
 HALVES, THIRDS = np.repeat([0, 1], 60), np.repeat([0, 1, 2], 40)
 

@@ -15,8 +15,7 @@ import pytest
 
 import modeseek
 from commands import refused, run
-from modeseek.estimators.streaming import SketchConfig
-from modeseek.sketches import DaskError, DaskRows, is_dask
+from modeseek.sketches import DaskError, DaskRows, SketchConfig, is_dask
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -95,7 +94,7 @@ def test_rows_of_any_size_and_empty_parts(in_memory):
     ],
 )
 def test_every_estimator(make, monkeypatch):
-    monkeypatch.setattr(modeseek.ModeSeek, "_sketch_config", SketchConfig(1000, 1000))
+    monkeypatch.setattr(modeseek.ModeSeek, "_sketch_config", SketchConfig(max_rows=1000, sample_rows=1000))
     rows = blobs(60_000, seed=3)
     known, found = make().fit(rows), make().fit(da.from_array(rows, chunks=(17_000, 2)))
     np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
@@ -167,11 +166,11 @@ def bad(row, column, value, n=60_000):
     [
         (da.from_array(bad(55_001, 1, np.nan), chunks=(10_000, 2)), r"NaN: row 5,001 of partition 5.*55,001.*column 1"),
         (da.from_array(bad(3, 0, np.inf), chunks=(10_000, 2)), r"infinity: row 3 of partition 0"),
-        (frame(bad(59_999, 1, np.nan), 3), r"NaN: row 19,999 of partition 2 column 'x1'"),
+        (frame(bad(59_999, 1, np.nan), 3), r"NaN: row 19,999 of partition 2, column 'x1'"),
         (da.zeros(100, chunks=10), "Expected 2D array, got 1D"),
         (da.zeros((100, 2), chunks=10, dtype=complex), "real numbers"),
         (da.zeros((0, 2), chunks=10), "0 sample"),
-        (dd.from_pandas(pd.DataFrame({"a": [1.0], "b": ["x"]}), npartitions=1), "numbers only: column 'b'"),
+        (dd.from_pandas(pd.DataFrame({"a": [1.0], "b": ["x"]}), npartitions=1), "only numbers: column 'b'"),
     ],
 )
 def test_what_is_refused(X, message):
@@ -199,7 +198,7 @@ def test_only_the_first_rows_are_pulled():
     """Of 40 partitions two are read for the plan; the labels of none."""
     read = []
     X = da.from_array(blobs(400_000), chunks=(40_000, 2)).map_blocks(_counted, read, dtype=float)
-    assert len(DaskRows.of(X).first(50_000).rows) <= 2 * 65_536
+    assert len(DaskRows.of(X).first().rows) <= 2 * 65_536
     assert len(read) <= 3 + 1  # one more for what Dask asks of an empty block
 
 
@@ -211,7 +210,7 @@ def _counted(block, read):
 def test_what_is_sent_is_small():
     """Labels go with the cells' places, and not with the rows or the estimator."""
     fitted = model().fit(da.from_array(blobs(200_000), chunks=(50_000, 2)))
-    sent = [task for key, task in dict(fitted.labels_.dask).items() if "labeller" in str(key)]
+    sent = [task for key, task in dict(fitted.labels_.dask).items() if "labeler" in str(key)]
     assert 0 < sum(len(pickle.dumps(task)) for task in sent) < 40 * len(fitted.sketch_.points) + 10_000
 
 
@@ -272,6 +271,7 @@ def slow_rows(tmp_path):
     return da.concatenate([first, rest.map_blocks(sign, dtype=float)]), sign
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(in_memory, cluster, tmp_path):
     cluster, client = cluster
     X, sign = slow_rows(tmp_path)
@@ -288,13 +288,14 @@ def test_a_killed_worker_changes_nothing(in_memory, cluster, tmp_path):
     thread.join()
 
 
+@pytest.mark.slow
 def test_a_lost_scheduler_is_named(tmp_path):
     X, sign = slow_rows(tmp_path)
     fitted = model().fit(blobs(500))
     labels = fitted.labels_
     with workers(1) as (cluster, _):
         thread = sign.then(lambda: cluster.sync(cluster.scheduler.close))
-        with pytest.raises(DaskError, match=r"scheduler is gone.*Start it again.*call fit again"):
+        with pytest.raises(DaskError, match=r"scheduler stopped.*Start it again.*call fit again"):
             fitted.fit(X)
         thread.join()
     assert fitted.labels_ is labels  # what was there is there
@@ -352,15 +353,15 @@ def test_the_command(cluster, tmp_path):
 def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):
     import joblib
 
+    from modeseek.paper.job_list import JobList, run_jobs
     from modeseek.paper.paper import choose
-    from modeseek.paper.runner import Plan, run_plan
 
     experiment = choose(["gradient"], quick=True)[0]
-    known, found = Plan([experiment], 1, 0), Plan([experiment], 1, 0)
-    run_plan(known)
+    known, found = JobList([experiment], 1, 0), JobList([experiment], 1, 0)
+    run_jobs(known)
     monkeypatch.setattr(type(experiment), "work", _refuse)
     with joblib.parallel_config("dask"):
-        run_plan(found)
+        run_jobs(found)
     assert found.rows(experiment).csv() == known.rows(experiment).csv()
 
 

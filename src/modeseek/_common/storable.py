@@ -1,6 +1,6 @@
 """Registry of the classes whose values files can hold: model files, checkpoints and resume states.
 
-A class joins by the decorator `storable`; see docs/adding-a-bandwidth-policy.md for an example. A file refers to a
+The decorator `storable` adds a class; docs/how-to-models.md has an example. A file refers to a
 class by its name in this registry. Nothing else is looked up, and nothing in a file is executed.
 """
 
@@ -86,7 +86,7 @@ def stored_by_name(kind: type, registry: Mapping[str, Any]) -> None:
 
 
 def require(condition: Any, what: str) -> None:
-    """Raise a `ValueError` that names `what` is wrong unless a condition holds."""
+    """Raise a `ValueError` with the text `what` unless a condition holds."""
     if not condition:
         raise ValueError(what)
 

@@ -70,7 +70,7 @@ def write_container(path: str | os.PathLike[str], kind: str, value: Any, mode: i
     Raises
     ------
     NotStorableError
-        If the value, or a part of it, is of a kind that files do not hold.
+        If the value, or a part of it, is of a kind that files cannot hold.
     DataError
         If the value is too large, or the file cannot be written.
 
@@ -87,7 +87,7 @@ def write_container(path: str | os.PathLike[str], kind: str, value: Any, mode: i
     plain = {name: np.asarray(array, array.dtype.newbyteorder("<"), order="C") for name, array in arrays.items()}
     for name, array in plain.items():
         if array.dtype.str not in DTYPES or array.ndim > MOST_AXES:
-            raise DataError(f"{name} is an array of {array.dtype} in {array.ndim} dimensions, which files do not hold.")
+            raise DataError(f"{name} is an array of {array.dtype} in {array.ndim} dimensions; files cannot hold it.")
     places = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
     record = {"kind": kind, "written_by": __version__, "value": encoded, "arrays": places}
     # ascii: what cannot be UTF-8 in a name is escaped
@@ -207,9 +207,9 @@ class _Place(NamedTuple):
             raise _Damaged("an array is not declared by name, type and shape")
         name, dtype, shape = declared
         if not (isinstance(name, str) and NAME.fullmatch(name)):
-            raise _Damaged("an array has no proper name")
+            raise _Damaged("an array has no valid name")
         if dtype not in DTYPES:
-            raise _Damaged(f"array {name} is of a type that no such file has")
+            raise _Damaged(f"array {name} has an unsupported type")
         whole = isinstance(shape, list) and len(shape) <= MOST_AXES and all(type(n) is int for n in shape)
         # n <= size: an empty array could otherwise be of any length
         if not whole or not all(0 <= n <= size for n in shape):
@@ -223,7 +223,7 @@ def _parse(text: bytes) -> dict[str, Any]:
     try:
         record = json.loads(text.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        raise _Damaged("its record is no JSON") from None
+        raise _Damaged("its record is not JSON") from None
     if not isinstance(record, dict) or not isinstance(record.get("arrays"), list):
         raise _Damaged("its record does not declare arrays")
     return record
@@ -237,7 +237,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _too_large(text: bytes) -> str:

@@ -36,8 +36,8 @@ class NotStorableError(TypeError):
         self.name, self.value = name, value
         kind = type(value)
         message = (
-            f"{name} is a {kind.__module__}.{kind.__name__}, which files do not hold: they hold numbers, text, lists, "
-            "NumPy arrays, and classes that are registered with modeseek._common.storable."
+            f"{name} is a {kind.__module__}.{kind.__name__}, which files cannot hold: they hold numbers, text, "
+            "lists, NumPy arrays, and classes that are registered by modeseek.io.storable."
         )
         if isinstance(value, np.ndarray):
             message = f"{name} is an array of {value.dtype}, and files hold numbers: convert it first."
@@ -48,7 +48,7 @@ class NotStorableError(TypeError):
             )
         elif isinstance(value, (np.random.Generator, np.random.RandomState)):
             parameter = name.rpartition(".")[2]
-            message = f"{name} is a generator ({kind.__name__}), whose state changes: use {parameter}=0 or the like."
+            message = f"{name} is a generator ({kind.__name__}), whose state changes: use a seed, as {parameter}=0."
         super().__init__(message)
 
 
@@ -58,7 +58,7 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
     Raises
     ------
     NotStorableError
-        If the value, or a part of it, is of a kind that files do not hold.
+        If the value, or a part of it, is of a kind that files cannot hold.
 
     Examples
     --------

@@ -24,9 +24,9 @@ LABEL_SUFFIXES = (".png", *TIFF_SUFFIXES, ".npy")
 # (deflate packs at most 1,030 to 1)
 ALWAYS_BYTES = 1 << 26
 MOST_PACKED = 2_000
-# bitmaps are hardly packed, and unpacked slowly
+# bitmaps compress little, and Pillow decompresses them slowly
 ALWAYS_BITMAP_BYTES = 1 << 20
-# Pillow opens these only, whatever the ending: one of its other readers starts a program
+# Pillow may open only these, whatever the ending: one of its other readers starts an external program
 PILLOW_FORMATS = ("PNG", "JPEG", "BMP", "DIB", "WEBP")
 # modes of Pillow that are grey or RGB arrays
 PLAIN_MODES = ("L", "RGB", "I;16")
@@ -51,13 +51,13 @@ def read_image(path: str | os.PathLike[str]) -> ImageFile:
     check_exists(source)
     suffix = source.suffix.lower()
     if suffix not in IMAGE_SUFFIXES:
-        raise DataError(f"'{path}' is not an image that can be read: known are {', '.join(IMAGE_SUFFIXES)}.")
+        raise DataError(f"'{path}' is not an image that can be read; supported: {', '.join(IMAGE_SUFFIXES)}.")
     read = _read_array if suffix == ".npy" else _read_tiff if suffix in TIFF_SUFFIXES else _read_pixels
     try:
         image = read(source)
     except DataError:
         raise
-    except Exception as error:  # readers of images raise whatever the bytes lead them to
+    except Exception as error:  # damaged bytes can make image readers raise any exception
         reason = "it is damaged or needs more memory than there is" if isinstance(error, MemoryError) else error
         raise DataError(f"'{path}' cannot be read as {suffix[1:].upper()}: {reason or 'it is empty'}.") from error
     if image.values.dtype.kind not in "biuf" or not image.values.size:

@@ -118,7 +118,7 @@ class WorkFolder:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise DataError(
-                    f"another run is at work in '{self.path}': wait for it, or write to another file."
+                    f"another run uses the folder '{self.path}': wait until it ends, or write to another file."
                 ) from None
 
     def _mark(self) -> None:

@@ -7,8 +7,8 @@ Ctrl-C and 143 after SIGTERM.
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -21,33 +21,28 @@ from modeseek.cli import options as o
 from modeseek.cli.commands import UsageError, add_command
 from modeseek.cli.signals import sigterm_as_ctrl_c
 
-__all__ = ["app", "main"]
-
 # the base class of click's errors; recent versions of typer bundle click, so that it cannot be imported by name
 ClickError: type[Exception] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+# as shells report a process that a signal ended
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
 
 
 class PlainGroup(TyperGroup):
     """Commands that print an error as one line, without a frame or a traceback."""
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
+    def main(self, *arguments: Any, **named: Any) -> Any:
         """Run a command and exit with its status."""
+        # in standalone mode click would print errors itself
+        named |= {"prog_name": named.get("prog_name") or "modeseek", "standalone_mode": False}
         with sigterm_as_ctrl_c() as signals:
-            # in standalone mode click would print errors itself
-            status = self._run(args, prog_name or "modeseek", complete_var, False, windows_expand_args, **extra)
-        sys.exit(signals.status(status) if isinstance(status, int) else 0)
+            status = self._run(*arguments, **named)
+        terminated = status == INTERRUPTED and signal.SIGTERM in signals
+        sys.exit(TERMINATED if terminated else status if isinstance(status, int) else 0)
 
-    def _run(self, *arguments: Any, **extra: Any) -> Any:
+    def _run(self, *arguments: Any, **named: Any) -> Any:
         try:
-            status = super().main(*arguments, **extra)
+            status = super().main(*arguments, **named)
             sys.stdout.flush()  # here, where a full disk can still be reported
         except ClickError as error:
             status = _fail(error.format_message(), hint=_hint(error))  # type: ignore[attr-defined]
@@ -67,7 +62,7 @@ class PlainGroup(TyperGroup):
                 str(error) if told else "there is not enough memory for this file: use fewer rows or columns."
             )
         except (KeyboardInterrupt, typer.Abort):
-            status = 130
+            status = INTERRUPTED
         return status
 
 

@@ -7,24 +7,15 @@ import sys
 from contextlib import nullcontext, suppress
 from typing import Any, NoReturn, get_type_hints
 
-from modeseek import estimators
 from modeseek._common.progress import show_progress
 from modeseek._common.validation import check_choice
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import BANDWIDTHS, DEFAULT_ALGORITHM, MEAN_SHIFT, METHOD, STANDARD_STREAM, ClusterOptions
 from modeseek.cli.screen import show_result
+from modeseek.estimators import ESTIMATORS
 from modeseek.pipeline import DataOptions, Outputs, PipelineInterrupted, cluster_file
 
-__all__ = ["build_estimator", "run"]
-
-ESTIMATORS = {
-    DEFAULT_ALGORITHM: "ModeSeek",
-    "dsms": "DoublyStochasticMeanShift",
-    "sms": "StochasticMeanShift",
-    "bms": "BlurringMeanShift",
-    "ms": "MeanShift",
-}
 # options whose estimator parameter has another name
 PARAMETERS = {"chains": "n_chains", "jobs": "n_jobs"}
 # options that are parameters of estimators, besides those of these groups
@@ -40,13 +31,7 @@ def run(options: ClusterOptions) -> None:
     scale = None if options.scale is None else options.scale == "standard"
     data = DataOptions(options.columns, options.ignore or (), scale, options.header)
     outputs = Outputs(
-        options.output,
-        options.json,
-        options.plot,
-        options.report,
-        options.save,
-        options.name,
-        options.guard_formulas,
+        options.output, options.json, options.plot, options.report, options.save, options.name, options.guard_formulas
     )
     try:
         with library_errors(), nullcontext() if options.quiet else show_progress("modeseek") as line:
@@ -105,7 +90,7 @@ def build_estimator(options: ClusterOptions) -> Any:
             check_choice("--scale", options.scale, ("standard", "none"))
     if options.jobs == 0:
         raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
-    accepted = {each: inspect.signature(getattr(estimators, name)).parameters for each, name in ESTIMATORS.items()}
+    accepted = {each: inspect.signature(kind).parameters for each, kind in ESTIMATORS.items()}
     own, parameters = accepted[algorithm], {}
     for name, value in _given(options).items():
         parameter = PARAMETERS.get(name, name)
@@ -116,7 +101,7 @@ def build_estimator(options: ClusterOptions) -> Any:
     # the seed has a default, and algorithms without randomness do not take one
     if "random_state" in own:
         parameters["random_state"] = options.seed
-    return getattr(estimators, ESTIMATORS[algorithm])(**parameters, verbose=int(not options.quiet))
+    return ESTIMATORS[algorithm](**parameters, verbose=int(not options.quiet))
 
 
 def _given(options: ClusterOptions) -> dict[str, Any]:

@@ -10,8 +10,6 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 
 import typer
 
-__all__ = ["Option", "UsageError", "add_command"]
-
 # an entry of the section "Attributes" of a docstring: name, value, help
 ENTRY = re.compile(r"^(\w+) : (.+)\n((?:    .+\n?)+)", re.MULTILINE)
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from modeseek import diarization as d
-from modeseek._storage import check_target, write_json
+from modeseek._common.text import counted
+from modeseek._storage import write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors
 from modeseek.cli.options import STANDARD_STREAM, DiarizeOptions
-from modeseek.cli.screen import MAX_ROWS, make_console, print_lines
+from modeseek.cli.screen import make_console, print_lines, print_table, print_written
 from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.diarization.rttm import rttm_lines
-
-__all__ = ["run"]
+from modeseek.pipeline.outputs import check_targets
+from modeseek.plots import FIGURE_SUFFIXES
 
 
 def run(options: DiarizeOptions) -> None:
     """Find the speakers and their turns, write the outputs and print the result."""
-    _check_outputs(options)
+    _check(options)
     windows = d.read_windows(options.file)
     times = windows.times if options.segments is None else d.read_segments(options.segments)
     if times is None:
@@ -75,20 +75,14 @@ def recording(options: DiarizeOptions) -> str:
     return options.uri or Path(options.file).stem.replace(" ", "_")
 
 
-def _check_outputs(options: DiarizeOptions) -> None:
-    if options.output == options.json == STANDARD_STREAM:
-        raise UsageError("-o - and --json - both write to standard output: give one of them a file name.")
-    if options.output not in (None, STANDARD_STREAM):
-        target = check_target(str(options.output), [".rttm"])
-        for source in (options.segments, options.reference):
-            if source is not None and target.exists() and Path(source).exists() and target.samefile(source):
-                raise UsageError(f"-o {options.output} is a file that is read: choose another name for the result.")
-    if options.json not in (None, STANDARD_STREAM):
-        check_target(str(options.json), [".json"])
-    if options.timeline is not None:
-        from modeseek.plots import FIGURE_SUFFIXES
-
-        check_target(options.timeline, FIGURE_SUFFIXES)
+def _check(options: DiarizeOptions) -> None:
+    targets: dict[str, tuple[str | None, Iterable[str]]] = {
+        "rows": (options.output, [".rttm"]),
+        "json": (options.json, [".json"]),
+        "timeline": (options.timeline, FIGURE_SUFFIXES),
+    }
+    with library_errors():
+        check_targets(targets, [options.file, options.segments, options.reference])
     if options.uri is not None and options.uri.split() != [options.uri]:
         raise UsageError(f"--uri {options.uri!r} cannot be written as RTTM: give a name without blanks.")
     if options.jobs == 0:
@@ -120,7 +114,8 @@ def _write(options: DiarizeOptions, found: d.Diarization, reference: Any, scores
     if options.json is not None:
         write_json(options.json, _record(options, found, scores))
     if options.timeline is not None:
-        d.save_timeline(options.timeline, found, reference=reference, title=f"{name}: {_speakers(found)}")
+        title = f"{name}: {counted(found.speakers.n_speakers, 'speaker')}"
+        d.save_timeline(options.timeline, found, reference=reference, title=title)
 
 
 def _record(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | None) -> dict[str, Any]:
@@ -137,27 +132,18 @@ def _record(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | No
     }
 
 
-def _speakers(found: d.Diarization) -> str:
-    count = found.speakers.n_speakers
-    return f"{count:,} {'speaker' if count == 1 else 'speakers'}"
-
-
 def _show(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | None, seconds: float) -> None:
     console = make_console(stderr=STANDARD_STREAM in (options.output, options.json))
-    windows = f"{len(found.times):,} windows of {recording(options)}"
-    print_lines(console, f"{_speakers(found)}, {len(found.turns):,} turns in {windows}", style="bold")
-    table = Table(header_style="bold")
-    for name in ("speaker", "turns", "seconds", "share", "confidence"):
-        table.add_column(name, justify="left" if name == "speaker" else "right", no_wrap=True)
-    spoken = {name: [turn for turn in found.turns if turn.speaker == name] for name in found.names}
-    total = sum(turn.end - turn.start for turn in found.turns)
-    for name, turns in list(spoken.items())[:MAX_ROWS]:
+    found_text = f"{counted(found.speakers.n_speakers, 'speaker')}, {counted(len(found.turns), 'turn')}"
+    title = f"{found_text} in {counted(len(found.times), 'window')} of {recording(options)}"
+    print_lines(console, title, style="bold")
+    total, rows = sum(turn.end - turn.start for turn in found.turns), []
+    for name in found.names:
+        turns = [turn for turn in found.turns if turn.speaker == name]
         length = sum(turn.end - turn.start for turn in turns)
         sure = sum((turn.end - turn.start) * (turn.confidence or 0.0) for turn in turns) / length if length else 0.0
-        table.add_row(name, f"{len(turns):,}", f"{length:,.1f}", f"{length / total:.1%}", f"{sure:.2f}")
-    console.print(table)
-    if len(spoken) > MAX_ROWS:
-        print_lines(console, f"and {len(spoken) - MAX_ROWS:,} more; --json or -o has them all")
+        rows.append((name, f"{len(turns):,}", f"{length:,.1f}", f"{length / total:.1%}", f"{sure:.2f}"))
+    print_table(console, ("speaker", "turns", "seconds", "share", "confidence"), rows, "more")
     print_lines(console, f"{found.speakers.message}; {seconds:.2f} s, seed {options.seed}")
     if scores is not None:
         print_lines(
@@ -168,5 +154,4 @@ def _show(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | None
             f"K {scores.k:.3f}, by size {scores.k_weighted:.3f}; "
             f"speakers found {scores.found}, true {scores.true}",
         )
-    written = (("turns", options.output), ("timeline", options.timeline))
-    print_lines(console, *(f"{what}: {path}" for what, path in written if path not in (None, STANDARD_STREAM)))
+    print_written(console, options.output, options.timeline, options.json)

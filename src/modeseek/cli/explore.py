@@ -6,8 +6,6 @@ from modeseek.cli.commands import UsageError
 from modeseek.cli.options import ExploreOptions
 from modeseek.explorer import from_file
 
-__all__ = ["run"]
-
 
 def run(options: ExploreOptions) -> None:
     """Serve the explorer until Ctrl-C."""

@@ -6,8 +6,6 @@ from modeseek.cli.messages import library_errors
 from modeseek.cli.options import LabelOptions
 from modeseek.pipeline import label_file
 
-__all__ = ["run"]
-
 
 def run(options: LabelOptions) -> None:
     """Label the file."""

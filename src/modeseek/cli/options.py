@@ -7,16 +7,6 @@ from typing import Annotated
 
 from modeseek.cli.commands import Option
 
-__all__ = [
-    "STANDARD_STREAM",
-    "ClusterOptions",
-    "DiarizeOptions",
-    "ExploreOptions",
-    "LabelOptions",
-    "PaperOptions",
-    "SegmentOptions",
-]
-
 STANDARD_STREAM = "-"
 DEFAULT_ALGORITHM = "modeseek"
 # titles of groups of options

@@ -17,11 +17,9 @@ from modeseek.cli.messages import library_errors
 from modeseek.cli.options import PaperOptions
 from modeseek.meanshift.engines import choose as choose_engine
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.paper.job_list import JobFailed
 from modeseek.paper.paper import choose, run_paper
-from modeseek.paper.runner import JobFailed
 from modeseek.pipeline.dask import connect
-
-__all__ = ["run"]
 
 
 def run(options: PaperOptions) -> None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from modeseek._common.text import counted
 from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.pipeline import Outputs, PipelineResult
 
 if TYPE_CHECKING:
     from modeseek._common.types import Array
-
-__all__ = ["MAX_ROWS", "make_console", "print_lines", "show_result"]
 
 # rows of a table; a line below says how many are left out
 MAX_ROWS = 20
@@ -44,6 +43,25 @@ def print_lines(console: Console, *lines: str, style: str = "") -> None:
         console.print(Text(line, style=style), soft_wrap=True)
 
 
+def print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> None:
+    """Print the first rows of a table, and how many others there are, in the words of `rest`."""
+    table = Table(header_style="bold")
+    for name in names:
+        table.add_column(name, justify="left" if name == "speaker" else "right", no_wrap=True)
+    for row in rows[:MAX_ROWS]:
+        table.add_row(*row)
+    console.print(table)
+    if len(rows) > MAX_ROWS:
+        print_lines(console, f"and {len(rows) - MAX_ROWS:,} {rest}; --json or -o has them all")
+
+
+def print_written(console: Console, *paths: str | None) -> None:
+    """Print the files that were written; None and standard output are skipped."""
+    written = [path for path in paths if path not in (None, "-")]
+    if written:
+        print_lines(console, f"written: {', '.join(map(str, written))}")
+
+
 def show_result(result: PipelineResult, outputs: Outputs) -> None:
     """Print the clusters, largest first, and how they were found."""
     console = make_console(stderr="-" in (outputs.rows, outputs.json))
@@ -60,8 +78,7 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
             console.print(_alternatives_table(nearly))
     else:
         print_lines(console, *_run_lines(result))
-    if outputs.report is not None:
-        print_lines(console, f"report: {outputs.report}")
+    print_written(console, outputs.rows, outputs.plot, outputs.report, outputs.json, outputs.model)
 
 
 def _cluster_table(result: PipelineResult, width: int) -> Table:
@@ -102,8 +119,7 @@ def _alternatives_table(nearly: list) -> Table:
     for name in ("nearly chosen", "stability", "by"):
         table.add_column(name, no_wrap=True)
     for each in nearly:
-        count = "1 cluster" if each.n_clusters == 1 else f"{each.n_clusters:,} clusters"
-        table.add_row(count, f"{each.stability:.2f}", each.proposer)
+        table.add_row(counted(each.n_clusters, "cluster"), f"{each.stability:.2f}", each.proposer)
     return table
 
 

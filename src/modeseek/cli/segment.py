@@ -11,20 +11,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
 from modeseek._common.progress import show_progress
+from modeseek._common.text import counted
 from modeseek._common.version import __version__
-from modeseek._storage import LABEL_SUFFIXES, atomic_path, check_target, read_image, write_image, write_json
+from modeseek._storage import LABEL_SUFFIXES, atomic_path, read_image, write_image, write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import STANDARD_STREAM, SegmentOptions
-from modeseek.cli.screen import MAX_ROWS, make_console, print_lines
+from modeseek.cli.screen import make_console, print_lines, print_table, print_written
 from modeseek.images import overlay, segment
 from modeseek.images.scikit_image import require_scikit_image
 from modeseek.pipeline import Note
-
-__all__ = ["run"]
+from modeseek.pipeline.outputs import check_targets
 
 OVERLAY_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 # a last axis with up to this many entries is taken for channels
@@ -35,9 +34,14 @@ BAND_ROWS = 256
 
 def run(options: SegmentOptions) -> None:
     """Segment the image, write the outputs and print the regions."""
+    targets = {
+        "rows": (options.output, LABEL_SUFFIXES),
+        "overlay": (options.overlay, OVERLAY_SUFFIXES),
+        "json": (options.json, [".json"]),
+    }
     with library_errors():
         require_scikit_image()
-    _check_outputs(options)
+        check_targets(targets, [options.picture])
     values, remark = read_image(options.picture)
     if remark:
         print_note(Note(remark))
@@ -54,21 +58,6 @@ def run(options: SegmentOptions) -> None:
         write_json(options.json, _record(options, labels, regions, seconds))
     if not options.quiet:
         _show(options, labels, regions, seconds)
-
-
-def _check_outputs(options: SegmentOptions) -> None:
-
-    if options.output is not None:
-        check_target(options.output, LABEL_SUFFIXES)
-    if options.overlay is not None:
-        check_target(options.overlay, OVERLAY_SUFFIXES)
-    if options.json not in (None, STANDARD_STREAM):
-        check_target(str(options.json), [".json"])
-    named = [Path(name) for name in (options.output, options.overlay) if name is not None]
-    if any(each.exists() and Path(options.picture).exists() and each.samefile(options.picture) for each in named):
-        raise UsageError(f"{options.picture} is the file that is read: choose another name for the result.")
-    if len(named) == 2 and named[0] == named[1]:
-        raise UsageError(f"-o and --overlay are both {options.output}: choose another name for one of them.")
 
 
 def _channel_axis(options: SegmentOptions, values: NDArray) -> int | None:
@@ -151,16 +140,14 @@ class _Regions:
 def _measure(labels: NDArray, values: NDArray, axis: int | None) -> _Regions:
 
     pixels = values[..., None] if axis is None else np.moveaxis(values, axis, -1)
-    channels = pixels.shape[-1]
-    sizes, sums = np.zeros(0), np.zeros((0, channels))
+    k, channels = int(labels.max()), pixels.shape[-1]
+    sizes, sums = np.zeros(k, int), np.zeros((k, channels))
     for start in range(0, len(labels), BAND_ROWS):
         flat = np.asarray(labels[start : start + BAND_ROWS]).ravel() - 1
-        k = max(len(sizes), int(flat.max()) + 1)
-        rows = np.asarray(pixels[start : start + BAND_ROWS], dtype=float).reshape(-1, channels)
-        sizes = np.append(sizes, np.zeros(k - len(sizes))) + np.bincount(flat, minlength=k)
-        more = np.stack([np.bincount(flat, rows[:, c], k) for c in range(channels)], axis=1)
-        sums = np.vstack([sums, np.zeros((k - len(sums), channels))]) + more
-    return _Regions(sizes.astype(int), sums / sizes[:, None])
+        values = np.asarray(pixels[start : start + BAND_ROWS], dtype=float).reshape(-1, channels)
+        sizes += np.bincount(flat, minlength=k)
+        sums += np.stack([np.bincount(flat, values[:, c], k) for c in range(channels)], axis=1)
+    return _Regions(sizes, sums / sizes[:, None])
 
 
 def _record(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: float) -> dict[str, Any]:
@@ -185,17 +172,13 @@ def _show(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: 
     console = make_console(stderr=options.json == STANDARD_STREAM)
     k, unit = len(regions.sizes), "voxels" if labels.ndim == 3 else "pixels"
     size = " x ".join(f"{n:,}" for n in labels.shape)
-    title = f"{k:,} region{'s' if k != 1 else ''} in {size} {unit} of {Path(options.picture).name}"
+    title = f"{counted(k, 'region')} in {size} {unit} of {Path(options.picture).name}"
     print_lines(console, title, style="bold")
-    table = Table(header_style="bold")
-    for name in ("region", unit, "share", "mean value" if regions.means.shape[1] == 1 else "mean values"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for label, (pixels, mean) in enumerate(zip(regions.sizes[:MAX_ROWS], regions.means, strict=False), 1):
-        means = " ".join(f"{value:>6.4g}" for value in mean)
-        table.add_row(str(label), f"{pixels:,}", f"{pixels / labels.size:.1%}", means)
-    console.print(table)
-    if k > MAX_ROWS:
-        print_lines(console, f"and {k - MAX_ROWS:,} smaller regions; --json or -o has them all")
+    names = ("region", unit, "share", "mean value" if regions.means.shape[1] == 1 else "mean values")
+    rows = [
+        (str(label), f"{pixels:,}", f"{pixels / labels.size:.1%}", " ".join(f"{value:>6.4g}" for value in mean))
+        for label, (pixels, mean) in enumerate(zip(regions.sizes, regions.means, strict=True), 1)
+    ]
+    print_table(console, names, rows, "smaller regions")
     print_lines(console, f"took {seconds:.1f} s")
-    written = (("labels", options.output), ("overlay", options.overlay))
-    print_lines(console, *(f"{name}: {path}" for name, path in written if path is not None))
+    print_written(console, options.output, options.overlay, options.json)

@@ -138,12 +138,9 @@ class SpeakerSearch:
                 raise ValueError(f"{name}={value} is larger than the number of embeddings, {n}: give a smaller number.")
         low, high = self.min_speakers or 1, self.max_speakers or np.inf
         if self.num_speakers is not None:
-            for name, kept in (("min_speakers", low <= self.num_speakers), ("max_speakers", self.num_speakers <= high)):
-                if not kept:
-                    raise ValueError(
-                        f"num_speakers={self.num_speakers} contradicts {name}={getattr(self, name)}: remove one of "
-                        "them."
-                    )
+            if not low <= self.num_speakers <= high:
+                given = f"min_speakers={self.min_speakers} and max_speakers={self.max_speakers}"
+                raise ValueError(f"num_speakers={self.num_speakers} contradicts {given}: remove the bounds.")
             return self.num_speakers, self.num_speakers
         if low > high:
             raise ValueError(f"min_speakers={low} is larger than max_speakers={high}: change one of them.")

@@ -1,5 +1,6 @@
-"""The estimators: scikit-learn classes around the chains."""
+"""The estimators, their result type, and the table of clusters."""
 
+from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.blurring import BlurringMeanShift
 from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
@@ -19,8 +20,11 @@ __all__ = [
     "sweep_bandwidths",
 ]
 
-# estimators that model files can hold, by name
-ESTIMATORS = {
-    each.__name__: each
-    for each in (ModeSeek, DoublyStochasticMeanShift, StochasticMeanShift, BlurringMeanShift, MeanShift)
+# by their names in the commands; model files can hold these classes
+ESTIMATORS: dict[str, type[BaseClusterer]] = {
+    "modeseek": ModeSeek,
+    "dsms": DoublyStochasticMeanShift,
+    "sms": StochasticMeanShift,
+    "bms": BlurringMeanShift,
+    "ms": MeanShift,
 }

@@ -138,7 +138,8 @@ class ChainClusterer(BaseClusterer):
         return Range(*(FLAT_MARGIN * h for h in found)) if get_profile(self.profile) is FLAT else found
 
     def _points_of_sketch(self, sketch: Sketch, settings: FitSettings, sample: Points, kind: str) -> SketchPoints:
-        return sketch.summary(self._cell_unit(settings, sample), check_number("resolution", self.resolution), kind)
+        h, resolution = self._cell_unit(settings, sample), check_number("resolution", self.resolution)
+        return sketch.points(h, resolution, kind, self._sketch_config)
 
     def _cell_unit(self, settings: FitSettings, points: Points) -> float:
         """Return the smallest bandwidth; `resolution` is the width of grid cells relative to it."""

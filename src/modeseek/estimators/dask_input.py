@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from modeseek._common.types import Array, Geometry, Watcher
 from modeseek._common.validation import check_weights
 from modeseek.estimators.advice import advise_on_scale, warn
+from modeseek.estimators.fit_input import data_from_rows, data_from_sketch
 from modeseek.estimators.input_checks import Columns
 from modeseek.estimators.result import FitData, FitResult
 from modeseek.sketches import DaskRows, SketchLayout, dask_errors
@@ -68,12 +69,12 @@ def _data_maker(
 ) -> tuple[Callable[[Watcher | None], FitData], Array]:
     """Return a function that makes the input of the fit, and some of the rows."""
     kind, config = estimator._sketch_kind(), estimator._sketch_config
-    first = data.first(config.max_rows)
+    first = data.first(config)
     if first.whole:
         if not len(first.rows):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no rows.")
         weights = check_weights(first.weights, len(first.rows))
-        return lambda watch: estimator._data_from_rows(first.rows, weights, geometry, watch), first.rows
+        return lambda watch: data_from_rows(estimator, first.rows, weights, geometry, watch), first.rows
     if kind == "auto" and estimator._needs_all_rows:
         raise ValueError(
             "local_scale=True needs the distances between rows, which stay with Dask's workers: "
@@ -82,7 +83,7 @@ def _data_maker(
     present = first.rows if first.weights is None else first.rows[first.weights > 0]
     if len(first.rows) and not len(present):
         raise ValueError(NO_WEIGHT)
-    sketch = data.survey(SketchLayout.of(estimator._placed(present), rows=config.sample_rows))
+    sketch = data.sketch(SketchLayout.of(estimator._placed(present), config))
     if not sketch.weight:
         raise ValueError(NO_WEIGHT)
     if kind is None:
@@ -90,7 +91,7 @@ def _data_maker(
             f"{type(estimator).__name__} runs on a sketch of the rows, which stay with Dask's workers: sketch=None is "
             'for rows in memory. sketch="auto" silences this warning.'
         )
-    return lambda watch: estimator._data_from_sketch(sketch, geometry, kind or "auto", watch), sketch.sample.rows
+    return lambda watch: data_from_sketch(estimator, sketch, geometry, kind or "auto", watch), sketch.sample.rows
 
 
 def _with_lazy_rows(result: FitResult, data: DaskRows) -> FitResult:

@@ -58,7 +58,7 @@ def check_fit_memory(estimator: str, need: float, shape: tuple[int, int], itemsi
         need,
         f"{estimator} of {shape[0]:,} rows in {shape[1]:,} dimensions",
         f'Use sketch="sample" (weighted points that stand for the rows){single}, or a Dask array '
-        "(docs/how-to-dask.md). modeseek._common.resources.limit_memory(math.inf) skips this check.",
+        "(docs/how-to-dask.md). modeseek.limit_memory(math.inf) skips this check.",
     )
 
 

@@ -15,7 +15,6 @@ from modeseek.estimators.advice import advise_on_size
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
-from modeseek.estimators.streaming import SketchConfig
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
 from modeseek.selection import (
@@ -31,6 +30,7 @@ from modeseek.selection import (
 from modeseek.selection.modes import single_mode_tree
 from modeseek.selection.proposers.modes import density_tree
 from modeseek.selection.spherical import SphericalKMeans
+from modeseek.sketches import SketchConfig
 
 __all__ = ["ModeSeek"]
 

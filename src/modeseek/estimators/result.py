@@ -23,6 +23,14 @@ from modeseek.sketches import Labeler, SketchPoints, is_dask
 __all__ = ["FitData", "FitResult", "FitSettings", "PointIndex", "drop_small", "make_result", "membership_fields"]
 
 
+# fields and properties of `FitResult` that estimators have as attributes, with a trailing underscore
+ATTRIBUTES = (
+    *("labels", "n_clusters", "outcome", "confidence", "cluster_stability", "stability", "trace", "partition"),
+    *("n_updates", "n_iter", "points", "chain_labels", "sketch"),
+)
+ATTRIBUTES_OF_SELECTION = ("tree", "alternatives", "message", "interrupted")
+
+
 @storable()
 @dataclass(frozen=True, eq=False)
 class FitSettings:
@@ -277,10 +285,13 @@ class FitResult:
     def relabelled(self, rows: Array, n_jobs: int | None = None) -> FitResult:
         """Return the result with labels and confidence of other rows, found in the sketch of the fit."""
         number = self.index.find_in_sketch(rows, n_jobs)
-        points = self.index.points
+        points, labels = self.index.points, self.labels[number]
         return replace(
             self,
-            labels=self.labels[number],
+            labels=labels,
+            sizes=np.bincount(labels[labels >= 0], minlength=self.n_clusters),
+            n_noise=int((labels < 0).sum()),
+            n_rows=len(labels),
             confidence=None if self.confidence is None else self.confidence[number],
             index=replace(self.index, points=points._replace(inverse=points.inverse[number])),
         )
@@ -299,28 +310,11 @@ class FitResult:
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes of an estimator; those without a value are left out."""
-        found: dict[str, Any] = {
-            "labels_": self.labels,
-            "cluster_centers_": self.centers,
-            "n_clusters_": self.n_clusters,
-            "outcome_": self.outcome,
-            "confidence_": self.confidence,
-            "cluster_stability_": self.cluster_stability,
-            "stability_": self.stability,
-            "trace_": self.trace,
-            "partition_": self.partition,
-            "n_updates_": self.n_updates,
-            "n_iter_": self.n_iter,
-            "points_": self.points,
-            "chain_labels_": self.chain_labels,
-            "engine_": self.settings.engine,
-            "sketch_": self.sketch,
-            **{f"{name}_": h for name, h in self.settings.bandwidths.items()},
-        }
+        found = {name: getattr(self, name) for name in ATTRIBUTES}
+        found |= {"cluster_centers": self.centers, "engine": self.settings.engine, **self.settings.bandwidths}
         if self.tree is not None:
-            found |= {"tree_": self.tree, "alternatives_": list(self.alternatives)}
-            found |= {"message_": self.message, "interrupted_": self.interrupted}
-        return {name: value for name, value in found.items() if value is not None}
+            found |= {name: getattr(self, name) for name in ATTRIBUTES_OF_SELECTION}
+        return {f"{name}_": value for name, value in found.items() if value is not None}
 
 
 def make_result(algorithm: str, data: FitData, labels: IntArray, centers: Array, **fields: Any) -> FitResult:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from modeseek._common.storable import require, storable
+from modeseek._common.types import Array
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.input_checks import Columns
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.streaming import Stream
+from modeseek.sketches import Sketch
 
-__all__ = ["FittedState", "fitted_state", "restore_state"]
+__all__ = ["FittedState", "fitted_state", "labelled_copy", "restore_state", "resume_stream", "stream_sketch"]
 
 
 def _check_state(state: FittedState) -> None:
@@ -74,3 +77,20 @@ def restore_state(estimator: BaseClusterer, state: FittedState) -> None:
         attributes |= {"result_": state.result, **state.result.attributes()}
     for name, value in attributes.items():
         setattr(estimator, name, value)
+
+
+def stream_sketch(estimator: BaseClusterer) -> Sketch | None:
+    """Return the sketch of the rows that `partial_fit` was given; None while there are too few for its layout."""
+    return None if estimator._stream is None else estimator._stream.sketch
+
+
+def resume_stream(estimator: BaseClusterer, sketch: Sketch) -> None:
+    """Give an estimator the sketch of an earlier stream, so that `partial_fit` continues it."""
+    restore_state(estimator, FittedState(n_features=sketch.sample.rows.shape[1], stream=Stream(sketch=sketch)))
+
+
+def labelled_copy(estimator: BaseClusterer, rows: Array) -> BaseClusterer:
+    """Return a copy of an estimator that was fitted on a sketch, with labels and confidence of other rows."""
+    other = copy.copy(estimator)
+    other._store(Columns.of(estimator), estimator.result_.relabelled(rows, estimator.n_jobs), keep_stream=True)
+    return other

@@ -6,6 +6,7 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek.estimators.chain_clusterer import ChainClusterer
+from modeseek.estimators.fit_input import data_from_rows
 from modeseek.estimators.input_checks import check_rows
 from modeseek.estimators.mean_shift import MeanShift
 from modeseek.estimators.result import FitData, FitResult
@@ -71,7 +72,7 @@ def prepare_fit(model: ChainClusterer, X: Array) -> FitData:
     """Return the distinct points and the bandwidths of a fit."""
     geometry = model._check_parameters()
     rows, _ = check_rows(model, X)
-    return model._data_from_rows(rows, np.ones(len(rows)), geometry, None)
+    return data_from_rows(model, rows, np.ones(len(rows)), geometry, None)
 
 
 def _separate_climbers(model: MeanShift, data: FitData) -> tuple[Chain, Stopping]:

@@ -19,6 +19,7 @@ from modeseek.estimators.state import FittedState, fitted_state, restore_state
 
 __all__ = ["MODEL_SUFFIX", "Saved", "load", "read_model", "save"]
 
+CLASSES = {kind.__name__: kind for kind in ESTIMATORS.values()}
 MODEL_SUFFIX = ".modeseek"
 REMEDY = "Use a copy of it, or save the model again."
 # an estimator starts as many threads as `n_jobs` says
@@ -26,7 +27,7 @@ MOST_JOBS = 1024
 
 
 def _check_model(stored: StoredModel) -> None:
-    known = ESTIMATORS[stored.estimator]().get_params(deep=False)
+    known = CLASSES[stored.estimator]().get_params(deep=False)
     unknown = sorted(stored.params.keys() - known.keys())
     require(not unknown, f"parameters that this version does not have, {', '.join(unknown)}")
     jobs, d = stored.params.get("n_jobs"), stored.state.n_features
@@ -111,8 +112,8 @@ def save(
     array([1, 0])
     """
     name = type(model).__name__
-    if ESTIMATORS.get(name) is not type(model):
-        raise TypeError(f"save takes one of {', '.join(ESTIMATORS)}; got {name}: save the estimators in it.")
+    if CLASSES.get(name) is not type(model):
+        raise TypeError(f"save takes one of {', '.join(CLASSES)}; got {name}: save the estimators in it.")
     params = model.get_params(deep=False)
     params["callbacks"] = params["callbacks"] or None
     names = None if columns is None else tuple(str(column) for column in columns)
@@ -167,6 +168,6 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     """
     stored: StoredModel = read_container(path, "model", StoredModel, REMEDY)
     # parameters that an older version did not have get their defaults
-    model = ESTIMATORS[stored.estimator](**stored.params)
+    model = CLASSES[stored.estimator](**stored.params)
     restore_state(model, stored.state)
     return Saved(model, stored.columns, stored.scaling, stored.written_by)

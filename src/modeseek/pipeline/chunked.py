@@ -25,17 +25,15 @@ from modeseek._storage import (
     format_of,
     open_chunks,
 )
-from modeseek.estimators.streaming import labelled_copy, resume_stream, stream_sketch
+from modeseek.estimators.state import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.options import Job
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
-from modeseek.pipeline.prepare import check_directions, notes_on_data, selected_columns
+from modeseek.pipeline.prepare import check_directions, note_data, selected_columns
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
-
-__all__ = ["cluster_in_chunks"]
 
 
 def cluster_in_chunks(job: Job) -> PipelineResult:
@@ -69,9 +67,11 @@ class _ChunkedRun:
     """The passes over the chunks of one call."""
 
     writer: ChunkWriter | None = None
+    scaling: Scaling
+    step: str = ""
 
     def __init__(self, job: Job):
-        self.job = job
+        self.job, rows = job, job.outputs.rows
         if job.estimator.get_params(deep=False)["sketch"] is None:
             job.estimator.set_params(sketch="auto")
         self.chunks = open_chunks(job.files, header=job.data.header, chunk_bytes=job.config.chunk_bytes)
@@ -79,52 +79,40 @@ class _ChunkedRun:
         self.selection = selected_columns(job.data, first)
         features = first.features(*self.selection)
         self.names, self.n_columns = features.names, len(first.columns)
-        self.spec, self.needs_contents = None, False
-        if job.outputs.rows is not None:
+        self.spec = OutputSpec(0, self.chunks.columns)
+        if rows is not None:
             first.check_free(job.outputs.label_column)
-            self.spec = check_writable(first, job.outputs.rows)
-            self.needs_contents = format_of(job.outputs.rows).needs_contents(self.chunks.delimiter)
-        self.notes = job.note(*notes_on_data(job, first, features))
+            self.spec = check_writable(first, rows)
+        # whether the writer must know the cells of all columns before its first row
+        self.needs_contents = rows is not None and format_of(rows).needs_contents(self.chunks.delimiter)
+        note_data(job, first, features)
         self.store = ResumeStore(job, self.chunks)
-        self.step = ""
 
     def cluster(self) -> PipelineResult:
         """Run all passes, from the saved state if there is one, and write the outputs."""
-        job, estimator = self.job, self.job.estimator
-        state = self.store.open() or self._start()
-        if state.survey is not None:
-            resume_stream(estimator, state.survey)
+        job, d = self.job, len(self.names)
+        moments = Moments.empty(d) if job.standardize else None
+        state = self.store.open() or ResumeState(STATISTICS if moments else SKETCH, moments=moments)
+        if state.sketch is not None:
+            resume_stream(job.estimator, state.sketch)
+        columns = None if self.needs_contents else self.names
         if state.step == STATISTICS:
-            state = self._pass(state, self._add_moments, self._columns())
-            assert state.moments is not None
-            state = state.next_pass(SKETCH, moments=None, scaling=state.moments.scaling())
+            state = self._pass(state, self._add_moments, columns).next_pass(SKETCH)
+        self.scaling = Scaling.none(d) if state.moments is None else state.moments.scaling()
         if state.step == SKETCH:
-            state = self._pass(state, self._add_to_sketch, self._columns())
-        fit = run_fit(job, estimator.finalize)
+            state = self._pass(state, self._add_to_sketch, columns)
+        fit = run_fit(job, job.estimator.finalize)
         if fit.interrupted:
             self._stop(state, "while the sketch was clustered")
-        self.notes += [*fit.notes, *job.note(Note(f"clustered by a sketch: {estimator.result_.sketch}"))]
+        job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
         state = self._label(state)
-        assert state.scaling is not None
-        shown = self._shown(state)
-        result = make_result(job, self.names, state.scaling, state.counts, fit.seconds, self.notes)
+        shown = self._shown(state) if job.outputs.plot is not None or job.outputs.report is not None else None
+        result = make_result(job, self.names, self.scaling, state.counts, fit.seconds)
         write_extras(job, result, shown, chunked=True)
         if self.writer is not None:
             self.writer.finish()
         self.store.remove()
         return result
-
-    def _start(self) -> ResumeState:
-        d = len(self.names)
-        if self.job.standardize:
-            return ResumeState(STATISTICS, moments=Moments.empty(d))
-        return ResumeState(SKETCH, scaling=Scaling.none(d))
-
-    def _columns(self) -> Sequence[str] | None:
-        """Return the columns to read before the rows are written; None for all, if the writer must know their cells."""
-        return None if self.needs_contents else self.names
-
-    # ---------------------------------------- passes
 
     def _pass(
         self,
@@ -137,6 +125,8 @@ class _ChunkedRun:
         try:
             for chunk in self.chunks.read(state.place, columns):
                 numbers = self._numbers(chunk.table)
+                if not state.first_digest:
+                    state = self._count(state, chunk.table)
                 digest = hashlib.sha256(state.digest.encode() + numbers.tobytes()).hexdigest()
                 state = replace(step(state, chunk, numbers), place=chunk.after, done=chunk.done, digest=digest)
                 if self.job.progress is not None:
@@ -144,13 +134,10 @@ class _ChunkedRun:
                 if self.store.due():
                     self.store.save(state)
             if state.first_digest not in ("", state.digest):
-                raise SourceChangedError(
-                    self.chunks.readers[0].file.name if len(self.job.files) == 1 else self.job.title
-                )
+                raise SourceChangedError(self.job.title)
             self.store.save(state)
         except KeyboardInterrupt:
-            where = f"at {state.done / 1e6:,.1f} of {total / 1e6:,.1f} MB of the pass '{state.step}'"
-            self._stop(state, where)
+            self._stop(state, f"at {state.done / 1e6:,.1f} of {total / 1e6:,.1f} MB of the pass '{state.step}'")
         return state
 
     def _stop(self, state: ResumeState, where: str) -> NoReturn:
@@ -162,12 +149,6 @@ class _ChunkedRun:
         whole = len(table.columns) == self.n_columns
         return np.ascontiguousarray(table.features(*(self.selection if whole else (self.names,))).values)
 
-    def _scaled(self, state: ResumeState, chunk: Chunk, numbers: Array) -> Array:
-        assert state.scaling is not None
-        scaled = state.scaling.apply(numbers)
-        check_directions(self.job, chunk.table, scaled)
-        return scaled
-
     def _count(self, state: ResumeState, table: Table) -> ResumeState:
         """Count the rows, and collect what the writer must know before its first row."""
         contents = state.contents
@@ -178,72 +159,60 @@ class _ChunkedRun:
 
     def _add_moments(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
         assert state.moments is not None
-        return replace(self._count(state, chunk.table), moments=state.moments.add(numbers))
+        return replace(state, moments=state.moments.add(numbers))
 
     def _add_to_sketch(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
-        if not self.job.standardize:
-            state = self._count(state, chunk.table)
-        self.job.estimator.partial_fit(self._scaled(state, chunk, numbers))
-        return replace(state, survey=stream_sketch(self.job.estimator))
+        scaled = self.scaling.apply(numbers)
+        check_directions(self.job, chunk.table, scaled)
+        self.job.estimator.partial_fit(scaled)
+        return replace(state, sketch=stream_sketch(self.job.estimator))
 
     def _label(self, state: ResumeState) -> ResumeState:
         """Label all rows, and write them chunk by chunk."""
         fit, target = self.job.estimator.result_, self.job.outputs.rows
         confidence = b"" if fit.confidence is None else fit.confidence.tobytes()
         model = hashlib.sha256(fit.labels.tobytes() + confidence).hexdigest()
-        survey = stream_sketch(self.job.estimator)
-        start = state.next_pass(LABELS, survey=survey, output=0, counts=RowCounts(), model=model)
-        if state.step != LABELS or state.model != model:
-            if state.step == LABELS:
-                self.job.note(
-                    Note("the clusters differ from those of the earlier run, so that all rows are relabelled")
-                )
+        sketch = stream_sketch(self.job.estimator)
+        start = state.next_pass(LABELS, sketch=sketch, output=0, counts=RowCounts(), model=model)
+        if state.model != model:
+            if state.model:
+                self.job.note("the clusters differ from those of the earlier run, so that all rows are labelled again")
             state = start
             self.store.save(state)
         if target is None and fit.sketch.resolution is not None:
             # the cells of a grid count all rows
             counts = RowCounts().add(fit.labels, fit.confidence, fit.n_clusters, fit.sketch.weights)
             return replace(state, counts=counts)
-        if target is None:
-            return self._pass(state, self._label_chunk, self.names)
-        try:
-            self.writer = self._open_writer(target, state)
-        except DataError:
-            # the rows written so far were damaged or removed
-            state = start
-            self.writer = self._open_writer(target, state)
-        return self._pass(state, self._label_chunk, None)
-
-    def _open_writer(self, target: str, state: ResumeState) -> ChunkWriter:
-        fit = self.job.estimator.result_
-        added = added_columns(self.job, self.chunks.columns, fit.labels, fit.confidence)
-        assert self.spec is not None
-        delimiter, guard = self.spec.delimiter, self.job.outputs.guard_formulas
-        spec = OutputSpec(state.rows, self.chunks.columns, tuple(added), state.contents, delimiter, guard)
-        return ChunkWriter(target, self.store.path, spec, state.output)
+        if target is not None:
+            added = tuple(added_columns(self.job, self.chunks.columns, fit.labels, fit.confidence))
+            guard = self.job.outputs.guard_formulas
+            spec = self.spec._replace(n_rows=state.rows, added=added, contents=state.contents, guard=guard)
+            try:
+                self.writer = ChunkWriter(target, self.store.path, spec, state.output)
+            except DataError:
+                # the rows written so far were damaged or removed
+                state = start
+                self.writer = ChunkWriter(target, self.store.path, spec, 0)
+        return self._pass(state, self._label_chunk, self.names if target is None else None)
 
     def _label_chunk(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
         if state.counts.n_rows + len(numbers) > state.rows:
             raise SourceChangedError(self.chunks.readers[chunk.after.file].file.name)
-        fit = self.job.estimator.result_
-        found = fit.relabelled(self._scaled(state, chunk, numbers), self.job.estimator.n_jobs)
+        found = self.job.estimator.result_.relabelled(self.scaling.apply(numbers), self.job.estimator.n_jobs)
         output = 0
         if self.writer is not None:
             added = added_columns(self.job, self.chunks.columns, found.labels, found.confidence)
             output = self.writer.write(chunk.table, added)
-        counts = state.counts.add(found.labels, found.confidence, fit.n_clusters)
+        counts = state.counts.add(found.labels, found.confidence, found.n_clusters)
         return replace(state, output=output, counts=counts)
 
-    def _shown(self, state: ResumeState) -> Shown | None:
-        """Return the rows of the sample, if a picture or a report is written."""
-        if self.job.outputs.plot is None and self.job.outputs.report is None:
-            return None
-        assert state.survey is not None
-        assert state.scaling is not None
-        rows = state.survey.sample.rows
-        features = Features(state.scaling.undo(rows), self.names)
+    def _shown(self, state: ResumeState) -> Shown:
+        """Return the rows of the sample, for the picture and the report."""
+        assert state.sketch is not None
+        rows = state.sketch.sample.rows
+        features = Features(self.scaling.undo(rows), self.names)
         if len(rows) < state.counts.n_rows:
-            text = f"the picture and the report show a sample of {len(rows):,} of {state.counts.n_rows:,} rows"
-            self.notes += self.job.note(Note(text))
+            shown = f"{len(rows):,} of {state.counts.n_rows:,} rows"
+            self.job.note(f"the picture and the report show a sample of {shown}")
         table = Table.from_arrays(self.job.title, self.names, features.values.T)
         return Shown(table, features, rows, labelled_copy(self.job.estimator, rows))

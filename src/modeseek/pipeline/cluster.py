@@ -14,8 +14,6 @@ from modeseek.pipeline.options import DataOptions, Job, Note, Outputs, PipelineC
 from modeseek.pipeline.outputs import check_outputs
 from modeseek.pipeline.result import PipelineResult
 
-__all__ = ["cluster_file"]
-
 DEFAULT_DATA = DataOptions()
 DEFAULT_OUTPUTS = Outputs()
 DEFAULT_CONFIG = PipelineConfig()

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from modeseek.pipeline.options import Job
 from modeseek.report.python_code import estimator_call, list_literal
 
-__all__ = ["python_code"]
-
 
 def python_code(job: Job, columns: Sequence[str] | None, *, chunked: bool) -> str:
     """Return a script with the same files, columns, scaling and estimator.

@@ -26,14 +26,12 @@ from modeseek._storage import (
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.options import Job
 from modeseek.pipeline.outputs import added_columns, write_extras
 from modeseek.pipeline.prepare import split_names
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.sketches import DaskError, DaskRows, dask_errors
-from modeseek.sketches.blocks import Block
-
-__all__ = ["cluster_on_dask", "connect"]
+from modeseek.sketches.dask_chunks import DaskChunk
 
 MESSAGES = {
     "scheduler": "the Dask scheduler at '{0}' stopped or was restarted: start it and its workers again, and repeat the "
@@ -101,11 +99,10 @@ def cluster_on_dask(job: Job, address: str) -> PipelineResult:
         fit = run_fit(job, lambda: job.estimator.fit(X))
         if fit.interrupted:
             raise PipelineInterrupted(None)
-        notes = list(fit.notes)
         if job.estimator.result_.sketch is not None:
-            notes += job.note(Note(f"clustered by a sketch: {job.estimator.result_.sketch}"))
+            job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
         counts = _label(job, frame, stamps)
-    result = make_result(job, tuple(names), scaling, counts, fit.seconds, notes)
+    result = make_result(job, tuple(names), scaling, counts, fit.seconds)
     write_extras(job, result, None)
     return result
 
@@ -170,13 +167,13 @@ def _scaling(job: Job, data: DaskRows) -> Scaling:
     if not job.standardize:
         return Scaling.none(d)
     moments: Any = Moments.empty(d)
-    for part, rows in data.parts():
-        moments = delayed(partial(_add_moments, part), pure=False)(moments, rows)
+    for chunk, rows in data.chunks():
+        moments = delayed(partial(_add_moments, chunk), pure=False)(moments, rows)
     return moments.compute().scaling()
 
 
-def _add_moments(part: Block, moments: Moments, rows: Any) -> Moments:
-    return moments.add(part.check(rows)[0])
+def _add_moments(chunk: DaskChunk, moments: Moments, rows: Any) -> Moments:
+    return moments.add(chunk.check(rows)[0])
 
 
 def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> RowCounts:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modeseek._storage import STANDARD_STREAM
+
 if TYPE_CHECKING:
     from modeseek.pipeline.result import PipelineResult
-
-__all__ = ["OptionError", "OutputConflict", "PipelineInterrupted", "ResumeMismatch", "SchedulerError"]
 
 
 class OptionError(ValueError):
@@ -33,16 +33,17 @@ class OutputConflict(ValueError):
     Attributes
     ----------
     path : str
-        The path.
+        The path; "-" for standard output.
     output : str
         The field of `Outputs` that has it.
     other : str
-        The other user of the path: a field of `Outputs`, "input", "checkpoint" or "resume folder".
+        The other user of the path: a field of `Outputs`, or a description.
     """
 
     def __init__(self, path: str, output: str, other: str):
         self.path, self.output, self.other = path, output, other
-        super().__init__(f"'{path}' is both {output} and {other}: choose another path for {output}.")
+        shown = "standard output" if path == STANDARD_STREAM else f"'{path}'"
+        super().__init__(f"{shown} is both {output} and {other}: choose another path for {output}.")
 
 
 class ResumeMismatch(ValueError):
@@ -53,10 +54,9 @@ class ResumeMismatch(ValueError):
     folder : Path
         The folder with the state.
     name : str
-        What differs: a parameter of the estimator, an option, "version", "files" (other files are read) or "input" (a
-        file was changed).
+        What differs: a parameter of the estimator, an option, "version" or "files".
     old, new : object
-        The two values; for "input", the path of the file.
+        The two values. Those of "files" are lists of path, size and modification time.
     """
 
     def __init__(self, folder: Path, name: str, old: Any, new: Any):
@@ -70,9 +70,11 @@ class ResumeMismatch(ValueError):
     def difference(self) -> str:
         """What differs, as a clause."""
         if self.name == "files":
-            return "it read other files"
-        if self.name == "input":
-            return f"'{self.new}' has changed since"
+            before = {path for path, *_ in self.old or ()}
+            changed = [each[0] for each in self.new if each not in self.old]
+            return (
+                f"'{changed[0]}' has changed since" if before.issuperset(changed) and changed else "it read other files"
+            )
         return f"{self.name} was {self.old} and is now {self.new}"
 
 

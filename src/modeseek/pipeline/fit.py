@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 
 from modeseek._common.hints import ScaleWarning
 from modeseek._common.types import Stage
-from modeseek.pipeline.options import Job, Note
-
-__all__ = ["Fit", "run_fit"]
+from modeseek.pipeline.options import Job
 
 
 class Fit(NamedTuple):
@@ -23,17 +21,14 @@ class Fit(NamedTuple):
         Its duration.
     interrupted : bool
         Whether Ctrl-C ended it.
-    notes : list of Note
-        Its warnings.
     """
 
     seconds: float
     interrupted: bool
-    notes: list[Note]
 
 
 def run_fit(job: Job, fit: Callable[[], Any]) -> Fit:
-    """Call `fit`, and collect its warnings as notes."""
+    """Call `fit`, and add its warnings to the notes of the job."""
     if job.progress is not None:
         job.progress(Stage("clustering"))
     start, interrupted = time.perf_counter(), False
@@ -46,5 +41,6 @@ def run_fit(job: Job, fit: Callable[[], Any]) -> Fit:
         except KeyboardInterrupt:
             interrupted = True
     seconds = time.perf_counter() - start
-    texts = dict.fromkeys(str(warning.message) for warning in caught)
-    return Fit(seconds, interrupted, job.note(*map(Note, texts)))
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        job.note(text)
+    return Fit(seconds, interrupted)

@@ -9,10 +9,8 @@ from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
-from modeseek.pipeline.prepare import check_directions, notes_on_data, selected_columns
+from modeseek.pipeline.prepare import check_directions, note_data, selected_columns
 from modeseek.pipeline.result import PipelineResult, make_result
-
-__all__ = ["cluster_in_memory"]
 
 
 def cluster_in_memory(job: Job) -> PipelineResult:
@@ -29,7 +27,7 @@ def cluster_in_memory(job: Job) -> PipelineResult:
     if outputs.rows is not None:
         table.check_free(outputs.label_column)
         check_writable(table, outputs.rows)
-    notes = job.note(*notes_on_data(job, table, features))
+    note_data(job, table, features)
     scaling = Scaling.fit(features.values, standardize=job.standardize)
     scaled = scaling.apply(features.values)
     check_directions(job, table, scaled)
@@ -38,7 +36,7 @@ def cluster_in_memory(job: Job) -> PipelineResult:
         raise PipelineInterrupted(None)
     found = estimator.result_
     counts = RowCounts().add(found.labels, found.confidence, found.n_clusters)
-    result = make_result(job, features.names, scaling, counts, fit.seconds, [*notes, *fit.notes])
+    result = make_result(job, features.names, scaling, counts, fit.seconds)
     if outputs.rows is not None:
         added = added_columns(job, table.columns, found.labels, found.confidence)
         write_table(table, outputs.rows, added, guard=outputs.guard_formulas)

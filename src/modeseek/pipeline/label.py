@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from modeseek._storage import FORMATS, DataError, check_target, read_table, write_table
+from modeseek._storage import FORMATS, STANDARD_STREAM, DataError, read_table, write_table
 from modeseek.io import read_model
-from modeseek.pipeline.errors import OptionError, OutputConflict
-from modeseek.pipeline.options import STANDARD_STREAM
-
-__all__ = ["label_file"]
+from modeseek.pipeline.errors import OptionError
+from modeseek.pipeline.outputs import check_targets
 
 
 def label_file(
@@ -37,10 +34,7 @@ def label_file(
     if not label_column:
         raise OptionError("label_column", "must not be empty: give the new column a name.")
     target = os.fspath(output)
-    if target != STANDARD_STREAM:
-        check_target(target, FORMATS)
-        if Path(target).exists() and Path(source).exists() and Path(target).samefile(source):
-            raise OutputConflict(target, "rows", "an input file")
+    check_targets({"rows": (target, FORMATS)}, [os.fspath(source)])
     saved = read_model(model)
     if not saved.model.__sklearn_is_fitted__():
         raise DataError(f"'{os.fspath(model)}' holds a model that is not fitted: fit it, and save it again.")

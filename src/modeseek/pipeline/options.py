@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from modeseek._common.types import Watcher
 from modeseek._storage import STANDARD_STREAM, format_of
-
-__all__ = ["STANDARD_STREAM", "DataOptions", "Job", "Note", "Outputs", "PipelineConfig"]
 
 
 @dataclass(frozen=True)
@@ -140,6 +138,8 @@ class Job:
         Called with a `Stage`.
     notify : callable or None
         Called with a `Note`.
+    notes : list of Note
+        The notes so far.
     """
 
     files: tuple[str, ...]
@@ -150,6 +150,7 @@ class Job:
     resume: bool = True
     progress: Watcher | None = None
     notify: Callable[[Note], None] | None = None
+    notes: list[Note] = field(default_factory=list)
 
     @property
     def title(self) -> str:
@@ -168,11 +169,11 @@ class Job:
         """Whether features are scaled to mean 0 and standard deviation 1."""
         return self.metric != "cosine" if self.data.scale is None else self.data.scale
 
-    def note(self, *notes: Note) -> list[Note]:
-        """Pass notes to `notify` and return them."""
-        for note in notes if self.notify is not None else ():
-            self.notify(note)  # type: ignore[misc]
-        return list(notes)
+    def note(self, text: str, option: str = "", column: str = "") -> None:
+        """Add a note, and pass it to `notify`."""
+        self.notes.append(Note(text, option, column))
+        if self.notify is not None:
+            self.notify(self.notes[-1])
 
 
 def as_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:

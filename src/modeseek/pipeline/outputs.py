@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from modeseek._common.text import counted
 from modeseek._common.types import Array
 from modeseek._storage import FORMATS, STANDARD_STREAM, Features, Table, WorkFolder, check_target, write_json
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.result import PipelineResult, pipeline_record
-
-__all__ = ["Shown", "added_columns", "check_outputs", "write_extras"]
 
 # columns of the file that were not clustered: number shown with each row of the report, and number named
 MAX_EXTRA_COLUMNS = 8
@@ -26,49 +26,65 @@ MAX_NAMED_COLUMNS = 40
 def check_outputs(job: Job) -> None:
     """Raise an error, before any work, for outputs that cannot be written or that would overwrite another file."""
     outputs = job.outputs
-    if outputs.rows == outputs.json == STANDARD_STREAM:
-        raise OutputConflict("standard output", "rows", "json")
     if not outputs.label_column:
         raise OptionError("label_column", "must not be empty: give the new column a name.")
     if outputs.guard_formulas and not outputs.is_text:
         raise OptionError("guard_formulas", "applies to text: write the rows to a .csv or .tsv file.")
-    paths, known = outputs.paths(), _suffixes(outputs.paths())
-    for name, path in paths.items():
-        check_target(path, known[name])
-    taken = {os.path.realpath(file): "an input file" for file in job.files}
-    checkpoint = job.estimator.get_params(deep=False).get("checkpoint")
-    if checkpoint is not None:
-        taken[os.path.realpath(checkpoint)] = "the checkpoint"
-    if "rows" in paths:
-        taken[os.path.realpath(WorkFolder(paths["rows"]).path)] = "the folder that an interrupted run leaves"
-    for name, path in paths.items():
-        other = taken.setdefault(os.path.realpath(path), name)
-        if other != name or _is_same_file(path, job.files):
-            raise OutputConflict(path, name, other if other != name else "an input file")
-
-
-def _suffixes(paths: dict[str, str]) -> dict[str, Sequence[str]]:
-    known: dict[str, Sequence[str]] = {"rows": tuple(FORMATS), "json": [".json"]}
+    targets: dict[str, tuple[str | None, Iterable[str]]] = {
+        "rows": (outputs.rows, FORMATS),
+        "json": (outputs.json, [".json"]),
+    }
     # imported only if needed: matplotlib takes long to load
-    if "plot" in paths:
+    if outputs.plot is not None:
         from modeseek.plots import FIGURE_SUFFIXES
 
-        known["plot"] = FIGURE_SUFFIXES
-    if "report" in paths:
+        targets["plot"] = outputs.plot, FIGURE_SUFFIXES
+    if outputs.report is not None:
         from modeseek.report import REPORT_SUFFIXES
 
-        known["report"] = REPORT_SUFFIXES
-    if "model" in paths:
+        targets["report"] = outputs.report, REPORT_SUFFIXES
+    if outputs.model is not None:
         from modeseek.io import MODEL_SUFFIX
 
-        known["model"] = [MODEL_SUFFIX]
-    return known
+        targets["model"] = outputs.model, [MODEL_SUFFIX]
+    reserved = {}
+    if outputs.rows not in (None, STANDARD_STREAM):
+        reserved["the folder that an interrupted run leaves"] = WorkFolder(str(outputs.rows)).path
+    checkpoint = job.estimator.get_params(deep=False).get("checkpoint")
+    if checkpoint is not None:
+        reserved["the checkpoint"] = checkpoint
+    check_targets(targets, job.files, reserved)
 
 
-def _is_same_file(path: str, files: Sequence[str]) -> bool:
-    """Return whether a path is one of the files, also by a hard link."""
-    target = Path(path)
-    return target.exists() and any(Path(file).exists() and target.samefile(file) for file in files)
+def check_targets(
+    targets: Mapping[str, tuple[str | None, Iterable[str]]],
+    inputs: Sequence[str | None],
+    reserved: Mapping[str, str | os.PathLike[str]] = MappingProxyType({}),
+) -> None:
+    """Raise an error if a file cannot be written, or if two outputs, or an output and another file, are the same.
+
+    Parameters
+    ----------
+    targets : mapping of str to (path, suffixes)
+        Path and allowed suffixes of each output; paths that are None are skipped.
+    inputs : sequence of str or None
+        The files that are read.
+    reserved : mapping of str to path, optional
+        Other paths that must not be written, with a description of each.
+    """
+    users = {os.path.realpath(path): user for user, path in reserved.items()}
+    for name, (path, suffixes) in targets.items():
+        if path is None:
+            continue
+        if path != STANDARD_STREAM:
+            target = check_target(path, suffixes)
+            sources = (Path(each) for each in inputs if each is not None)
+            # compared as files: an input may also be a link to the output
+            if target.exists() and any(source.exists() and target.samefile(source) for source in sources):
+                raise OutputConflict(path, name, "an input file")
+        user = users.setdefault(path if path == STANDARD_STREAM else os.path.realpath(path), name)
+        if user != name:
+            raise OutputConflict(path, name, user)
 
 
 def added_columns(job: Job, columns: Sequence[str], labels: Any, confidence: Any) -> dict[str, Any]:
@@ -127,15 +143,14 @@ def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
     elif X.shape[1] > 2:
         # principal components have no units of the file
         X, centers = shown.scaled, result.fit.centers
-    count = len(centers)
     save_clusters(
         str(job.outputs.plot),
         X,
         shown.estimator.result_.labels,
-        centers=centers if count else None,
+        centers=centers if len(centers) else None,
         confidence=shown.estimator.result_.confidence,
         feature_names=shown.features.names,
-        title=f"{job.title}: {count:,} {'cluster' if count == 1 else 'clusters'}",
+        title=f"{job.title}: {counted(len(centers), 'cluster')}",
     )
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from modeseek._common.scaling import dominant
 from modeseek._common.types import Array
 from modeseek._storage import DataError, Features, Table
-from modeseek.pipeline.options import DataOptions, Job, Note
-
-__all__ = ["check_directions", "notes_on_data", "selected_columns", "split_names"]
+from modeseek.pipeline.options import DataOptions, Job
 
 # shorter columns may count up by chance
 MIN_ROWS_TO_COUNT = 10
@@ -32,29 +30,20 @@ def split_names(names: Sequence[str], columns: Sequence[str]) -> list[str]:
     return [part for each in parts for part in each if part]
 
 
-def notes_on_data(job: Job, table: Table, features: Features) -> Iterator[Note]:
-    """Yield notes on row names, on a column that numbers the rows, and on a column that outweighs the others."""
+def note_data(job: Job, table: Table, features: Features) -> None:
+    """Add notes on row names, on columns that number the rows, and on a column that outweighs the others."""
     if table.row_names and not set(table.row_names) & set(features.names):
         name = table.row_names[0]
-        yield Note(
-            f"column '{name}' holds row names and is not clustered; select it by name to use it", "columns", name
-        )
+        job.note(f"column '{name}' holds row names and is not clustered; select it by name to use it", "columns", name)
     for name, column in zip(features.names, features.values.T, strict=True):
         if len(features.names) > 1 and len(column) >= MIN_ROWS_TO_COUNT and (np.diff(column) == 1).all():
-            yield Note(
-                f"column '{name}' numbers the rows but is clustered like any other; ignore it if it is an identifier",
-                "ignore",
-                name,
-            )
+            text = f"column '{name}' numbers the rows but is clustered like any other; ignore it if it is an identifier"
+            job.note(text, "ignore", name)
     found = None if job.standardize or job.metric == "cosine" else dominant(features.values)
     if found is not None:
         name, ratio = features.names[found[0]], found[1]
-        yield Note(
-            f"column '{name}' varies {ratio:,.0f} times as much as the others, so that it alone decides the "
-            "clusters; scale the features if their units differ",
-            "scale",
-            name,
-        )
+        text = f"column '{name}' varies {ratio:,.0f} times as much as the others, so that it alone decides the clusters"
+        job.note(f"{text}; scale the features if their units differ", "scale", name)
 
 
 def check_directions(job: Job, table: Table, scaled: Array) -> None:

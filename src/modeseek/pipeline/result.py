@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,22 +9,13 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._common.version import __version__
+from modeseek.estimators import ESTIMATORS
 from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
 from modeseek.pipeline.options import Job, Note
 
-__all__ = ["ALGORITHMS", "PipelineResult", "make_result", "pipeline_record"]
-
-# names of the algorithms in records and on the command line
-ALGORITHMS = {
-    "ModeSeek": "modeseek",
-    "DoublyStochasticMeanShift": "dsms",
-    "StochasticMeanShift": "sms",
-    "BlurringMeanShift": "bms",
-    "MeanShift": "ms",
-}
 # parameters that concern Python or the screen only
 NOT_REPORTED = ("callbacks", "checkpoint", "checkpoint_every", "seeds", "verbose")
 
@@ -67,16 +57,17 @@ class PipelineResult:
     @property
     def algorithm(self) -> str:
         """Short name of the algorithm."""
-        return ALGORITHMS[self.fit.algorithm]
+        names = {kind.__name__: name for name, kind in ESTIMATORS.items()}
+        return names.get(self.fit.algorithm, self.fit.algorithm)
 
 
 def make_result(
-    job: Job, features: tuple[str, ...], scaling: Scaling, counts: RowCounts, seconds: float, notes: Sequence[Note]
+    job: Job, features: tuple[str, ...], scaling: Scaling, counts: RowCounts, seconds: float
 ) -> PipelineResult:
     """Return the result of a fitted estimator."""
     fit: FitResult = job.estimator.result_
     clusters = ClusterTable.of(fit, counts).with_centers(scaling.undo(fit.centers.astype(np.float64)))
-    return PipelineResult(fit, clusters, job.estimator, features, scaling, seconds, job.standardize, tuple(notes))
+    return PipelineResult(fit, clusters, job.estimator, features, scaling, seconds, job.standardize, tuple(job.notes))
 
 
 def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:

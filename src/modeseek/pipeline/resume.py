@@ -9,16 +9,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from modeseek._common.scaling import Moments, Scaling
+from modeseek._common.scaling import Moments
 from modeseek._common.storable import storable
 from modeseek._common.version import __version__
 from modeseek._storage import STANDARD_STREAM, Chunks, Content, Place, WorkFolder
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import ResumeMismatch
-from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.options import Job
 from modeseek.sketches import Sketch
-
-__all__ = ["LABELS", "SKETCH", "STATISTICS", "ResumeState", "ResumeStore"]
 
 # the passes over the data, in their order
 STATISTICS = "mean and standard deviation"
@@ -53,9 +51,7 @@ class ResumeState:
         Checksum of the numbers that the first pass read, once it has ended.
     moments : Moments or None
         Sums of the pass `STATISTICS`.
-    scaling : Scaling or None
-        Its result.
-    survey : Sketch or None
+    sketch : Sketch or None
         Cells and sample of the pass `SKETCH`.
     output : int
         End of the output, in the units of its writer.
@@ -73,8 +69,7 @@ class ResumeState:
     digest: str = ""
     first_digest: str = ""
     moments: Moments | None = None
-    scaling: Scaling | None = None
-    survey: Sketch | None = None
+    sketch: Sketch | None = None
     output: int = 0
     counts: RowCounts = NO_ROWS
     model: str = ""
@@ -131,13 +126,14 @@ class ResumeStore:
         saved: SavedRun | None = folder.load(SavedRun) if self._job.resume else None
         if saved is None:
             if existed and self._job.resume:
-                self._job.note(Note(f"'{folder.path}' is damaged or of another version, so that the run starts over"))
+                self._job.note(f"'{folder.path}' is damaged or of another version, so that the run starts over")
             folder.clear()
             return None
         if saved.identity != self._identity:
-            raise ResumeMismatch(folder.path, *_difference(saved.identity, self._identity))
+            name = next(name for name, value in self._identity.items() if saved.identity.get(name) != value)
+            raise ResumeMismatch(folder.path, name, saved.identity.get(name), self._identity[name])
         state = saved.state
-        self._job.note(Note(f"an earlier run is resumed at {state.done / 1e6:,.1f} MB of the pass '{state.step}'"))
+        self._job.note(f"an earlier run is resumed at {state.done / 1e6:,.1f} MB of the pass '{state.step}'")
         return state
 
     def due(self) -> bool:
@@ -146,8 +142,8 @@ class ResumeStore:
 
     def save(self, state: ResumeState) -> None:
         """Replace the saved state."""
-        if self._folder is None or (state.step == SKETCH and state.survey is None):
-            # without a survey the pass has read too little to be worth saving
+        if self._folder is None or (state.step == SKETCH and state.sketch is None):
+            # without a sketch the pass has read too little to be worth saving
             return
         start = time.perf_counter()
         self._folder.save(SavedRun(self._identity, state))
@@ -171,37 +167,16 @@ class ResumeStore:
 
 def _identity(job: Job, chunks: Chunks) -> dict[str, Any]:
     """Return everything that the rows of the output depend on, as JSON would read it back."""
-    options = {
+    parameters = job.estimator.get_params(deep=False)
+    identity = {
+        "version": __version__,
+        "chunk_bytes": job.config.chunk_bytes,
+        "files": [[os.path.realpath(reader.file.path or ""), *reader.stamp] for reader in chunks.readers],
         "estimator": type(job.estimator).__name__,
-        **{name: repr(value) for name, value in _parameters(job.estimator).items()},
-        **{name: value for name, value in asdict(job.data).items() if name != "scale"},
+        **{name: repr(value) for name, value in parameters.items() if name not in FREE_PARAMETERS},
+        **asdict(job.data),
         "scale": job.standardize,
         "label_column": job.outputs.label_column,
         "guard_formulas": job.outputs.guard_formulas,
     }
-    files = zip(job.files, chunks.readers, strict=True)
-    identity = {
-        "version": __version__,
-        "chunk_bytes": job.config.chunk_bytes,
-        "options": options,
-        "files": [[os.path.realpath(file), *reader.stamp] for file, reader in files],
-    }
     return dict(json.loads(json.dumps(identity)))
-
-
-def _parameters(estimator: Any) -> dict[str, Any]:
-    return {name: each for name, each in estimator.get_params(deep=False).items() if name not in FREE_PARAMETERS}
-
-
-def _difference(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, Any, Any]:
-    """Return the name of the first difference, and the two values."""
-    if old.get("files") != new["files"]:
-        before = {path: stamp for path, *stamp in old.get("files", [])}
-        for path, *stamp in new["files"]:
-            if path in before and before[path] != stamp:
-                return "input", path, path
-        return "files", None, None
-    for name, value in new["options"].items():
-        if (then := old.get("options", {}).get(name)) != value:
-            return name, then, value
-    return "version", old.get("version"), new["version"]

@@ -93,7 +93,7 @@ def plot_comparison(
     """
     check_choice("kind", kind, KINDS)
     if isinstance(names, str) or len(names) != 2:
-        raise ValueError(f"names must be two, one for each partition; got {names!r}.")
+        raise ValueError(f"names must have two entries, one for each partition; got {names!r}.")
     compared = _compare(_encode("first", first), _encode("second", second))
     ax = new_axes() if ax is None else ax
     changed, total = int(compared.counts[~compared.matched].sum()), int(compared.counts.sum())

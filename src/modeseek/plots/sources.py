@@ -201,7 +201,7 @@ def sample_rows(labels: IntArray, n_most: int, n_each: int = 1) -> IntArray:
 
 
 def _labels_of_climbers(result: FitResult) -> IntArray:
-    """Return the label of each point that moved: that of its row, or of the mode nearest to the end of a seed."""
+    """Return the label of each point that moved: that of its row or, for seeds, of the mode nearest to its end."""
     snapshots = None if result.trace is None else result.trace.snapshots
     if snapshots is None or snapshots.values.shape[1] == len(result.labels):
         return np.asarray(result.labels)

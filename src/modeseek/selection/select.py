@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
@@ -62,27 +63,24 @@ def select_partition(
     >>> select_partition(graph, seed=0).message
     '3 clusters by modes, stability 0.77'
     """
-    selector = Selector(graph, seed=seed, bounds=bounds, refine=refine, watch=watch, config=config)
-    return selector.select()
+    progress = SelectionProgress(watch)
+    return Selector(graph, seed, bounds or ClusterBounds(), refine, progress, config).select()
 
 
+@dataclass(eq=False)
 class Selector:
-    """One run of `select_partition`; the parameters are the same."""
+    """One run of `select_partition`."""
 
-    def __init__(
-        self,
-        graph: KnnGraph,
-        *,
-        seed: int,
-        bounds: ClusterBounds | None = None,
-        refine: Refinement | None = None,
-        watch: Watcher | None = None,
-        config: SelectionConfig = DEFAULT,
-    ):
-        self.graph, self.seed, self.bounds = graph, seed, bounds or ClusterBounds()
-        self.refine, self.config, self.progress = refine, config, SelectionProgress(watch)
-        self.proposers = [PROPOSERS[name](config) for name in config.proposers]
-        self._by_name = {each.name: each for each in (Modes(config), *self.proposers)}
+    graph: KnnGraph
+    seed: int
+    bounds: ClusterBounds = field(default_factory=ClusterBounds)
+    refine: Refinement | None = None
+    progress: SelectionProgress = field(default_factory=SelectionProgress)
+    config: SelectionConfig = DEFAULT
+
+    def __post_init__(self) -> None:
+        self.proposers = [PROPOSERS[name](self.config) for name in self.config.proposers]
+        self._by_name = {each.name: each for each in (Modes(self.config), *self.proposers)}
 
     def select(self) -> Selection:
         """Return the selected partition."""
@@ -93,11 +91,18 @@ class Selector:
                 raise KeyboardInterrupt  # no candidate so far has as many clusters as requested
             more = Modes(self.config).propose_n_clusters(self.graph, least, self.seed, self.progress)
             candidates = self._within_bounds(more)
-        if not candidates:
-            return self._one_cluster(candidates)
-        if least == 1 and not self.progress.finish(partial(self._is_significant, candidates[0], self.graph)):
-            return self._one_cluster(candidates)
-        return self._selected(candidates)
+        if not candidates or (least == 1 and not self.progress.finish(partial(self._is_significant, candidates[0]))):
+            labels = np.zeros(len(self.graph), dtype=np.intp)
+            message = "one cluster: no partition is more stable than expected for unclustered data"
+            return self._selection(labels, (), 1.0, message, candidates)
+        best = candidates[0]
+        labels = self._refined(best.labels, np.arange(len(self.graph)))
+        n, k = len(labels), int(labels.max()) + 1
+        memory = f"the memberships of {n:,} points in {k:,} clusters"
+        check_memory(32.0 * n * k, memory, 'Set max_clusters, or sketch="sample".')
+        note = self._by_name[best.proposer].note(self.graph)
+        message = f"{k} clusters by {best.proposer}, stability {best.stability:.2f}" + (f"; {note}" if note else "")
+        return self._selection(labels, self._collect_votes(candidates), best.stability, message, candidates)
 
     def candidates(self) -> list[Candidate]:
         """Return the candidates of all proposers that apply, best first.
@@ -118,47 +123,25 @@ class Selector:
                 self.progress.interruption = f"no {proposer.name} was tried"
                 break
             tried = True
-            if new and not (found and self._same(new[0], found[0]) and self._is_significant(found[0], self.graph)):
+            if new and not (found and self._same(new[0], found[0]) and self._is_significant(found[0])):
                 found = [*new, *found]
         return found
 
-    def _selected(self, candidates: list[Candidate]) -> Selection:
-        best, config = candidates[0], self.config
-        labels = self._refined(best.labels, np.arange(len(self.graph)))
-        n, k = len(labels), int(labels.max()) + 1
-        check_memory(
-            32.0 * n * k,
-            f"the memberships of {n:,} points in {k:,} clusters",
-            'Set max_clusters, or sketch="sample".',
-        )
-        votes = self._collect_votes(candidates)
-        weights, interruption = self.graph.weights, self.progress.interruption
-        note = self._by_name[best.proposer].note(self.graph)
-        message = f"{k} clusters by {best.proposer}, stability {best.stability:.2f}"
+    def _selection(
+        self, labels: IntArray, votes: tuple[Vote, ...], stability: float, message: str, candidates: list[Candidate]
+    ) -> Selection:
+        interruption, weights = self.progress.interruption, self.graph.weights
+        cut_short = interruption and int(labels.max()) > 0 and len(votes) < self.config.min_votes
         return Selection(
             labels,
-            memberships(labels, votes or [(np.arange(n), labels)], weights).toarray(),
+            memberships(labels, votes or [(np.arange(len(labels)), labels)], weights).toarray(),
             cluster_stability(labels, votes, weights),
             votes,
-            best.stability,
+            stability,
             self._different(candidates),
-            _with_interruption(f"{message}; {note}" if note else message, interruption),
+            f"{message}; interrupted: {interruption}" if interruption else message,
             interruption,
-            has_confidence=not interruption or k == 1 or len(votes) >= config.min_votes,
-        )
-
-    def _one_cluster(self, candidates: list[Candidate]) -> Selection:
-        n, interruption = len(self.graph), self.progress.interruption
-        message = "one cluster: no partition is more stable than expected for unclustered data"
-        return Selection(
-            np.zeros(n, dtype=np.intp),
-            np.ones((n, 1)),
-            np.ones(1),
-            (),
-            1.0,
-            self._different(candidates),
-            _with_interruption(message, interruption),
-            interruption,
+            has_confidence=not cut_short,
         )
 
     def _collect_votes(self, candidates: Sequence[Candidate]) -> tuple[Vote, ...]:
@@ -198,8 +181,8 @@ class Selector:
     def _within_bounds(self, candidates: list[Candidate]) -> list[Candidate]:
         return [each for each in candidates if self.bounds.contains(each.n_clusters)]
 
-    def _is_significant(self, candidate: Candidate, graph: KnnGraph) -> bool:
-        return self._by_name[candidate.proposer].is_significant(candidate, graph)
+    def _is_significant(self, candidate: Candidate, graph: KnnGraph | None = None) -> bool:
+        return self._by_name[candidate.proposer].is_significant(candidate, graph or self.graph)
 
     def _refined(self, labels: IntArray, rows: IntArray) -> IntArray:
         return labels if self.refine is None else self.refine(labels, rows)
@@ -214,7 +197,3 @@ class Selector:
             if len(kept) < self.config.max_alternatives and not any(self._same(each, other) for other in kept):
                 kept.append(each)
         return tuple(kept)
-
-
-def _with_interruption(message: str, interruption: str) -> str:
-    return f"{message}; interrupted: {interruption}" if interruption else message

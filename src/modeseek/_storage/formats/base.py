@@ -40,7 +40,7 @@ class ReadOptions(NamedTuple):
     header : bool or None
         Whether the first row of a text file holds names; None detects it.
     chunk_bytes : int
-        Approximate size of a chunk: bytes of a text file, else eight for each number.
+        Approximate size of a chunk in bytes. In formats other than text, a number counts as eight bytes.
     """
 
     header: bool | None = None
@@ -150,11 +150,14 @@ class Reader(ABC):
 
     def read(self) -> Table:
         """Return all rows."""
-        return Table.concatenate([table for table, _, _ in self.chunks(START, None)])
+        tables = [table for table, _, _ in self.chunks(START, None)]
+        if not tables:
+            raise DataError(f"{self.file.name} has no rows: give at least one.")
+        return Table.concatenate(tables)
 
 
 class OutputSpec(NamedTuple):
-    """What has to be known of an output file before its first row is written.
+    """What a format needs to know before it writes the first row of a file.
 
     Attributes
     ----------
@@ -163,7 +166,7 @@ class OutputSpec(NamedTuple):
     columns : tuple of str
         Names of the columns of the input.
     added : tuple of str
-        Names of the columns that are added behind them.
+        Names of the columns that are added after them.
     contents : tuple of Content
         What the columns of the input hold, if the format needs it; else empty.
     delimiter : str
@@ -186,7 +189,7 @@ class Format(ABC):
     Attributes
     ----------
     name : str
-        Name in messages, with an article.
+        Name in messages, such as "Parquet".
     suffixes : tuple of str
         Endings of file names, in lower case and with the dot; the first is the usual one.
     magic : bytes

@@ -50,7 +50,7 @@ def read_header(stream: IO[bytes], source: str, file_bytes: int) -> Header:
     """
     try:
         header = Header(*HEADERS[np.lib.format.read_magic(stream)](stream), stream.tell())
-    except Exception:  # NumPy and ast raise whatever the bytes lead them to
+    except Exception:  # damaged bytes can make NumPy and ast raise any exception
         raise DataError(f"{source} cannot be read: {DAMAGED}") from None
     if header.dtype.hasobject:
         raise DataError(
@@ -62,13 +62,13 @@ def read_header(stream: IO[bytes], source: str, file_bytes: int) -> Header:
         raise DataError(f"{source} cannot be read: {DAMAGED}")
     if end < file_bytes:
         raise DataError(
-            f"{source} has {file_bytes - end:,} bytes behind its array: it is still being written, or holds several "
+            f"{source} has {file_bytes - end:,} bytes after its array: it is still being written, or holds several "
             "arrays; save one array with numpy.save."
         )
     return header
 
 
-DAMAGED = "it is cut short or is no NumPy file; save it again with numpy.save or savez."
+DAMAGED = "it is cut short or not a NumPy file; save it again with numpy.save or savez."
 
 
 def check_matrix(header: Header, source: str) -> tuple[int, int]:

@@ -61,7 +61,7 @@ class Archive:
             yield
         except DataError:
             raise
-        except Exception:  # zipfile and zlib raise whatever the bytes lead them to
+        except Exception:  # damaged bytes can make zipfile and zlib raise any exception
             reason = "it is encrypted" if self._members[name].flag_bits & 1 else "the file is damaged"
             raise DataError(f"{self._source} array {name} cannot be read: {reason}; save it again.") from None
 

@@ -12,7 +12,7 @@ from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
 from modeseek._storage.table import Table
 
-# columns are read in pieces of so many bytes, if not the whole file is read
+# buffer size in bytes, if the file is not read as a whole
 BUFFER_BYTES = 1 << 20
 
 

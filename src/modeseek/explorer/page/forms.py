@@ -7,6 +7,7 @@ from typing import Any
 
 import panel as pn
 
+from modeseek._storage import FORMATS
 from modeseek.explorer.dataset import Dataset
 from modeseek.explorer.examples import EXAMPLES
 from modeseek.explorer.page.style import column, html_pane, side_by_side
@@ -103,8 +104,8 @@ class DataForm:
         self._filling = False
         self.example = pn.widgets.Select(label="example", options=[NONE, *EXAMPLES], value=NONE, **WIDGET_OPTIONS)
         self.file = pn.widgets.FileInput(
-            label="or a file: CSV, Parquet, NPY, NPZ",
-            accept=".csv,.tsv,.txt,.dat,.tab,.parquet,.pq,.npy,.npz",
+            label=f"or a file: {', '.join(dict.fromkeys(each.name for each in FORMATS.values()))}",
+            accept=",".join(FORMATS),
             sizing_mode="stretch_width",
             margin=(3, 4),
         )

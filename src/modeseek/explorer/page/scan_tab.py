@@ -47,7 +47,9 @@ class ScanTab:
         self.low, self.high = (
             pn.widgets.TextInput(label=name, placeholder="automatic", width=150, margin=3) for name in ("from", "to")
         )
-        self.count = pn.widgets.Select(label="number", options=[8, 16, 24, 48], value=16, width=100, margin=3)
+        self.count = pn.widgets.Select(
+            label="number of bandwidths", options=[8, 16, 24, 48], value=16, width=170, margin=3
+        )
         self.button = pn.widgets.Button(label="Start scan", color="primary", width=130, margin=3, align="end")
         self.button.on_click(lambda event: later(self._press))
         self.progress = html_pane()

@@ -14,8 +14,6 @@ from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState, SweepInfo
 
-__all__ = ["ChainProgress", "EnsembleProgress"]
-
 # seconds between two reports; in between a callback returns at once
 INTERVAL = 0.1
 # upper bound on the share of the time that is spent on counting clumps

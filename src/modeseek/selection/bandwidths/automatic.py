@@ -16,8 +16,8 @@ import numpy as np
 from modeseek._common.distances import kth_distances
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
-from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, uniforms
-from modeseek.meanshift.chains import Problem
+from modeseek.meanshift.bandwidth import Shrinking, uniforms
+from modeseek.meanshift.chains import Outcome, Problem, Record, Stopping, doubly_stochastic, run
 from modeseek.meanshift.components import components
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
@@ -167,17 +167,16 @@ class _Half(NamedTuple):
     nearest_other: IntArray
 
     def cluster(self, h: Range, geometry: Geometry, number: int, max_sweeps: int) -> IntArray:
-        """Run a chain, until its clusters have formed, and return them."""
+        """Run a chain until its clusters have formed, and return them."""
         engine = choose("auto", BIWEIGHT, self.points, h.h_max)
-        plan = DrawPlan(self.weights, Shrinking(h.h_min, h.h_max, h.h_inf), seed=0, chain=number)
-        workspace = Problem(self.points, self.weights, BIWEIGHT, geometry, engine).open()
-        tau, last_shift = h.h_min / 4, np.full(len(self.points), np.inf)
-        for sweep in range(max_sweeps):
-            draws, _ = plan.sweep(sweep, h.h_inf)
-            last_shift[draws.indices] = workspace.shift_each(draws)
-            if last_shift.max() < tau / 100:
-                break
-        return components(workspace.points, tau)
+        problem = Problem(self.points, self.weights, BIWEIGHT, geometry, engine)
+        chain = doubly_stochastic(problem, Shrinking(h.h_min, h.h_max, h.h_inf), seed=0, chain=number)
+        tau = h.h_min / 4
+        stopping = Stopping(tau, threshold=tau / 100, rule="shifts", max_sweeps=max_sweeps)
+        result = run(chain, stopping, record=Record.nothing())
+        if result.outcome is Outcome.INTERRUPTED:
+            raise KeyboardInterrupt
+        return components(result.state.points, tau)
 
 
 def _halves(points: Array, weights: Array, config: RangeConfig) -> Iterator[_Half]:

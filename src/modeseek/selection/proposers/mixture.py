@@ -7,16 +7,13 @@ only if it passes several tests, each of which guards against one of these cases
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.types import Array, IntArray
+from modeseek._common.types import IntArray
 from modeseek.selection.candidates import Candidate, is_trivial
 from modeseek.selection.knn_graph import KnnGraph
-from modeseek.selection.mixture import FORMS, FoundMixture, Mixture, saddle_depths, search_mixtures
-from modeseek.selection.mixture.checks import best_single_bic, component_labels, fit_components, hold_out, uniform_gain
+from modeseek.selection.mixture import FORMS, FoundMixture, MixtureSample, component_labels, saddle_depths
 from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers.base import Proposer, Repeat
 from modeseek.selection.proposers.modes import Modes
@@ -37,17 +34,17 @@ class MixtureProposer(Proposer):
 
     def propose(self, graph: KnnGraph, seed: int, progress: SelectionProgress) -> list[Candidate]:
         progress.report(f"proposals by {self.name}")
-        config, rng = self.config.mixture, np.random.default_rng(seed)
-        sample = Sample.draw(graph, rng, config.max_points)
-        found = search_mixtures(sample.points, sample.weights, config)
+        rng = np.random.default_rng(seed)
+        sample = self.sample(graph, rng)[0]
+        found = sample.search()
         if found is None:
             return []
         k, form = len(found.mixture.weights), found.mixture.form
         labels = component_labels(found.mixture, graph.coordinates)
         if is_trivial(labels, graph.weights):
             return []
-        uniform = partial(uniform_gain, sample.points, sample.weights, k, form, rng, config)
-        stability = self.test(graph, sample, found, rng, n_splits=config.n_holdouts, uniform=uniform)
+        n_splits = self.config.mixture.n_holdouts
+        stability = self.test(graph, sample, found, rng, n_splits, lambda: sample.uniform_gain(k, form, rng))
         if stability is None:
             return []
         setting = float(k), float(FORMS.index(form))
@@ -63,6 +60,12 @@ class MixtureProposer(Proposer):
         few = self.config.mixture.few_points
         return f"with fewer than {few} points, such groups may occur by chance" if len(graph) < few else ""
 
+    def sample(self, graph: KnnGraph, rng: np.random.Generator) -> tuple[MixtureSample, IntArray]:
+        """Return the points that mixtures are fitted to, all or random ones, and their rows in the graph."""
+        rows = np.sort(rng.permutation(len(graph))[: self.config.mixture.max_points])
+        points = np.ascontiguousarray(graph.coordinates[rows])
+        return MixtureSample(points, graph.weights[rows], self.config.mixture), rows
+
     def has_clear_modes(self, graph: KnnGraph) -> bool:
         """Return whether the density itself shows clear modes."""
         return Modes(self.config).excess_prominence(graph) >= self.config.clear_excess_prominence
@@ -70,25 +73,24 @@ class MixtureProposer(Proposer):
     def test(
         self,
         graph: KnnGraph,
-        sample: Sample,
+        sample: MixtureSample,
         found: FoundMixture,
         rng: np.random.Generator,
-        *,
         n_splits: int,
-        uniform: Callable[[], float],
+        uniform_gain: Callable[[], float],
     ) -> float | None:
         """Return the stability of a mixture on held-out points, or None if it fails a test.
 
         Parameters
         ----------
         graph : KnnGraph
-        sample : Sample
+        sample : MixtureSample
             The points that the mixture was fitted to.
         found : FoundMixture
         rng : Generator
             For the splits into training and held-out points.
         n_splits : int
-        uniform : callable
+        uniform_gain : callable
             Returns the gain that the mixture must exceed in low dimension.
         """
         config, k = self.config.mixture, len(found.mixture.weights)
@@ -97,7 +99,7 @@ class MixtureProposer(Proposer):
             return None
         if saddle_depths(found.mixture, config).min() <= config.min_saddle_depth:
             return None
-        held_out = hold_out(sample.points, sample.weights, found.mixture, rng, n_splits=n_splits, config=config)
+        held_out = sample.hold_out(found.mixture, rng, n_splits)
         if held_out.stability < config.min_stability:
             return None
         if len(graph) < config.few_points:
@@ -107,31 +109,7 @@ class MixtureProposer(Proposer):
         if held_out.lead < (config.strict_margin if clear or k > config.few_components else config.margin):
             return None
         low_dimension = sample.points.shape[1] <= config.uniform_dimensions
-        if low_dimension and not clear and found.gain <= uniform():
-            return None
-        return held_out.stability
-
-
-class Sample(NamedTuple):
-    """The points that a mixture is fitted to.
-
-    Attributes
-    ----------
-    rows : (m,) integer array
-        Which points of the graph these are.
-    points : (m, d) array
-    weights : (m,) array
-    """
-
-    rows: IntArray
-    points: Array
-    weights: Array
-
-    @classmethod
-    def draw(cls, graph: KnnGraph, rng: np.random.Generator, max_points: int) -> Sample:
-        """Return all points of a graph, or `max_points` random ones."""
-        rows = np.sort(rng.permutation(len(graph))[:max_points])
-        return cls(rows, np.ascontiguousarray(graph.coordinates[rows]), graph.weights[rows])
+        return None if low_dimension and not clear and found.gain <= uniform_gain() else held_out.stability
 
 
 class _RepeatMixture:
@@ -142,31 +120,28 @@ class _RepeatMixture:
     """
 
     def __init__(self, proposer: MixtureProposer, candidate: Candidate):
-        self._proposer, self._config, self._labels = proposer, proposer.config.mixture, candidate.labels
+        self._proposer, self._labels = proposer, candidate.labels
         self._k, self._form = int(candidate.setting[0]), FORMS[int(candidate.setting[1])]
         self._uniform_gain: float | None = None
         self._calls, self._passed = 0, False
 
     def __call__(self, graph: KnnGraph, rng: np.random.Generator) -> IntArray | None:
-        sample = Sample.draw(graph, rng, self._config.max_points)
-        hint = self._labels[graph.rows[sample.rows]]
-        mixture = fit_components(sample.points, sample.weights, self._k, self._form, self._config, hint=hint)
+        sample, rows = self._proposer.sample(graph, rng)
+        mixture = sample.fit(self._k, self._form, hint=self._labels[graph.rows[rows]])
         if mixture is None:
             return None
         labels = component_labels(mixture, graph.coordinates)
         if self._calls % 2 == 0:
-            self._passed = not is_trivial(labels, graph.weights) and self._test(graph, sample, mixture, rng)
+            found = FoundMixture(mixture, sample.gain(mixture))
+            self._passed = not is_trivial(labels, graph.weights) and self._test(graph, sample, found, rng)
         self._calls += 1
         return labels if self._passed else None
 
-    def _test(self, graph: KnnGraph, sample: Sample, mixture: Mixture, rng: np.random.Generator) -> bool:
-        if not self._config.n_holdouts_subsample:
-            return True
-        found = FoundMixture(mixture, best_single_bic(sample.points, sample.weights, self._config) - mixture.bic)
-        uniform, n_splits = partial(self._uniform, sample, rng), self._config.n_holdouts_subsample
-        return self._proposer.test(graph, sample, found, rng, n_splits=n_splits, uniform=uniform) is not None
+    def _test(self, graph: KnnGraph, sample: MixtureSample, found: FoundMixture, rng: np.random.Generator) -> bool:
+        def uniform_gain() -> float:
+            if self._uniform_gain is None:
+                self._uniform_gain = sample.uniform_gain(self._k, self._form, rng)
+            return self._uniform_gain
 
-    def _uniform(self, sample: Sample, rng: np.random.Generator) -> float:
-        if self._uniform_gain is None:
-            self._uniform_gain = uniform_gain(sample.points, sample.weights, self._k, self._form, rng, self._config)
-        return self._uniform_gain
+        n_splits = sample.config.n_holdouts_subsample
+        return not n_splits or self._proposer.test(graph, sample, found, rng, n_splits, uniform_gain) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from modeseek.selection.knn_graph import KnnGraph
 from modeseek.selection.modes import MergeTree, PointTree, cut, level_for, merge_tree, point_tree
 from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers.base import GridProposer
-from modeseek.selection.stability import rank_partitions, subsample_stability
 
 __all__ = ["Modes", "density_tree"]
 
@@ -90,22 +88,13 @@ class Modes(GridProposer):
 
         If modes have equal prominence, or the graph has several connected components, the number may be larger.
         """
-        found: Partitions = {}
-        stability: dict[Setting, float] = {}
-        for count, tree in self.trees(graph).items():
-            setting = float(count), float(level_for(tree, n_clusters) * np.sqrt(count) / 2.0)
-            new, again = self.partitions(graph, setting), partial(self.partitions, only=setting)
-            try:
-                stability |= subsample_stability(graph, new, again, seed=seed, config=self.config, progress=progress)
-            except KeyboardInterrupt:
-                if not found:
-                    raise
-                progress.interruption = f"{len(found)} of {len(graph.counts)} densities were tried"
-                break
-            found |= new
-            if progress.interruption:
-                break
-        return rank_partitions(self.name, found, stability, graph.weights, self.config)
+        levels = {count: level_for(tree, n_clusters) for count, tree in self.trees(graph).items()}
+        settings = [(float(count), float(level * np.sqrt(count) / 2.0)) for count, level in levels.items()]
+
+        def propose(graph: KnnGraph) -> Partitions:
+            return {setting: self.partitions(graph, setting)[setting] for setting in settings}
+
+        return self.judge(graph, propose, seed, progress, keep_trivial=True)
 
 
 def prominence_level(standard_errors: float, count: float) -> float:

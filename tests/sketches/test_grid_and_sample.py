@@ -1,4 +1,4 @@
-"""Summaries: made of whole numbers, so that no order of rows, chunks or merging changes a bit."""
+"""Sketches: sums are integers, so that the order of rows, chunks and merges does not matter."""
 
 import numpy as np
 import pytest
@@ -22,14 +22,14 @@ def rows_in_chunks(draw):
     return rows, [chunks[i] for i in draw(st.permutations(range(len(chunks))))]
 
 
-def summaries(kind, rows):
-    """Return an empty summary small enough to overflow."""
+def empty_sketch(kind, rows):
+    """Return an empty sketch that soon overflows."""
     return Grid.of(rows, 8).empty() if kind == "grid" else Sample.empty(8, rows.shape[1])
 
 
-def contents(summary):
-    names = ("level", "keys", "counts", "sums") if hasattr(summary, "sums") else ("keys", "rows", "counts", "weight")
-    return [np.asarray(getattr(summary, name)) for name in names]
+def contents(sketch):
+    names = ("level", "keys", "counts", "sums") if hasattr(sketch, "sums") else ("keys", "rows", "counts", "weight")
+    return [np.asarray(getattr(sketch, name)) for name in names]
 
 
 def assert_same(one, other):
@@ -42,12 +42,12 @@ def assert_same(one, other):
 @settings(max_examples=30)
 def test_any_order_any_chunks(kind, case):
     rows, chunks = case
-    whole = summaries(kind, rows).add(rows)
-    in_turn = summaries(kind, rows)
+    whole = empty_sketch(kind, rows).add(rows)
+    in_turn = empty_sketch(kind, rows)
     for chunk in chunks:
         in_turn = in_turn.add(chunk)
     assert_same(in_turn, whole)
-    parts = [summaries(kind, rows).add(chunk) for chunk in chunks]
+    parts = [empty_sketch(kind, rows).add(chunk) for chunk in chunks]
     left = parts[0]
     for part in parts[1:]:
         left = left.merge(part)
@@ -81,8 +81,8 @@ def test_weights_equal_repetition():
     times = np.random.default_rng(1).integers(1, 5, 50)
     for kind in ("grid", "sample"):
         assert_same(
-            summaries(kind, rows).add(rows, times.astype(float)),
-            summaries(kind, rows).add(np.repeat(rows, times, axis=0)),
+            empty_sketch(kind, rows).add(rows, times.astype(float)),
+            empty_sketch(kind, rows).add(np.repeat(rows, times, axis=0)),
         )
 
 

@@ -1,24 +1,20 @@
-"""What the pictures of the theory share: paper-white axes, the same colours for the same things, plain numbers."""
+"""Shared style of the theory figures: axes, colours, legends and number formats."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from modeseek.plots import style
-from modeseek.plots.colors import TEXT_COLOR, palette
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["COLOURS", "NAMES", "dress", "heading", "legend", "new_figure", "plain_numbers"]
+from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
 
 Place: TypeAlias = Literal["upper left", "upper right", "lower left", "center", "center right"]
 _BLUE, _ORANGE, _GREEN, _PINK, _, _RED, _ = palette(7)
-# one colour for one thing, in every picture
-COLOURS = {
+# the same colours in all figures
+COLORS = {
     "shrinking": _BLUE,
     "walk": _RED,
     "h_min": _ORANGE,
@@ -30,24 +26,25 @@ COLOURS = {
     "gap": _BLUE,
     "bound": _RED,
 }
+DASHES = (0, (4, 3))
 NAMES = {"walk": "walk (Algorithm 1b)", "shrinking": "shrinking (our reading)"}
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure, in inches."""
+    """Return an empty figure of the given size in inches."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
-    """Give axes labels, a title at the left and quiet lines.
+def style_panel(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
+    """Style axes, with labels and a title at the left.
 
     Examples
     --------
-    >>> dress(new_figure(3, 2).subplots(), x="k", title="the walk").get_title(loc="left")
+    >>> style_panel(new_figure(3, 2).subplots(), x="k", title="the walk").get_title(loc="left")
     'the walk'
     """
     style.style_axes(ax, x_label=x, y_label=y)
-    if title:  # smaller than that of a picture of one panel
+    if title:  # smaller than the title of a figure with one panel
         ax.set_title(title, loc="left", color=TEXT_COLOR, fontsize="medium", fontweight="bold")
     return ax
 
@@ -63,8 +60,18 @@ def legend(ax: Axes, *, place: Place = "upper left") -> None:
     made.get_frame().set_edgecolor("none")
 
 
+def title_right(ax: Axes, text: str, color: str = TEXT_COLOR) -> None:
+    """Put a small title at the right of axes."""
+    ax.set_title(text, loc="right", fontsize="small", color=color)
+
+
+def dashed_line(ax: Axes, height: float, label: str | None = None) -> None:
+    """Draw a thin dashed horizontal line."""
+    ax.axhline(height, color=MUTED_COLOR, linewidth=0.9, linestyle=DASHES, label=label)
+
+
 def plain_numbers(ax: Axes, axis: str, ticks: list[float]) -> None:
-    """Label an axis at these places with plain numbers instead of powers of ten."""
+    """Put ticks at the given values, as plain numbers instead of powers of ten."""
     target = ax.xaxis if axis == "x" else ax.yaxis
     target.set_ticks(ticks)
     target.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))

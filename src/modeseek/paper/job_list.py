@@ -1,4 +1,4 @@
-"""Jobs on several processes, their rows kept as they come."""
+"""Run the jobs of experiments on several processes, and store their rows as they finish."""
 
 from __future__ import annotations
 
@@ -13,30 +13,28 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
 from modeseek.meanshift.ensemble import dask_client
 from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
+from modeseek.paper.contenders import ignore_advice
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.journal import Journal
-from modeseek.paper.lines import ignore_advice
 from modeseek.paper.rows import Row, Rows
 
-__all__ = ["JobFailed", "Plan", "run_plan"]
-
-# jobs that a process does together for a GPU, at most: all of them are lost when it is ended
-SHARE = 64
+# maximum number of jobs that a process runs together on a GPU; an interruption loses all of them
+JOBS_PER_GPU_BATCH = 64
 
 
 class JobFailed(RuntimeError):
-    """A job that raised an error; the message names it."""
+    """A job raised an error; the message names the job."""
 
 
-class Plan:
-    """The jobs of some experiments, and what is done of them.
+class JobList:
+    """The jobs of some experiments, and the rows of those that are finished.
 
     Parameters
     ----------
     experiments : sequence of Experiment
     runs, seed : int
     folder : path, optional
-        Where finished jobs are kept, and found by the next plan; None keeps them in memory only.
+        Folder of the journals of finished jobs, with which a later run resumes; None keeps rows in memory only.
     """
 
     def __init__(self, experiments: Sequence[Experiment], runs: int, seed: int, folder: Path | None = None):
@@ -46,7 +44,7 @@ class Plan:
         self._done = {each.name: self._journals[each.name].read() if folder else {} for each in experiments}
 
     def left(self) -> list[tuple[Experiment, Job]]:
-        """Return what is still to do."""
+        """Return the jobs that are not finished."""
         return [
             (each, job)
             for each in self.experiments
@@ -56,47 +54,43 @@ class Plan:
 
     @property
     def cost(self) -> float:
-        """The cost of all jobs, done or not."""
+        """Total cost of all jobs, finished or not."""
         return sum(job.cost for jobs in self._jobs.values() for job in jobs)
 
     def keep(self, experiment: Experiment, job: Job, rows: list[Row]) -> None:
-        """Note that a job is done."""
+        """Store the rows of a finished job."""
         if self._journals:
             self._journals[experiment.name].add(job.key, rows)
         self._done[experiment.name][job.key] = rows
 
     def rows(self, experiment: Experiment) -> Rows:
-        """Return the rows of an experiment in the order of its jobs, however they were run."""
+        """Return the rows of an experiment, in the order of its jobs."""
         done = self._done[experiment.name]
         return Rows(experiment.columns, (row for job in self._jobs[experiment.name] for row in done[job.key]))
 
     def forget(self) -> None:
-        """Remove what was kept of the jobs, once the results are written."""
+        """Delete the journals; call this after the results are written."""
         for journal in self._journals.values():
             journal.remove()
 
 
-def run_plan(
-    plan: Plan,
-    *,
-    n_jobs: int | None = None,
-    advance: Callable[[float], None] | None = None,
-    gathered: bool = False,
+def run_jobs(
+    plan: JobList, *, n_jobs: int | None = None, advance: Callable[[float], None] | None = None, gathered: bool = False
 ) -> None:
-    """Do what is left of a plan.
+    """Run the unfinished jobs.
 
-    Ctrl-C and errors leave all finished jobs kept.
+    Finished jobs stay stored after Ctrl-C and errors.
 
     Parameters
     ----------
-    plan : Plan
+    plan : JobList
     n_jobs : int, optional
-        Processes; None means 1, -1 all cores. Rows do not depend on it. Where joblib's Dask backend is in force, all
-        workers of Dask.
+        Number of processes; None means 1, -1 all cores. Rows do not depend on it. With joblib's Dask backend, all
+        workers of the Dask cluster are used.
     advance : callable, optional
-        Called with the cost of each job as it ends.
+        Called with the cost of each finished job.
     gathered : bool
-        Whether each process does many jobs at a time, so that their chains run on a GPU together.
+        Whether each process runs many jobs together, so that their chains share a GPU.
     """
     todo = plan.left()
     results = (_gathered if gathered else _results)(todo, plan.seed, effective_n_jobs(n_jobs))
@@ -123,14 +117,14 @@ def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -
     numbered = [(number, experiment, job, seed) for number, (experiment, job) in enumerate(todo)]
     if workers == 1:
         return _together(numbered)
-    share = max(1, min(SHARE, -(-len(todo) // workers)))
+    share = max(1, min(JOBS_PER_GPU_BATCH, -(-len(todo) // workers)))
     shares = (numbered[begin : begin + share] for begin in range(0, len(numbered), share))
     parallel = Parallel(workers, return_as="generator_unordered")
     return chain.from_iterable(parallel(delayed(_do_share)(each) for each in shares))
 
 
 def _together(tasks: Sequence[tuple[int, Experiment, Job, int]]) -> Iterator[tuple[int, list[Row]]]:
-    with warnings.catch_warnings():  # of all threads: what each sets by itself is not its own
+    with warnings.catch_warnings():  # warning filters are shared by all threads
         ignore_advice()
         for _, done in run_tasks_on_gpu([partial(_do, *task) for task in tasks]):
             yield done
@@ -141,7 +135,7 @@ def _do_share(tasks: Sequence[tuple[int, Experiment, Job, int]]) -> list[tuple[i
 
 
 def _by_dask(client: Any, tasks: Sequence[tuple[int, Experiment, Job, int]]) -> Iterator[tuple[int, list[Row]]]:
-    """Have jobs done by Dask's workers; joblib's own loop does them here where there is one worker of one thread."""
+    """Run jobs on the Dask workers; joblib's own loop would run them locally for a single one-thread worker."""
     from distributed import as_completed
 
     futures = [client.submit(_do, *task, pure=False) for task in tasks]
@@ -154,7 +148,7 @@ def _by_dask(client: Any, tasks: Sequence[tuple[int, Experiment, Job, int]]) -> 
 
 def _do(number: int, experiment: Experiment, job: Job, seed: int) -> tuple[int, list[Row]]:
     try:
-        # a job has a core; on a worker of Dask it would be told of all that there are
+        # one core for each job; a Dask worker would otherwise report all cores
         with parallel_config("threading", n_jobs=1):
             return number, experiment.work(job, seed)
     except Exception as error:

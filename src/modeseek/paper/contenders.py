@@ -1,4 +1,4 @@
-"""The lines of a figure: a clusterer each, at one bandwidth."""
+"""The clusterers that a figure compares, each at one bandwidth."""
 
 from __future__ import annotations
 
@@ -19,34 +19,24 @@ from modeseek.paper.hyperparameters import Hyperparameters
 from modeseek.paper.rows import Row
 from modeseek.paper.scores import MEASURES, score
 
-__all__ = [
-    "LINE_COLUMNS",
-    "POLICIES",
-    "Line",
-    "doubly_stochastic_line",
-    "fixed_lines",
-    "ignore_advice",
-    "measure",
-    "own_lines",
-]
-
 FIXED = ("MS", "BMS", "SMS")
-# the two readings of the paper's bandwidth
+# the two interpretations of the paper's random bandwidth
 POLICIES = ("shrinking", "walk")
-LINE_COLUMNS = ("line", "h", *MEASURES, "sweeps", "outcome")
+RESULT_COLUMNS = ("line", "h", *MEASURES, "sweeps", "outcome")
 
 
 @dataclass(frozen=True)
-class Line:
+class Contender:
     """A clusterer in a figure.
 
     Attributes
     ----------
     name : str
+        Value of the column "line" of its rows.
     h : float or None
-        Its bandwidth, or whichever number the figure turns; None where it has none.
+        Its bandwidth, or the parameter that varies in the figure; None if it has none.
     model : scikit-learn clusterer
-        Never fitted itself: each run fits a clone, with a seed of its own if it takes `random_state`.
+        Template: each run fits a clone, and sets its `random_state` if it has one.
     """
 
     name: str
@@ -54,9 +44,11 @@ class Line:
     model: Any
 
 
-def fixed_lines(settings: Hyperparameters, bandwidths: Iterable[float], names: Iterable[str] = FIXED) -> list[Line]:
-    """Return MS, BMS and SMS, or those named, at each bandwidth."""
-    lines = []
+def fixed_contenders(
+    settings: Hyperparameters, bandwidths: Iterable[float], names: Iterable[str] = FIXED
+) -> list[Contender]:
+    """Return MS, BMS and SMS, or the given subset, at each bandwidth."""
+    contenders = []
     for h in bandwidths:
         tol, profile, limit = settings.threshold / h, settings.profile, settings.max_updates
         models = {
@@ -64,12 +56,12 @@ def fixed_lines(settings: Hyperparameters, bandwidths: Iterable[float], names: I
             "BMS": BlurringMeanShift(h, max_updates=limit, tol=tol, profile=profile),
             "SMS": StochasticMeanShift(h, max_updates=limit, tol=tol, profile=profile, engine=settings.engine),
         }
-        lines += [Line(name, h, models[name]) for name in names]
-    return lines
+        contenders += [Contender(name, h, models[name]) for name in names]
+    return contenders
 
 
-def doubly_stochastic_line(settings: Hyperparameters, policy: str, *, name: str = "", h: float | None = None) -> Line:
-    """Return DSMS under a policy, as "DSMS shrinking" at h_inf unless the figure turns something else."""
+def dsms_contender(settings: Hyperparameters, policy: str, *, name: str = "", h: float | None = None) -> Contender:
+    """Return DSMS under a policy; by default it is named "DSMS {policy}" and its `h` is h_inf."""
     model = DoublyStochasticMeanShift(
         settings.h_min,
         settings.h_max,
@@ -81,46 +73,57 @@ def doubly_stochastic_line(settings: Hyperparameters, policy: str, *, name: str 
         max_updates=settings.max_updates,
         engine=settings.engine,
     )
-    return Line(name or f"DSMS {policy}", settings.h_inf if h is None else h, model)
+    return Contender(name or f"DSMS {policy}", settings.h_inf if h is None else h, model)
 
 
-def own_lines(models: Mapping[str, Any]) -> tuple[Line, ...]:
-    """Return a user's clusterers as lines; a bandwidth policy becomes DSMS under it."""
+def paper_contenders(
+    settings: Hyperparameters, sweep: Iterable[float], names: Iterable[str] = FIXED
+) -> list[Contender]:
+    """Return MS, BMS and SMS, or the given subset, at the paper's h and those of `sweep`, and DSMS by both policies."""
+    fixed = fixed_contenders(settings, sorted({settings.h, *sweep}), names)
+    return [*fixed, *(dsms_contender(settings, policy) for policy in POLICIES)]
+
+
+def user_contenders(models: Mapping[str, Any]) -> tuple[Contender, ...]:
+    """Return a user's clusterers as contenders; a bandwidth policy becomes DSMS with that policy."""
     if not models:
         raise ValueError("lines is empty: give a mapping of names to clusterers or bandwidth policies.")
-    lines = []
+    contenders = []
     for name, model in models.items():
         if isinstance(model, type):
             raise TypeError(f"line {name!r} is the class {model.__name__}: give an instance, {model.__name__}(...).")
-        if not hasattr(model, "fit_predict") and isinstance(model, BandwidthPolicy):
-            model = DoublyStochasticMeanShift(policy=model)
-        if not hasattr(model, "fit_predict") or not hasattr(model, "get_params"):
+        # clusterers of other libraries are recognised by their methods
+        is_clusterer = hasattr(model, "fit_predict") and hasattr(model, "get_params")
+        if not is_clusterer and not isinstance(model, BandwidthPolicy):
             raise TypeError(
                 f"line {name!r} must be a scikit-learn clusterer (with fit_predict and get_params) or a bandwidth "
                 f"policy (with h_0, h_min, draw and upper); got {model!r}."
             )
-        lines.append(Line(str(name), None, model))
-    return tuple(lines)
+        contenders.append(
+            Contender(str(name), None, model if is_clusterer else DoublyStochasticMeanShift(policy=model))
+        )
+    return tuple(contenders)
 
 
 def ignore_advice() -> None:
-    """Silence what rows tell: a run that met its limit, by its outcome, and bandwidths that suit no data, by K."""
+    """Silence the warnings about iteration limits and unsuitable bandwidths: the rows report both."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     warnings.simplefilter("ignore", AdviceWarning)
 
 
-def measure(line: Line, X: Array, truth: IntArray, seed: int) -> Row:
-    """Cluster X with a clone of the line's model; return scores, sweeps done and how it ended."""
-    model = clone(line.model)
+def measure(contender: Contender, X: Array, truth: IntArray, seed: int) -> Row:
+    """Cluster X with a clone of the contender's model; return its scores, number of sweeps and outcome."""
+    model = clone(contender.model)
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=seed)
     with warnings.catch_warnings():
         ignore_advice()
         labels = np.asarray(model.fit_predict(X))
+    # clusterers of other libraries have neither attribute
     updates, outcome = getattr(model, "n_updates_", None), getattr(model, "outcome_", None)
     return {
-        "line": line.name,
-        "h": line.h,
+        "line": contender.name,
+        "h": contender.h,
         **score(truth, labels),
         "sweeps": None if updates is None else updates / len(X),
         "outcome": None if outcome is None else outcome.name.lower(),

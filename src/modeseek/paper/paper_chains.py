@@ -1,4 +1,4 @@
-"""Chains of the paper's mixture under a policy, looked at after any number of updates."""
+"""DSMS chains on the paper's mixture, their states after any number of updates, and the jobs that run them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import DrawPlan, make_policy
 from modeseek.meanshift.chains import Chain, Problem, doubly_stochastic, make_problem
 from modeseek.meanshift.types import BandwidthPolicy, ChainState, Draws
-from modeseek.paper.experiment import seed_for
+from modeseek.paper.experiment import Job, seed_for
 from modeseek.paper.hyperparameters import Hyperparameters
 
-__all__ = ["POLICIES", "paper_chain", "paper_policy", "states_at"]
-
-# in the order of the pictures: what the theorems cover, then what the experiments of the paper seem to have run
+# in the order of the figures: the policy of the theorems, then that of the paper's experiments as we interpret them
 POLICIES = ("walk", "shrinking")
 
 
@@ -24,8 +22,13 @@ def paper_policy(name: str, settings: Hyperparameters) -> BandwidthPolicy:
     return make_policy(name, settings.h_min, settings.h_max, settings.h_inf, settings.nu)
 
 
+def policy_jobs(runs: int, cost: float) -> list[Job]:
+    """Return a job for each policy and run."""
+    return [Job({"policy": policy}, run, cost) for policy in POLICIES for run in range(runs)]
+
+
 def paper_chain(n_per_cluster: int, policy: BandwidthPolicy, seed: int, run: int) -> Chain:
-    """Return a chain on the paper's mixture; data and draws of a run are the same for every policy.
+    """Return a chain on the paper's mixture; the data and the chosen points of a run are the same for every policy.
 
     Examples
     --------
@@ -38,7 +41,7 @@ def paper_chain(n_per_cluster: int, policy: BandwidthPolicy, seed: int, run: int
 
 
 def states_at(given: Problem, policy: BandwidthPolicy, seed: int, counts: Sequence[int]) -> Iterator[ChainState]:
-    """Yield the states of `doubly_stochastic` after so many updates, in rising order; they need not be whole sweeps.
+    """Yield the states of `doubly_stochastic` after the given numbers of updates, in increasing order.
 
     Examples
     --------
