@@ -182,11 +182,20 @@ def theorem1(
     >>> theorem1([[0.0], [0.0], [1.0]], 1.0), theorem1([[0.0], [0.9]], 1.0).holds
     (Theorem1(gradient=0.0, critical=True, separated=True), True)
     """
-    state = check_state(points).astype(np.float64)
-    norm = max_norm(gradient(state, h, profile=profile, weights=weights))
-    distances = np.sqrt(np.square(state[:, None, :] - state[None, :, :]).sum(axis=2))
-    separated = bool(((distances == 0) | (distances >= h)).all())
-    return Theorem1(norm, norm <= 1e-14 / h, separated)
+    state, kernel = check_state(points).astype(np.float64), get_profile(profile)
+    w = check_weights(weights, len(state))
+    norm = max_norm(gradient(state, h, profile=kernel, weights=w))
+    critical = separated = True
+    for x in state:
+        difference = state - x
+        g = w * kernel.weight(np.square(difference / h).sum(axis=1))
+        terms = g[:, None] * difference
+        terms /= max(float(np.abs(terms).max()), np.finfo(np.float64).tiny)  # squares of tiny terms would vanish
+        # relative to the terms of the sum, so that neither small distances nor small weights count as zero
+        rounding = 16 * EPS * len(state) * float(np.linalg.norm(terms, axis=1).sum())
+        critical &= bool(np.linalg.norm(terms.sum(axis=0)) <= rounding)
+        separated &= bool(((g == 0) | (difference == 0).all(axis=1)).all())
+    return Theorem1(norm, critical, separated)
 
 
 class Theorem2(NamedTuple):
