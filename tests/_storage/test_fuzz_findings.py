@@ -269,13 +269,35 @@ def test_hostile_checkpoints_are_refused(what, tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
+def test_an_identity_with_arrays_is_refused(tmp_path):
+    """Comparing it with that of the run raised NumPy's error."""
+    run_of_chains(tmp_path / "run.ckpt", 1)
+    stored = read_container(tmp_path / "run.ckpt", "checkpoint", StoredRuns, "")
+    write_container(tmp_path / "run.ckpt", "checkpoint", stored._replace(identity={"tau": np.arange(3)}))
+    assert "identity of StoredRuns" in refused(tmp_path / "run.ckpt", lambda path: run_of_chains(path, 3))
+
+
+def test_a_chunk_of_blank_lines_in_a_file_with_one_column(tmp_path):
+    """An empty filter has no type."""
+    (tmp_path / "a.csv").write_text("b\n1\n\n\n\n\n\n2\n")
+    chunks = open_chunks([tmp_path / "a.csv"], chunk_bytes=2)
+    assert [cell for chunk in chunks.read() for cell in chunk.table.cells[0]] == ["1", "2"]
+
+
+def test_a_quote_alone_is_a_cell_of_a_file_with_blanks(tmp_path):
+    """It was skipped as a blank row, and then there were no rows."""
+    (tmp_path / "a.csv").write_text('"a ""b"","2\n"')
+    assert "line 2: expected 2 fields as in line 1, found 1" in refused(tmp_path / "a.csv")
+
+
 def test_a_stream_with_a_sketch_beside_waiting_rows_is_refused(tmp_path):
     """It was accepted, and the next batch failed at an assertion."""
     path = tmp_path / "a.modeseek"
     save(StochasticMeanShift(1.0, random_state=0).partial_fit([[0.0], [1.0]]), path)
     assert load(path).partial_fit([[2.0]]).finalize().n_clusters_ >= 1
     stored = read_container(path, "model", StoredModel, "Save it again.")
-    sketch = SketchLayout.of(np.ones((2, 1))).begin().add(np.ones((2, 1)))
+    sketch = SketchLayout.of(np.ones((2, 1))).empty().add(np.ones((2, 1)))
     stream = replace(stored.state.stream, sketch=sketch)
     write_container(path, "model", stored._replace(state=stored.state._replace(stream=stream)))
     assert "pending batches beside a sketch" in refused(path, load)

@@ -539,8 +539,8 @@ def test_errors_have_fields_and_cross_processes(tmp_path):
         table.features(["x"])
     with pytest.raises(UnknownColumnError) as unknown:
         table.features(["y"])
-    assert (caught.value.columns, caught.value.example, caught.value.place) == (("s",), "oops", "row 2 (line 3)")
-    assert (missing.value.column, missing.value.place, missing.value.infinite) == ("x", "row 4 (line 5)", False)
+    assert (caught.value.columns, caught.value.example, caught.value.row, caught.value.line) == (("s",), "oops", 2, 3)
+    assert (missing.value.column, missing.value.row, missing.value.line, missing.value.infinite) == ("x", 4, 5, False)
     assert (unknown.value.name, unknown.value.columns) == ("y", ("x", "s"))
     for error in (caught.value, missing.value, unknown.value):
         back = pickle.loads(pickle.dumps(error))

@@ -1,6 +1,6 @@
 """Registry of the classes whose values files can hold: model files, checkpoints and resume states.
 
-The decorator `storable` adds a class; see docs/adding-a-bandwidth-policy.md for an example. A file refers to a
+The decorator `storable` adds a class; docs/how-to-models.md has an example. A file refers to a
 class by its name in this registry. Nothing else is looked up, and nothing in a file is executed.
 """
 

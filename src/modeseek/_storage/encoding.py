@@ -37,7 +37,7 @@ class NotStorableError(TypeError):
         kind = type(value)
         message = (
             f"{name} is a {kind.__module__}.{kind.__name__}, which files cannot hold: they hold numbers, text, "
-            "lists, NumPy arrays, and classes that are registered with modeseek._common.storable."
+            "lists, NumPy arrays, and classes that are registered by modeseek.io.storable."
         )
         if isinstance(value, np.ndarray):
             message = f"{name} is an array of {value.dtype}, and files hold numbers: convert it first."

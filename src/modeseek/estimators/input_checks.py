@@ -70,7 +70,9 @@ def _explain(X: Any) -> str | None:
     for column, name in zip(values.T, names, strict=True):
         try:
             column.astype(object).astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except TypeError:  # scikit-learn's message is as good
+            return None
+        except ValueError as error:
             remedy = "Drop text columns or encode them (OneHotEncoder)"
             return f"X must hold numbers only: {error} in column {name}. {remedy}."
     return _explain_numbers(values.astype(np.float64), names)

@@ -150,7 +150,10 @@ class Reader(ABC):
 
     def read(self) -> Table:
         """Return all rows."""
-        return Table.concatenate([table for table, _, _ in self.chunks(START, None)])
+        tables = [table for table, _, _ in self.chunks(START, None)]
+        if not tables:
+            raise DataError(f"{self.file.name} has no rows: give at least one.")
+        return Table.concatenate(tables)
 
 
 class OutputSpec(NamedTuple):

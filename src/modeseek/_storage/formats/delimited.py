@@ -111,7 +111,7 @@ def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
                 delimiter=delimiter,
                 quote_char=quote,
                 newlines_in_values=bool(quote),
-                invalid_row_handler=lambda row: "skip" if _is_blank(row) else "error",
+                invalid_row_handler=lambda row: "skip" if _is_blank(row, quote) else "error",
             ),
             convert_options=pc.ConvertOptions(
                 include_columns=[str(j) for j in chosen],
@@ -123,12 +123,12 @@ def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
     except pa.ArrowInvalid:
         return None
     if len(names) == 1 and chosen:
-        table = table.filter(pa.array([bool(cell.strip()) for cell in table.column(0).to_pylist()]))
+        table = table.filter(pa.array([bool(cell.strip()) for cell in table.column(0).to_pylist()], pa.bool_()))
     return table.rename_columns([dialect.names[j] for j in chosen])
 
 
-def _is_blank(row: Any) -> bool:
-    return row.actual_columns == 1 and not row.text.strip().strip('"').strip()
+def _is_blank(row: Any, quote: str | bool) -> bool:
+    return row.actual_columns == 1 and not row.text.strip().strip(quote or None).strip()
 
 
 def whole_rows(data: bytes, delimiter: str) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -222,7 +222,7 @@ class StoredRun(NamedTuple):
 class StoredRuns(NamedTuple):
     """The content of a checkpoint."""
 
-    identity: dict[str, Any]
+    identity: dict[str, str | float | bool | None]
     runs: tuple[StoredRun | None, ...]
 
 
