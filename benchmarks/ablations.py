@@ -35,11 +35,11 @@ def chosen_variants(names: str | None) -> list[Variant]:
     if names is None:
         return VARIANTS
     by_name = {variant.name.lower(): variant for variant in VARIANTS}
-    asked = [name.strip() for name in names.split(",")]
-    for name in asked:
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
         if name.lower() not in by_name:
             raise SystemExit(f"no variant is called {name!r}; there are {', '.join(v.name for v in VARIANTS)}")
-    return [by_name[name.lower()] for name in asked]
+    return [by_name[name.lower()] for name in wanted]
 
 
 def measured(

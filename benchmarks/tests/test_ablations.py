@@ -78,7 +78,7 @@ def test_every_variant_on_every_set_and_the_page(ablations, variants, folder, tm
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "| variant | ARI | gain | better, worse | plane (1) | voices (1) | median s |" in text
-    assert "Over the 1 sets in which modes are asked, seeds 0. Without rays." in text
+    assert "Over the 1 sets with proposals by modes, seeds 0. Without rays." in text
     # the replay of what was kept gives what was measured
     halves = importlib.import_module("split_half")
     replayed = halves.answers(halves.read_records(kept), [halves.PRESENT])[0]
@@ -92,7 +92,7 @@ def test_every_variant_on_every_set_and_the_page(ablations, variants, folder, tm
     assert "seed 0" not in capsys.readouterr().err
 
 
-def test_the_gate_and_the_merge_matter_where_they_should(ablations, variants, folder):
+def test_the_test_for_one_cluster_and_the_merge_have_an_effect(ablations, variants, folder):
     labelled = importlib.import_module("labelled")
     noise = labelled.Task(np.random.default_rng(3).normal(size=(300, 2)), False, 1, 0)
     assert variants["as is"].fit(noise).labels.max() == 0
@@ -104,7 +104,7 @@ def test_the_gate_and_the_merge_matter_where_they_should(ablations, variants, fo
 
 
 @pytest.mark.parametrize("kind", ["SMS", "DSMS"])
-def test_points_of_a_basin_are_never_parted(ablations, kind):
+def test_points_of_a_basin_are_never_separated(ablations, kind):
     module = importlib.import_module("ablation_basins")
     x = np.random.default_rng(0).normal(size=(200, 2))
     points = canonical_points(x, np.ones(200), Geometry())
@@ -161,7 +161,7 @@ def test_a_replay_by_hand(ablations):
     assert found[3, 6] == 0.6
 
 
-def test_constants_that_suit_one_half_are_scored_on_the_other(ablations):
+def test_constants_are_chosen_on_one_half_and_scored_on_the_other(ablations):
     halves = importlib.import_module("split_half")
     # half of the sets want sure communities, half want any: no constants suit both
     sure = [record(f"a{i}", dimension=5.0, communities=((0.55, 0.55, 0.0, -0.5, 0),)) for i in range(4)]

@@ -9,8 +9,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from inputs import states
-from modeseek._common.types import Geometry
-from modeseek.meanshift.certificate import certifies, is_certified
 from modeseek.meanshift.components import ComponentConfig, components, diameter_of, gap_of
 from modeseek.meanshift.partition import merge_modes, read_off
 
@@ -38,39 +36,6 @@ def test_components_diameter_and_gap_are_those_of_all_pairs(state, share, clumpe
     assert len(np.unique(np.column_stack([labels, ours]), axis=0)) == labels.max() + 1 == ours.max() + 1
     assert_allclose(diameter_of(points, ours), diameter, atol=1e-12 * state.h)
     assert_allclose(gap_of(points, ours), gap, atol=1e-12 * state.h)
-
-
-@given(STATES, st.floats(0.01, 0.49), st.floats(1.0, 3.0) | st.floats(0.01, 1.0))
-def test_the_quick_certificate_is_the_certificate(state, share, reach):
-    h = reach * state.h
-    tau, h_upper = share * h, h
-    part = read_off(state.points, state.weights, tau, h_min=h, h_upper=h_upper)
-    assert is_certified(state.points, tau, h_upper, Geometry()) == part.certified
-    assert part.theorem2 or not part.certified
-
-
-def test_gap_above_h_alone_is_not_enough():
-    points = np.array([[0.0, 0.2], [0.0, -0.2], [0.981, 0.0]])
-    part = read_off(points, np.ones(3), 0.45, h_min=1.0, h_upper=1.0)
-    assert part.gap > 1.0
-    assert not part.certified
-
-
-def test_certificate_in_angles():
-    sphere = Geometry("cosine")
-    # chords 1 and 1.1 are angles of 60 and 66.7 degrees
-    assert certifies(0.0, 1.1, 0.2, 1.0, sphere)
-    assert not certifies(0.1, 1.1, 0.2, 1.0, sphere)
-    # a chord of 2 reaches everything
-    assert not certifies(0.0, 2.0, 0.2, 2.0, sphere)
-    # one group is final as long as it is small
-    assert certifies(0.1, np.inf, 0.2, 2.0, sphere)
-    assert not certifies(1.5, np.inf, 1.6, 2.0, sphere)
-
-
-def test_nothing_is_certified_while_the_upper_end_is_unknown():
-    assert not certifies(0.0, 100.0, 0.1, np.inf, Geometry())
-    assert certifies(0.0, np.inf, 0.1, np.inf, Geometry())
 
 
 def test_labels_from_heavy_to_light_and_centres():

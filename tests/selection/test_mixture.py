@@ -1,4 +1,4 @@
-"""Gaussian mixtures: the fit against slow twins, the search, saddle_depths between components, kernel densities."""
+"""Gaussian mixtures: the fit against plain formulas, the search, saddle depths and kernel densities."""
 
 import warnings
 from dataclasses import replace
@@ -27,7 +27,7 @@ SKLEARN = {"full": "full", "tied": "tied", "diagonal": "diag"}
 
 
 def overlapping(seed=0, n=60, d=2, k=3, gap=3.0):
-    """Make groups in a row that overlap, with some weights, and the group of each point."""
+    """Return overlapping groups in a row, random weights, and the group of each point."""
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % k
     points = rng.normal(size=(n, d)) * np.linspace(0.5, 1.5, d)
@@ -45,7 +45,7 @@ def least_variance(points, weights):
 
 
 def by_hand(points, weights, labels, form, iterations):
-    """Return mixing weights, means, covariances and log likelihood after so many steps, straight from the formulas."""
+    """Return mixing weights, means, covariances and log likelihood after a number of steps, by the formulas."""
     n, d = points.shape
     k, least = labels.max() + 1, least_variance(points, weights)
     shares = (labels[:, None] == np.arange(k)).astype(float)
@@ -135,7 +135,7 @@ def test_likelihood_never_falls(form):
     assert found[0] - found[-1] > 1.0
 
 
-def test_a_fit_ends_when_it_gains_no_more(monkeypatch):
+def test_a_fit_ends_when_the_likelihood_converges(monkeypatch):
     points, weights, labels = overlapping(gap=8.0)
     calls = []
     monkeypatch.setattr(em, "_factors", lambda *given, kept=em._factors: calls.append(1) or kept(*given))
@@ -156,8 +156,8 @@ def test_a_weight_is_a_repeated_point(form):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("factor", [1e-13, 1e6])
-def test_only_the_criterion_knows_how_heavy_all_points_are(form, factor):
-    # a share too small to matter is told by the share: by its mass, light points had no scatter
+def test_the_total_weight_changes_only_the_criterion(form, factor):
+    # the threshold for negligible shares is relative: an absolute one lost the scatter of light points
     points, weights, labels = overlapping(seed=1)
     one, other = fit(points, weights, labels, form), fit(points, factor * weights, labels, form)
     for name in ("weights", "means", "factors"):
@@ -210,7 +210,7 @@ def test_density_adds_up_to_one_and_is_that_of_scipy():
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_component_that_dies_out_is_no_fit(form):
+def test_a_lost_component_gives_no_fit(form):
     points, weights, labels = overlapping()
     for light, found in ((1e-7, False), (1e-4, True)):
         share = np.where(labels == 2, light, 1.0)
@@ -292,13 +292,13 @@ def test_number_and_form_are_found(form):
     assert len(search_up_to(2, points, np.ones(210)).mixture.weights) == 2
 
 
-def test_one_gaussian_gains_nothing_by_more():
+def test_more_components_do_not_improve_one_gaussian():
     for seed in range(6):
         points = np.random.default_rng(seed).normal(size=(150, 2))
         assert search_up_to(4, points, np.ones(150)).gain < 0
 
 
-def test_too_few_points_for_any():
+def test_too_few_points_for_a_mixture():
     points = np.random.default_rng(0).normal(size=(8, 1))
     # a ball of two in one dimension has four numbers: eight points are just enough
     assert search_up_to(5, points, np.ones(8)) is not None
@@ -307,7 +307,7 @@ def test_too_few_points_for_any():
     assert search_up_to(5, np.zeros((9, 1)), np.ones(9)) is None
 
 
-def test_search_gives_up_after_three_worse_ones(monkeypatch):
+def test_the_search_ends_after_three_numbers_without_improvement(monkeypatch):
     tried = []
 
     def fake(points, weights, labels, form, config):
@@ -326,7 +326,7 @@ def test_search_gives_up_after_three_worse_ones(monkeypatch):
     assert len(patient.mixture.weights) == 6
 
 
-def test_a_level_with_fewer_clusters_than_asked_for_is_no_mixture(monkeypatch):
+def test_levels_of_the_tree_with_too_few_clusters(monkeypatch):
     # three groups in a triangle of equal sides merge at one height, and a tree has no level of two
     pattern = np.array([[0.0, 0.0, 0.0], [0.5, 0.5, 0.5], [-0.5, -0.5, -0.5]])
     points = np.concatenate([pattern + 4.0 * corner for corner in np.eye(3)] * 3)
@@ -343,7 +343,7 @@ def test_a_level_with_fewer_clusters_than_asked_for_is_no_mixture(monkeypatch):
     assert len(found.mixture.weights) == 3
 
 
-# ---------------------------------------- saddle_depths
+# ---------------------------------------- saddle depths
 
 
 def pair(gap, *, weight=0.5, sd=(1.0, 1.0)):
@@ -351,7 +351,7 @@ def pair(gap, *, weight=0.5, sd=(1.0, 1.0)):
     return Mixture(np.array([weight, 1 - weight]), np.array([[0.0], [gap]]), factors, "full", 0.0)
 
 
-def dip_on_grid(mixture):
+def depth_on_grid(mixture):
     grid = np.linspace(mixture.means.min(), mixture.means.max(), 200_001)
     height = log_density(mixture, grid[:, None])
     left, right = np.maximum.accumulate(height), np.maximum.accumulate(height[::-1])[::-1]
@@ -360,21 +360,21 @@ def dip_on_grid(mixture):
 
 @given(st.floats(0.1, 8.0))
 @settings(max_examples=20)
-def test_dip_of_two_equal_gaussians(gap):
-    dip = float(saddle_depths(pair(gap))[0, 1])
-    assert dip == pytest.approx(dip_on_grid(pair(gap)), abs=0.01)
+def test_saddle_depth_of_two_equal_gaussians(gap):
+    depth = float(saddle_depths(pair(gap))[0, 1])
+    assert depth == pytest.approx(depth_on_grid(pair(gap)), abs=0.01)
     if gap <= 2.0:  # two equal ones have one mode up to two standard deviations
-        assert dip == 0.0
+        assert depth == 0.0
     if gap >= 5.0:  # peak: half of one; valley: both, half way
-        assert dip == pytest.approx(gap**2 / 8 - np.log(2.0), abs=0.02)
+        assert depth == pytest.approx(gap**2 / 8 - np.log(2.0), abs=0.02)
 
 
 @given(st.floats(0.5, 10.0), st.floats(0.1, 0.9), st.floats(-3.5, 0.0))
 @settings(max_examples=30)
-def test_dip_of_unequal_gaussians(gap, weight, log_sd):
+def test_saddle_depth_of_unequal_gaussians(gap, weight, log_sd):
     # steps that were even in the share went past the valley beside a narrow component
     mixture = pair(gap, weight=weight, sd=(1.0, float(np.exp(log_sd))))
-    assert saddle_depths(mixture)[0, 1] == pytest.approx(dip_on_grid(mixture), rel=0.05, abs=0.05)
+    assert saddle_depths(mixture)[0, 1] == pytest.approx(depth_on_grid(mixture), rel=0.05, abs=0.05)
 
 
 def test_a_narrow_component_beside_a_wide_one_is_a_mode():
@@ -398,14 +398,14 @@ def test_components_with_a_saddle_between_them_are_modes(seed):
     factors = np.tril(rng.normal(size=(2, 2, 2)))
     factors[:, [0, 1], [0, 1]] = rng.uniform(0.5, 2.0, (2, 2))
     mixture = Mixture(np.array([0.4, 0.6]), rng.normal(size=(2, 2)) * 1.5, factors, "full", 0.0)
-    dip = saddle_depths(mixture)[0, 1]
+    depth = saddle_depths(mixture)[0, 1]
     one, other = (climb(mixture, mean) for mean in mixture.means)
     finer = saddle_depths(mixture, replace(CONFIG, saddle_steps=20_001))[0, 1]
     assert (np.linalg.norm(one - other) > 1e-3) == (finer > 1e-9)
-    assert dip == pytest.approx(finer, abs=0.02)
+    assert depth == pytest.approx(finer, abs=0.02)
 
 
-def test_dips_of_many():
+def test_saddle_depths_of_many():
     means = np.array([[0.0, 0.0], [6.0, 0.0], [6.5, 0.0], [0.0, 9.0]])
     mixture = Mixture(np.full(4, 0.25), means, np.tile(np.eye(2), (4, 1, 1)), "ball", 0.0)
     found = saddle_depths(mixture)

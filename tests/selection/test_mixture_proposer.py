@@ -291,3 +291,14 @@ def test_the_fit_of_lower_criterion_is_kept(monkeypatch):
         )
         found = MixtureSample(X, np.ones(60)).fit(2, "ball", hint=y)
         assert found is made[1 - better]
+
+
+def test_every_other_repeat_uses_the_verdict_of_the_one_before(monkeypatch):
+    verdicts = iter([1.0, None])
+    monkeypatch.setattr(MixtureProposer, "test", lambda *_: next(verdicts))
+    X, y = in_a_row(0, n=120, k=3, gap=20.0)
+    candidate = Candidate("mixture", (3.0, 0.0), y, 3, 1.0, 1.0)
+    repeat = MixtureProposer().repeat(candidate)
+    found = [repeat(lone_graph(X), np.random.default_rng(0)) for _ in range(4)]
+    assert [each is not None for each in found] == [True, True, False, False]
+    assert adjusted_rand_score(y, found[0]) == 1.0

@@ -20,14 +20,14 @@ HALVES, THIRDS = np.repeat([0, 1], 60), np.repeat([0, 1, 2], 40)
 
 @pytest.fixture
 def staged(monkeypatch):
-    """Replace what proposers propose; the fixture returns the names of those that were asked."""
+    """Replace what proposers propose; the fixture returns a list of the proposers that were called."""
 
     def stage(*, mixture=None, modes_labels=HALVES, stability=1.0, excess=1.0):
-        asked = []
+        called = []
 
         class Staged:
             def propose(self, graph, seed, progress):
-                asked.append(self.name)
+                called.append(self.name)
                 labels, sure = (mixture, 0.9) if self.name == "mixture" else (modes_labels, stability)
                 if labels is None:
                     return []
@@ -43,22 +43,22 @@ def staged(monkeypatch):
             monkeypatch.setitem(PROPOSERS, cls.name, type(cls.__name__, (Staged, cls), {}))
         monkeypatch.setattr("modeseek.selection.select.Modes", PROPOSERS["modes"])
         monkeypatch.setattr(Modes, "excess_prominence", lambda self, graph: excess)
-        return asked
+        return called
 
     return stage
 
 
 def flat(dimension=2.0, n=120):
-    """Return a graph with neighbours that mean nothing."""
+    """Return a graph of random points with a given dimension."""
     graph = knn_graph_of(np.random.default_rng(0).normal(size=(n, 2)))
     return replace(graph, dimension=dimension)
 
 
-@pytest.mark.parametrize(("dimension", "asked"), [(3.5, ["modes", "mixture"]), (3.6, ["communities"])])
-def test_the_dimension_decides_which_proposers_apply(staged, dimension, asked):
+@pytest.mark.parametrize(("dimension", "called"), [(3.5, ["modes", "mixture"]), (3.6, ["communities"])])
+def test_the_dimension_decides_which_proposers_apply(staged, dimension, called):
     found = staged()
-    assert asked[0] in select_partition(flat(dimension), seed=0).message
-    assert found == asked
+    assert called[0] in select_partition(flat(dimension), seed=0).message
+    assert found == called
 
 
 def test_a_mixture_precedes_modes_unless_they_agree(staged):

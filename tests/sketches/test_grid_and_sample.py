@@ -40,7 +40,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("kind", ["grid", "sample"])
 @given(case=rows_in_chunks())
 @settings(max_examples=30)
-def test_any_order_any_chunks(kind, case):
+def test_order_and_chunks_do_not_matter(kind, case):
     rows, chunks = case
     whole = empty_sketch(kind, rows).add(rows)
     in_turn = empty_sketch(kind, rows)
@@ -61,8 +61,8 @@ def test_any_order_any_chunks(kind, case):
 
 @given(case=rows_in_chunks())
 @settings(max_examples=30)
-def test_cells_hold_their_rows(case):
-    """The slow twin: floor of the rows over the side, and means by hand."""
+def test_cells_against_plain_numpy(case):
+    """Cells by flooring the rows over the side, and means of their rows."""
     rows, _ = case
     cells = Grid.of(rows, 8).empty().add(rows)
     finest = np.floor(rows * 2.0**-cells.grid.exponent).astype(int) + np.array(cells.grid.offset)
@@ -86,13 +86,13 @@ def test_weights_equal_repetition():
         )
 
 
-def test_rows_elsewhere_have_no_cell():
+def test_rows_outside_all_cells():
     cells = Grid(0, (8, 8), 100).empty().add(np.array([[0.5, 0.5], [3.5, 0.5]]))
     np.testing.assert_array_equal(cells.find(np.array([[0.1, 0.9], [9.0, 9.0], [3.9, 0.0]])), [0, -1, 1])
 
 
-def test_a_sample_is_drawn_as_if_at_random():
-    """Rows in order, on a lattice: the mean of those kept is that of all, within four standard errors."""
+def test_the_sample_is_random():
+    """The mean of a sample of ordered rows is within four standard errors of the mean of all."""
     rows = np.stack(np.meshgrid(np.arange(300.0), np.arange(300.0)), -1).reshape(-1, 2)
     kept = Sample.empty(2000, 2).add(rows).rows
     assert len(kept) == 2000
@@ -100,7 +100,7 @@ def test_a_sample_is_drawn_as_if_at_random():
     assert (np.abs(kept.mean(axis=0) - rows.mean(axis=0)) < 4 * error).all()
 
 
-def test_what_cannot_be_merged():
+def test_incompatible_sketches_and_far_rows_are_rejected():
     with pytest.raises(ValueError, match="same Grid"):
         Grid(0, (8,), 10).empty().merge(Grid(1, (8,), 10).empty())
     with pytest.raises(ValueError, match="one size"):

@@ -2,9 +2,9 @@
 
 A point that moves becomes a weighted mean of points within the bandwidth. So it stays in the convex hull of its cluster
 as long as no other cluster is within reach. Hulls of diameter D of clusters with a gap are at least gap - 2 D apart.
-Hence clusters with D < tau and gap > h_upper + 2 D, where h_upper is the largest bandwidth still to come, never change.
-Under cosine the same holds with angles in place of chords for clusters well below a right angle, because a spherical
-cap of that size is convex. docs/theory.md has the proof.
+Hence a partition never changes if D < tau < h_min / 2 and gap - 2 D > h_upper, where all later bandwidths lie between
+h_min and h_upper. Under cosine the same holds with angles in place of chords for clusters well below a right angle.
+docs/theory.md has the proof.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from modeseek._common.types import Array, Geometry
+from modeseek.meanshift.bandwidth.draws import BOUND_RTOL
 from modeseek.meanshift.components import components, diameter_of, gap_of
 
 # largest angle between two points of a cluster under cosine
@@ -26,28 +27,48 @@ DISTANCES = 100_000
 
 
 def certifies(
-    diameter: float, gap: float, tau: float, h_upper: float, geometry: Geometry, rounding: float = 0.0
+    diameter: float,
+    gap: float,
+    tau: float,
+    *,
+    h_min: float,
+    h_upper: float,
+    geometry: Geometry | None = None,
+    rounding: float = 0.0,
 ) -> bool:
-    """Return whether D < tau and gap > h_upper + 2 D, in angles under cosine.
+    """Return whether D < tau < h_min / 2 and gap - 2 D > h_upper, in angles under cosine.
+
+    Parameters
+    ----------
+    diameter, gap : float
+        Largest distance within a cluster, and smallest distance between clusters; inf if there is one cluster.
+    tau : float
+        Distance at which the clusters are read off.
+    h_min, h_upper : float
+        Bounds of all later bandwidths, including the per-point scale; `h_upper` is inf if unknown.
+    geometry : Geometry, optional
+        Default: Euclidean.
+    rounding : float
+        Margin added to the diameter.
 
     Examples
     --------
-    >>> certifies(0.4, 1.001, 0.45, 1.0, Geometry())  # gap > h_upper alone is not enough
+    >>> certifies(0.4, 1.001, 0.45, h_min=1.0, h_upper=1.0)  # gap > h_upper alone is not enough
     False
     """
-    if not diameter < tau:
-        return False
-    if np.isinf(gap):
-        return not geometry.spherical or float(geometry.arc(diameter)) < MAX_ANGLE
-    if np.isinf(h_upper):
+    geometry = geometry or Geometry()
+    if not diameter < tau < min(h_min, h_upper) / 2:
         return False
     width = float(geometry.arc(diameter)) + rounding
     if geometry.spherical and width >= MAX_ANGLE:
         return False
-    return float(geometry.arc(gap)) > float(geometry.arc(h_upper)) + 2 * width
+    if np.isinf(gap):
+        return True
+    reach = h_upper * (1.0 + BOUND_RTOL)
+    return bool(reach < np.inf) and float(geometry.arc(gap)) > float(geometry.arc(reach)) + 2 * width
 
 
-def is_certified(points: Array, tau: float, h_upper: float, geometry: Geometry) -> bool:
+def is_certified(points: Array, tau: float, *, h_min: float, h_upper: float, geometry: Geometry) -> bool:
     """Return whether the partition of a state at tau is certified.
 
     In a certified state no distance is between tau and h_upper. A few points are checked for that first, which is a
@@ -64,7 +85,8 @@ def is_certified(points: Array, tau: float, h_upper: float, geometry: Geometry) 
                 return False
     labels = components(points, tau)
     diameter, gap = diameter_of(points, labels), gap_of(points, labels)
-    return certifies(diameter, gap, tau, h_upper, geometry, rounding_of(points))
+    rounding = rounding_of(points)
+    return certifies(diameter, gap, tau, h_min=h_min, h_upper=h_upper, geometry=geometry, rounding=rounding)
 
 
 def rounding_of(points: Array) -> float:

@@ -44,7 +44,7 @@ class Partition:
     certified : bool
         Whether no later update can change the partition.
     theorem2 : bool
-        Whether the two conditions of Theorem 2 hold: diameter < tau and gap > h_min - tau.
+        Whether the conditions of Theorem 2 hold at this state: diameter < tau < h_min / 2 and gap > h_min - tau.
     """
 
     labels: IntArray
@@ -72,10 +72,9 @@ def read_off(
     weights : (n,) array
     tau : float
         Points closer than this share a cluster.
-    h_min : float
-        Smallest bandwidth, for Theorem 2.
-    h_upper : float
-        Upper bound of all later bandwidths, including the per-point scale; inf if unknown.
+    h_min, h_upper : float
+        Bounds of all later bandwidths, including the per-point scale; `h_upper` is inf if unknown. A partition is
+        certified only if tau is below h_min / 2.
     geometry : Geometry, optional
         Default: Euclidean.
 
@@ -95,8 +94,10 @@ def read_off(
         geometry,
         diameter=diameter,
         gap=gap,
-        certified=certifies(diameter, gap, tau, h_upper, geometry, rounding_of(points)),
-        theorem2=diameter < tau and gap > h_min - tau,
+        certified=certifies(
+            diameter, gap, tau, h_min=h_min, h_upper=h_upper, geometry=geometry, rounding=rounding_of(points)
+        ),
+        theorem2=diameter < tau < h_min / 2 and gap > h_min - tau,
     )
 
 

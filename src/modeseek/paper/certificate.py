@@ -74,6 +74,7 @@ class CertificateTimes(Experiment):
         differs = [(labels != last).any() for labels in seen.partitions]
         held = [sweep for sweep in seen.theorem2 if sweep < certificate]
         row: Row = {
+            **job.cell,
             "run": job.run,
             "certificate": certificate,
             "certificate_outcome": certificate_outcome.name,
@@ -86,7 +87,7 @@ class CertificateTimes(Experiment):
             "theorem2": held[0] if held else None,
             "theorem2_changed": int(any(differs[sweep] for sweep in held)),
         }
-        return [{**job.cell, **row}]
+        return [row]
 
     def _watch(self, chain: Chain) -> _Seen:
         limits = Stopping(self.tau, self.settings.threshold, max_sweeps=self.most_sweeps)

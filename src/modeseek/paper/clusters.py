@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import many_clusters
-from modeseek.paper.against_sms import AgainstSMS
-from modeseek.paper.comparison_figures import FigureLayout
+from modeseek.paper.against_sms import AgainstSMS, Setup
 from modeseek.paper.rows import Value
 
 
@@ -22,7 +21,7 @@ class Clusters(AgainstSMS):
     n_per_cluster: int = 50
 
     name: ClassVar[str] = "clusters"
-    cell_columns: ClassVar[tuple[str, ...]] = ("spacing", "spread", "n_true")
+    x_label: ClassVar[str] = "true number of clusters"
 
     def quick(self) -> Self:
         """Return fewer numbers and bandwidths."""
@@ -39,14 +38,5 @@ class Clusters(AgainstSMS):
             cell["n_true"], self.n_per_cluster, spacing=cell["spacing"], spread=cell["spread"], random_state=seed
         )
 
-    def setups(self) -> dict[str, tuple[str, Value]]:
-        return {f"clusters-{each:g}": ("spacing", each) for each in self.spacings}
-
-    def layout(self) -> FigureLayout:
-        return FigureLayout(
-            x="n_true",
-            x_label="true number of clusters",
-            measures=("k",),
-            panels=self._panels("spacing", {each: f"centres {each:g} apart" for each in self.spacings}),
-            curves=self._curves(),
-        )
+    def setups(self) -> list[Setup]:
+        return [Setup(f"clusters-{each:g}", "spacing", each, f"centres {each:g} apart") for each in self.spacings]

@@ -116,10 +116,8 @@ def compare(
     """
     experiment = FIGURES[check_choice("figure", figure, FIGURES)]
     added = user_contenders(lines)
-    taken = {each.name for each in experiment.contenders()}
-    for each in added:
-        if each.name in taken:
-            raise ValueError(f"a line named {each.name!r} is in the figure already: give yours another name.")
+    for name in {each.name for each in experiment.contenders()} & set(lines):
+        raise ValueError(f"a line named {name!r} is in the figure already: give yours another name.")
     experiment = replace(experiment.quick() if quick else experiment, user_contenders=added)
     plan = JobList([experiment], check_integer("runs", runs, low=1), check_integer("seed", seed, low=0))
     run_jobs(plan, n_jobs=n_jobs)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import paper_mixture
@@ -36,12 +36,10 @@ class Comparison(Experiment):
     spreads: tuple[str, ...] = ("std", "variance")
     user_contenders: tuple[Contender, ...] = ()
 
-    cell_columns: ClassVar[tuple[str, ...]]
-
     @property
     def columns(self) -> tuple[str, ...]:  # type: ignore[override]
         """The columns of the cell, the run, and the results of a contender."""
-        return (*self.cell_columns, "run", *RESULT_COLUMNS)
+        return (*self.axes(), "run", *RESULT_COLUMNS)
 
     @abstractmethod
     def axes(self) -> Mapping[str, Iterable[Value]]:
@@ -89,8 +87,6 @@ class OnPaperMixture(Comparison):
     """
 
     sizes: tuple[int, ...] = (10, 50, 200)
-
-    cell_columns: ClassVar[tuple[str, ...]] = ("spread", "n_per_cluster")
 
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"spread": self.spreads, "n_per_cluster": self.sizes}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import imbalanced_mixture
-from modeseek.paper.against_sms import AgainstSMS
+from modeseek.paper.against_sms import AgainstSMS, Setup
 from modeseek.paper.comparison_figures import FigureLayout
 from modeseek.paper.rows import Value
 
@@ -22,7 +22,7 @@ class Imbalance(AgainstSMS):
     n_per_cluster: int = 50
 
     name: ClassVar[str] = "imbalance"
-    cell_columns: ClassVar[tuple[str, ...]] = ("sizes", "spread", "ratio")
+    x_label: ClassVar[str] = "largest cluster over smallest"
 
     def quick(self) -> Self:
         """Return fewer ratios and bandwidths."""
@@ -39,16 +39,9 @@ class Imbalance(AgainstSMS):
             cell["ratio"], self.n_per_cluster, sizes=cell["sizes"], spread=cell["spread"], random_state=seed
         )
 
-    def setups(self) -> dict[str, tuple[str, Value]]:
-        return {f"imbalance-{each.replace(' ', '-')}": ("sizes", each) for each in self.sizes}
+    def setups(self) -> list[Setup]:
+        titles = {"graded": "graded sizes", "one small": "one small cluster"}
+        return [Setup(f"imbalance-{each.replace(' ', '-')}", "sizes", each, titles[each]) for each in self.sizes]
 
     def layout(self) -> FigureLayout:
-        return FigureLayout(
-            x="ratio",
-            x_label="largest cluster over smallest",
-            measures=("k",),
-            panels=self._panels("sizes", {"graded": "graded sizes", "one small": "one small cluster"}),
-            curves=self._curves(),
-            reference={"n_clusters": 3.0},
-            log_x=True,
-        )
+        return replace(super().layout(), reference={"n_clusters": 3.0}, log_x=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
@@ -18,6 +18,10 @@ from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.journal import Journal
 from modeseek.paper.rows import Row, Rows
 
+# number of a job in the list, its experiment, the job and the seed
+Task: TypeAlias = tuple[int, Experiment, Job, int]
+# number of a job in the list, and its rows
+Done: TypeAlias = tuple[int, list[Row]]
 # maximum number of jobs that a process runs together on a GPU; an interruption loses all of them
 JOBS_PER_GPU_BATCH = 64
 
@@ -101,9 +105,7 @@ def run_jobs(
             advance(job.cost)
 
 
-def _results(
-    todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int
-) -> Iterable[tuple[int, list[Row]]] | Iterator[tuple[int, list[Row]]]:
+def _results(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -> Iterable[Done]:
     client = dask_client()
     tasks = ((number, experiment, job, seed) for number, (experiment, job) in enumerate(todo))
     if client is not None:
@@ -113,7 +115,7 @@ def _results(
     return Parallel(workers, return_as="generator_unordered")(delayed(_do)(*task) for task in tasks)
 
 
-def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -> Iterator[tuple[int, list[Row]]]:
+def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -> Iterator[Done]:
     numbered = [(number, experiment, job, seed) for number, (experiment, job) in enumerate(todo)]
     if workers == 1:
         return _together(numbered)
@@ -123,18 +125,18 @@ def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -
     return chain.from_iterable(parallel(delayed(_do_share)(each) for each in shares))
 
 
-def _together(tasks: Sequence[tuple[int, Experiment, Job, int]]) -> Iterator[tuple[int, list[Row]]]:
+def _together(tasks: Sequence[Task]) -> Iterator[Done]:
     with warnings.catch_warnings():  # warning filters are shared by all threads
         ignore_advice()
         for _, done in run_tasks_on_gpu([partial(_do, *task) for task in tasks]):
             yield done
 
 
-def _do_share(tasks: Sequence[tuple[int, Experiment, Job, int]]) -> list[tuple[int, list[Row]]]:
+def _do_share(tasks: Sequence[Task]) -> list[Done]:
     return list(_together(tasks))
 
 
-def _by_dask(client: Any, tasks: Sequence[tuple[int, Experiment, Job, int]]) -> Iterator[tuple[int, list[Row]]]:
+def _by_dask(client: Any, tasks: Sequence[Task]) -> Iterator[Done]:
     """Run jobs on the Dask workers; joblib's own loop would run them locally for a single one-thread worker."""
     from distributed import as_completed
 
@@ -146,7 +148,7 @@ def _by_dask(client: Any, tasks: Sequence[tuple[int, Experiment, Job, int]]) -> 
         client.cancel(futures)
 
 
-def _do(number: int, experiment: Experiment, job: Job, seed: int) -> tuple[int, list[Row]]:
+def _do(number: int, experiment: Experiment, job: Job, seed: int) -> Done:
     try:
         # one core for each job; a Dask worker would otherwise report all cores
         with parallel_config("threading", n_jobs=1):

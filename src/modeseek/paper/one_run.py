@@ -77,9 +77,9 @@ class OneRun(Experiment):
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return rows of three kinds: sweeps, drawn bandwidths, and points at snapshots."""
-        policy = str(job.cell["policy"])
-        chain = paper_chain(self.n_per_cluster, paper_policy(policy, self.settings), seed, job.run)
-        blank: Row = {**dict.fromkeys(self.columns), "policy": policy}
+        policy = paper_policy(job.cell["policy"], self.settings)
+        chain = paper_chain(self.n_per_cluster, policy, seed, job.run)
+        blank: Row = {**dict.fromkeys(self.columns), **job.cell}
         state, sweeps = chain.init(), 0
         rows: list[Row] = [self._sweep(chain, state, 0), {"kind": "draw", "k": 0, "h": state.h}]
         kept, left = {0: state.points} if 0 in self.snapshots else {}, self.beyond

@@ -25,21 +25,9 @@ from modeseek.paper.submartingale import SubmartingaleMeans
 from modeseek.paper.sweep import Sweep
 from modeseek.report import write_page
 
-EXPERIMENTS: Mapping[str, Experiment] = {
-    each.name: each
-    for each in (
-        Sparse(),
-        Imbalance(),
-        Clusters(),
-        BandwidthRange(),
-        Sweep(),
-        Absorption(),
-        OneRun(),
-        SubmartingaleMeans(),
-        GradientNorm(),
-        CertificateTimes(),
-    )
-}
+COMPARISONS: tuple[type[Experiment], ...] = (Sparse, Imbalance, Clusters, BandwidthRange, Sweep)
+THEORY: tuple[type[Experiment], ...] = (Absorption, OneRun, SubmartingaleMeans, GradientNorm, CertificateTimes)
+EXPERIMENTS: Mapping[str, Experiment] = {kind.name: kind() for kind in (*COMPARISONS, *THEORY)}
 # default number of repetitions
 RUNS = 100
 QUICK_RUNS = 5

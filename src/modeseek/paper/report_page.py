@@ -42,19 +42,21 @@ def report_page(results: Mapping[Experiment, Rows], made: RunInfo) -> Page:
     """Return the full report: findings, every figure with its tables and config, and the test of each claim."""
     found = _judged(results)
     sections = [block for experiment, rows in results.items() for block in section_of(experiment, rows)]
-    blocks = [*_findings(found, made), *_reading(), *sections, *_claim_by_claim(found), *_origin(made)]
-    return Page(report_texts()["report"]["title"], report_texts()["report"]["lead"], tuple(blocks))
+    return _page(*_findings(found, made), *_reading(), *sections, *_claim_by_claim(found), *_provenance(made))
 
 
 def claims_page(results: Mapping[Experiment, Rows], made: RunInfo) -> Page:
     """Return the short page: the test of each claim, and the main figure of each experiment."""
     found = _judged(results)
-    pictures: list[Block] = [Heading("The main figures")]
+    main_figures: list[Block] = [Heading("The main figures")]
     for experiment in results:
         stem, caption = next(iter(experiment.captions.items()))
-        pictures += [Heading(experiment.title, 3), ImageBlock(f"figures/{stem}", caption, caption)]
-    blocks = [*_findings(found, made), *_claim_by_claim(found), *_reading(), *pictures, *_origin(made)]
-    return Page(report_texts()["report"]["title"], report_texts()["report"]["lead"], tuple(blocks))
+        main_figures += [Heading(experiment.title, 3), ImageBlock(f"figures/{stem}", caption, caption)]
+    return _page(*_findings(found, made), *_claim_by_claim(found), *_reading(), *main_figures, *_provenance(made))
+
+
+def _page(*blocks: Block) -> Page:
+    return Page(report_texts()["report"]["title"], report_texts()["report"]["lead"], blocks)
 
 
 def section_of(experiment: Experiment, rows: Rows) -> list[Block]:
@@ -76,10 +78,6 @@ def _judged(results: Mapping[Experiment, Rows]) -> list[Findings]:
 
 def _reading() -> list[Block]:
     return [Heading("How to read the figures"), Bullets(tuple(report_texts()["report"]["reading"]))]
-
-
-def _origin(made: RunInfo) -> list[Block]:
-    return [Heading("How this page was made"), Paragraph(_provenance(made))]
 
 
 def _findings(found: Sequence[Findings], made: RunInfo) -> list[Block]:
@@ -120,12 +118,13 @@ def _sentence(found: Findings) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _provenance(made: RunInfo) -> str:
+def _provenance(made: RunInfo) -> list[Block]:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))
     words = ["modeseek paper", *made.figures, f"--runs {made.runs} --seed {made.seed}", *["--quick"] * made.quick]
     took = "" if made.minutes is None else f"; the jobs took {made.minutes:.1f} minutes"
-    return (
+    text = (
         f"By `{' '.join(words)}`, modeseek {__version__}, Python {platform.python_version()}, {libraries}, on "
         f"{os.cpu_count()} cores ({platform.machine()}) on {date.today():%d %B %Y}{took}. "
         "The same seed gives the same rows, byte for byte, with any number of cores."
     )
+    return [Heading("How this page was made"), Paragraph(text)]

@@ -82,8 +82,7 @@ class SubmartingaleMeans(Experiment):
             if state.k in drawn:
                 draws, chance = self.next_updates, seed_for(seed, job.run, 2)
                 found = theory.submartingale(state.points, policy, h=state.h, k=state.k, n_draws=draws, seed=chance)
-                changes = {"mean": found.mean, "std": found.std, "margin": found.margin}
-                scaled = {name: value / largest for name, value in changes.items()}
+                scaled = {"mean": found.mean / largest, "std": found.std / largest, "margin": found.margin / largest}
                 rows.append({**blank, "kind": "state", **here, **scaled, "next_updates": draws})
         return rows
 

@@ -24,6 +24,8 @@ ORDERS = ("random", "reshuffled", "even")
 # words are generated ahead for short sweeps: for as many updates as were done, within these limits
 MIN_AHEAD = 256
 MAX_AHEAD = 4096
+# rounding may take a draw out of its bounds by this share
+BOUND_RTOL = 1e-12
 
 
 def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
@@ -107,7 +109,7 @@ class DrawPlan:
         """Return the draws of sweep 0, 1, ..., given the policy's bandwidth h before it."""
         first = number * self.steps
         words = self._words(number)
-        path = _check_path(self.policy.draw(words[:, 1].copy(), h, first), self.steps, self.policy)
+        path = _check_path(self.policy.draw(words[:, 1].copy(), h, first), self.steps, self.policy, h, first)
         if self.batch > 1:
             indices = self._batches(first)
         elif self.order == "reshuffled":
@@ -118,6 +120,10 @@ class DrawPlan:
         if self.scales is not None:
             bandwidths = bandwidths * self.scales[indices]
         return SweepDraws(Draws(indices, bandwidths), path)
+
+    def upper(self, k: int, h: float) -> float:
+        """Return the policy's upper bound of all bandwidths after k draws, given h_k = h."""
+        return _check_upper(self.policy, h, k)
 
     def _words(self, number: int) -> Array:
         """Return two words for each step of a sweep, from those generated ahead if possible."""
@@ -158,10 +164,43 @@ class DrawPlan:
         return indices
 
 
-def _check_path(path: Array, m: int, policy: BandwidthPolicy) -> Array:
+class PolicyBoundsError(ValueError):
+    """A bandwidth policy violates its own bounds, so that a certificate could be wrong.
+
+    Attributes
+    ----------
+    policy : BandwidthPolicy
+    draw : int
+        Number of the draw, counted from 1.
+    """
+
+    def __init__(self, policy: BandwidthPolicy, draw: int, problem: str):
+        super().__init__(f"policy {type(policy).__name__}: {problem}. Correct h_min or upper.")
+        self.policy, self.draw = policy, draw
+
+
+def _check_upper(policy: BandwidthPolicy, h: float, k: int) -> float:
+    high = policy.upper(h, k)
+    if not high >= policy.h_min * (1 - BOUND_RTOL):
+        raise PolicyBoundsError(policy, k, f"upper is {high:.6g} after {k} draws, below h_min = {policy.h_min:.6g}")
+    return high
+
+
+def _check_path(path: Array, m: int, policy: BandwidthPolicy, h: float, k: int) -> Array:
+    """Check the draws k + 1, ..., k + m after the bandwidth h against the policy's bounds."""
     path = np.asarray(path, dtype=np.float64)
     if path.shape != (m,) or not (path.min() > 0 and path.max() < np.inf):  # false for NaN
         raise ValueError(
             f"policy {type(policy).__name__}.draw must return one finite bandwidth > 0 for each of the {m} uniforms."
         )
+    low, high = policy.h_min, _check_upper(policy, h, k)
+    outside = (path < low * (1 - BOUND_RTOL)) | (path > high * (1 + BOUND_RTOL))
+    if outside.any():
+        draw = int(np.argmax(outside))
+        drawn = f"draw {k + draw + 1} is {path[draw]:.6g}"
+        raise PolicyBoundsError(policy, k + draw + 1, f"{drawn}, outside [h_min, upper] = [{low:.6g}, {high:.6g}]")
+    later = policy.upper(float(path[-1]), k + m)
+    if not later <= high * (1 + BOUND_RTOL):
+        grown = f"upper grows from {high:.6g} after {k} draws to {later:.6g} after {k + m}"
+        raise PolicyBoundsError(policy, k + m, grown)
     return path

@@ -253,7 +253,7 @@ def doubly_stochastic(
         return state.k // plan.updates * plan.steps
 
     def upper(state: ChainState) -> float:
-        return policy.upper(state.h, draws_done(state)) * widest
+        return plan.upper(draws_done(state), state.h) * widest
 
     def frozen(state: ChainState) -> bool:
         if np.isinf(upper(state)):

@@ -105,7 +105,11 @@ class Stopping:
         elif self.rule == "certificate":
             # counted in updates since the start of the chain, so that a resumed run checks at the same states
             if _is_due(state.k // len(state.points)) and is_certified(
-                state.points, self.tau, chain.upper(state), chain.problem.geometry
+                state.points,
+                self.tau,
+                h_min=chain.h_min,
+                h_upper=chain.upper(state),
+                geometry=chain.problem.geometry,
             ):
                 return Outcome.CERTIFIED
             if self._shifts_are_small(state) and chain.frozen(state):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -29,23 +29,15 @@ TRUE = 3
 # sizes N up to the first count as few points, sizes above the second as many
 SPARSE_TO = 50
 PLENTY_FROM = 100
+FEW = range(1, SPARSE_TO + 1)
+MANY = range(PLENTY_FROM + 1, 10**9)
+ALL = range(1, 10**9)
 
 
-def _by_size(
-    measured: Measured, name: str, measure: str = "n_clusters", keep: Callable[[int], bool] = lambda n: True
-) -> dict[int, Array]:
-    """Return a measure of a contender in all runs, for each N; MS, BMS and SMS at the paper's bandwidth."""
-    where = {"line": name, "h": H} if name in FIXED else {"line": name}
-    rows = measured["sparse"].where(**where)
-    return {n: values_at(rows, measure, n_per_cluster=n) for n in sizes_of(rows) if keep(n)}
-
-
-def _few(n: int) -> bool:
-    return n <= SPARSE_TO
-
-
-def _many(n: int) -> bool:
-    return n > PLENTY_FROM
+def _by_size(measured: Measured, name: str, measure: str = "n_clusters", sizes: range = ALL) -> dict[int, Array]:
+    """Return a measure of a contender in all runs, for each N in `sizes`; MS, BMS and SMS at the paper's bandwidth."""
+    rows = measured["sparse"].where(**({"line": name, "h": H} if name in FIXED else {"line": name}))
+    return {n: values_at(rows, measure, n_per_cluster=n) for n in sizes_of(rows) if n in sizes}
 
 
 def _far_closer(measured: Measured, reading: Reading, names: Sequence[str], factor: float) -> Finding:
@@ -59,22 +51,22 @@ def _far_closer(measured: Measured, reading: Reading, names: Sequence[str], fact
     return Finding(max(worst.values()) < factor, text)
 
 
-def _surplus(measured: Measured, name: str, other: str, keep: Callable[[int], bool]) -> list[Interval]:
-    """Return how many more clusters `name` finds than `other`, with intervals, for each N that `keep` selects."""
-    first, second = (_by_size(measured, each, keep=keep) for each in (name, other))
+def _surplus(measured: Measured, name: str, other: str, sizes: range) -> list[Interval]:
+    """Return how many more clusters `name` finds than `other`, with intervals, for each N in `sizes`."""
+    first, second = (_by_size(measured, each, sizes=sizes) for each in (name, other))
     return [paired(first[n], second[n]) for n in first]
 
 
 def _distinct_when_sparse(measured: Measured, reading: Reading) -> Finding:
-    more = {name: _surplus(measured, name, dsms(reading), _few) for name in FIXED}
-    sizes = list(_by_size(measured, dsms(reading), keep=_few))
+    more = {name: _surplus(measured, name, dsms(reading), FEW) for name in FIXED}
+    sizes = list(_by_size(measured, dsms(reading), sizes=FEW))
     text = "; ".join(f"{name} finds {span([gap.center for gap in each])} clusters more" for name, each in more.items())
     return Finding(all(gap.low > 0 for each in more.values() for gap in each), f"N = {sizes[0]} to {sizes[-1]}: {text}")
 
 
 def _closes_with_size(measured: Measured, reading: Reading) -> Finding:
     means = {
-        name: [np.mean([gap.center for gap in _surplus(measured, name, dsms(reading), n)]) for n in (_few, _many)]
+        name: [np.mean([gap.center for gap in _surplus(measured, name, dsms(reading), n)]) for n in (FEW, MANY)]
         for name in FIXED
     }
     parts = [f"{name} {before:.1f} then {after:.1f}" for name, (before, after) in means.items()]
@@ -89,8 +81,8 @@ def _more_pieces_when_fewer(measured: Measured, reading: Reading) -> Finding:
 
 
 def _sms_more_robust(measured: Measured, reading: Reading) -> Finding:
-    sizes = list(_by_size(measured, "SMS", keep=_few))
-    more = {name: _surplus(measured, "SMS", name, _few) for name in ("MS", "BMS")}
+    sizes = list(_by_size(measured, "SMS", sizes=FEW))
+    more = {name: _surplus(measured, "SMS", name, FEW) for name in ("MS", "BMS")}
     parts = [f"than {name} {span([gap.center for gap in each])}" for name, each in more.items()]
     text = f"clusters that SMS finds more at N = {sizes[0]} to {sizes[-1]}: {', '.join(parts)}"
     return Finding(all(gap.high < 0 for each in more.values() for gap in each), text)

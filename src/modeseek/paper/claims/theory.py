@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from modeseek.meanshift.bandwidth import Shrinking, Walk
+from modeseek.meanshift.bandwidth import Walk
+from modeseek.paper.absorption import Absorption
 from modeseek.paper.claims.base import Claim, Finding, Measured, Reading, readings
 from modeseek.paper.contenders import POLICIES
 from modeseek.paper.hyperparameters import Hyperparameters
@@ -71,9 +72,7 @@ def _covers_the_range(measured: Measured, reading: Reading) -> Finding:
     # the distribution of h does not depend on the data: the walk is simulated, shrinking has a formula
     given = Hyperparameters()
     if reading["policy"] == "shrinking":
-        policy = Shrinking(given.h_min, given.h_max, given.h_inf)
-        last = given.max_updates - 1
-        low, high = (float(policy.draw(np.array([u]), given.h_inf, last)[0]) for u in (0.0, 1.0))
+        low, high = Absorption(settings=given).shrinking(given.max_updates)
         share = (high - low) / (given.h_max - given.h_min)
         return Finding(share >= COVERED, f"draw 10^7 is uniform on {low:.2f} to {high:.2f}, {share:.0%} of the range")
     paths = measured["absorption"].where(kind="path", nu="log-log")

@@ -1,4 +1,4 @@
-"""The certificate on the device: whether no later update can change the partition; see `meanshift.partition`."""
+"""The certificate on the device: whether no later update can change the partition; see `meanshift.certificate`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from numba import cuda, float64, int32
 
+from modeseek.meanshift.bandwidth.draws import BOUND_RTOL
 from modeseek.meanshift.engines.cuda.kernels.device import block_of, device
 from modeseek.meanshift.engines.cuda.kernels.single_shift import Shape
 
@@ -16,7 +17,7 @@ __all__ = ["certifier"]
 
 # points that are asked before a certificate is worked out, and how many rows of it are done between looks
 WITNESSES, ROWS = 16, 64
-# as in `modeseek.meanshift.partition`: the largest angle between two points of a group under cosine
+# as in `modeseek.meanshift.certificate`: the largest angle between two points of a group under cosine
 WIDEST_ANGLE = math.pi / 4
 
 
@@ -99,6 +100,6 @@ def certifier(shape: Shape) -> Callable[..., Any]:
             return not spherical or arc(diameter) < WIDEST_ANGLE
         if spherical and width >= WIDEST_ANGLE:
             return False
-        return arc(gap) > arc(h_upper) + 2.0 * width
+        return arc(gap) > arc(h_upper * (1.0 + BOUND_RTOL)) + 2.0 * width
 
     return certified
