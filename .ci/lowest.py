@@ -1,7 +1,6 @@
-"""The lowest versions that pyproject.toml allows, as pins for pip, and how they differ from what is installed.
+"""Print the lowest versions of the core dependencies that pyproject.toml allows, as pins for pip.
 
-`python .ci/lowest.py` prints numpy==1.26.0 and so on, the first release that each bound of a core dependency allows;
-with `--installed` it checks that this environment has just these.
+With `--installed`, check that this environment has exactly these versions.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def pins() -> dict[str, str]:
 
 
 def differing() -> list[str]:
-    """Return which dependencies are not here at their lowest version."""
+    """Return the dependencies that are installed in another version than their lowest one."""
     return [f"{name} {version(name)}, not {low}" for name, low in pins().items() if version(name) != low]
 
 

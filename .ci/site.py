@@ -1,4 +1,4 @@
-"""Check a built site: nothing is loaded from the network, and every link within it leads somewhere.
+"""Check a built site: no page loads anything from the network, and every internal link has a target.
 
 python .ci/site.py docs/_build
 """
@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
-# what a browser fetches by itself, and where it says so
+# tags that make a browser load a file, and the attribute with its address
 LOADED = {
     "audio": "src",
     "embed": "src",

@@ -1,45 +1,66 @@
-"""Basins of random chains at a small scale, in place of single points, in the tree of modes."""
+"""Proposers whose merge tree joins basins of random chains at a small bandwidth instead of single points."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-from unittest.mock import patch
+from collections.abc import Collection
+from typing import ClassVar
 
 import numpy as np
 
+from labelled import Task
 from modeseek._common.neighbors import nearest_neighbors
-from modeseek._common.validation import Points
+from modeseek._common.points import Points, canonical_points
+from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Problem, doubly_stochastic, stochastic
+from modeseek.meanshift.components import components
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.meanshift.partition import components
+from modeseek.selection import Candidate, KnnGraph, SelectionConfig
 from modeseek.selection.modes import PointTree, point_tree
-from modeseek.selection.proposers import KnnGraph, proposals
+from modeseek.selection.progress import SelectionProgress
+from modeseek.selection.proposers import PROPOSERS, MixtureProposer, Modes
 
-# neighbours behind the scale, how long chains run, and how close points of one basin are, in shares of h_min
-KAPPA, SWEEPS, CLOSE = 2, 30, 0.3
-# the library's own, whatever takes its place later
-PLAIN = proposals.trees
+# neighbours that set the bandwidths, length of the chains, and distance of points in one basin over h_min
+N_NEIGHBORS = 2
+SWEEPS = 30
+CLOSE = 0.3
+
+
+def basin_proposers(task: Task, kind: str) -> tuple[str, str]:
+    """Register proposers for the basins of a data set, and return their names."""
+    geometry = Geometry("cosine" if task.cosine else "euclidean")
+    points = canonical_points(task.X, np.ones(len(task.X)), geometry)
+    labels = basins(points, kind, task.seed)
+    modes = type("BasinModes", (BasinModes,), {"basins": labels})
+    mixture = type("BasinMixture", (BasinMixture,), {"modes": modes})
+    PROPOSERS["basin modes"], PROPOSERS["basin mixture"] = modes, mixture
+    return "basin modes", "basin mixture"
+
+
+def basin_note(config: SelectionConfig) -> str:
+    """Return the number of basins, if the last fit used them."""
+    modes = PROPOSERS.get("basin modes")
+    return f"; {modes.basins.max() + 1} basins" if "basin modes" in config.proposers and modes.used else ""
 
 
 def basins(points: Points, kind: str, seed: int) -> np.ndarray:
-    """Return basins of a chain, an integer for each point.
+    """Return the basin of each point in a chain.
 
-    h(k) is the median distance to the k-th other point. SMS moves points at h(kappa), DSMS at bandwidths that shrink
-    within [h(kappa / 2), h(2 kappa)] towards h(kappa). Points that end closer than 0.3 of the smallest bandwidth, or
-    are joined by such points, are one basin.
+    h(k) is the median distance to the k-th other point, and K is `N_NEIGHBORS`. SMS moves points at h(K), DSMS at
+    bandwidths that shrink within [h(K / 2), h(2 K)] towards h(K). Points that end closer than 0.3 of the smallest
+    bandwidth, or are joined by such points, are one basin.
     """
     x, n = points.values, len(points.values)
-    away = nearest_neighbors(x, min(2 * KAPPA, n - 1)).distances
-    low, middle, high = (float(np.median(away[:, min(k, n - 1) - 1])) for k in (KAPPA // 2, KAPPA, 2 * KAPPA))
+    away = nearest_neighbors(x, min(2 * N_NEIGHBORS, n - 1)).distances
+    ks = (N_NEIGHBORS // 2, N_NEIGHBORS, 2 * N_NEIGHBORS)
+    low, middle, high = (float(np.median(away[:, min(k, n - 1) - 1])) for k in ks)
     widest = middle if kind == "SMS" else high
-    setting = Problem(x, points.weights, BIWEIGHT, points.geometry, choose("auto", BIWEIGHT, x, widest))
+    problem = Problem(x, points.weights, BIWEIGHT, points.geometry, choose("auto", BIWEIGHT, x, widest))
     if kind == "SMS":
-        chain = stochastic(setting, middle, seed=seed)
+        chain = stochastic(problem, middle, seed=seed)
     else:
-        chain = doubly_stochastic(setting, Shrinking(low, high, middle), seed=seed)
+        chain = doubly_stochastic(problem, Shrinking(low, high, middle), seed=seed)
     state, tau = chain.init(), CLOSE * chain.h_min
     for _ in range(SWEEPS):
         state, _ = chain.sweep(state)
@@ -48,32 +69,34 @@ def basins(points: Points, kind: str, seed: int) -> np.ndarray:
     return components(state.points, tau)
 
 
-class Tied(KnnGraph):
-    """A graph whose points belong to basins; thinned and changed ones get theirs anew."""
+class BasinModes(Modes):
+    """Modes whose merge trees join basins; `basins` has the basin of each point of the full graph."""
 
-    basins: np.ndarray | None = None
+    basins: ClassVar[np.ndarray]
+    used: ClassVar[bool] = False
+
+    def propose(self, graph: KnnGraph, seed: int, progress: SelectionProgress) -> list[Candidate]:
+        type(self).used = True
+        return super().propose(graph, seed, progress)
+
+    def trees(self, graph: KnnGraph, counts: Collection[float] | None = None) -> dict[int, PointTree]:
+        labels = self.basins[graph.rows]
+        return {count: tree_of_basins(labels, *each) for count, each in self.densities(graph, counts).items()}
 
 
-def tie(graph: KnnGraph, labels: np.ndarray) -> Tied:
-    """Return the graph with basins."""
-    tied = Tied(*graph)
-    tied.basins = labels
-    return tied
+class BasinMixture(MixtureProposer):
+    """The mixture proposer, with clear modes judged on the trees of basins."""
 
+    modes: ClassVar[type[BasinModes]]
 
-def tied_trees(graph: KnnGraph, counts: Any = None) -> dict[int, PointTree]:
-    """Return how modes merge, as `views.proposals.trees` does, with basins in place of points."""
-    labels = getattr(graph, "basins", None)
-    if labels is None:
-        return PLAIN(graph, counts)
-    with patch.object(proposals, "point_tree", partial(tree_of_basins, labels)):
-        return PLAIN(graph, counts)
+    def has_clear_modes(self, graph: KnnGraph) -> bool:
+        return self.modes(self.config).excess_prominence(graph) >= self.config.clear_excess_prominence
 
 
 def tree_of_basins(labels: np.ndarray, heights: np.ndarray, edges: np.ndarray, saddles: np.ndarray) -> PointTree:
-    """Return the tree of modes of basins, each as high as its highest point, over edges between their points.
+    """Return the merge tree of basins, each as high as its highest point, over the edges between their points.
 
-    A tie within a basin thus has no dip at all. The tree is one of points again: those of a basin go to its highest.
+    Points of a basin merge into its highest point, without a saddle.
     """
     n = len(heights)
     order = np.lexsort((np.arange(n), -heights, labels))
@@ -82,7 +105,7 @@ def tree_of_basins(labels: np.ndarray, heights: np.ndarray, edges: np.ndarray, s
     of_point = np.empty(n, dtype=np.intp)
     of_point[order] = basin
     between = of_point[edges[:, 0]] != of_point[edges[:, 1]]
-    # between points first: the ends that count are theirs, not the basins'
+    # saddles are limited by the heights of points, not of basins
     low = np.minimum(saddles, heights[edges].min(axis=1))[between]
     tree = point_tree(heights[top], of_point[edges[between]], low)
     prominence, saddle, target = np.zeros(n), heights.copy(), top[of_point]

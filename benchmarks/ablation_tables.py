@@ -1,4 +1,4 @@
-"""The tables of `ablations.py`, from its rows and records."""
+"""The tables of `ablations.py`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from split_half import PRESENT, SPLITS, TRIED, Constants, Record, answers, by_se
 
 Row = dict[str, str]
 Key = tuple[str, str]
-# a set counts as better or worse from this difference on
+# least difference of a data set that counts as better or worse
 MATTERS = 0.01
 
 
 def tables(rows: Sequence[Row], records: Sequence[Record]) -> str:
-    """Return machine, seeds and the tables, as Markdown."""
+    """Return the machine, the seeds and the tables as Markdown."""
     scores = {variant.name: _scores(rows, variant.name) for variant in VARIANTS}
     present = [variant for variant in VARIANTS if scores[variant.name]]
     lines = [f"- {stated}" for stated in dict.fromkeys(row["machine"] for row in rows)]
@@ -39,7 +39,7 @@ def tables(rows: Sequence[Row], records: Sequence[Record]) -> str:
 
 
 def by_variant(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """Return a line for each variant: mean ARI over sets, how far from "as is", and by kind of data."""
+    """Return a table with one line for each variant: mean ARI, gain over "as is", and ARI by kind of data."""
     kinds = {row["set"]: row["kind"] for row in rows}
     base = _scores(rows, AS_IS)
     lines = []
@@ -53,11 +53,11 @@ def by_variant(rows: Sequence[Row], names: Sequence[str]) -> str:
 
 
 def of_basins(rows: Sequence[Row]) -> str:
-    """Return the same for basins, over those sets and seeds only in which all of them were made."""
+    """Return the same table for basins, over the data sets and seeds for which basins were computed."""
     made = [{(r["set"], r["seed"]) for r in rows if r["method"] == name and "basins" in r["note"]} for name in BASINS]
     common = set.intersection(*made)
     if not common:
-        return "None were made."
+        return "No basins were computed."
     mine = [row for row in rows if (row["set"], row["seed"]) in common]
     base = _scores(mine, AS_IS)
     lines = []
@@ -73,32 +73,32 @@ def of_basins(rows: Sequence[Row]) -> str:
         lines.append([name, *cells])
     sets = {name for name, _ in common}
     left = sorted({row["set"] for row in rows} - sets)
-    said = f"Over the {len(sets)} sets in which modes are asked, seeds {', '.join(sorted({s for _, s in common}))}."
+    said = f"Over the {len(sets)} sets with proposals by modes, seeds {', '.join(sorted({s for _, s in common}))}."
     if left:
         said += f" Without {', '.join(left)}."
-    return f"{said}\n\n" + table(["variant", "ARI", "gain", "better, worse", "basins a point", "median s"], lines)
+    return f"{said}\n\n" + table(["variant", "ARI", "gain", "better, worse", "basins per point", "median s"], lines)
 
 
 def of_halves(records: Sequence[Record]) -> str:
-    """Return what constants are worth on sets that they were not chosen on."""
+    """Return the scores of constants on data sets that they were not chosen on."""
     if len({record["set"] for record in records}) < 2:
-        return "One set has no halves."
+        return "One set cannot be split into halves."
     found = split_half(records)
     lines = [
-        ["as they are, all sets", f"{found.present:.3f}"],
+        ["present, all sets", f"{found.present:.3f}"],
         [f"best of {found.tried:,} on all sets", f"{found.best:.3f}"],
         ["best on a half, on that half", f"{found.chosen_on:.3f}"],
         ["best on a half, **on the other half**", f"**{found.scored_on:.3f}**"],
-        ["the same, of equals those nearest to the constants as they are", f"{found.near:.3f}"],
+        ["the same, among equals those nearest to the present constants", f"{found.near:.3f}"],
     ]
     seeds = ", ".join(map(str, sorted({record["seed"] for record in records})))
     said = (
-        f"{found.sets} sets, seeds {seeds}; {SPLITS} splits, both ways round. What is chosen on a half is ahead of the "
-        f"constants as they are, on the other half, by {found.scored_on - found.present:+.3f}, with a standard "
-        f"deviation of {found.spread:.3f} over splits. Of constants that are equally good on a half, and there are "
-        f"many, the mean counts. Best on all sets: {_listed(found.constants)}."
+        f"{found.sets} sets, seeds {seeds}; {SPLITS} splits, both ways. On the other half, the constants chosen on one "
+        f"half differ from the present ones by {found.scored_on - found.present:+.3f}, with a standard deviation of "
+        f"{found.spread:.3f} over splits. If several constants are equally good on a half, their mean counts. Best on "
+        f"all sets: {_listed(found.constants)}."
     )
-    alone = "Mean ARI over all sets with one constant changed and the others as they are (bold: the present value):"
+    alone = "Mean ARI over all sets with one constant changed (bold: the present value):"
     return "\n\n".join([said, table(["constants", "mean ARI"], lines), alone, _one_at_a_time(records)])
 
 
@@ -109,16 +109,16 @@ def _one_at_a_time(records: Sequence[Record]) -> str:
         cells = [f"{value:g}: {score:.3f}" for value, score in zip(values, scores, strict=True)]
         here = values.index(getattr(PRESENT, name))
         cells[here] = f"**{cells[here]}**"
-        lines.append([f"`{name.upper()}`", ", ".join(cells)])
+        lines.append([f"`{name}`", ", ".join(cells)])
     return table(["constant", "value: mean ARI"], lines, left=2)
 
 
 def _listed(constants: Constants) -> str:
-    return ", ".join(f"`{name.upper()}` {value:g}" for name, value in constants._asdict().items())
+    return ", ".join(f"`{name}` {value:g}" for name, value in constants._asdict().items())
 
 
 def _scores(rows: Sequence[Row], name: str) -> dict[Key, float]:
-    """Return ARI by set and seed; a run that failed counts 0."""
+    """Return the ARI by data set and seed; a run that failed counts 0."""
     return {(r["set"], r["seed"]): 0.0 if r["error"] else float(r["ari"]) for r in rows if r["method"] == name}
 
 
@@ -134,7 +134,7 @@ def _mean(scores: dict[Key, float]) -> float:
 
 
 def _against(scores: dict[Key, float], base: dict[Key, float]) -> list[str]:
-    """Return the mean gain over "as is" with its standard error over sets, and sets that are better and worse."""
+    """Return the mean gain over "as is" with its standard error, and the numbers of better and worse sets."""
     gains = np.array(list(_over_seeds({k: v - base[k] for k, v in scores.items() if k in base}).values()))
     if scores is base or not len(gains) or scores == base:
         return ["", ""]

@@ -6,12 +6,11 @@ Run it as
                                    [--variants A,B] [--report docs/quality.md]
     python benchmarks/ablations.py --table FILE.csv [--candidates FILE.jsonl] [--report docs/quality.md]
 
-DIR is as in `quality.py`. `ablation_variants.py` has the variants, each with one part changed. What variants of a set
-and seed have in common is worked out once, and its time counted for each. Rows go to --out as they come, and a run
-with the same --out goes on where the last one stopped.
+DIR is as in `quality.py`. `ablation_variants.py` has the variants, each with one part changed. Rows are added
+to --out as they come, and a run with the same --out continues where the last one stopped.
 
---candidates keeps all that the choice looks at, a line for each set and seed. From there constants of the choice are
-chosen on half of the sets and scored on the other (`split_half.py`).
+--candidates keeps all candidates, one line for each set and seed. `split_half.py` uses them to choose settings of the
+selection on half of the sets and score them on the other half.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ablation_tables import tables
-from ablation_variants import VARIANTS, Shared, Variant, changed
+from ablation_variants import VARIANTS, Variant
 from common import ROOT, machine, read_csv, replace_section
 from labelled import BY_NAME, LabelledSet, measure
 from quality import Job, append, as_text, chosen_sets, line_of, mend, rows_so_far
@@ -36,25 +35,22 @@ def chosen_variants(names: str | None) -> list[Variant]:
     if names is None:
         return VARIANTS
     by_name = {variant.name.lower(): variant for variant in VARIANTS}
-    asked = [name.strip() for name in names.split(",")]
-    for name in asked:
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
         if name.lower() not in by_name:
             raise SystemExit(f"no variant is called {name!r}; there are {', '.join(v.name for v in VARIANTS)}")
-    return [by_name[name.lower()] for name in asked]
+    return [by_name[name.lower()] for name in wanted]
 
 
 def measured(
-    data: LabelledSet, variants: Sequence[Variant], seed: int, done: set[tuple[str, str, str]], shared: Shared
+    data: LabelledSet, variants: Sequence[Variant], seed: int, done: set[tuple[str, str, str]]
 ) -> Iterator[Row]:
     """Measure those variants of a set and seed that are not done, and yield rows as they come."""
     for variant in variants:
         if Job(data, variant.name, seed).key in done:
             continue
         BY_NAME[variant.name] = variant.method
-        with changed(shared.changes()):
-            row = measure(data, variant.name, seed)
-        row["seconds"] += shared.taken()
-        yield as_text({**row, "machine": machine()})
+        yield as_text({**measure(data, variant.name, seed), "machine": machine()})
 
 
 def run(
@@ -69,14 +65,13 @@ def run(
     # seeds outermost: an interrupted run has whole seeds
     for seed in range(seeds):
         for count, data in enumerate(sets, 1):
-            shared = Shared()
-            for row in measured(data, variants, seed, done, shared):
+            for row in measured(data, variants, seed, done):
                 rows.append(row)
                 if out:
                     append(out, row)
                 print(f"[{count}/{len(sets)}] {line_of(row)}", file=sys.stderr, flush=True)
             if candidates and (data.name, seed) not in kept:
-                records.append(candidates_of(data, seed, shared))
+                records.append(candidates_of(data, seed))
                 add_record(candidates, records[-1])
     return rows, records
 

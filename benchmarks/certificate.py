@@ -4,10 +4,9 @@ Run it as
 
     python benchmarks/certificate.py [--quick] [--seeds 10] [--out FILE.csv] [--report docs/benchmarks.md]
 
-For each data set and order of visits, the same chain (the same draws) is run until the certificate, and until the
-paper's rule: every point's last shift at most 1e-6. From the longer of the two runs we read after which sweep the
-partition never changed any more, which nobody can know while it runs. Medians over seeds, with the smallest and the
-largest.
+For each data set and order of visits, the same chain (the same draws) runs until the certificate, and until the paper's
+rule: the last shift of every point is at most 1e-6. The longer of the two runs also gives the sweep after which the
+partition did not change, which is known only in hindsight. The table has medians over seeds, with minimum and maximum.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from contestants import DATA, blobs
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import ORDERS, Shrinking
 from modeseek.meanshift.chains import ChainResult, Stopping, doubly_stochastic, make_problem, run, stochastic
-from modeseek.meanshift.partition import components
+from modeseek.meanshift.components import components
 
 LIMIT = 2_000
 THRESHOLD = 1e-6
 
 
 def chains(quick: bool) -> dict[str, Any]:
-    """Return functions of seed and order that make the chains, by name."""
+    """Return factories of the chains, (seed, order) -> chain, by name."""
     plane = DATA["2-D"]
 
     def paper(n: int, doubly: bool) -> Any:
@@ -57,13 +56,13 @@ def chains(quick: bool) -> dict[str, Any]:
 
 
 def final_from(partitions: list[bytes]) -> int:
-    """Return after how many sweeps the partition was the last one and stayed so."""
+    """Return the number of sweeps after which the partition did not change."""
     changes = [sweep for sweep, labels in enumerate(partitions) if labels != partitions[-1]]
     return changes[-1] + 1 if changes else 0
 
 
 def watched(chain: Any, rule: str) -> tuple[ChainResult, list[bytes]]:
-    """Run a chain; return its result and the partition after each sweep, the start included."""
+    """Run a chain; return its result and the partition after each sweep, including the start."""
     tau = chain.h_min / 4
     partitions = [components(chain.init().points, tau).tobytes()]
     stopping = Stopping(tau, threshold=THRESHOLD, rule=rule, max_sweeps=LIMIT)
@@ -94,7 +93,7 @@ def measure(name: str, make: Any, order: str, seed: int) -> dict[str, Any]:
 
 
 def spread(values: list[int]) -> str:
-    """Return the median with the smallest and the largest."""
+    """Return the median with the minimum and the maximum, as text."""
     return f"{statistics.median(values):g} ({min(values)} to {max(values)})"
 
 

@@ -1,10 +1,10 @@
-"""How good the automatic range of DoublyStochasticMeanShift() is: on labelled sets, the paper's mixture, and noise.
+"""Score the automatic range of DoublyStochasticMeanShift() on labelled sets, the paper's mixture, and noise.
 
 `--data DIR` is a folder of NAME.npz files, each with X and y (-1: not scored), and a manifest.json that gives for each
 a name, a kind and how it is prepared: "std" (standardised columns) or "l2" (unit rows, cosine geometry). `--part sets`
-fits every set at the range that is chosen for it, with three seeds. `--part sweep` fits every scale of every set once,
-which tells what the labels would have chosen, and lets other exponents be tried on half of the sets. `--part mixture`
-does the same for the paper's mixture, beside the paper's range and one bandwidth that is best for each size.
+fits every set at its automatic range, with three seeds. `--part sweep` fits every scale of every set once, to find the
+best scale by the labels and to evaluate other exponents on half of the sets. `--part mixture` does the same for the
+paper's mixture, and adds the paper's range and the best single bandwidth for each size.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from common import machine, parser_of, write_csv
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
-from modeseek._common.neighbors import kth_distances, nearest
+from modeseek._common.distances import kth_distances
+from modeseek._common.neighbors import nearest
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.metrics import k_score
 from modeseek.selection.bandwidths import Range, automatic_range, score_ranges
@@ -68,7 +69,7 @@ def fitted(X: np.ndarray, y: np.ndarray, h: Range, metric: str, seed: int, sweep
 
 
 def first_rule(points: np.ndarray) -> Range:
-    """Return the fixed scale that the library had before: m = sqrt(n)."""
+    """Return the fixed scale of an earlier version: m = sqrt(n)."""
     m, n = np.sqrt(len(points)), len(points)
     ks = [min(max(1, round(c)), n - 1) + 1 for c in (m / 2, m, 2 * m)]
     return Range(*np.median(kth_distances(points, ks, points[:: max(1, n // 500)]), axis=0).tolist())
@@ -96,7 +97,7 @@ def sets(folder: Path) -> list[dict]:
 
 
 def sweep(folder: Path, most: int) -> list[dict]:
-    """Fit every scale of every set once, on at most so many rows, and split the sets in halves."""
+    """Fit every scale of every set once, on a limited number of rows, and split the sets in halves."""
     rows, scores = [], {}
     for entry in json.loads((folder / "manifest.json").read_text()):
         X, y, metric = load(folder, entry)
@@ -132,13 +133,13 @@ def scales(X: np.ndarray, y: np.ndarray, metric: str) -> list[dict]:
         row = {"ari": score(y, labels), "absorbed": score(y, absorbed(X, labels)), "clusters": labels.max() + 1}
         rows.append(row | {"score": scale.score} | scale._asdict())
         del rows[-1]["range"]
-        if scale.crumbs > 0.7:
+        if scale.fragments > 0.7:
             break
     return rows
 
 
 def absorbed(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Give the rows of clusters of fewer than three to the cluster of the nearest other row."""
+    """Move the rows of clusters with fewer than three rows to the cluster of the nearest other row."""
     small = np.bincount(labels)[labels] < 3
     if small.any() and not small.all():
         labels = labels.copy()
@@ -231,7 +232,7 @@ def noise(seeds: int) -> list[dict]:
 
 
 def main() -> None:
-    """Measure what was asked for and write it down."""
+    """Run the selected part and write its rows."""
     parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, help="the labelled sets")
     parser.add_argument("--part", choices=("sets", "sweep", "single", "mixture", "noise", "cost"), default="sets")

@@ -1,15 +1,15 @@
-"""Count the sums that mean shift saves where climbers come together, and where they stop on paths of others.
+"""Count the sums that mean shift saves by merging climbers that meet and stopping climbers on earlier paths.
 
 Run it as
 
     python benchmarks/climbing.py [--quick] [--out FILE.csv] [FILE.npz=BANDWIDTH ...]
 
-Every climber by itself is compared with climbers that climb as one where they have come together, and with the chain as
-it is for many climbers, of whom some go ahead and leave paths (here also if they are few). The data are ten blobs,
-uniform noise, whose many basins are the hardest case, and those of each file given (`X`, its columns standardised). A
-sum is one evaluation of S_h; those of the climbers that go ahead are counted. Labels that differ from those of climbers
-by themselves are counted after matching the clusters. Everyone climbs until it arrives: where a limit cuts a run,
-labels only say how far each way of climbing came.
+Three variants are compared: independent climbers, climbers that continue as one after they meet, and the full method
+for many climbers, in which a few scouts climb first and later climbers stop on their paths (even if they are few).
+The data are ten blobs, uniform noise, whose many basins are the hardest case, and the given files (`X`, standardised
+columns). A sum is one evaluation of S_h, including those of the scouts. The table counts the labels that differ from
+those of independent climbers, after matching the clusters. All climbers run to convergence, so that the labels are
+comparable.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_blobs
 
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._common.validation import canonical_points
 from modeseek.meanshift.chains import Problem, Stopping, algorithms, mean_shift, run
+from modeseek.meanshift.components import components
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import PROFILES
-from modeseek.meanshift.partition import components
 
 MOST = 20_000
 TOL = {"flat": 1e-3, "biweight": 1e-4, "quadweight": 1e-4}
 
 
 class Counted:
-    """An engine that counts the queries it is asked for."""
+    """An engine that counts its queries."""
 
     def __init__(self, profile, points: Array):
         self._engine, self.sums = choose("auto", profile, points), 0
         self.name = self._engine.name
 
     def open(self, *arguments):
-        """Open the engine's workspace and count what it shifts."""
+        """Open the engine's workspace and count its shifts."""
         workspace = self._engine.open(*arguments)
         shift_all = workspace.shift_all
 

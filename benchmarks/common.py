@@ -1,4 +1,4 @@
-"""What the scripts share: the machine's name, a fresh process for each measurement, CSV files, sections of a page."""
+"""Shared helpers: machine description, measurements in a new process, CSV files, sections of a docs page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PACKAGES = (
 
 
 def processor() -> str:
-    """Return the processor's name, with its widest vector instructions where the system tells."""
+    """Return the processor's name, with its widest vector instructions if they are known."""
     info = Path("/proc/cpuinfo")
     if not info.exists():
         return platform.processor()
@@ -84,7 +84,7 @@ def memory() -> tuple[float, float]:
 
 
 def _forget_peak() -> None:
-    """Let the peak start from what is in use now; where the system cannot, small peaks read 0."""
+    """Reset the recorded peak to the memory in use; without system support, small peaks read 0."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -92,7 +92,7 @@ def _forget_peak() -> None:
 
 
 def _worker_seconds() -> float:
-    """Return the CPU time of the processes that this one started, where the system tells."""
+    """Return the CPU time of the child processes, if the system reports it."""
     own = os.getpid()
     parents, spent = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -114,9 +114,9 @@ def measured(fit: Callable[[], Any], repeats: int, patience: float, limit: float
     Parameters
     ----------
     fit : callable
-        The work, warmed up already.
+        The work, already warmed up.
     repeats : int
-        How many times are counted; fewer if they would take longer than `patience`.
+        Number of timed calls; fewer if they would take longer than `patience`.
     patience : float
         Seconds for all of them. If a first run takes less than a tenth of it, that run is not counted: it may still
         compile, or touch memory for the first time.
@@ -164,10 +164,10 @@ def measured(fit: Callable[[], Any], repeats: int, patience: float, limit: float
 
 
 def in_fresh_process(script: str, job: dict[str, Any], limit: float) -> dict[str, Any]:
-    """Run `script --job JSON` in a process of its own and return the JSON object that it prints last.
+    """Run `script --job JSON` in a new process and return the JSON object that it prints last.
 
-    Its "status" is "ok", "time-out" or "failed". Libraries get `THREADS` threads at most. The limit is for everything,
-    imports and compilation too: generous, since `measured` has a limit of its own.
+    Its "status" is "ok", "time-out" or "failed". Libraries get `THREADS` threads at most. The limit includes
+    imports and compilation; `measured` has a separate limit.
     """
     threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(THREADS))
     command = [sys.executable, "-W", "ignore", script, "--job", json.dumps(job)]
@@ -194,7 +194,7 @@ def in_fresh_process(script: str, job: dict[str, Any], limit: float) -> dict[str
 
 
 def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write rows, floats to four digits; the columns are all that occur, in order of appearance."""
+    """Write rows, with floats to four digits; the columns are in order of first occurrence."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", newline="") as file:

@@ -1,4 +1,4 @@
-"""What a consensus of several chains gains over one chain, and over other ways to make one partition of several.
+"""Compare the consensus of several chains with one chain and with other consensus rules.
 
 Run it as
 
@@ -6,9 +6,9 @@ Run it as
     python benchmarks/consensus.py --table FILE.csv [--report docs/consensus.md]
 
 DIR is a folder of labelled sets, as in `quality.py`. Both random estimators run 16 chains at their defaults on every
-set that is not too large, and on the paper's mixture at the paper's range. Of these chains, partitions are made by each
-rule from all 16 and from the first and the second eight. No rule knows a set.
-Rows are written as they come, and Ctrl-C keeps what is done.
+set up to a size limit, and on the paper's mixture at the paper's range. Each rule makes a partition from all 16 chains,
+and from the first and the second eight. No rule has settings for a particular set.
+Rows are written as they are measured, and stay after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def medoid(chains: np.ndarray) -> np.ndarray:
 
 
 def single(chains: np.ndarray) -> np.ndarray:
-    """Join whoever goes together in more than half of the chains, and whoever is joined by others."""
+    """Join points that share a cluster in more than half of the chains (single linkage)."""
     return fcluster(linkage(apart(chains), "single"), 0.5 - 1e-9, "distance") - 1
 
 
@@ -86,7 +86,7 @@ def purity(y: np.ndarray, labels: np.ndarray, rows: np.ndarray) -> float:
 
 
 def judged(start: dict[str, Any], y: np.ndarray, model: Any) -> Iterator[dict[str, Any]]:
-    """Yield a row for each rule and number of chains, by what 16 chains found."""
+    """Yield a row for each rule and number of chains, from the labels of 16 chains."""
     known, chains = y >= 0, model.chain_labels_
     alone = [adjusted_rand_score(y[known], chain[known]) for chain in chains]
     counts = [chain.max() + 1 for chain in chains]
@@ -109,10 +109,10 @@ def judged(start: dict[str, Any], y: np.ndarray, model: Any) -> Iterator[dict[st
 
 
 def details(y: np.ndarray, known: np.ndarray, model: Any) -> dict[str, float]:
-    """Return what else is known of our own consensus: clumps, doubtful rows, and linkage in rounds."""
+    """Return details of the consensus of `modeseek`: clumps, doubtful rows, and rounds of linkage."""
     chains, labels, sure = model.chain_labels_, model.labels_[known], model.confidence_[known] >= SURE
     clumps = len(find_fragments(chains, np.ones(chains.shape[1])).weights)
-    rounds = consensus(chains, square=max(1, clumps // 3)).labels
+    rounds = consensus(chains, max_fragments=max(1, clumps // 3)).labels
     return {
         "clumps": clumps,
         "doubtful": float(np.mean(~sure)),
@@ -130,7 +130,7 @@ def fitted(name: str, X: np.ndarray, seed: int, options: dict[str, Any]) -> Any:
 
 
 def sets(folder: Path, rows: int, numbers: int, pattern: str) -> Iterator[dict[str, Any]]:
-    """Measure on the labelled sets of at most so many rows and numbers, small ones first."""
+    """Measure on the labelled sets up to a limit of rows and numbers, small ones first."""
     named = [data for data in read_sets(folder) if fnmatch(data.name, f"*{pattern}*")]
     chosen = [data for data in named if len(data.X) <= rows and data.X.size <= numbers]
     for data in sorted(chosen, key=lambda data: data.X.size * len(data.X)):
@@ -153,7 +153,7 @@ def mixtures(seeds: int) -> Iterator[dict[str, Any]]:
 
 
 def mean(rows: Sequence[dict[str, Any]], column: str) -> float:
-    """Return the mean of a column, entries that are missing left out."""
+    """Return the mean of a column, without missing entries."""
     values = [float(row[column]) for row in rows if row.get(column) not in (None, "", "nan")]
     values = [value for value in values if np.isfinite(value)]
     return float(np.mean(values)) if values else float("nan")
@@ -178,7 +178,7 @@ def by_rule(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def by_set(rows: Sequence[dict[str, Any]], algorithm: str) -> str:
-    """Return a line for each set: one chain beside the consensus of 16."""
+    """Return a line for each set: one chain and the consensus of 16."""
     lines = []
     for which in dict.fromkeys(row["set"] for row in rows):
         mine = [row for row in rows if row["set"] == which and row["algorithm"] == algorithm]
@@ -213,7 +213,7 @@ def report(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def measured(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return all rows, and print how far it is."""
+    """Return all rows, and print the progress."""
     stated, rows = machine(), []
     made = mixtures(2 if arguments.quick else SEEDS)
     try:

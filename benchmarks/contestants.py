@@ -1,4 +1,4 @@
-"""Who is compared, on which data, at which settings: one place for all scripts."""
+"""Methods, data and settings that the scripts compare."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def unit_vectors(n: int, d: int, clusters: int, seed: int = SEED) -> tuple[Any, 
 
 
 class Fitted(NamedTuple):
-    """Labels (-1 for noise), what else is worth a note, and the estimator where there is one."""
+    """Labels (-1 for noise), a note, and the estimator if there is one."""
 
     labels: Any
     note: str = ""
@@ -82,12 +82,12 @@ class Contestant(NamedTuple):
 
     @property
     def there(self) -> bool:
-        """Whether its module can be imported."""
+        """Whether the module of the method can be imported."""
         return importlib.util.find_spec(self.module) is not None
 
     @property
     def ours(self) -> bool:
-        """Whether it is from this repository."""
+        """Whether the method belongs to this repository."""
         return self.module == "modeseek"
 
 

@@ -33,7 +33,7 @@ class Counted:
 
 
 class Count(NamedTuple):
-    """What a run took: evaluations per update (None if the engine does not count), updates and sweeps."""
+    """Cost of a run: evaluations per update (None if the engine does not count), updates and sweeps."""
 
     per_update: float | None
     updates: int

@@ -1,4 +1,4 @@
-"""What Dask costs and what the client holds: n rows of the plane by two workers, against the same fit in memory.
+"""Measure time and client memory of a fit of n planar rows by two Dask workers, and of the same fit in memory.
 
 python benchmarks/dask_fit.py [n]
 """

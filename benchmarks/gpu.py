@@ -1,14 +1,14 @@
-"""Measure the GPU engine: many chains, climbs of many points, blurring in many dimensions, beside all cores.
+"""Compare the GPU engine with all cores: many chains, climbs of many points, blurring in many dimensions.
 
 Run it as
 
     python benchmarks/gpu.py [--quick] [--out FILE.csv] [--report docs/benchmarks.md]
 
-It needs a device. Kernels are compiled before they are timed. Times of chains and climbs are those of the call that a
-user makes, transfers included, unless a row says `device`. Ceilings are measured: operations in a row on numbers that
-never leave the registers. A pair of points in the plane takes nine of them (two differences, a product and a fused sum
-for the distance, one for the weight, a comparison, a sum and two fused ones); in d dimensions, two for each coordinate,
-and as many again where the weight is not 0.
+It needs a device. Kernels are compiled before they are timed. Times of chains and climbs are those of the public call,
+including transfers, unless a row says `device`. The ceiling is measured with operations on numbers in registers. A pair
+of points in the plane takes nine of them (two differences, a product and a fused sum for the distance, one for the
+weight, a comparison, a sum and two fused ones); in d dimensions, two for each coordinate, and as many again where the
+weight is not 0.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ STEPS, INSIDE = 1 << 12, 16
 
 
 def ceiling(kind: Any) -> float:
-    """Return fused operations a second of all threads: eight at a time that need not wait for each other."""
+    """Return the fused operations per second of all threads, in groups of eight independent operations."""
 
     @kernel_of(64)
     def kernel(out, a):  # type: ignore[no-untyped-def]
@@ -97,13 +97,13 @@ def chains_of_engine(
 
 
 def labels_of(points: np.ndarray, engine: str, numbers: Sequence[int], stopping: Stopping) -> list[IntArray]:
-    """Return the labels of the same."""
+    """Return the labels of these chains."""
     chains, results = chains_of_engine(points, engine, numbers, stopping)
     return [partition(each, result, TAU).labels for each, result in zip(chains, results, strict=True)]
 
 
 def by_all_cores(points: np.ndarray, count: int, stopping: Stopping) -> tuple[float, list[IntArray]]:
-    """Return the time of so many chains on all cores, a process each, and their labels."""
+    """Return the time of chains on all cores, one process each, and their labels."""
     shares = np.array_split(np.arange(count), effective_n_jobs(-1))
     with Parallel(-1) as pool:
         pool(delayed(labels_of)(points, "auto", share[:1].tolist(), stopping) for share in shares)  # compiles
@@ -138,7 +138,7 @@ def same_labels(device: tuple[list[Any], list[ChainResult]], others: list[IntArr
 
 
 def many_chains(quick: bool, ceilings: dict[str, float]) -> Iterator[dict[str, Any]]:
-    """Measure thousands of chains of the paper's size, for so many sweeps and to their ends, and of longer ones."""
+    """Measure thousands of chains of the paper's size, for 40 sweeps and to their ends, and of larger chains."""
     fixed, settle = Stopping(TAU, rule="shifts", threshold=0.0, max_sweeps=40), Stopping(TAU)
     small, _ = make_blobs(600, centers=6, center_box=(-5, 5), cluster_std=0.5, random_state=0)
     large, _ = make_blobs(10_000, centers=12, center_box=(-5, 5), cluster_std=0.5, random_state=0)
@@ -210,7 +210,7 @@ def blurs(quick: bool, ceilings: dict[str, float]) -> Iterator[dict[str, Any]]:
 
 
 def experiments(quick: bool) -> Iterator[dict[str, Any]]:
-    """Measure a figure of the paper as the command makes it: mean shift and scores are the processor's in any case."""
+    """Measure an experiment of `modeseek paper`; mean shift and scores run on the CPU in any case."""
     runs, times, made = 2 if quick else 100, [], []
     for engine in ("cuda", "auto"):
         with TemporaryDirectory() as folder:
@@ -222,19 +222,19 @@ def experiments(quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def device_name() -> str:
-    """Return what the device calls itself."""
+    """Return the name of the device."""
     name = cuda.get_current_device().name
     return name.decode() if isinstance(name, bytes) else name
 
 
 def row_of(work: str, device: float | None, seconds: float | None) -> dict[str, Any]:
-    """Return a row with nothing known but times."""
+    """Return a row with times only."""
     names = ("pairs_per_second", "share", "cores", "same", "scaled")
     return {"work": work, "device": device, "seconds": seconds} | dict.fromkeys(names)
 
 
 def shown(rows: list[dict[str, Any]], about: str) -> str:
-    """Return the table, and what it was measured on."""
+    """Return the table and the description of the machine."""
 
     def text(value: Any, form: str) -> str:
         return format(float(value), form) if value not in (None, "") else ""

@@ -1,4 +1,4 @@
-"""Labelled data in a folder, prepared alike, the methods that cluster them, and how a clustering is scored."""
+"""Labelled sets of a folder, the methods that cluster them, and the scores."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MIXTURE_DIMENSIONS = 16
 
 
 class LabelledSet(NamedTuple):
-    """Data whose classes are known.
+    """Data with known classes.
 
     Attributes
     ----------
     name, kind : str
-        What it is called and what sort of data it is; only tables look at them.
+        Name and kind of data; used in tables only.
     prep : {"std", "l2"}
         Standardised columns, or unit rows and cosine geometry.
     X : (n, d) array
@@ -50,7 +50,7 @@ class LabelledSet(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Rows as a method gets them: prepared and shuffled; the true number of classes is for those that are told."""
+    """Prepared and shuffled rows; the true number of classes is for methods that need it."""
 
     X: np.ndarray
     cosine: bool
@@ -59,7 +59,7 @@ class Task(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A clusterer: its name in files, its head in tables, whether it is ours, and how to run it."""
+    """A clusterer: name in files, heading in tables, whether it belongs to `modeseek`, and function."""
 
     name: str
     head: str
@@ -68,12 +68,12 @@ class Method(NamedTuple):
 
     @property
     def there(self) -> bool:
-        """Whether this version of the library has it."""
+        """Whether this version of the library has the method."""
         return not self.ours or hasattr(modeseek, self.name)
 
 
 def read_sets(folder: Path) -> list[LabelledSet]:
-    """Read every set that the manifest names, and stop with a message at the first that is not as it should be."""
+    """Read every set of the manifest; exit with a message at the first invalid one."""
     manifest = folder / "manifest.json"
     if not manifest.is_file():
         raise SystemExit(
@@ -178,7 +178,7 @@ BY_NAME = {method.name: method for method in METHODS}
 def scores(y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """Return ARI, AMI and K in both weightings.
 
-    Rows whose true label is -1 are left out. A point that was found to be noise is a cluster of its own.
+    Rows whose true label is -1 are left out. Each noise point counts as a cluster of one point.
     """
     known = y != NOISE
     alone = labels == NOISE
@@ -192,7 +192,7 @@ def scores(y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 
 
 def measure(data: LabelledSet, method: str, seed: int) -> dict[str, Any]:
-    """Return one row: what a method made of a set, or the error that it raised."""
+    """Return one row: the scores of a method on a set, or its error."""
     order = np.random.default_rng(seed).permutation(len(data.X))
     X, y = prepared(data.X, data.prep)[order], data.y[order]
     k = len(np.unique(y[y != NOISE]))

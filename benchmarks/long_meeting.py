@@ -4,9 +4,9 @@ Run it as
 
     python benchmarks/long_meeting.py [--quick] [--out FILE.csv] [--report docs/how-to-speakers.md]
 
-115,200 windows of 1.5 s, 256 dimensions in 32 bits, made up: 12 speakers, uneven; turns of 1 to 20 s; a window is its
-speaker's direction, a part that changes slowly (windows overlap), and noise. The process is a fresh one, and its peak
-has everything in it: Python, libraries, embeddings.
+The data are synthetic: 115,200 windows of 1.5 s, 256 dimensions in 32 bits, 12 speakers with unequal shares, turns of 1
+to 20 s. A window is the sum of its speaker's direction, a slowly varying part (windows overlap), and noise. The
+measurement runs in a new process; its peak memory includes Python, libraries and embeddings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Time, memory and ARI of a default fit where a grid does not serve: 20 separable blobs in 16 dimensions.
+"""Time, memory and ARI of a default fit in too many dimensions for a grid: 20 separable blobs in 16-D.
 
 python benchmarks/many_features.py [n]
 """
@@ -19,7 +19,7 @@ from modeseek import DoublyStochasticMeanShift
 
 
 def main() -> None:
-    """Fit n rows, a million unless told, and print a line."""
+    """Fit n rows (default: a million) and print a line."""
     warnings.simplefilter("ignore")
     n = int(float(sys.argv[1])) if len(sys.argv) > 1 else 1_000_000
     X, y = make_blobs(n, n_features=16, centers=20, random_state=0)

@@ -1,12 +1,11 @@
-"""Measure what fits take of memory beside what is estimated before them.
+"""Compare the peak memory of fits with the estimate made before them.
 
 Run it as
 
     python benchmarks/memory.py [--rows 20000,100000] [--out FILE.csv]
 
-Each fit runs in a process of its own, after a small one that compiles. What it takes is the highest resident size that
-the system saw, less that before the fit; the rows themselves are there by then. Runs are cut short: memory does not
-grow with sweeps.
+Each fit runs in a new process, after a small fit that compiles. Its memory is the peak resident size minus the size
+before the fit, when the rows are already in memory. Runs are limited to a few sweeps: memory does not grow with sweeps.
 """
 
 from __future__ import annotations
@@ -42,8 +41,6 @@ def model_of(name: str, n: int) -> Any:
 
 
 def measure(job: dict[str, Any]) -> dict[str, Any]:
-    from modeseek.estimators.memory import fit_memory
-
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
     n, d = job["rows"], job["features"]
@@ -53,7 +50,7 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     model.fit(X)
     taken = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-    return {"taken": taken / 1e6, "estimated": fit_memory(model, n, d) / 1e6}
+    return {"taken": taken / 1e6, "estimated": model._memory(n, d, X.itemsize) / 1e6}
 
 
 def main() -> None:

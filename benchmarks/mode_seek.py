@@ -1,10 +1,10 @@
-"""Measure `ModeSeek()` where labels are known by construction: the paper's mixture, noise, and how long it takes.
+"""Measure `ModeSeek()` on synthetic data: the paper's mixture, noise, and run times.
 
 Run it as
 
     python benchmarks/mode_seek.py [--part mixture|noise|time] [--seeds 50] [--out FOLDER] [--report docs/mode-seek.md]
 
-Each part is kept in FOLDER as a CSV file; the report is written from what is there. For labelled sets see `quality.py`.
+Each part is stored in FOLDER as a CSV file; the report uses all stored parts. For labelled sets see `quality.py`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ PARTS = {"mixture": mixture, "noise": noise, "time": lambda _: time()}
 
 
 def report(folder: Path, page: Path) -> None:
-    """Write the tables of what the folder has into a page."""
+    """Write the tables of all stored parts into a page."""
     texts = []
     if (folder / "mixture.csv").exists():
         head = ("N", "seeds", "ARI", "K", "clusters", "one cluster")
@@ -114,7 +114,7 @@ def report(folder: Path, page: Path) -> None:
 
 
 def main() -> None:
-    """Measure the parts asked for, and write the page."""
+    """Measure the selected parts, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--seeds", type=int, default=50)

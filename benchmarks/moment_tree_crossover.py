@@ -4,8 +4,8 @@ Run it as
 
     python benchmarks/moment_tree_crossover.py [--quick] [--out FILE.csv]
 
-The first sweeps of DSMS on ten blobs, at half, once and twice the number of points from which `engine="auto"` takes
-`moment_tree`. Above 1, `moment_tree` is faster: the middle column should be about 1 or more.
+The first sweeps of DSMS on ten blobs are timed at half, once and twice the number of points at which `engine="auto"`
+switches to `moment_tree`. Above 1, `moment_tree` is faster: the middle column should be about 1 or more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REPEATS = 3
 
 
 def seconds(engine: str, profile: Profile, n: int, d: int) -> float:
-    """Return the time of the first sweeps, the least of a few tries."""
+    """Return the shortest time of the first sweeps over a few repeats."""
     points = make_blobs(n, d, centers=10, center_box=(-18, 18), random_state=SEED)[0]
     plan = DrawPlan(np.ones(n), Uniform(1.0, 4.0), seed=SEED)
     draws = [plan.sweep(number, 2.0).draws for number in range(SWEEPS)]

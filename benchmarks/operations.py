@@ -1,12 +1,12 @@
-"""Check that no engine needs more kernel evaluations per update than it did: an alarm for speed that times nothing.
+"""Check that the engines do not need more kernel evaluations per update than before; it measures no times.
 
 Run it as
 
     python benchmarks/operations.py [--update]
 
 Seeds and sizes are fixed, so counts differ between machines by rounding at most. They may be up to 10 % above those
-committed in `operations.json`; beyond that the check fails and says what grew. `--update` writes new figures: do it
-when an engine is new or has become better, and say why in the commit when one has become worse.
+committed in `operations.json`; beyond that the check fails and lists the cases. `--update` writes new counts: use it
+for a new or improved engine, and give the reason in the commit if a count has increased.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 
 from contestants import DATA, SEED, UNIT_RANGE, blobs, unit_vectors
 from counting import Counted, count
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic
@@ -38,7 +38,7 @@ SWEEPS = 24
 
 
 class Case(NamedTuple):
-    """A run that gives evaluations per update, and what an engine must be able to do for it."""
+    """A run that gives evaluations per update, and the requirements on the engine."""
 
     run: Callable[[Counted], float | None]
     profile: Profile
@@ -78,7 +78,7 @@ def counting_engines() -> list[Engine]:
 
 
 def counts() -> dict[str, dict[str, float]]:
-    """Return evaluations per update by case and engine; an engine that is not for a dimension is left out."""
+    """Return evaluations per update by case and engine; engines that do not support a dimension are left out."""
     found: dict[str, dict[str, float]] = {}
     engines = counting_engines()
     for name, case in cases().items():

@@ -2,8 +2,8 @@
 
     python benchmarks/out_of_core.py FOLDER --rows 10000000 --csv 1000000000
 
-Files are made in FOLDER where they are not there yet. Peak memory is that of the whole process; how much of it is
-libraries, a file of 1,000 rows tells.
+Files are created in FOLDER if they do not exist. Peak memory is that of the whole process; the row for a file of 1,000
+rows shows the share of the libraries.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def make_npy(path: Path, n: int) -> None:
 
 
 def make_csv(path: Path, size: int) -> None:
-    """Write a name and three numbers a line, until there are so many bytes."""
+    """Write lines with a name and three numbers, up to a number of bytes."""
     rng = np.random.default_rng(1)
     centres, n = rng.uniform(-10, 10, (8, 3)), 0
     with path.open("w") as stream:

@@ -5,10 +5,11 @@ Run it as
     pip install ".[bench]"
     python benchmarks/peers.py [--quick] [--large] [--out FILE.csv] [--report docs/benchmarks.md] [--from FILE.csv]
 
-Every measurement has a process of its own, which first fits a few rows: imports and compilation are not counted. Times
-are medians of three runs, or of fewer where these would take longer than a third of the time-out; the column `repeats`
-says how many. A method that runs into the time-out, or would if ten times the rows took three times the time, gets no
-more rows of that data. `--report` writes tables and a picture from the rows just measured, or from those of `--from`.
+Every measurement runs in a new process, which first fits a few rows: imports and compilation are not included. Times
+are medians of three runs, or of fewer if three would take longer than a third of the time-out; the column `repeats` has
+the number. A method is skipped at larger sizes after a time-out, or if a time-out is predicted (by the assumption that
+ten times the rows take three times as long). `--report` writes tables and a figure from the new rows, or from those of
+`--from`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def measure_all(quick: bool, large: bool, limit: float, only: str | None) -> list[dict[str, Any]]:
-    """Measure every method on every data set, smallest first, and print as it goes."""
+    """Measure every method on every data set, smallest first, and print each row."""
     sizes = SIZES[:1] if quick else (*SIZES, LARGE) if large else SIZES
     rows: list[dict[str, Any]] = []
     for contestant in CONTESTANTS:

@@ -1,4 +1,4 @@
-"""The log-log picture of `peers.py`: seconds over the number of points."""
+"""The log-log figure of `peers.py`: seconds against the number of points."""
 
 from __future__ import annotations
 

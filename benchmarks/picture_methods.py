@@ -1,4 +1,4 @@
-"""What `pictures.py` compares: segmentations, each a function from a picture to labels, and how they are scored."""
+"""Segmentation methods of `pictures.py` (functions from an image to labels) and their scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from modeseek.images import segment
 
 
 class Method(NamedTuple):
-    """A segmentation: its name, whether it is ours, and how to run it."""
+    """A segmentation method: name, whether it belongs to `modeseek`, and function."""
 
     name: str
     ours: bool

@@ -1,10 +1,10 @@
-"""Segmentations of photographs beside those of people: `segment` at its defaults, and what others have.
+"""Compare segmentations of photographs with those by people: `segment` at its defaults, and other libraries.
 
     python benchmarks/pictures.py --data DIR --out benchmarks/results/pictures.csv --report docs/how-to-pictures.md
 
 DIR has files NAME.npz with `jpeg_bytes`, the photograph, and `segs`, one label image for each person. Every method is
-scored against every person at the photograph's full size. Times are of the same run, one picture after the other, the
-median of three. The last lines choose the constants of `segment` on all pictures but one, and score that one.
+scored against every person at the photograph's full size. Times are medians of three
+calls in the same run. The last lines choose the constants of `segment` on all pictures but one, and score that one.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def left_out(pictures: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
 
 
 def shaken(pictures: dict[str, Any], cuts: Sequence[tuple[int, int]]) -> str:
-    """Return what becomes of the scores when a few rows and columns are cut off, which moves all cells."""
+    """Return the scores after cutting off a few rows and columns, which shifts the grid of cells."""
     means = []
     for rows, columns in cuts:
         for turn in (1, -1):
@@ -164,7 +164,7 @@ def beside_quickshift(rows: list[dict[str, Any]]) -> str:
 
 
 def speed(repeats: int) -> str:
-    """Return what a picture of 512 x 512 takes."""
+    """Return the time for an image of 512 x 512 pixels."""
     image, took = data.astronaut(), {}
     for name, run in (("segment", segment), ("quickshift", quickshift)):
         times = []

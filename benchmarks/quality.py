@@ -1,4 +1,4 @@
-"""Measure how well clusterings agree with known labels, on every set of a folder, all methods alike.
+"""Measure the agreement of clusterings with known labels, on every set of a folder.
 
 Run it as
 
@@ -8,10 +8,10 @@ Run it as
 
 DIR has a `manifest.json`, a list of entries with `name`, `kind` and `prep`, and for each a file `NAME.npz` with `X`
 (n, d) and `y` (n,), -1 for rows that are clustered but not scored. `prep` is `std` (standardised columns) or `l2`
-(unit rows; ours get `metric="cosine"`). No method knows a set by name, and none has a setting of its own for one.
+(unit rows; ours get `metric="cosine"`). No method has settings for a particular set.
 
-Rows go to --out as they come. A run with the same --out goes on where the last one stopped: a set, method and seed
-that it has is not measured again, not even if it failed. `docs/quality.md` says what is measured.
+Rows are written to --out as they are measured. A run with the same --out resumes: combinations of set, method and seed
+that the file contains, including failures, are not measured again. `docs/quality.md` describes the measures.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it is known by in the file."""
+        """Key of the job in the file."""
         return self.data.name, self.method, str(self.seed)
 
 
 def chosen_methods(names: str | None) -> list[Method]:
-    """Return the methods of a list with commas, all by default, less those that the library does not have yet."""
+    """Return the methods of a comma-separated list, by default all that this version has."""
     by_name = {method.name.lower(): method for method in METHODS}
     asked = METHODS if names is None else []
     for name in names.split(",") if names else ():
@@ -67,7 +67,7 @@ def chosen_methods(names: str | None) -> list[Method]:
 
 
 def chosen_sets(folder: Path, pattern: str | None) -> list[LabelledSet]:
-    """Return the sets of a folder, or those whose name has the pattern in it; * and ? stand for any letters."""
+    """Return the sets of a folder, or those whose name contains the pattern; * and ? are wildcards."""
     sets = read_sets(folder)
     found = [data for data in sets if pattern is None or fnmatch(data.name, f"*{pattern}*")]
     if not found:
@@ -76,13 +76,13 @@ def chosen_sets(folder: Path, pattern: str | None) -> list[LabelledSet]:
 
 
 def mend(path: Path) -> None:
-    """Drop a last line that an interruption cut short."""
+    """Remove an incomplete last line."""
     if path.exists() and (content := path.read_bytes()) and not content.endswith(b"\n"):
         path.write_bytes(content[: content.rfind(b"\n") + 1])
 
 
 def rows_so_far(path: Path | None) -> list[dict[str, str]]:
-    """Return the rows that a file has, none if it is not there."""
+    """Return the rows of a file; none if it does not exist."""
     if path is None or not path.exists():
         return []
     mend(path)
@@ -93,12 +93,12 @@ def rows_so_far(path: Path | None) -> list[dict[str, str]]:
 
 
 def as_text(row: dict[str, Any]) -> dict[str, str]:
-    """Return a row as it stands in the file, floats to four digits."""
+    """Return a row as text, with floats to four digits."""
     return {key: f"{v:.4g}" if isinstance(v := row.get(key, ""), float) else str(v) for key in COLUMNS}
 
 
 def append(path: Path, row: dict[str, str]) -> None:
-    """Add a row to a file, which gets its head if it has none."""
+    """Append a row to a file, with a header if the file is new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -108,7 +108,7 @@ def append(path: Path, row: dict[str, str]) -> None:
 
 
 def results(jobs: Sequence[Job], processes: int) -> Iterator[dict[str, Any]]:
-    """Do the jobs, in this process or in several, and yield rows as they come."""
+    """Run the jobs in one or several processes, and yield rows as they finish."""
     if processes == 1:
         yield from (measure(*job) for job in jobs)
         return
@@ -128,7 +128,7 @@ def line_of(row: dict[str, str]) -> str:
 
 
 def run(jobs: Sequence[Job], out: Path | None, processes: int) -> list[dict[str, str]]:
-    """Measure what the file does not have yet; return its rows, old and new."""
+    """Run the jobs that are not in the file; return all its rows."""
     rows = rows_so_far(out)
     done = {(row["set"], row["method"], row["seed"]) for row in rows}
     left = [job for job in jobs if job.key not in done]

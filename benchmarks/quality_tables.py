@@ -40,7 +40,7 @@ def methods_of(rows: Sequence[Row]) -> list[str]:
 
 
 def by_kind(rows: Sequence[Row], methods: Sequence[str]) -> str:
-    """Return mean ARI, a line for each kind of data and one for all sets; each set counts once, whatever its seeds."""
+    """Return mean ARI, a line for each kind of data and one for all sets; every set has the same weight."""
     lines = []
     for kind in sorted({row["kind"] for row in rows}):
         mine = [row for row in rows if row["kind"] == kind]
@@ -98,7 +98,7 @@ def _over_sets(rows: Sequence[Row], measure: str) -> float | None:
 
 
 def _gaps(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
-    """Say which methods have not been run on all that the others have."""
+    """Return a note on methods that lack some of the sets."""
     wanted = {(row["set"], row["seed"]) for row in rows}
     lines = []
     for name in methods:

@@ -1,4 +1,4 @@
-"""Measure fits on summaries: how near they come to the exact fit, and how their cost grows.
+"""Measure fits on sketches: agreement with the exact fit, and growth of the cost with n.
 
 Run it as
 
@@ -6,10 +6,11 @@ Run it as
     python benchmarks/scale.py sizes [--sizes 1e6,1e7,1e8] [--folder DIR] [--out FILE.csv] [--report docs/scale.md]
     python benchmarks/scale.py peers [--out FILE.csv] [--report docs/scale.md]
 
-`error` compares with the exact fit of the same range and seed, on the labelled sets of a folder that have few enough
-features for a grid, and beside it two exact fits of different seeds. `sizes` makes float32 files of ten Gaussian blobs
-in the plane in a folder, reads them memory-mapped in blocks, and fits the cost model. `peers` times others on 100,000
-points. `sizes` and `peers` run each measurement in a process of its own; `--table` shows what a CSV file has.
+`error` compares with the exact fit of the same range and seed, on the labelled sets of a folder with few enough
+features for a grid, and for reference compares two exact fits with different seeds. `sizes` makes float32 files of ten
+planar Gaussian blobs in a folder, reads them memory-mapped in blocks, and fits the cost model. `peers` times other
+methods on 100,000 points. `sizes` and `peers` run each measurement in a new process; `--table` prints the tables of a
+CSV file.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def displacement(exact: Any, found: Any) -> float:
 
 
 def make_file(path: Path, n: int) -> None:
-    """Write n points of ten blobs as float32, block by block, unless the file is there."""
+    """Write n points of ten blobs as float32, block by block, unless the file exists."""
     if path.exists():
         return
     rows = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(n, 2))
@@ -93,7 +94,7 @@ def make_file(path: Path, n: int) -> None:
 
 
 def blocks(path: str, n: int) -> Iterator[np.ndarray]:
-    """Yield the rows block by block; each is mapped for itself, so that pages read before do not count as memory."""
+    """Yield the rows block by block; each is mapped separately, so that pages read earlier do not count as memory."""
     for at in range(0, n, BLOCK):
         yield np.array(np.load(path, mmap_mode="r")[at : at + BLOCK])
 

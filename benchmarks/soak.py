@@ -1,4 +1,4 @@
-"""See whether promises hold: random data, estimators and settings, kills, Ctrl-C and damaged files, for a given time.
+"""Test the library's guarantees for a given time: random data and settings, kills, Ctrl-C and damaged files.
 
 Run it as
 
@@ -6,9 +6,9 @@ Run it as
     python benchmarks/soak.py --round 1234 [--seed 0]
     python benchmarks/soak.py --again 12 [--seed 0] [--out FILE.csv] [--report docs/trust.md]
 
-A round makes its data, estimator and settings from the seed and its number, so that the second line does one again.
-The third does the first rounds so many times: memory that grows then is lost, and does not hold compiled code.
-When a process is killed is a matter of chance. Linux and macOS only, for it forks.
+The seed and the number of a round determine its data, estimator and settings; the second command repeats one round. The
+third command repeats the first rounds several times: memory that still grows is a leak, because all code is compiled
+already. The times of kills are random. Linux and macOS only, because it forks.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ DONE, PARTIAL, BROKEN = 0, 10, 20
 
 
 class Violation(AssertionError):
-    """A promise that did not hold."""
+    """A guarantee that was violated."""
 
 
 def held(condition: Any, text: str) -> None:
-    """Take note of a promise that did not hold."""
+    """Record a violated guarantee."""
     if not condition:
         raise Violation(text)
 
 
 def rows_of(rng: np.random.Generator) -> np.ndarray:
-    """Make data: plain ones, and ugly ones."""
+    """Make data: ordinary and degenerate."""
     n, d = int(np.exp(rng.uniform(0.0, np.log(300)))), int(rng.choice([1, 2, 2, 2, 3, 5, 16]))
     rows = rng.normal(size=(n, d)) + rng.integers(0, 3, size=(n, 1)) * 4.0
     kind = str(rng.choice(KINDS))
@@ -87,7 +87,7 @@ def rows_of(rng: np.random.Generator) -> np.ndarray:
 
 
 def model_of(rng: np.random.Generator, X: np.ndarray) -> Any:
-    """Make an estimator that suits the scale of the data, by and large."""
+    """Make an estimator with bandwidths near the scale of the data."""
     name = str(rng.choice(ESTIMATORS))
     cosine = rng.random() < 0.15 and (np.linalg.norm(X.astype(np.float64), axis=1) > 0).all()
     options: dict[str, Any] = {"metric": "cosine" if cosine else "euclidean"}
@@ -112,7 +112,7 @@ def model_of(rng: np.random.Generator, X: np.ndarray) -> Any:
 
 
 class Round:
-    """One round: data, an estimator, and what is asked of it."""
+    """One round: data, an estimator, and the checks."""
 
     def __init__(self, seed: int, number: int, folder: Path):
         self.rng, self.folder = np.random.default_rng([seed, number]), folder
@@ -126,7 +126,7 @@ class Round:
         return f"{self.model!r} on {self.X.dtype} {self.X.shape}{weighted}".replace("\n", " ")
 
     def fit(self, **options: Any) -> Any:
-        """Fit a clone with other options; warnings that are not ours are errors."""
+        """Fit a clone with other options; warnings of other libraries are errors."""
         return self._fitted(clone(self.model).set_params(**options))
 
     def _fitted(self, model: Any) -> Any:
@@ -138,7 +138,7 @@ class Round:
             return model.fit(self.X, sample_weight=self.weights)
 
     def run(self) -> None:
-        """Ask everything that applies."""
+        """Run all checks that apply."""
         self.fitted = self.fit()
         chain = type(self.model).__name__ in CHAINS
         asked: list[Callable[[], None]] = [self.labels, self.again, self.file]
@@ -154,7 +154,7 @@ class Round:
             each()
 
     def labels(self) -> None:
-        """See that every row has a label, every label a row, and rows that are equal one label."""
+        """Check that every row has a label, every label a row, and equal rows equal labels."""
         labels, k = self.fitted.labels_, self.fitted.n_clusters_
         held(labels.shape == (len(self.X),), "a label for each row")
         held(set(np.unique(labels)) == set(range(k)), "labels are 0 .. K - 1")
@@ -164,7 +164,7 @@ class Round:
         held(len(pairs) == inverse.max() + 1, "equal rows have one label")
 
     def far(self) -> None:
-        """See that rows of any size have a label."""
+        """Check that rows with extreme coordinates have a label."""
         most = 30 if self.X.dtype == np.float32 else 300
         rows = self.rng.normal(size=(4, self.X.shape[1])) * 10.0 ** self.rng.uniform(-most, most, size=(4, 1))
         with warnings.catch_warnings():
@@ -173,12 +173,12 @@ class Round:
         held(((labels >= 0) & (labels < self.fitted.n_clusters_)).all(), "labels of rows far away")
 
     def again(self) -> None:
-        """See that the same fit gives the same bits, with any number of threads."""
+        """Check that the same fit gives the same bits, with any number of threads."""
         for n_jobs in (None, 2):
             self._same(self.fit(n_jobs=n_jobs), self.fitted, f"n_jobs={n_jobs}")
 
     def engines(self) -> None:
-        """See that another exact engine gives the same labels."""
+        """Check that another exact engine gives the same labels."""
         profile = get_profile(self.model.profile)
         takes = [e for e in ENGINES if e != "cuda" and ENGINES[e].refusal(profile, self.X.shape[1]) is None]
         engine = str(self.rng.choice(takes))
@@ -186,7 +186,7 @@ class Round:
         held((other.labels_ == self.fitted.labels_).all(), f"{engine} gives the labels of {self.fitted.engine_}")
 
     def hull(self) -> None:
-        """See that nobody leaves the hull of the data, by its width along some directions."""
+        """Check that no point leaves the convex hull of the data, by its width in some directions."""
         X, found = self.X.astype(np.float64), self.fitted.points_.astype(np.float64)
         middle = X.mean(axis=0)
         extent = np.abs(X - middle).max(axis=0)[:, None]
@@ -198,7 +198,7 @@ class Round:
         )
 
     def certificate(self) -> None:
-        """See that a certified state is what the theorem asks, and that its partition stays over 20 more sweeps."""
+        """Check that a certified state meets the theorem's conditions, and that 20 more sweeps do not change it."""
         X = np.unique(self.X.astype(np.float64), axis=0)
         X = (X - X.mean(axis=0)) / (np.abs(X - X.mean(axis=0)).max() or 1.0)
         h, seed = float(self.rng.uniform(0.1, 0.6)), int(self.rng.integers(1000))
@@ -220,7 +220,7 @@ class Round:
         held(theory.partition_stays(chain, result.state, stopping.tau, sweeps=20), "a certified partition stays")
 
     def file(self) -> None:
-        """See that a model comes back from its file as it was, and that the file is refused with one bit changed."""
+        """Check that a saved model loads unchanged, and that a file with one flipped bit is rejected."""
         path = self.folder / "model.modeseek"
         io.save(self.fitted, path)
         back = io.load(path)
@@ -239,7 +239,7 @@ class Round:
             path.unlink()
 
     def killed(self) -> None:
-        """See that a run that is killed up to three times goes on from its checkpoint and ends with the same bits."""
+        """Check that a run that is killed up to three times resumes from its checkpoint with the same result."""
         path = self.folder / "run.ckpt"
         whole = self.fit(checkpoint=self.folder / "whole.ckpt", checkpoint_every=0.0)
         trial = self.folder / "trial.ckpt"
@@ -260,7 +260,7 @@ class Round:
             (self.folder / name).unlink()
 
     def stopped(self) -> None:
-        """See that Ctrl-C leaves a whole result, or a partial one."""
+        """Check that Ctrl-C leaves a complete or a partial result."""
 
         def work() -> int:
             model = clone(self.model)
@@ -315,7 +315,7 @@ class Round:
 
 
 def once(seed: int, number: int) -> tuple[Counter[str], str]:
-    """Do a round; return what was asked, and what did not hold."""
+    """Run a round; return the checks and the violations."""
     with tempfile.TemporaryDirectory() as folder:
         each = Round(seed, number, Path(folder))
         try:
@@ -327,7 +327,7 @@ def once(seed: int, number: int) -> tuple[Counter[str], str]:
 
 
 def held_by_process() -> dict[str, str]:
-    """Return what this process holds: memory, code compiled for kinds of arguments, objects, open files."""
+    """Return the resources of this process: memory, code compiled for kinds of arguments, objects, open files."""
     gc.collect()
     things = gc.get_objects()
     kernels = sum(len(each.signatures) for each in things if issubclass(type(each), Dispatcher))
@@ -348,7 +348,7 @@ def grouped(number: str) -> str:
 
 
 def shown(rows: list[dict[str, str]]) -> str:
-    """Return the log as a table, and what was asked how often."""
+    """Return the log as a table, and the number of times of each check."""
     log = ("minutes", "rounds", "fits", "memory_mb", "kernels", "objects", "open_files", "violations")
     others = (*log, "about", "seed")
     asked = [[name, grouped(value)] for name, value in rows[-1].items() if name not in others]
@@ -356,7 +356,7 @@ def shown(rows: list[dict[str, str]]) -> str:
 
 
 def fuzzed(rows: list[dict[str, str]]) -> str:
-    """Return the table of what the fuzzer tried, which stands on the same page."""
+    """Return the table of the fuzzer's cases, for the same page."""
     names = ("seconds", "inputs", "taken", "edges", "findings")
     body = [[row["name"], *(f"{int(row[name]):,}" for name in names)] for row in rows]
     sums = [f"{sum(int(row[name]) for row in rows):,}" if name != "edges" else "" for name in names]
@@ -393,7 +393,7 @@ def main() -> None:
 
 
 def again(times: int, seed: int, out: Path | None) -> list[dict[str, str]]:
-    """Do the first rounds so many times; return lines of a log."""
+    """Repeat the first rounds several times; return lines of a log."""
     rows: list[dict[str, str]] = []
     violations = 0
     for number in range(times * FIRST):
@@ -410,7 +410,7 @@ def again(times: int, seed: int, out: Path | None) -> list[dict[str, str]]:
 
 
 def soak(minutes: float, seed: int, out: Path | None) -> list[dict[str, str]]:
-    """Do rounds for so long; return lines of a log."""
+    """Run rounds for a given time; return lines of a log."""
     counts: Counter[str] = Counter()
     rows: list[dict[str, str]] = []
     about, number, violations, began, told = machine(), 0, 0, time.perf_counter(), 0.0

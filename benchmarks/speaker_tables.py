@@ -82,7 +82,7 @@ def of_few(rows: Rows, order: Sequence[str]) -> str:
 
 
 def of_one(rows: Rows, order: Sequence[str]) -> str:
-    """Return the table of speakers alone: how many come out as one."""
+    """Return the table of single speakers: the share found as one cluster."""
     names = list(dict.fromkeys(row["set"] for row in rows))
     lines = []
     for method in order:
@@ -94,7 +94,7 @@ def of_one(rows: Rows, order: Sequence[str]) -> str:
 
 
 def tables(rows: Rows, order: Sequence[str]) -> str:
-    """Return what the page shows."""
+    """Return all tables of the page."""
     sets, draws = ([row for row in rows if row["part"] == part] for part in ("sets", "few"))
     count = len({row["draw"] for row in draws})
     parts = [f"*{rows[0]['machine']}*", "### Whole sets", of_sets(sets, order)] if sets else []

@@ -1,4 +1,4 @@
-"""Measure how well speakers are told apart, ours at its defaults beside the usual methods.
+"""Measure the separation of speakers, by `modeseek` at its defaults and by common methods.
 
 Run it as
 
@@ -7,11 +7,11 @@ Run it as
 
 DIR is a folder as `quality.py` takes it; sets of the kind "speaker-embedding" are used, rows shuffled with the seed.
 Three parts: *sets*, each as it is; *few*, the paper's case: 4 to 20 speakers drawn from a set, each with 3 to 20 rows
-(uneven: the logarithm is uniform); and *one*, each of the six speakers with most rows alone. Nothing is
-set for a set. Two entries know the truth: k-means is told the number of speakers, and "linkage, best threshold" has,
-for each set, the threshold with the best ARI.
+(log-uniform); and *one*, each of the six speakers with most rows alone. No method has settings for a particular
+set. Two entries use the truth: k-means is given the number of speakers, and "linkage, best threshold" uses, for each
+set, the threshold with the best ARI.
 
-Rows go to --out as they come, and a run with the same --out goes on where the last one stopped.
+Rows are written to --out as they are measured, and a run with the same --out resumes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FEWEST, MOST, SPEAKERS = 3, 20, (4, 20)
 
 
 class Task(NamedTuple):
-    """Unit rows, their true speakers (for those that are told) and a seed."""
+    """Unit rows, their true speakers (for methods that use the truth) and a seed."""
 
     X: np.ndarray
     y: np.ndarray
@@ -64,7 +64,7 @@ class Task(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A name, how to get labels, and whether it takes long: then whole sets get one seed."""
+    """A name, a function that returns labels, and whether it is slow: slow methods run with one seed on whole sets."""
 
     name: str
     fit: Callable[[Task], np.ndarray]
@@ -154,7 +154,7 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What it is known by in the file."""
+        """Key of the job in the file."""
         return self.part, self.data.name, str(self.draw), self.method, str(self.seed)
 
 
@@ -173,21 +173,21 @@ def few(data: LabelledSet, draw: int) -> np.ndarray:
 
 
 def alone(data: LabelledSet, rank: int) -> np.ndarray:
-    """Return the rows of the speaker who has the (rank + 1)-th most; none if there are not so many speakers."""
+    """Return the rows of the speaker with the (rank + 1)-th most rows; none if there are fewer speakers."""
     names, counts = np.unique(data.y[data.y != NOISE], return_counts=True)
     order = np.argsort(-counts, kind="stable")
     return np.flatnonzero(data.y == names[order[rank]]) if rank < len(order) else np.empty(0, dtype=int)
 
 
 def rows_of(job: Job) -> np.ndarray:
-    """Return the rows that a job is about."""
+    """Return the rows of a job."""
     if job.part == "sets":
         return np.arange(len(job.data.X))
     return few(job.data, job.draw) if job.part == "few" else alone(job.data, job.draw)
 
 
 def measure(job: Job) -> dict[str, Any]:
-    """Return one row: what a method made of a set."""
+    """Return one row: the scores of a method on a set."""
     rows = rows_of(job)
     rows = rows[np.random.default_rng(job.seed).permutation(len(rows))]
     task = Task(prepared(job.data.X[rows], "l2"), job.data.y[rows], job.seed)
@@ -223,7 +223,7 @@ def jobs_of(sets: Sequence[LabelledSet], seeds: int, draws: int) -> Iterator[Job
 
 
 def run(jobs: Sequence[Job], out: Path | None) -> list[dict[str, str]]:
-    """Measure what the file does not have yet; return its rows, old and new."""
+    """Run the jobs that are not in the file; return all its rows."""
     rows = read_csv(out) if out and out.exists() else []
     done = {tuple(row[each] for each in ("part", "set", "draw", "method", "seed")) for row in rows}
     stated = machine()

@@ -1,7 +1,7 @@
-"""Constants of the choice, chosen on half of the sets and scored on the other: from proposals that were kept.
+"""Settings of the selection, chosen on half of the data sets and scored on the other half, from stored candidates.
 
-`candidates_of` keeps of a set and seed all that the choice looks at, and what each proposal is worth by the labels.
-`answers` then replays the choice at any constants in no time.
+`candidates_of` stores all that the selection depends on for one data set and seed, and the score of each candidate by
+the true labels. `answers` then repeats the selection for any settings without a fit.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,33 +17,32 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from ablation_variants import Change, Shared, changed
 from labelled import NOISE, LabelledSet, prepared
-from modeseek import ModeSeek
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
-from modeseek.estimators.mode_seek import _Polish
 from modeseek.metrics import rand_agreement
-from modeseek.selection import select
+from modeseek.selection import DEFAULT, Candidate, build_knn_graph
+from modeseek.selection.progress import SelectionProgress
+from modeseek.selection.proposers import Communities, MixtureProposer, Modes
+from modeseek.selection.spherical import SphericalKMeans
 
 Record = dict[str, Any]
-VIEWS = ("modes", "communities")
 SPLITS = 1000
 
 
 class Constants(NamedTuple):
-    """What the choice goes by; names are those of `modeseek.selection.select`."""
+    """The settings that are tried; names are those of `SelectionConfig`."""
 
-    next_to_it: float
-    finer: float
-    communities_from: float
-    sure: float
-    excess_prominence: float
-    stability: float
+    smoothing: float
+    entropy_weight: float
+    communities_dimension: float
+    min_stability: float
+    min_excess_prominence: float
+    min_stability_clear: float
 
 
-PRESENT = Constants(*(getattr(select, name.upper()) for name in Constants._fields))
-# around what is there; the present value of each is always among them
+PRESENT = Constants(*(getattr(DEFAULT, name) for name in Constants._fields))
+# the present value of each is always among them
 TRIED = Constants(
     (0.0, 0.25, 0.5),
     (0.0, 0.005, 0.01, 0.02, 0.04),
@@ -53,34 +53,34 @@ TRIED = Constants(
 )
 
 
-def candidates_of(data: LabelledSet, seed: int, shared: Shared) -> Record:
-    """Return all proposals of both views for a set and seed, with what they are worth.
+def candidates_of(data: LabelledSet, seed: int) -> Record:
+    """Return all candidates of modes and communities for a data set and seed, with their scores by the labels.
 
-    Of each proposal that is not trivial: setting, stability, mean stability of the settings next to it, ln(1 / sum
-    p^2), ARI with the labels (on the sphere after the last step), and whether it agrees with the mixture.
+    Each candidate has its setting, its stability, the mean stability of neighbouring settings, -ln sum(share^2), the
+    ARI with the labels (under cosine after refinement), and whether it agrees with the mixture.
     """
     order = np.random.default_rng(seed).permutation(len(data.X))
     X, y = prepared(data.X, data.prep)[order], data.y[order]
-    model = ModeSeek(metric="cosine" if data.prep == "l2" else "euclidean", random_state=seed)
-    around = (Change(select, "NEXT_TO_IT", 1.0), Change(select, "FINER", 0.0))  # then the score is that of neighbours
-    with threadpool_limits(1), changed(shared.changes()), changed(around):
-        points = canonical_points(X, np.ones(len(X)), Geometry(model.metric))
-        graph = model._knn_graph(points)
-        excess_prominence = select.excess_prominence(graph)
-        mixture = select.by_mixture(
-            graph, np.random.default_rng(seed), clear=excess_prominence >= select.CLEAR_PROMINENCE
-        )
-        judged = {view: select._judged(graph, view, seed) for view in VIEWS}
-    polish = _Polish(points.values) if points.geometry.spherical else None
+    geometry = Geometry("cosine" if data.prep == "l2" else "euclidean")
+    points = canonical_points(X, np.ones(len(X)), geometry)
+    # with these settings, the score of a candidate is the mean stability of neighbouring settings
+    around = replace(DEFAULT, smoothing=1.0, entropy_weight=0.0)
+    progress = SelectionProgress()
+    with threadpool_limits(1):
+        graph = build_knn_graph(points)
+        excess_prominence = Modes().excess_prominence(graph)
+        mixture = next(iter(MixtureProposer().propose(graph, seed, progress)), None)
+        judged = {each.name: each(around).propose(graph, seed, progress) for each in (Modes, Communities)}
+    refine = SphericalKMeans(points.values, DEFAULT.refinement_steps) if geometry.spherical else None
 
     def worth(labels: np.ndarray) -> float:
-        last = labels if polish is None else polish(labels, np.arange(len(labels)))
+        last = labels if refine is None else refine(labels, np.arange(len(labels)))
         return round(float(adjusted_rand_score(y[y != NOISE], last[points.inverse][y != NOISE])), 5)
 
-    def kept(each: select.Candidate) -> list[float]:
+    def kept(each: Candidate) -> list[float]:
         shares = np.bincount(each.labels, weights=graph.weights) / graph.weights.sum()
         entropy = float(-np.log(np.square(shares).sum()))
-        alike = mixture is not None and rand_agreement(mixture.labels, each.labels) >= select.ALIKE
+        alike = mixture is not None and rand_agreement(mixture.labels, each.labels) >= DEFAULT.same_agreement
         figures = (round(figure, 6) for figure in (each.stability, each.score, entropy))
         return [*each.setting, *figures, worth(each.labels), int(alike)]
 
@@ -89,12 +89,14 @@ def candidates_of(data: LabelledSet, seed: int, shared: Shared) -> Record:
         "excess_prominence": round(excess_prominence, 4),
         "mixture": None if mixture is None else worth(mixture.labels),
     }
-    # in the order of the grid: of equals the choice takes the first
-    return record | {view: [kept(each) for each in sorted(judged[view], key=lambda c: c.setting)] for view in VIEWS}
+    # in the order of the grid: among equal scores, the selection takes the first
+    return record | {
+        name: [kept(each) for each in sorted(found, key=lambda c: c.setting)] for name, found in judged.items()
+    }
 
 
 def read_records(path: Path | None) -> list[Record]:
-    """Return the records of a file, a line of JSON for each; none if it is not there."""
+    """Return the records of a file of JSON lines; an empty list if there is no file."""
     if path is None or not path.exists():
         return []
     return [json.loads(line) for line in path.read_text().splitlines()]
@@ -108,27 +110,27 @@ def add_record(path: Path, record: Record) -> None:
 
 
 class _Best(NamedTuple):
-    """The best proposal of a view for each record; where there is none, its stability is -1 and its ARI 0."""
+    """The best candidate of a proposer for each record; without one, its stability is -1 and its ARI 0."""
 
     stability: np.ndarray
     ari: np.ndarray
     alike: np.ndarray
 
 
-def _best(records: Sequence[Record], view: str, next_to_it: float, finer: float) -> _Best:
+def _best(records: Sequence[Record], proposer: str, smoothing: float, entropy_weight: float) -> _Best:
     found = []
     for record in records:
-        if not record[view]:
+        if not record[proposer]:
             found.append((-1.0, 0.0, 0.0))
             continue
-        _, _, stability, around, entropy, ari, alike = np.array(record[view]).T
-        first = np.argmax((1.0 - next_to_it) * stability + next_to_it * around + finer * entropy)
+        _, _, stability, around, entropy, ari, alike = np.array(record[proposer]).T
+        first = np.argmax((1.0 - smoothing) * stability + smoothing * around + entropy_weight * entropy)
         found.append((stability[first], ari[first], alike[first]))
     return _Best(*np.array(found).T)
 
 
 def answers(records: Sequence[Record], constants: Sequence[Constants]) -> np.ndarray:
-    """Return the ARI of what would be chosen, a row for each constants, a column for each record."""
+    """Return the ARI of the selected partition, for each of the constants (rows) and records (columns)."""
     dimension, excess_prominence = (
         np.array([record[key] for record in records]) for key in ("dimension", "excess_prominence")
     )
@@ -136,17 +138,17 @@ def answers(records: Sequence[Record], constants: Sequence[Constants]) -> np.nda
     bests: dict[tuple[float, float], tuple[_Best, _Best]] = {}
     found = np.empty((len(constants), len(records)))
     for row, c in enumerate(constants):
-        key = c.next_to_it, c.finer
+        key = c.smoothing, c.entropy_weight
         if key not in bests:
             bests[key] = _best(records, "modes", *key), _best(records, "communities", *key)
         modes, communities = bests[key]
-        least = np.where(excess_prominence >= select.CLEAR_PROMINENCE, c.stability, c.sure)
-        passes = (excess_prominence >= c.excess_prominence) & (modes.stability >= least)
-        # a mixture comes first, unless modes that pass say the same
-        before = ~np.isnan(mixture) & ~(passes & (modes.alike > 0))
-        low = np.where(before, mixture, np.where(passes, modes.ari, 0.0))
-        high = np.where(communities.stability >= c.sure, communities.ari, 0.0)
-        found[row] = np.where(dimension >= c.communities_from, high, low)
+        least = np.where(excess_prominence >= DEFAULT.clear_excess_prominence, c.min_stability_clear, c.min_stability)
+        significant = (excess_prominence >= c.min_excess_prominence) & (modes.stability >= least)
+        # a mixture precedes modes, unless these are significant and agree with it
+        before = ~np.isnan(mixture) & ~(significant & (modes.alike > 0))
+        low = np.where(before, mixture, np.where(significant, modes.ari, 0.0))
+        high = np.where(communities.stability >= c.min_stability, communities.ari, 0.0)
+        found[row] = np.where(dimension >= c.communities_dimension, high, low)
     return found
 
 

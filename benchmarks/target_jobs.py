@@ -37,8 +37,8 @@ def job_fit(method: str, data: str, n: int, repeats: int) -> dict[str, Any]:
 def job_evaluations(n: int) -> dict[str, Any]:
     """Count the evaluations of a whole run of DSMS in the plane."""
     from counting import Counted, count
+    from modeseek._common.points import canonical_points
     from modeseek._common.types import Geometry
-    from modeseek._common.validation import canonical_points
     from modeseek.meanshift.bandwidth import Shrinking
     from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic
     from modeseek.meanshift.engines import ENGINES
@@ -74,7 +74,7 @@ def job_unit_vectors(engine: str, n: int, d: int, repeats: int) -> dict[str, Any
 
 
 def job_equal_rows(estimator: str, n: int, distinct: int, repeats: int) -> dict[str, Any]:
-    """Fit data with few distinct rows, each as often as the others."""
+    """Fit data with few distinct rows, each repeated equally often."""
     contestant, data = BY_NAME[estimator], DATA["2-D"]
     contestant.fit(blobs(data, WARM_UP)[0], data)
     contestant.fit(np.ones((10, 2)), data)
@@ -92,7 +92,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def main() -> None:
-    """Do one job and print its answer."""
+    """Run one job and print its result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--job", required=True, type=json.loads)
     job = parser.parse_args().job

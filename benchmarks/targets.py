@@ -1,12 +1,12 @@
-"""Measure what the engines were built to reach: a table of targets, each with its figure, met or not.
+"""Measure the performance goals of the engines: a table of targets, each with the measured value.
 
 Run it as
 
     python benchmarks/targets.py [--quick] [--out FILE.csv] [--report docs/benchmarks.md]
 
-All rows come from one run on one machine. Ratios are of medians of wall times, each over three runs or more in a
-process of its own that was warmed up before; counts, memory and the million points are from a single run. `--quick`
-takes a tenth of the points and judges nothing.
+All rows come from one run on one machine. Ratios are of medians of wall times, each over three or more runs in a new,
+warmed-up process; counts, memory and the million points are from a single run. `--quick` uses a tenth of the points and
+gives no verdicts.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ SIZES = (10_000, 100_000, 1_000_000)
 
 
 class Missing(Exception):
-    """A figure that could not be had; its words say why."""
+    """A value that could not be measured; the message gives the reason."""
 
 
 class Found(NamedTuple):
-    """What was measured, whether that meets the target, and what is behind it."""
+    """The measured value, whether it meets the target, and details."""
 
     measured: str
     met: bool
@@ -44,7 +44,7 @@ class Found(NamedTuple):
 
 
 class Bench:
-    """Runs jobs in fresh processes, each once, and remembers their answers."""
+    """Run each job once in a new process, and cache its result."""
 
     def __init__(self, quick: bool):
         self._shrink = 10 if quick else 1
@@ -52,7 +52,7 @@ class Bench:
         self._answers: dict[str, dict[str, Any]] = {}
 
     def ask(self, job: str, n: int, **arguments: Any) -> dict[str, Any]:
-        """Return the answer of a job; raise `Missing` if there is none."""
+        """Return the result of a job; raise `Missing` if it failed."""
         n //= self._shrink
         key = json.dumps([job, n, arguments])
         if key not in self._answers:
@@ -170,7 +170,7 @@ ROWS: list[tuple[str, str, Callable[[Bench], Found]]] = [
 
 
 def measure_all(quick: bool) -> list[dict[str, Any]]:
-    """Go through the rows and print them as they come."""
+    """Measure all rows and print each."""
     bench = Bench(quick)
     rows = []
     for work, target, measure in ROWS:

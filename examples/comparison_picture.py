@@ -1,4 +1,4 @@
-"""Draw the comparison of clusterers as the gallery does, into a file.
+"""Write the figure of gallery/plot_compare_algorithms.py to a file.
 
 python examples/comparison_picture.py docs/images/comparison.png
 """
@@ -15,12 +15,12 @@ from PIL import Image
 
 
 def main(path: str) -> None:
-    """Run the gallery's script and keep its figure."""
+    """Run the script of the gallery and save its figure."""
     mpl.use("agg")
     figure = runpy.run_path(str(Path(__file__).parent / "gallery" / "plot_compare_algorithms.py"))["figure"]
     whole = BytesIO()
     figure.savefig(whole, format="png", dpi=120)
-    # few colours occur, and a palette of them makes a quarter of the bytes
+    # a palette reduces the file to a quarter of its size
     Image.open(whole).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
 
 

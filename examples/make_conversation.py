@@ -1,11 +1,11 @@
-"""Make `conversation.npz` and `conversation.rttm` from embeddings of read speech, each window with its utterance.
+"""Make `conversation.npz` and `conversation.rttm` from embeddings of windows of read speech.
 
     python examples/make_conversation.py SPEECH.npz examples/
 
-SPEECH.npz has `X` (n, 256), `y` (speaker), `utt` (utterance) and `label_names`: windows of 1.6 s, one after the other.
-Five speakers take turns; a turn is an utterance. Between turns there are 0.4 s: every other time silence, and else a
-short window in which both are heard (the sum of the embeddings on both sides), which the reference gives to the second.
-examples/README.md has source and licence.
+SPEECH.npz has the arrays `X` (n, 256), `y` (speaker), `utt` (utterance) and `label_names` for consecutive windows of
+1.6 s. Five speakers take turns, and each turn is an utterance. Turns are 0.4 s apart. Every second pause is silent; the
+others are short windows in which both speakers talk: their embedding is the sum of those before and after, and the
+reference assigns them to the second speaker. See examples/README.md for source and licence.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ import numpy as np
 from modeseek.diarization.rttm import rttm_lines
 from modeseek.diarization.turns import Turn
 
-WINDOW, PAUSE = 1.6, 0.4
-# how many utterances each speaker has: uneven, and one who speaks once
+# seconds
+WINDOW = 1.6
+PAUSE = 0.4
+# number of utterances of each speaker
 UTTERANCES = (8, 6, 4, 2, 1)
 
 

@@ -1,4 +1,4 @@
-"""Draw the README's picture: a sparse mixture, by SMS and DSMS with the paper's settings, and by ModeSeek with none.
+"""Draw the figure of the README: a sparse mixture, clustered by SMS, DSMS and ModeSeek.
 
 python examples/readme_picture.py docs/images/mixture.png
 """
@@ -15,26 +15,16 @@ from modeseek.plots import plot_clusters
 
 
 def main(path: str) -> None:
-    """Fit all three and draw them side by side; where there is a confidence, doubtful points are faint."""
+    """Fit the three estimators and draw their clusters side by side."""
     X, _ = paper_mixture(50, random_state=0)
     models = {
         "SMS, h = 0.6": StochasticMeanShift(0.6, random_state=0),
         "DSMS, h in [0.2, 1.6]": DoublyStochasticMeanShift(0.2, 1.6, 0.6, random_state=0),
-        "ModeSeek, nothing set": ModeSeek(random_state=0),
+        "ModeSeek, defaults": ModeSeek(random_state=0),
     }
     figure = Figure(figsize=(14, 4.6), layout="constrained")
     for ax, (name, model) in zip(figure.subplots(1, 3, sharex=True, sharey=True), models.items(), strict=True):
-        model.fit(X)
-        confidence = getattr(model, "confidence_", None)
-        plot_clusters(
-            X,
-            model.labels_,
-            centers=model.cluster_centers_,
-            confidence=confidence,
-            feature_names=["x", "y"],
-            ax=ax,
-            title=name,
-        )
+        plot_clusters(X, model.fit(X), feature_names=["x", "y"], ax=ax, title=name)
     figure.savefig(path, dpi=110)
 
 

@@ -1,9 +1,9 @@
-"""Draw the picture of docs/how-to-pictures.md: three pictures, and the regions that `segment` finds at its defaults.
+"""Draw the figure of docs/how-to-pictures.md: three images and the regions that `segment` finds at its defaults.
 
 python examples/segment_picture.py docs/images/segmented.png
 
 The photographs come with scikit-image: coffee (CC0, by Rachel Michetti), coins (Brooklyn Museum, no known copyright
-restrictions). The still life is made by `still_life.py`.
+restrictions). The still life is drawn by `still_life.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from modeseek.images import overlay, segment
 
 
 def main(path: str) -> None:
-    """Segment, print how many regions there are, and draw pictures above their regions."""
+    """Segment the images, print the numbers of regions, and draw each image above its regions."""
     pictures = {"a cup (colour)": data.coffee(), "coins (grey)": data.coins(), "still life (made)": scene()[0]}
     figure = Figure(figsize=(12, 6.1), layout="constrained")
     for column, (name, image) in enumerate(pictures.items()):

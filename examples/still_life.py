@@ -1,8 +1,8 @@
-"""Draw still-life.png, the example picture: a ball, a box and a jar on a table, shaded and with noise.
+"""Draw the example image still-life.png: a ball, a box and a jar on a table, with shading and noise.
 
     python examples/still_life.py [FILE]
 
-`scene()` returns the picture and which thing each pixel belongs to.
+`scene()` returns the image and the object that each pixel belongs to.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ WALL, TABLE, BALL, JAR, FRONT, SIDE, TOP = range(7)
 
 
 def scene(noise: float = 6.0, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return an RGB picture, uint8, and the number of the thing at each pixel."""
+    """Return an RGB image (uint8) and the number of the object at each pixel."""
     row, column = np.mgrid[:ROWS, :COLUMNS].astype(float)
     picture = np.empty((ROWS, COLUMNS, 3))
     things = np.full((ROWS, COLUMNS), WALL)
 
-    def paint(thing: int, where: np.ndarray, colour: tuple[int, int, int], light: np.ndarray) -> None:
+    def paint(thing: int, where: np.ndarray, color: tuple[int, int, int], light: np.ndarray) -> None:
         things[where] = thing
-        picture[where] = (light[..., None] * np.array(colour))[where]
+        picture[where] = (light[..., None] * np.array(color))[where]
 
     paint(WALL, np.full(row.shape, True), (176, 190, 205), 1.0 - 0.12 * column / COLUMNS)
     grain = 0.02 * np.sin(row / 3 + 2 * np.sin(column / 40))

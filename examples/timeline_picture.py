@@ -1,4 +1,4 @@
-"""Draw the picture of docs/how-to-speakers.md: who speaks when in the example, above the reference.
+"""Draw the figure of docs/how-to-speakers.md: the turns of the example conversation and its reference.
 
 python examples/timeline_picture.py docs/images/speakers.png
 """
@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def main(path: str) -> None:
-    """Find the turns, print how far they agree with the reference, and draw both."""
+    """Find the turns, print the scores against the reference, and draw both."""
     windows = read_windows(HERE / "conversation.npz")
     found = find_turns(windows.embeddings, windows.times, uri="conversation")
     reference = read_rttm(HERE / "conversation.rttm")["conversation"]

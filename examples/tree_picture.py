@@ -1,6 +1,6 @@
-"""Draw the picture of docs/mode-seek.md: how the modes of the penguins' measurements merge.
+"""Draw the figure of docs/mode-seek.md: the merge tree of the modes of the penguin measurements.
 
-python examples/tree_picture.py docs/images/scale-tree.png
+python examples/tree_picture.py docs/images/merge-tree.png
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PENGUINS = Path(__file__).parent / "penguins.csv"
 
 
 def main(path: str) -> None:
-    """Fit, print how the tree agrees with the species, and draw modes by prominence beside their tree."""
+    """Fit, print the agreement of the tree with the species, and draw the modes by prominence and as a tree."""
     X = np.loadtxt(PENGUINS, delimiter=",", skiprows=1, usecols=range(4))
     species = np.loadtxt(PENGUINS, delimiter=",", skiprows=1, usecols=4, dtype=str)
     model = ModeSeek(random_state=0).fit((X - X.mean(axis=0)) / X.std(axis=0))
@@ -32,7 +32,7 @@ def main(path: str) -> None:
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     plot_prominence(model, ax=left, title="Modes by prominence")
-    plot_tree(model, ax=right, title="How they merge")
+    plot_tree(model, ax=right, title="Merge tree")
     figure.savefig(path, dpi=80)
 
 

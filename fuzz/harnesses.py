@@ -19,15 +19,13 @@ import numpy as np
 from seals import mutated, sealed
 
 from modeseek._common.hints import AdviceWarning, CheckpointWarning
-from modeseek._storage import DataError, Table, open_chunks, read_arrays, read_picture, read_table
+from modeseek._storage import DataError, Table, open_chunks, read_arrays, read_image, read_table
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.diarization.rttm import read_turns
 from modeseek.diarization.segment_files import read_windows
 from modeseek.io import read_model
-from modeseek.io.models import MAGIC as MODEL
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Chain, Checkpoint, Record, Stopping, doubly_stochastic, make_problem
-from modeseek.meanshift.chains.checkpoint import MAGIC as CHECKPOINT
 from modeseek.meanshift.ensemble import make_chains, run_chains
 
 __all__ = ["CORPUS", "HARNESSES", "Harness", "attempt", "chains", "run_of_chains"]
@@ -180,7 +178,7 @@ def _segments(path: Path) -> None:
 
 
 def _picture(path: Path) -> None:
-    values = read_picture(path).values
+    values = read_image(path).values
     assert isinstance(values, np.ndarray)
     assert values.size
     assert values.dtype.kind in "biuf"
@@ -201,7 +199,7 @@ def _model(path: Path) -> None:
             assert (labels < max(model.n_clusters_, 1)).all()
         if hasattr(model, "tree_"):
             model.tree_.cut(0.5)
-        if hasattr(model, "_survey"):
+        if "_stream" in vars(model):
             model.partial_fit(rows)
     # what an estimator says of parameters that it cannot work with
     except (ValueError, TypeError, AttributeError):
@@ -245,8 +243,8 @@ HARNESSES = {
     "webp": Harness(".webp", _picture, 1024),
     "tiff": Harness(".tif", _picture, 1024),
     "array": Harness(".npy", _picture, 512),
-    "model": Harness(".modeseek", _model, 4096),
-    "model-sealed": Harness(".modeseek", _model, 8192, partial(sealed, MODEL), mutated),
-    "checkpoint": Harness(".ckpt", _checkpoint, 4096),
-    "checkpoint-sealed": Harness(".ckpt", _checkpoint, 8192, partial(sealed, CHECKPOINT), mutated),
+    "model": Harness(".modeseek", _model, 6144),
+    "model-sealed": Harness(".modeseek", _model, 8192, sealed, mutated),
+    "checkpoint": Harness(".ckpt", _checkpoint, 6144),
+    "checkpoint-sealed": Harness(".ckpt", _checkpoint, 8192, sealed, mutated),
 }

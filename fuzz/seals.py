@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from modeseek._storage.container import HEAD
+from modeseek._storage.container import HEAD, MAGIC, VERSION
 
 __all__ = ["mutated", "opened", "sealed"]
 
@@ -42,11 +42,11 @@ NUMBERS = [0.0, -0.0, 1.0, -1.0, math.nan, math.inf, -math.inf, 5e-324, 1e308, -
 WHOLES = [0, 1, -1, 2, 7, 1 << 31, (1 << 63) - 1, -(1 << 63)]
 
 
-def sealed(magic: bytes, data: bytes) -> bytes:
-    """Return the file, of the kind that begins so, with this record and these arrays."""
+def sealed(data: bytes) -> bytes:
+    """Return the file with this record and these arrays."""
     text, raw = _parts(data)
-    lengths = struct.pack("<IQ", 1, len(text))
-    return HEAD.pack(magic, 1, len(text), hashlib.sha256(lengths + text + raw).digest()) + text + raw
+    lengths = struct.pack("<IQ", VERSION, len(text))
+    return HEAD.pack(MAGIC, VERSION, len(text), hashlib.sha256(lengths + text + raw).digest()) + text + raw
 
 
 def opened(data: bytes) -> bytes:

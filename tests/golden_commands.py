@@ -91,7 +91,7 @@ COMMANDS = {
         "label new.modeseek points.parquet -o out.parquet",
         "out.parquet",
     ),
-    "label by a kept model": ("label model-1.modeseek line.npy -o out.npy", "out.npy"),
+    "label by a kept model": ("label model-2.modeseek line.npy -o out.npy", "out.npy"),
     "segment": ("segment still-life.png -o out.npy --json out.json", "out.npy out.json"),
     "segment, finer": (
         "segment still-life.png --colour-bandwidth 5 --prominence 0.2 --scattered -q -o out.png --overlay over.png",
@@ -127,7 +127,7 @@ def write_inputs(folder):
     np.savez(folder / "points.npz", X=points, y=np.arange(len(points)) % 2)
     for name in ("penguins.csv", "still-life.png", "conversation.npz", "conversation.rttm"):
         shutil.copy(EXAMPLES / name, folder)
-    shutil.copy(DATA / "model-1.modeseek", folder)
+    shutil.copy(DATA / "model-2.modeseek", folder)
 
 
 def _write_text(path, rows, delimiter):
@@ -217,7 +217,9 @@ def _content(path):
 def _numbers(value):
     """Return embedded data of a report without names and colours, which are there for people."""
     if isinstance(value, dict):
-        return {name: _numbers(each) for name, each in value.items() if name not in ("name", "short", "colour")}
+        return {
+            name: _numbers(each) for name, each in value.items() if name not in ("name", "short", "color", "colour")
+        }
     return [_numbers(each) for each in value] if isinstance(value, list) else value
 
 

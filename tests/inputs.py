@@ -7,12 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
+from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Array, Geometry
-from modeseek._common.validation import canonical_points
-from modeseek.selection.proposers import KnnGraph
-from modeseek.selection.proposers.proposals import neighbor_counts
-from modeseek.selection.proposers.subsampling import n_neighbors_needed
+from modeseek.selection import KnnGraph, build_knn_graph
 
 UGLY = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
 
@@ -46,10 +43,15 @@ def raw_rows(kind: str, rng: np.random.Generator, n: int, d: int) -> Array:
 
 
 def knn_graph_of(X: Array) -> KnnGraph:
-    """Make the graph of distinct rows, each of weight 1."""
-    counts = neighbor_counts(len(X))
-    neighbours = nearest_neighbors(X, n_neighbors_needed(counts, len(X)))
-    return KnnGraph(neighbours, np.ones(len(X)), min(intrinsic_dimension(neighbours), X.shape[1]), counts, X)
+    """Return the nearest-neighbour graph of distinct rows, each of weight 1."""
+    n, d = X.shape
+    return build_knn_graph(Points(X, np.ones(n), np.arange(n), np.zeros(d), Geometry()))
+
+
+def lone_graph(X: Array) -> KnnGraph:
+    """Return a graph that has coordinates and no neighbours."""
+    n = len(X)
+    return KnnGraph(None, np.ones(n), 2.0, (3,), X, np.arange(n))
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""The mixtures: sizes, places, reproducibility."""
+"""The random mixtures: sizes, centres, reproducibility."""
 
 import numpy as np
 import pytest
@@ -41,13 +41,13 @@ def test_reproducible(make, state):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_seeds_differ_and_none_is_fresh(make):
+def test_different_seeds_and_none_give_different_points(make):
     assert (make(random_state=0)[0] != make(random_state=1)[0]).all()
     assert (make()[0] != make()[0]).all()
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_variance_and_std_are_one_draw_at_two_widths(make):
+def test_the_spread_scales_the_same_draw(make):
     narrow, y = make(spread="std", random_state=3)
     wide, _ = make(spread="variance", random_state=3)
     # solves narrow = c + 0.65 z, wide = c + sqrt(0.65) z for c
@@ -76,7 +76,7 @@ def test_one_small_component_by_hand():
 
 
 @given(st.floats(1, 50), st.integers(60, 400))
-def test_sizes_add_up_and_fall(ratio, n):
+def test_sizes_have_the_right_sum_and_order(ratio, n):
     sizes = np.bincount(imbalanced_mixture(ratio, n, random_state=0)[1])
     assert sizes.sum() == 3 * n
     assert sizes[0] >= sizes[1] >= sizes[2] >= 1

@@ -1,11 +1,12 @@
-"""Scores against tables worked out by hand, and against loops that spell the definition out."""
+"""Scores against tables computed by hand, and against plain loops."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
 
-from modeseek.metrics import acp, alp, k_score
+from modeseek.metrics import acp, alp, k_score, rand_agreement
 
 # Table 1. Rows: clusters; columns: labels a, b, c; entries n_qr.
 #
@@ -36,7 +37,7 @@ def test_table_1_weighted():
     assert k_score(TRUTH, FOUND, weighted=True) == pytest.approx((0.69 * 0.75) ** 0.5, rel=1e-14)
 
 
-def test_singletons_push_the_unweighted_purity_up():
+def test_clusters_of_one_row_increase_the_unweighted_purity():
     # Table 2: one cluster of 6 that mixes two labels in halves, and two singletons.
     #            a   b | n_q | purity
     #   q0       3   3 |  6  | 1/2
@@ -59,7 +60,7 @@ def test_noise_points_are_singletons():
             assert noisy == score(truth, [0, 0, 0, 0, 0, 0, 1, 2], weighted=weighted)
 
 
-def test_all_noise_is_pure_and_split():
+def test_only_noise():
     # four singletons: every cluster is pure; each label of 2 lies in 2 clusters: (1/4 + 1/4) = 1/2
     assert acp([0, 0, 1, 1], [-1] * 4) == 1.0
     assert alp([0, 0, 1, 1], [-1] * 4) == 0.5
@@ -95,7 +96,7 @@ def test_one_row():
 
 
 def naive(truth, found, weighted):
-    """Spell the definition out; return ACP and ALP."""
+    """Return ACP and ALP by their definitions."""
     pairs = [(t, ("noise", i) if q == -1 else q) for i, (t, q) in enumerate(zip(truth, found, strict=True))]
     pairs = [pair for pair in pairs if pair[0] != -1]
 
@@ -137,11 +138,11 @@ def test_names_and_order_of_rows_do_not_matter(rows, cluster_names, label_names,
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30))
-def test_perfect_is_one(truth):
+def test_equal_partitions_score_one(truth):
     assert k_score(truth, [f"cluster {t}" for t in truth]) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_acp_and_alp_are_each_other_with_roles_swapped():
+def test_alp_is_acp_with_swapped_arguments():
     assert acp(TRUTH, FOUND) == alp(FOUND, TRUTH)
 
 
@@ -160,12 +161,19 @@ def test_a_million_rows():
         ([[0], [1]], [0, 1], r"y_true must be one-dimensional.*\(2, 1\)"),
         ([0, 1], [[0, 1]], "labels must be one-dimensional"),
         ([-1, -1], [0, 1], "y_true is -1 for every row"),
-        ([0.0, np.nan], [0, 1], "y_true is nan in row 1: mark rows without a label with -1"),
+        ([0.0, np.nan], [0, 1], "y_true is nan in row 1: use -1 for rows without a label"),
         (["a", None], [0, 1], "y_true is None in row 1"),
-        ([0, 1], [0, 1j], "labels must be whole numbers or strings"),
+        ([0, 1], [0, 1j], "labels must contain integers or strings"),
     ],
 )
 def test_bad_input_names_the_argument(truth, found, message):
     for score in (acp, alp, k_score):
         with pytest.raises(ValueError, match=message):
             score(truth, found)
+
+
+@given(st.integers(0, 1000))
+def test_rand_agreement_is_scikit_learn_s_adjusted_rand_score(seed):
+    rng = np.random.default_rng(seed)
+    first, second = (np.unique(rng.integers(0, 5, 30), return_inverse=True)[1] for _ in range(2))
+    assert rand_agreement(first, second) == pytest.approx(adjusted_rand_score(first, second))

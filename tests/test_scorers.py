@@ -19,7 +19,7 @@ FOLDS = KFold(2, shuffle=True, random_state=0)
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("scorer", [k_scorer, ari_scorer, stability_scorer])
 def test_a_grid_over_a_pipeline(scorer, n_jobs):
-    """0.3 tears the clusters apart, 20 makes one of them."""
+    """A bandwidth of 0.3 splits the clusters, and 20 merges them."""
     model = make_pipeline(StandardScaler(), DoublyStochasticMeanShift(0.1, h_inf=0.2, random_state=0))
     grid = {"doublystochasticmeanshift__h_max": [0.3, 1.0, 20.0]}
     search = GridSearchCV(model, grid, scoring=scorer, cv=FOLDS, n_jobs=n_jobs, error_score="raise").fit(X, y)
@@ -42,7 +42,7 @@ def test_several_scorers_at_once():
     assert {"mean_test_k", "mean_test_ari", "mean_test_stability"} <= set(search.cv_results_)
 
 
-def test_stability_is_the_estimators_own_where_it_has_one():
+def test_stability_is_that_of_the_estimator_if_it_has_one():
     for model in (ModeSeek(random_state=0), DoublyStochasticMeanShift(n_chains=4, random_state=0)):
         model.fit(X[::2])
         assert model.n_clusters_ > 1
@@ -50,7 +50,7 @@ def test_stability_is_the_estimators_own_where_it_has_one():
         assert stability_scorer(make_pipeline(StandardScaler(), model).fit(X[::2]), X[1::2]) == model.stability_
 
 
-def test_stability_by_a_fit_of_the_held_out_rows_needs_no_labels():
+def test_stability_by_a_fit_to_the_held_out_rows():
     scores = [cross_val_score(MeanShift(h), X, scoring=stability_scorer, cv=FOLDS).mean() for h in (0.2, 1.0)]
     assert scores[0] < scores[1] - 0.1
     model = MeanShift(1.0).fit(X[::2])
@@ -58,7 +58,7 @@ def test_stability_by_a_fit_of_the_held_out_rows_needs_no_labels():
     assert stability_scorer(model, X[1::2]) == expected
 
 
-def test_one_cluster_is_stable_and_scores_nothing():
+def test_one_cluster_scores_zero():
     noise = np.random.default_rng(0).normal(size=(200, 2))
     for model in (MeanShift(50.0), ModeSeek(random_state=0)):
         assert model.fit(noise).n_clusters_ == 1
@@ -66,6 +66,6 @@ def test_one_cluster_is_stable_and_scores_nothing():
 
 
 @pytest.mark.parametrize("scorer", [k_scorer, ari_scorer])
-def test_without_true_labels_it_says_what_to_do(scorer):
-    with pytest.raises(ValueError, match=rf"{scorer.__name__} needs the true labels: .* stability_scorer"):
+def test_missing_labels_give_an_error(scorer):
+    with pytest.raises(ValueError, match=rf"{scorer.__name__} needs true labels: .* stability_scorer"):
         scorer(MeanShift(1.0).fit(X), X)

@@ -1,4 +1,4 @@
-"""What the package stands on: the page, pyproject.toml and the imports name the same, and the core brings no more."""
+"""Dependencies: docs/dependencies.md, pyproject.toml and the imports agree, and the core installs nothing else."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 IMPORTED = {
     "sklearn": "scikit-learn",
     "PIL": "pillow",
+    "markdown_it": "markdown-it-py",
     "skimage": "scikit-image",
     "distributed": "dask",
     "pyannote": "pyannote.core",

@@ -1,4 +1,4 @@
-"""Ablations change what they say and nothing after it, share work without a trace, and replay the choice exactly."""
+"""Ablations: every variant runs, the variants differ where they should, and stored candidates replay the selection."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modeseek import ModeSeek
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
-from modeseek.estimators import mode_seek
-from modeseek.selection import select
-from modeseek.selection.proposers import proposals
+from modeseek.selection import build_knn_graph
+from modeseek.selection.modes import cut
+from modeseek.selection.proposers import Modes
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "ablations.py"
 HEADS = "<!-- ablations -->\nold\n<!-- end of ablations -->\n"
@@ -25,7 +24,6 @@ HEADS = "<!-- ablations -->\nold\n<!-- end of ablations -->\n"
 @pytest.fixture
 def ablations(monkeypatch):
     monkeypatch.syspath_prepend(str(SCRIPT.parent))  # it imports its neighbours, as a script does
-    monkeypatch.setattr(select, "THINNINGS", 3)
     return runpy.run_path(str(SCRIPT))
 
 
@@ -75,12 +73,12 @@ def test_every_variant_on_every_set_and_the_page(ablations, variants, folder, tm
     assert found["blobs", "as is"]["note"] != "communities"
     assert found["blobs", "communities everywhere"]["note"] in ("communities", "one cluster")
     assert found["blobs", "DSMS basins"]["note"].endswith(" basins")
-    assert "basins" not in found["rays", "DSMS basins"]["note"]
+    assert found["rays", "DSMS basins"]["note"] == "communities"
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "| variant | ARI | gain | better, worse | plane (1) | voices (1) | median s |" in text
-    assert "Over the 1 sets in which modes are asked, seeds 0. Without rays." in text
+    assert "Over the 1 sets with proposals by modes, seeds 0. Without rays." in text
     # the replay of what was kept gives what was measured
     halves = importlib.import_module("split_half")
     replayed = halves.answers(halves.read_records(kept), [halves.PRESENT])[0]
@@ -94,30 +92,7 @@ def test_every_variant_on_every_set_and_the_page(ablations, variants, folder, tm
     assert "seed 0" not in capsys.readouterr().err
 
 
-def test_sharing_changes_no_label_and_leaves_the_library_as_it_was(ablations, variants, folder):
-    module = importlib.import_module("ablation_variants")
-    watched = [
-        (select, name) for name in ("COMMUNITIES_FROM", "GRIDS", "NEXT_TO_IT", "FINER", "subsample", "by_mixture")
-    ]
-    watched += [(select, "_passes"), (proposals, "ERRORS"), (proposals, "trees"), (proposals, "point_tree")]
-    watched += [(ModeSeek, "_knn_graph"), (mode_seek, "MOST_DIMENSIONS"), (mode_seek, "_Polish")]
-    before = [getattr(*each) for each in watched]
-    for name, cosine in (("blobs", False), ("rays", True)):
-        task, shared = task_of(folder, name, cosine=cosine), module.Shared()
-        for variant in variants.values():
-            alone = variant.fit(task)
-            with module.changed(shared.changes()):
-                together = variant.fit(task)
-            assert (together.labels == alone.labels).all(), variant.name
-            assert (together.model.confidence_ == alone.model.confidence_).all(), variant.name
-            seen, wanted = ([e[:2] + e[4:] for e in fitted.model.alternatives_] for fitted in (together, alone))
-            assert seen == wanted, variant.name
-        assert shared.taken() > 0
-        assert shared.taken() == 0
-    assert all(getattr(*each) is value for each, value in zip(watched, before, strict=True))
-
-
-def test_the_gate_and_the_merge_matter_where_they_should(ablations, variants, folder):
+def test_the_test_for_one_cluster_and_the_merge_have_an_effect(ablations, variants, folder):
     labelled = importlib.import_module("labelled")
     noise = labelled.Task(np.random.default_rng(3).normal(size=(300, 2)), False, 1, 0)
     assert variants["as is"].fit(noise).labels.max() == 0
@@ -129,20 +104,19 @@ def test_the_gate_and_the_merge_matter_where_they_should(ablations, variants, fo
 
 
 @pytest.mark.parametrize("kind", ["SMS", "DSMS"])
-def test_points_of_a_basin_are_never_parted(ablations, kind):
+def test_points_of_a_basin_are_never_separated(ablations, kind):
     module = importlib.import_module("ablation_basins")
     x = np.random.default_rng(0).normal(size=(200, 2))
     points = canonical_points(x, np.ones(200), Geometry())
-    graph = ModeSeek()._knn_graph(points)
-    labels = module.basins(points, kind, 0)
+    graph, labels = build_knn_graph(points), module.basins(points, kind, 0)
     assert 1 < labels.max() + 1 < 200
-    tied = module.tied_trees(module.tie(graph, labels))
-    plain = proposals.trees(graph)
+    tied = type("Tied", (module.BasinModes,), {"basins": labels})().trees(graph)
+    plain = Modes().trees(graph)
     parted = 0
     for count, tree in tied.items():
-        found = proposals.cut(tree, 0.0)
+        found = cut(tree, 0.0)
         assert all(len(np.unique(found[labels == basin])) == 1 for basin in range(labels.max() + 1))
-        without = proposals.cut(plain[count], 0.0)
+        without = cut(plain[count], 0.0)
         parted += sum(len(np.unique(without[labels == basin])) > 1 for basin in range(labels.max() + 1))
     assert parted > 0  # else the ties would do nothing here
 
@@ -175,7 +149,11 @@ def test_a_replay_by_hand(ablations):
         record("high", dimension=5.0, mixture=0.4, modes=two, communities=((0.71, 0.7, 1.0, 0.9, 0),)),
         record("unsure", dimension=5.0, mixture=0.4, modes=two, communities=((0.69, 0.7, 1.0, 0.9, 0),)),
     ]
-    others = [at._replace(next_to_it=0.0), at._replace(excess_prominence=0.3), at._replace(communities_from=6.0)]
+    others = [
+        at._replace(smoothing=0.0),
+        at._replace(min_excess_prominence=0.3),
+        at._replace(communities_dimension=6.0),
+    ]
     found = halves.answers(records, [at, *others])
     assert found[0].tolist() == [0.6, 0.0, 0.0, 0.4, 0.6, 0.0, 0.9, 0.0]
     assert found[1, 0] == 0.3  # without neighbours the first is more stable
@@ -183,7 +161,7 @@ def test_a_replay_by_hand(ablations):
     assert found[3, 6] == 0.6
 
 
-def test_constants_that_suit_one_half_are_scored_on_the_other(ablations):
+def test_constants_are_chosen_on_one_half_and_scored_on_the_other(ablations):
     halves = importlib.import_module("split_half")
     # half of the sets want sure communities, half want any: no constants suit both
     sure = [record(f"a{i}", dimension=5.0, communities=((0.55, 0.55, 0.0, -0.5, 0),)) for i in range(4)]

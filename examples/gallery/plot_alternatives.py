@@ -1,9 +1,9 @@
 """
-What nearly won
-===============
+Alternative partitions
+======================
 
-``ModeSeek`` asks many partitions how well they come back when points are taken away, and takes one.
-``plot_alternatives`` puts those that nearly won beside it, with their stability.
+``ModeSeek`` compares many partitions by their stability, which is how well they are found again in random subsamples of
+the rows. ``plot_alternatives`` draws the chosen partition, in a thick frame, next to the best alternatives.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-A film of the points settling
-=============================
+Animation of a run
+==================
 
-``animate`` makes a film of a run. With a name it writes a GIF, or an MP4 where ffmpeg is there: ``animate(model,
-"settling.gif")``. Without one it returns the animation, for a notebook or a page.
+``animate`` shows how the points move during a run. ``animate(model, "run.gif")`` writes a GIF; the suffix ``.mp4``
+writes an MP4 and needs the program ffmpeg. Without a file name, it returns the animation, for example for a notebook.
 """
 
 from modeseek import DoublyStochasticMeanShift
@@ -12,4 +12,4 @@ from modeseek.plots import animate
 
 X, _ = paper_mixture(60, random_state=1)
 model = DoublyStochasticMeanShift(0.4, 1.8, 0.9, record=["snapshots"], random_state=0).fit(X)
-film = animate(model, seconds=3, title="Settling")
+animation = animate(model, seconds=3, title="Doubly stochastic mean shift")

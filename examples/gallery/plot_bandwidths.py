@@ -1,9 +1,9 @@
 """
-The bandwidths that were drawn
-==============================
+Bandwidths of a run
+===================
 
-Doubly stochastic mean shift draws a new bandwidth for each update. ``plot_bandwidths`` shows them, with the range
-that they come from and the value that it closes on. Two policies, on the same data:
+Doubly stochastic mean shift draws a new bandwidth for each update. ``plot_bandwidths`` shows the draws (points), the
+range of the next draw (band), and the limit ``h_inf``. Here are two bandwidth policies on the same data.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ for ax, policy in zip(axes, ("shrinking", "walk"), strict=True):
 plt.show()
 
 # %%
-# The range closes as fast as the sequence nu falls.
+# The range shrinks at the rate of the sequence nu. A faster sequence than the default:
 fast = DoublyStochasticMeanShift(0.2, 1.6, 0.6, nu=0.3, random_state=3).fit(X)
 plot_bandwidths(fast, title="shrinking, nu = k^-0.3")
 plt.show()

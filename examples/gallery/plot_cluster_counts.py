@@ -1,10 +1,10 @@
 """
-How many clusters, at which scale
-=================================
+Number of clusters against the bandwidth
+========================================
 
-The number of clusters depends on the bandwidth. A number that lasts over many bandwidths says something of the data,
-one that comes and goes says something of the bandwidth. ``sweep_bandwidths`` fits an estimator at each, and
-``plot_cluster_counts`` draws how many clusters there are and how long each number lasts.
+The number of clusters depends on the bandwidth. A number that holds over a wide range of bandwidths is a property of
+the data, a short-lived number an artefact of the bandwidth. ``sweep_bandwidths`` fits an estimator at each bandwidth,
+and ``plot_cluster_counts`` draws the number of clusters (above) and the lifetime of each number (below).
 """
 
 import matplotlib.pyplot as plt
@@ -20,12 +20,12 @@ plot_cluster_counts(sweep, title="Mean shift at 25 bandwidths")
 plt.show()
 
 # %%
-# The plateau that lasts longest has labels, too.
+# The sweep also has the labels at each bandwidth. These are the labels of the longest plateau.
 longest = sweep.longest()
 plot_clusters(X, sweep.labels[longest.first], title=f"{longest.n_clusters} clusters, from h = {longest.low:.2f} on")
 plt.show()
 
 # %%
-# A ``ModeSeek`` needs no sweep: its tree has all scales at once, by the prominence that a mode needs.
-plot_cluster_counts(ModeSeek(random_state=0).fit(X), title="The modes of a density")
+# ``ModeSeek`` needs no sweep: its merge tree contains the clusters for each prominence that a mode may need.
+plot_cluster_counts(ModeSeek(random_state=0).fit(X), title="ModeSeek at all levels of prominence")
 plt.show()

@@ -1,9 +1,9 @@
 """
-Clusters, and who is in doubt
-=============================
+Clusters and doubtful points
+============================
 
-``plot_clusters`` draws points in the colours of their clusters. Given a fitted estimator it also knows how sure each
-point is: the less certain, the fainter, and points in doubt have a ring.
+``plot_clusters`` draws points in the colours of their clusters. With a fitted estimator, it also shows the confidence
+of each point: points with a low confidence are faint, and doubtful points have a dark ring.
 """
 
 import matplotlib.pyplot as plt
@@ -16,22 +16,22 @@ from modeseek.plots import plot_clusters
 
 X, _ = make_blobs([150, 100, 60], centers=[(0, 0), (3, 0.5), (0.5, 3.2)], random_state=0)
 model = ModeSeek(random_state=0).fit(X)
-plot_clusters(X, model, title="Three blobs that touch")
+plot_clusters(X, model, title="Three overlapping blobs")
 plt.show()
 
 # %%
-# More than two features are drawn by their first two principal components, and the axes say how much these hold.
+# More than two features are drawn by their first two principal components. The axes state the share of the variance.
 wine = StandardScaler().fit_transform(load_wine().data)
 plot_clusters(wine, ModeSeek(random_state=0).fit(wine), title="178 wines, 13 measurements")
 plt.show()
 
 # %%
-# One feature is a histogram over a strip of points. Labels of any other method will do.
+# One feature is drawn as a histogram above a strip of points. Labels can come from any method.
 plot_clusters(X[:, :1], model.labels_, feature_names=["length"], title="One feature")
 plt.show()
 
 # %%
-# With many clusters there is no legend. Their numbers are in the picture instead.
+# With more than twelve clusters, numbers in the plot replace the legend.
 many, labels = many_clusters(60, 40, spacing=4, random_state=0)
 plot_clusters(many, labels, title="Sixty clusters")
 plt.show()

@@ -1,9 +1,10 @@
 """
-Who goes with whom
-==================
+How often two points share a cluster
+====================================
 
-Several chains rarely agree on every point. ``plot_coassociation`` shows in how many of them two points share a
-cluster: dark squares are clusters that hold together, and lines through them are points that could go elsewhere.
+Several chains rarely agree on every point. ``plot_coassociation`` shows the share of the chains in which two points are
+in the same cluster. Dark squares on the diagonal are stable clusters; pale lines through them are points that some
+chains put into another cluster.
 """
 
 import matplotlib.pyplot as plt
@@ -18,6 +19,6 @@ plot_coassociation(model, title="Sixteen chains")
 plt.show()
 
 # %%
-# ``ModeSeek`` has memberships instead: how often a point went with each cluster when others were taken away.
+# For ``ModeSeek``, the probability follows from its memberships, which are computed from partitions of subsamples.
 plot_coassociation(ModeSeek(random_state=0).fit(X), title="ModeSeek")
 plt.show()

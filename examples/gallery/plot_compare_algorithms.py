@@ -1,25 +1,26 @@
 """
-Clusterers side by side
-=======================
+Comparison of clustering algorithms
+===================================
 
-Seven small data sets in the columns, clusterers in the rows. Six sets are those of scikit-learn's well-known
-comparison, 500 points each. The last is the sparse mixture of the paper on doubly stochastic mean shift, 3 times 50
-points.
+The columns are seven small data sets, the rows are clustering algorithms. Six data sets are those of scikit-learn's
+well-known comparison, with 500 points each. The last is the sparse mixture of the paper on doubly stochastic mean
+shift, with 3 times 50 points.
 
-Who is told what:
+The algorithms get different information:
 
-- The five rows on top are ours, and **nothing is set**: no bandwidth, no number of clusters. Only the seed is fixed.
-- The next five are scikit-learn's. They need no number of clusters, but other settings. They get
-  **those of scikit-learn's own example**, which were chosen by eye for each set; the mixture gets that example's
-  settings for all sets.
-- The five after these are **told a number of clusters**, with the other settings of the same example. It is the true
-  one, and three in the set without structure.
-- Peers from other packages follow where they are installed, at their defaults.
+- The five rows at the top are the estimators of modeseek **at their defaults**: only the seed is set, no bandwidth and
+  no number of clusters.
+- The next five are estimators of scikit-learn that need no number of clusters, but other parameters. They use
+  **the parameters of scikit-learn's example**, which were chosen by eye for each data set. The sparse mixture is not in
+  that example and uses its default parameters.
+- The next five need **the number of clusters** and get the true one (three for the data set without structure). Their
+  other parameters are those of the same example.
+- Algorithms of other packages follow, if these are installed, at their defaults.
 
-A panel says how many clusters were found, how well they agree with the truth (the adjusted Rand index: 1 for the same
-partition, 0 on average for labels given at random), and how long one fit took. A row that a method leaves out as
-noise is grey, and counts as a cluster of its own in the index. In the set without structure one cluster is right: the
-index is then 1, and 0 for anything else, even one row left out.
+Each panel states the number of clusters, the agreement with the truth and the time of one fit. The agreement is the
+adjusted Rand index (ARI): 1 for identical partitions, 0 on average for random labels. Points that an algorithm labels
+as noise are grey, and each counts as a cluster of its own in the index. The data set without structure has one true
+cluster, so the index is 1 for a single cluster and 0 for any other result.
 """
 
 import time
@@ -40,9 +41,9 @@ from modeseek.datasets import paper_mixture
 from modeseek.plots import palette
 
 # %%
-# The data, standardised
-# ----------------------
-# In the colours of the truth.
+# Data sets
+# ---------
+# They are standardised. The colours show the true clusters.
 
 N = 500
 stretched, stretched_labels = make_blobs(N, random_state=170)
@@ -65,9 +66,9 @@ for ax, (name, (X, y)) in zip(places.flat, sets.items(), strict=False):
 plt.show()
 
 # %%
-# Settings of scikit-learn's example
-# ----------------------------------
-# For all sets, and what it changes for some.
+# Parameters of scikit-learn's example
+# ------------------------------------
+# The parameters for all data sets, and the changes for some of them.
 
 usual = {
     "quantile": 0.3,
@@ -88,12 +89,12 @@ changed = {
 }
 
 # %%
-# The clusterers
-# --------------
+# Algorithms
+# ----------
 
 
 def ours(X, s):
-    """Nothing is set but the seed."""
+    """Estimators of modeseek at their defaults, with a fixed seed."""
     return {
         "ModeSeek": modeseek.ModeSeek(random_state=0),
         "DSMS": modeseek.DoublyStochasticMeanShift(random_state=0),
@@ -103,8 +104,8 @@ def ours(X, s):
     }
 
 
-def set_by_hand(X, s):
-    """Peers that need no number of clusters, with the settings of scikit-learn's example."""
+def tuned(X, s):
+    """Estimators that need no number of clusters, with the parameters of scikit-learn's example."""
     h = cluster.estimate_bandwidth(X, quantile=s["quantile"])
     return {
         "MeanShift": cluster.MeanShift(bandwidth=h, bin_seeding=True),
@@ -117,8 +118,8 @@ def set_by_hand(X, s):
     }
 
 
-def told_k(X, s):
-    """Peers that are told the number of clusters, else with the settings of scikit-learn's example."""
+def given_k(X, s):
+    """Estimators with the true number of clusters, and the other parameters of scikit-learn's example."""
     k, near = s["k"], kneighbors_graph(X, n_neighbors=s["n_neighbors"], include_self=False)
     return {
         "k-means": cluster.KMeans(k, random_state=42),
@@ -130,7 +131,7 @@ def told_k(X, s):
 
 
 def other_packages(X, s):
-    """Peers from other packages, at their defaults; genieclust is told k. Empty where none is installed."""
+    """Installed algorithms of other packages, at their defaults; genieclust gets the number of clusters."""
     found = {}
     if find_spec("hdbscan"):
         import hdbscan
@@ -143,37 +144,37 @@ def other_packages(X, s):
     if find_spec("genieclust"):
         import genieclust
 
-        found["genieclust\n(told k)"] = genieclust.Genie(n_clusters=s["k"])
+        found["genieclust\n(true k)"] = genieclust.Genie(n_clusters=s["k"])
     return found
 
 
 groups = {
-    "modeseek: nothing set": ours,
-    "scikit-learn: set by hand for each data set": set_by_hand,
-    "scikit-learn: told the number of clusters": told_k,
+    "modeseek: defaults": ours,
+    "scikit-learn: parameters tuned for each data set": tuned,
+    "scikit-learn: true number of clusters given": given_k,
     "other packages: defaults": other_packages,
 }
 
 # %%
-# Fit all of them
-# ---------------
-# One fit that nobody looks at comes first: what is compiled or imported at its first use is not counted.
+# Fits
+# ----
+# An extra fit on the first data set keeps compilation and imports out of the measured times.
 
 
 def fit(model, X):
-    """Return labels and milliseconds."""
+    """Return the labels and the time in milliseconds."""
     start = time.perf_counter()
     labels = model.fit_predict(X)
     return labels, 1000 * (time.perf_counter() - start)
 
 
 def agreement(y, labels):
-    """Return the adjusted Rand index, each noise point being a cluster of its own."""
+    """Return the adjusted Rand index, with each noise point as a cluster of its own."""
     labels = np.where(labels < 0, labels.max() + 1 + np.arange(len(labels)), labels)
     return adjusted_rand_score(y, labels)
 
 
-warnings.filterwarnings("ignore", module="sklearn")  # graphs in several parts, and the like
+warnings.filterwarnings("ignore", module="sklearn")  # such as disconnected neighbour graphs
 warnings.filterwarnings("ignore", module="threadpoolctl")
 results = {}
 for number, (name, (X, y)) in enumerate(sets.items()):
@@ -185,68 +186,74 @@ for number, (name, (X, y)) in enumerate(sets.items()):
             labels, milliseconds = fit(model, X)
             results.setdefault(group, {}).setdefault(method, []).append((labels, milliseconds, agreement(y, labels)))
 
-there = [method.split("\n")[0] for method in results.get("other packages: defaults", {})]
-print("peers from other packages:", ", ".join(there) or "none installed")
+installed = [method.split("\n")[0] for method in results.get("other packages: defaults", {})]
+print("algorithms of other packages:", ", ".join(installed) or "none installed")
 
 # %%
-# Draw them
-# ---------
+# Figure
+# ------
 
-INK, FAINT = "#333333", "#666666"
-WIDTH, HEIGHT, HEAD, SIDE = 1.62, 1.5, 0.42, 1.15  # inches: of a panel, of a group's line, of the names on the left
+TEXT_COLOR = "#333333"
+MUTED_COLOR = "#666666"
+# sizes in inches: of a panel, of the heading of a group, of the names at the left
+WIDTH, HEIGHT = 1.62, 1.5
+HEAD, SIDE = 0.42, 1.15
 lines = sum(len(methods) for methods in results.values())
 size = (SIDE + WIDTH * len(sets), HEIGHT * lines + HEAD * len(results) + 0.3)
 figure = plt.figure(figsize=size)
 
 
 def place(left, top, width, height):
-    """Return axes at a place given in inches from the upper left corner."""
+    """Return axes at a position in inches from the upper left corner."""
     return figure.add_axes((left / size[0], 1 - (top + height) / size[1], width / size[0], height / size[1]))
 
 
 def panel(ax, X, labels):
-    """Draw points in the colours of their clusters, the largest first; noise in grey."""
+    """Draw points in the colours of their clusters, the largest cluster first, and noise in grey."""
     clusters, counts = np.unique(labels[labels >= 0], return_counts=True)
-    for colour, which in zip(palette(len(clusters)), clusters[np.argsort(-counts)], strict=True):
-        ax.plot(*X[labels == which].T, ".", color=colour, markersize=3.4, markeredgewidth=0)
+    for color, which in zip(palette(len(clusters)), clusters[np.argsort(-counts)], strict=True):
+        ax.plot(*X[labels == which].T, ".", color=color, markersize=3.4, markeredgewidth=0)
     ax.plot(*X[labels < 0].T, ".", color="#A8A8A8", markersize=3.4, markeredgewidth=0)
     ax.set(xlim=(-2.7, 2.7), ylim=(-3.5, 3.2), xticks=[], yticks=[])
     ax.spines[:].set_color("#CCCCCC")
 
 
 def write(ax, labels, milliseconds, ari):
-    """Say how many clusters, how well they agree, and how long it took."""
+    """Write the number of clusters, the agreement with the truth and the time into a panel."""
     n_clusters = len(set(labels[labels >= 0]))
     taken = f"{milliseconds:.0f} ms" if milliseconds < 999.5 else f"{milliseconds / 1000:.1f} s"
     small = {"fontsize": 9, "transform": ax.transAxes}
-    ax.text(0.03, 0.03, f"{n_clusters} cluster{'s' * (n_clusters != 1)}", color=INK, **small)
-    ax.text(0.97, 0.03, f"ARI {round(ari, 2) + 0.0:.2f}", color=INK, ha="right", fontweight="bold", **small)
-    ax.text(0.97, 0.97, taken, color=FAINT, ha="right", va="top", **small)
+    ax.text(0.03, 0.03, f"{n_clusters} cluster{'s' * (n_clusters != 1)}", color=TEXT_COLOR, **small)
+    ax.text(0.97, 0.03, f"ARI {round(ari, 2) + 0.0:.2f}", color=TEXT_COLOR, ha="right", fontweight="bold", **small)
+    ax.text(0.97, 0.97, taken, color=MUTED_COLOR, ha="right", va="top", **small)
 
 
 top = 0.05
 for group, methods in results.items():
-    figure.text(0.1 / size[0], 1 - (top + 0.2) / size[1], group, fontsize=13, fontweight="bold", color=INK, va="center")
+    heading = {"fontsize": 13, "fontweight": "bold", "color": TEXT_COLOR, "va": "center"}
+    figure.text(0.1 / size[0], 1 - (top + 0.2) / size[1], group, **heading)
     top += HEAD + (0.25 if top < HEAD else 0)
     for number, (method, found) in enumerate(methods.items()):
-        figure.text(0.1 / size[0], 1 - (top + HEIGHT / 2) / size[1], method, fontsize=11.5, color=INK, va="center")
+        middle = 1 - (top + HEIGHT / 2) / size[1]
+        figure.text(0.1 / size[0], middle, method, fontsize=11.5, color=TEXT_COLOR, va="center")
         for column, ((name, (X, _)), result) in enumerate(zip(sets.items(), found, strict=True)):
             ax = place(SIDE + WIDTH * column, top, WIDTH - 0.06, HEIGHT - 0.06)
             panel(ax, X, result[0])
             write(ax, *result)
             if number == 0 and group == next(iter(results)):
-                ax.set_title(name, fontsize=11.5, color=INK, pad=5)
+                ax.set_title(name, fontsize=11.5, color=TEXT_COLOR, pad=5)
         top += HEIGHT
 plt.show()
 
 # %%
-# How to read it
+# Interpretation
 # --------------
-# Times of ours are of the whole fit, with the search for the scale, which takes most of it; peers were given theirs.
-# On the other hand a few hundred points say little about speed: the page on benchmarks has larger sets.
+# The times of modeseek's estimators include the choice of the bandwidth or scale, which takes most of the fit; the
+# other algorithms got their parameters. A few hundred points are too few to judge speed: the page on benchmarks has
+# larger data.
 #
-# These are toy data. They show what kind of shape a method can see, not how good it is on yours. The page on quality
-# has 46 labelled sets that nobody drew for the purpose.
+# These toy data show which shapes an algorithm can recognise, not how well it works on real data. The page on quality
+# has 46 labelled data sets.
 
 for group, methods in results.items():
     print(f"\n{group}")

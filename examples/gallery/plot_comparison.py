@@ -1,9 +1,9 @@
 """
-Who moved where
-===============
+Comparison of two partitions
+============================
 
-Two partitions of the same points: ``plot_comparison`` matches their clusters and shows who stays, pale, and who
-moves.
+``plot_comparison`` matches the clusters of two partitions of the same points. Points that stay in their cluster are
+pale, points that change cluster are not.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ plot_comparison(cultivar, model, names=("cultivar", "ModeSeek"), title="178 wine
 plt.show()
 
 # %%
-# With many clusters on a side it becomes a matrix. Those who stay are on the diagonal, in frames.
+# With more than fourteen clusters, the plot is a matrix. Matched clusters are in frames on the diagonal.
 rng = np.random.default_rng(0)
 before = rng.integers(0, 30, 3000)
 after = np.where(rng.random(3000) < 0.15, rng.integers(0, 30, 3000), before)

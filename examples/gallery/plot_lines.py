@@ -2,8 +2,9 @@
 Lines with intervals
 ====================
 
-``plot_lines`` draws a quantity against another, with a shaded interval, one line for each thing compared. Here: how
-many clusters two algorithms find in the paper's mixture of three, over five seeds.
+``plot_lines`` draws one quantity against another, with shaded intervals, one line for each thing compared. This example
+shows how many clusters two algorithms find in the paper's mixture of three components, as mean and range over five
+seeds.
 """
 
 import matplotlib.pyplot as plt
@@ -24,5 +25,6 @@ for name, make in methods.items():
         [[make(seed).fit(paper_mixture(n, random_state=seed)[0]).n_clusters_ for n in sizes] for seed in range(5)]
     )
     lines[name] = Band(sizes, counts.mean(axis=0), counts.min(axis=0), counts.max(axis=0))
-plot_lines(lines, x_label="points in each component", y_label="clusters", reference=3, reference_label="components")
+labels = {"x_label": "points in each component", "y_label": "number of clusters"}
+plot_lines(lines, **labels, reference=3, reference_label="true number")
 plt.show()

@@ -2,8 +2,9 @@
 Modes by prominence
 ===================
 
-Chance makes many modes that rise a little. A cluster is a mode that rises far above the saddle to the next higher
-one: ``plot_prominence`` shows both kinds, and how clear the gap between them is.
+The prominence of a mode is its height above the saddle to the next higher mode. Random fluctuations produce many modes
+with a small prominence; clusters are modes with a large one. ``plot_prominence`` shows both kinds and the gap between
+them.
 """
 
 import matplotlib.pyplot as plt
@@ -13,5 +14,5 @@ from modeseek import ModeSeek
 from modeseek.plots import plot_prominence
 
 X, _ = make_blobs([90, 60, 50], centers=[(0, 0), (5, 0), (0, 5)], random_state=0)
-plot_prominence(ModeSeek(random_state=0).fit(X), title="Three modes stand out")
+plot_prominence(ModeSeek(random_state=0).fit(X), title="Three prominent modes")
 plt.show()

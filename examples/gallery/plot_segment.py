@@ -1,10 +1,10 @@
 """
-Regions of a picture
-====================
+Segmentation of an image
+========================
 
-``segment`` looks for modes of the density over place and colour. A mode makes a region if it rises far enough above
-its pass to a higher one: ``prominence`` says how far. The photograph, of Greek coins, comes with scikit-image (Brooklyn
-Museum, no known copyright restrictions).
+``segment`` searches for modes of the density over position and colour. Each mode whose prominence, the height above the
+saddle to a higher mode, exceeds the parameter ``prominence`` becomes a region. The photograph of Greek coins is part of
+scikit-image (Brooklyn Museum, no known copyright restrictions).
 """
 
 import matplotlib.pyplot as plt

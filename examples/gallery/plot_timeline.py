@@ -1,9 +1,9 @@
 """
-Who speaks when
-===============
+Timeline of speakers
+====================
 
-``plot_timeline`` of ``modeseek.diarization`` draws the turns of a recording, a lane for each speaker. Windows are the
-fainter the less sure they are: here those of less than half a second, which were given to the nearest speaker.
+``plot_timeline`` of ``modeseek.diarization`` draws the turns of a recording, with one lane for each speaker. Windows
+with a low confidence are faint: here, windows shorter than half a second, which are assigned to the nearest speaker.
 """
 
 from pathlib import Path
@@ -19,9 +19,9 @@ plot_timeline(found, title=f"{found.speakers.n_speakers} speakers")
 plt.show()
 
 # %%
-# With a reference, thin strips show the truth below (this needs pyannote.metrics, which finds out who is who). Had we
-# wished for three speakers, two would have nobody of their own.
+# With a reference, thin strips below the lanes show the true speakers. Matching them needs pyannote.metrics. With three
+# speakers instead of five, two of the true speakers have no lane.
 reference = read_rttm(EXAMPLES / "conversation.rttm")["conversation"]
 three = find_turns(windows.embeddings, windows.times, SpeakerSearch(num_speakers=3))
-plot_timeline(three, reference=reference, title="Three, as wished")
+plot_timeline(three, reference=reference, title="num_speakers=3")
 plt.show()

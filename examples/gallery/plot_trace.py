@@ -1,10 +1,11 @@
 """
-The course of a run
-===================
+Trace of a run
+==============
 
-What happens between the first update and the last? With ``record="all"`` an estimator measures it after every sweep,
-and ``plot_trace`` draws it: the objective, the number of clumps, the widest of them and the gap between them. The
-run is certified when the diameter is below tau and the gap above the dashed line: from then on nothing can change.
+With ``record="all"``, an estimator records quantities after each sweep, and ``plot_trace`` draws them: the objective,
+the number of clumps (groups of points linked by distances below tau), the diameter of the widest clump, and the gap
+between clumps. The run is certified once the diameter is below tau and the gap is above the dashed line; no later
+update can then change the clusters.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +20,7 @@ plot_trace(model, title="Doubly stochastic mean shift")
 plt.show()
 
 # %%
-# Some of the four, on axes of one's own.
+# Two of the four quantities, on given axes.
 figure, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
 plot_trace(model, quantities=["clumps", "gap"], axes=axes)
 plt.show()

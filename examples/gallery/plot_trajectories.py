@@ -1,9 +1,9 @@
 """
-The ways of the points
-======================
+Paths of the points
+===================
 
-Mean shift moves points. An estimator with ``record=["snapshots"]`` remembers where they were, and
-``plot_trajectories`` draws the way of each from the data, in grey, to the clump that it ended in.
+Mean shift moves points. With ``record=["snapshots"]``, an estimator records their positions, and ``plot_trajectories``
+draws the path of each point from its start (grey) to its end (in the colour of its cluster).
 """
 
 import matplotlib.pyplot as plt
@@ -18,13 +18,13 @@ plot_trajectories(model, title="Doubly stochastic mean shift")
 plt.show()
 
 # %%
-# In plain mean shift nobody moves but the climbers, each uphill to a mode of the density.
+# In plain mean shift, the data stay in place; each path is a climb to a mode of the density.
 climbers = MeanShift(1.2, record=["snapshots"]).fit(X)
 plot_trajectories(climbers, title="Mean shift")
 plt.show()
 
 # %%
-# A single feature is drawn over time.
+# A single feature is drawn against the number of updates.
 line = DoublyStochasticMeanShift(record=["snapshots"], random_state=0).fit(X[:, :1])
 plot_trajectories(line, feature_names=["x"], title="One feature")
 plt.show()

@@ -1,9 +1,9 @@
 """
-How modes merge
-===============
+Merge tree of the modes
+=======================
 
-``plot_tree`` draws the density of a ``ModeSeek`` as hills, one for each cluster, as wide as it is heavy. A line goes
-from the top of a hill down to the saddle where it meets a higher one.
+``plot_tree`` draws the density that ``ModeSeek`` estimates as hills, one for each cluster, whose width is the number of
+points. A line goes from the top of a hill down to the saddle at which it merges with a higher hill.
 """
 
 import matplotlib.pyplot as plt
@@ -18,6 +18,6 @@ plot_tree(model, title="Three hills")
 plt.show()
 
 # %%
-# The same tree at another level: hills that rise by less are crags on others.
+# The same tree at a lower level of prominence, which gives five hills.
 plot_tree(model.tree_, level=model.tree_.level_for(5), title="Five hills")
 plt.show()

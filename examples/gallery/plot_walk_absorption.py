@@ -1,15 +1,13 @@
 """
-Where the walk ends
-===================
+Where the bandwidth of the policy "walk" ends
+=============================================
 
-The paper prints a law for the bandwidth of doubly stochastic mean shift, its Algorithm 1b. Here it is called *walk*.
-Each step multiplies 1/h^2 by a random number with mean 1, so 1/h^2 neither rises nor falls in the mean, and it cannot
-leave its range. Such a process has to settle. With the paper's slow nu its steps do not die out by themselves. They
-do so only at the ends, where there is no room for a step.
+The paper states a law for the bandwidth of doubly stochastic mean shift, its Algorithm 1b, which is the policy *walk*
+here. Each step multiplies 1/h^2 by a random number with mean 1, so 1/h^2 is a bounded martingale and converges. With
+the paper's slowly decreasing nu, the steps vanish only at the ends of the range, where no step is possible.
 
-So every walk ends at h_min or at h_max, and from then on the algorithm is stochastic mean shift at that one
-bandwidth. A coin toss decides which. The default here is another law, *shrinking*, which goes on drawing from most of
-the range.
+So every walk ends at h_min or at h_max, and from then on the algorithm is stochastic mean shift with that single
+bandwidth. Which end it is depends on chance. The default policy, *shrinking*, keeps drawing from most of the range.
 """
 
 import matplotlib.pyplot as plt
@@ -22,19 +20,20 @@ from modeseek.meanshift.theory import simulate_absorption, walk_paths
 from modeseek.plots import palette
 
 # %%
-# The coin
-# --------
-# How it falls follows from where the walk starts, by a formula. A simulation agrees.
+# Probabilities of the two ends
+# -----------------------------
+# They follow from the start of the walk by a formula, which a simulation confirms.
 
 walk = Walk(h_min=0.2, h_max=1.6, h_inf=0.6)
 print(walk.absorption().message)
 print(simulate_absorption(walk, n_paths=10_000, n_draws=500))
 
 # %%
-# Walks and draws
-# ---------------
-# Left, forty walks from h = 0.6. Within about a hundred draws each is at an end, and stays. Right, as many draws of
-# shrinking: the range closes on h_inf, but so slowly that draws near h_max go on for ever.
+# Paths of the two policies
+# -------------------------
+# Left: forty walks from h = 0.6. Within about a hundred draws, each reaches an end of the range and stays there. Right:
+# 300 draws of the policy shrinking. The range shrinks towards h_inf, but so slowly that draws near h_max keep
+# occurring.
 
 words = uniforms(0, 0, 1, 40 * 300)[:, 1].reshape(40, 300)
 paths = np.column_stack([np.full(40, walk.h_0), walk_paths(walk, words)])
@@ -55,10 +54,10 @@ for ax, title in ((left, "walk: forty chains"), (right, "shrinking: one chain"))
 plt.show()
 
 # %%
-# What it does to the clusters
-# ----------------------------
-# The paper's mixture, three groups of 50 points. Forty chains by each law, all at the paper's settings. Chains whose
-# walk ended at h_max see one or two clusters, those whose walk ended at h_min see dozens.
+# Effect on the clusters
+# ----------------------
+# The data are the paper's mixture, three groups of 50 points. Forty chains run with each policy, at the paper's
+# settings. Chains whose walk ends at h_max find one or two clusters, and chains whose walk ends at h_min find dozens.
 
 X, y = paper_mixture(50, random_state=0)
 counts = {
@@ -70,13 +69,13 @@ counts = {
 }
 
 figure, ax = plt.subplots(figsize=(10, 3.4), layout="constrained")
-for offset, colour, (policy, found) in zip((-0.2, 0.2), palette(2), counts.items(), strict=True):
-    ax.bar(np.arange(40) + offset, found, width=0.4, color=colour, label=policy)
+for offset, color, (policy, found) in zip((-0.2, 0.2), palette(2), counts.items(), strict=True):
+    ax.bar(np.arange(40) + offset, found, width=0.4, color=color, label=policy)
 ax.axhline(3, color="#333333", linewidth=0.8, linestyle=":")
 ax.set_yscale("log")
 ax.set_yticks([1, 3, 10, 30, 100], ["1", "3", "10", "30", "100"])
 ax.set_xlabel("seed")
-ax.set_ylabel("clusters")
+ax.set_ylabel("number of clusters")
 ax.legend(frameon=False, ncols=2)
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from modeseek._common.version import __version__
 
 if TYPE_CHECKING:
-    from modeseek import datasets, io, meanshift, metrics, paper, plots, scorers
+    from modeseek import datasets, io, meanshift, metrics, paper, pipeline, plots, scorers
+    from modeseek._common.hints import AdviceWarning
+    from modeseek._common.resources import NotEnoughMemory, limit_memory
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
@@ -20,34 +22,41 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "AdviceWarning",
     "BlurringMeanShift",
     "DoublyStochasticMeanShift",
     "MeanShift",
     "ModeSeek",
+    "NotEnoughMemory",
     "StochasticMeanShift",
     "__version__",
     "datasets",
     "estimate_bandwidth",
     "io",
+    "limit_memory",
     "meanshift",
     "metrics",
     "paper",
+    "pipeline",
     "plots",
     "scorers",
 ]
 
-# Names are imported on first use: scikit-learn, SciPy and matplotlib take longer to import than this package.
+# Names are imported on first use, because scikit-learn, SciPy and matplotlib take longer to import than this package.
 _SOURCES = {
+    "AdviceWarning": "modeseek._common.hints",
     "BlurringMeanShift": "modeseek.estimators",
     "DoublyStochasticMeanShift": "modeseek.estimators",
     "MeanShift": "modeseek.estimators",
     "ModeSeek": "modeseek.estimators",
+    "NotEnoughMemory": "modeseek._common.resources",
     "StochasticMeanShift": "modeseek.estimators",
     "estimate_bandwidth": "modeseek.selection.bandwidths",
+    "limit_memory": "modeseek._common.resources",
 }
 _MODULES = (
-    *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "plots", "report"),
-    *("scorers", "selection", "sketches"),
+    *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "pipeline", "plots"),
+    *("report", "scorers", "selection", "sketches"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Mixtures with known labels: the paper's, and the same with unequal sizes and with many components."""
+"""Random Gaussian mixtures with known labels: the paper's, with unequal sizes, and with many components."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from modeseek._common.validation import check_choice, check_integer, check_numbe
 
 __all__ = ["imbalanced_mixture", "many_clusters", "paper_mixture"]
 
-PAPER_CENTRES = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+PAPER_CENTERS = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
 PAPER_SPREAD = 0.65
 PAPER_SPACING = 2.0
 SPREADS = ("std", "variance")
@@ -20,20 +20,20 @@ SIZES = ("graded", "one small")
 
 
 def paper_mixture(n_per_cluster: int = 50, *, spread: str = "std", random_state: Any = None) -> tuple[Array, IntArray]:
-    """Draw the paper's mixture of three round Gaussians in the plane.
+    """Draw points from the paper's mixture of three round Gaussians in the plane.
 
-    Component j is N(m_j, s^2 I) with m_0 = (1, 1), m_1 = (-1, -1), m_2 = (1, -1), and the paper's number 0.65
-    is read as s (`spread="std"`) or as s^2 (`spread="variance"`).
+    Component j is N(m_j, s^2 I) with m_0 = (1, 1), m_1 = (-1, -1), m_2 = (1, -1). The paper's value 0.65 is used as s
+    (`spread="std"`) or as s^2 (`spread="variance"`).
 
     Parameters
     ----------
     n_per_cluster : int, default=50
-        Points of each component.
+        Number of points of each component.
     spread : {"std", "variance"}, default="std"
-        What 0.65 is: the standard deviation s, or the variance s^2 (s = 0.806). The paper's table gives the
-        covariance as 0.65 I, which is "variance"; the components then overlap far more.
+        Whether 0.65 is the standard deviation s or the variance s^2 (s = 0.806). The paper's table gives the covariance
+        as 0.65 I, which is "variance"; the components then overlap much more.
     random_state : int, Generator, RandomState or None, default=None
-        Give a whole number to get the same points each time.
+        Pass an integer for the same points each time.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def paper_mixture(n_per_cluster: int = 50, *, spread: str = "std", random_state:
     ((150, 2), array([50, 50, 50]))
     """
     n = check_integer("n_per_cluster", n_per_cluster, low=1)
-    return _gaussians(PAPER_CENTRES, np.full(3, n), spread, random_state)
+    return _gaussians(PAPER_CENTERS, np.full(3, n), spread, random_state)
 
 
 def imbalanced_mixture(
@@ -60,25 +60,24 @@ def imbalanced_mixture(
     spread: str = "std",
     random_state: Any = None,
 ) -> tuple[Array, IntArray]:
-    """Draw the paper's mixture with unequal sizes, the largest `ratio` times the smallest.
+    """Draw points from the paper's mixture with components of unequal sizes.
 
-    The three sizes are in the proportion ratio : sqrt(ratio) : 1 or ratio : ratio : 1 and add up to
-    3 * n_per_cluster, so that the number of points does not change with the ratio. They are rounded to whole points
-    (largest remainder), so the ratio is met as closely as whole points allow. `ratio=1` is `paper_mixture`, to the
-    last digit.
+    The sizes have the proportions ratio : sqrt(ratio) : 1 or ratio : ratio : 1 and add up to 3 * n_per_cluster, so that
+    the number of points does not depend on the ratio. They are rounded by the largest remainder method. `ratio=1` gives
+    exactly the points of `paper_mixture`.
 
     Parameters
     ----------
     ratio : float
         Largest size over smallest size, >= 1.
     n_per_cluster : int, default=50
-        Average points of a component.
+        Average number of points of a component.
     sizes : {"graded", "one small"}, default="graded"
-        Whether the middle component lies between the others in size, or is as large as the largest.
+        Whether the size of the second component lies between the others, or equals the largest.
     spread : {"std", "variance"}, default="std"
-        What the paper's 0.65 is; see `paper_mixture`.
+        Meaning of the paper's 0.65; see `paper_mixture`.
     random_state : int, Generator, RandomState or None, default=None
-        Give a whole number to get the same points each time.
+        Pass an integer for the same points each time.
 
     Returns
     -------
@@ -100,9 +99,9 @@ def imbalanced_mixture(
     if counts.min() < 1:
         raise ValueError(
             f"ratio={ratio:g} leaves no point for the smallest component of {3 * n} points in all: "
-            "take a smaller ratio or a larger n_per_cluster."
+            "use a smaller ratio or a larger n_per_cluster."
         )
-    return _gaussians(PAPER_CENTRES, counts, spread, random_state)
+    return _gaussians(PAPER_CENTERS, counts, spread, random_state)
 
 
 def many_clusters(
@@ -113,25 +112,24 @@ def many_clusters(
     spread: str = "std",
     random_state: Any = None,
 ) -> tuple[Array, IntArray]:
-    """Draw any number of the paper's round Gaussians, with centres on a square grid.
+    """Draw points from many round Gaussians with centres on a square grid.
 
-    Component j is N(m_j, s^2 I), m_j = spacing * (column, row), on a grid of ceil(sqrt(n_clusters)) columns
-    that is filled row by row and centred on the origin. The distance to the nearest other centre is always
-    `spacing`, by default the paper's 2, so that a cluster is as hard to tell from its neighbours in a mixture
-    of four as in one of a thousand (only those at the rim have fewer neighbours).
+    Component j is N(m_j, s^2 I) with m_j = spacing * (column, row), on a grid of ceil(sqrt(n_clusters)) columns that is
+    filled row by row and centred on the origin. The distance between neighbouring centres is always `spacing`, by
+    default the paper's 2. Neighbouring clusters therefore overlap equally for any number of clusters.
 
     Parameters
     ----------
     n_clusters : int
         Number of components.
     n_per_cluster : int, default=50
-        Points of each component.
+        Number of points of each component.
     spacing : float, default=2.0
         Distance between neighbouring centres.
     spread : {"std", "variance"}, default="std"
-        What the paper's 0.65 is; see `paper_mixture`.
+        Meaning of the paper's 0.65; see `paper_mixture`.
     random_state : int, Generator, RandomState or None, default=None
-        Give a whole number to get the same points each time.
+        Pass an integer for the same points each time.
 
     Returns
     -------
@@ -151,25 +149,25 @@ def many_clusters(
     spacing = check_number("spacing", spacing)
     n_columns = int(np.ceil(np.sqrt(n_clusters)))
     rows, columns = np.divmod(np.arange(n_clusters), n_columns)
-    centre = np.array([n_columns - 1, rows[-1]]) / 2
-    centres = spacing * (np.column_stack([columns, rows]) - centre)
-    return _gaussians(centres, np.full(n_clusters, n), spread, random_state)
+    middle = np.array([n_columns - 1, rows[-1]]) / 2
+    centers = spacing * (np.column_stack([columns, rows]) - middle)
+    return _gaussians(centers, np.full(n_clusters, n), spread, random_state)
 
 
-def _gaussians(centres: Array, sizes: IntArray, spread: str, random_state: Any) -> tuple[Array, IntArray]:
+def _gaussians(centers: Array, sizes: IntArray, spread: str, random_state: Any) -> tuple[Array, IntArray]:
     check_choice("spread", spread, SPREADS)
     std = PAPER_SPREAD if spread == "std" else np.sqrt(PAPER_SPREAD)
     rng = np.random.default_rng(seed_of(random_state))
     y = np.repeat(np.arange(len(sizes)), sizes)
-    return centres[y] + std * rng.standard_normal((len(y), centres.shape[1])), y
+    return centers[y] + std * rng.standard_normal((len(y), centers.shape[1])), y
 
 
 def _split(total: int, proportions: ArrayLike) -> IntArray:
-    """Share whole points out by the largest remainder, so that the sum is exact."""
+    """Return integers with the given sum and proportions, by the largest remainder method."""
     exact = np.asarray(proportions, dtype=np.float64)
     exact = total * exact / exact.sum()
     sizes = np.floor(exact).astype(np.int64)
-    # a stable sort, so that equal remainders go to the larger component
+    # a stable sort: among equal remainders, the larger component comes first
     leftover = np.argsort(sizes - exact, kind="stable")[: total - sizes.sum()]
     sizes[leftover] += 1
     return sizes

@@ -1,8 +1,6 @@
-"""Scores of a clustering against known labels: ACP, ALP and K, in the paper's and in Ajmera's weighting."""
+"""Scores of a clustering against known labels (ACP, ALP and K), and agreement between partitions."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,30 +12,8 @@ __all__ = ["acp", "alp", "best_jaccard", "k_score", "rand_agreement"]
 NOISE = -1
 
 
-class Contingency(NamedTuple):
-    """How many rows of label r lie in cluster q, for the pairs that occur.
-
-    Attributes
-    ----------
-    counts : (m,) array
-        Rows of each pair that occurs, n_qr > 0.
-    clusters, labels : (m,) integer array
-        The pair: its cluster q and its label r.
-    cluster_sizes : (Q,) array
-        Rows of each cluster, n_q.
-    label_sizes : (R,) array
-        Rows of each label, n_r.
-    """
-
-    counts: Array
-    clusters: IntArray
-    labels: IntArray
-    cluster_sizes: Array
-    label_sizes: Array
-
-
 def acp(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> float:
-    """Average cluster purity: how far a cluster holds one label only.
+    """Return the average cluster purity: 1 if no cluster has rows of different labels.
 
     With n_qr rows of label r in cluster q, n_q rows in cluster q and N rows in all,
 
@@ -48,17 +24,17 @@ def acp(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> floa
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        True labels: numbers or strings. Rows whose true label is -1 are left out.
+        True labels: numbers or strings. Rows whose true label is -1 are ignored.
     labels : array-like of shape (n,)
-        Clusters as found. Points labelled -1 (noise) count as one cluster each.
+        Cluster of each row. Each row of cluster -1 (noise) counts as a cluster of its own.
     weighted : bool, default=False
-        False averages over clusters as the paper does, so that a singleton counts as much as a whole cluster;
-        True weights by size (Ajmera 2002).
+        False averages over clusters as the paper does, so that a cluster of one row counts as much as a large one.
+        True weights clusters by their size (Ajmera 2002).
 
     Returns
     -------
     float
-        A number in (0, 1]; 1 where no cluster mixes labels.
+        A number in (0, 1].
 
     References
     ----------
@@ -66,17 +42,16 @@ def acp(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> floa
 
     Examples
     --------
-    >>> acp([0, 0, 1, 1], [0, 0, 0, 1])  # the clusters' purities are (2/3)^2 + (1/3)^2 = 5/9 and 1
+    >>> acp([0, 0, 1, 1], [0, 0, 0, 1])  # the purities are (2/3)^2 + (1/3)^2 = 5/9 and 1
     0.777...
     >>> acp([0, 0, 1, 1], [0, 0, 0, 1], weighted=True)  # 3/4 of 5/9 and 1/4 of 1
     0.666...
     """
-    table = _contingency(y_true, labels)
-    return _average_purity(table.counts, table.clusters, table.cluster_sizes, weighted)
+    return _purities(y_true, labels, weighted)[0]
 
 
 def alp(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> float:
-    """Average label purity: how far a label is kept in one cluster.
+    """Return the average label purity: 1 if no label is spread over several clusters.
 
     With n_qr rows of label r in cluster q, n_r rows of label r and N rows in all,
 
@@ -87,44 +62,43 @@ def alp(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> floa
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        True labels: numbers or strings. Rows whose true label is -1 are left out.
+        True labels: numbers or strings. Rows whose true label is -1 are ignored.
     labels : array-like of shape (n,)
-        Clusters as found. Points labelled -1 (noise) count as one cluster each.
+        Cluster of each row. Each row of cluster -1 (noise) counts as a cluster of its own.
     weighted : bool, default=False
-        False averages over labels as the paper does; True weights by size (Ajmera 2002).
+        False averages over labels as the paper does. True weights labels by their size (Ajmera 2002).
 
     Returns
     -------
     float
-        A number in (0, 1]; 1 where no label is split.
+        A number in (0, 1].
 
     Examples
     --------
-    >>> alp([0, 0, 1, 1], [0, 0, 0, 1])  # label 0 is whole, label 1 is split in halves: 1 and 1/2
+    >>> alp([0, 0, 1, 1], [0, 0, 0, 1])  # label 0 lies in one cluster, label 1 in two halves: 1 and 1/2
     0.75
     """
-    table = _contingency(y_true, labels)
-    return _average_purity(table.counts, table.labels, table.label_sizes, weighted)
+    return _purities(y_true, labels, weighted)[1]
 
 
 def k_score(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> float:
     """Return the geometric mean of ACP and ALP, the paper's K = sqrt(ACP * ALP).
 
-    Report it beside the number of clusters: unweighted, left-over singletons push ACP up.
+    Report it together with the number of clusters: many clusters of one row increase the unweighted ACP.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        True labels: numbers or strings. Rows whose true label is -1 are left out.
+        True labels: numbers or strings. Rows whose true label is -1 are ignored.
     labels : array-like of shape (n,)
-        Clusters as found. Points labelled -1 (noise) count as one cluster each.
+        Cluster of each row. Each row of cluster -1 (noise) counts as a cluster of its own.
     weighted : bool, default=False
         False for the paper's averages, True for Ajmera's, weighted by size.
 
     Returns
     -------
     float
-        A number in (0, 1]; 1 where clusters and labels are the same partition.
+        A number in (0, 1]; 1 if clusters and labels are the same partition.
 
     Examples
     --------
@@ -133,17 +107,15 @@ def k_score(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> 
     >>> k_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.763...
     """
-    table = _contingency(y_true, labels)
-    purity = _average_purity(table.counts, table.clusters, table.cluster_sizes, weighted)
-    wholeness = _average_purity(table.counts, table.labels, table.label_sizes, weighted)
-    return float(np.sqrt(purity * wholeness))
+    cluster_purity, label_purity = _purities(y_true, labels, weighted)
+    return float(np.sqrt(cluster_purity * label_purity))
 
 
 def rand_agreement(first: IntArray, second: IntArray, weights: Array | None = None) -> float:
-    """Return the adjusted Rand index of two partitions given as whole numbers from 0 on.
+    """Return the adjusted Rand index of two partitions, given as integers from 0.
 
-    scikit-learn's `adjusted_rand_score` takes any labels, and for small data most of its time to look at them. A point
-    of weight 3 is three points, and one of weight 1/2 counts half in each of its pairs.
+    It is faster than scikit-learn's `adjusted_rand_score`, which accepts any labels, and takes weights: a point of
+    weight 3 equals three points, and a point of weight 1/2 counts half in each pair.
 
     Examples
     --------
@@ -160,19 +132,19 @@ def rand_agreement(first: IntArray, second: IntArray, weights: Array | None = No
         mass, alone = float(weights.sum()), float((weights * np.minimum(weights, 1.0)).sum())
         cells = np.unique(number, return_inverse=True)[1]
         sizes = [np.bincount(which, weights=weights) for which in (cells, first, second)]
-    # alone: what the squares count of points with themselves
+    # `alone` is the part of the squares that pairs each point with itself
     both, one, other = (float(np.square(size, dtype=np.float64).sum()) - alone for size in sizes)
     pairs, most = mass * mass - alone, (one + other) / 2
     expected = one * other / pairs if pairs > 0 else most
-    # equal up to rounding: both are one cluster, or both are single points
+    # both partitions have one cluster, or both have only clusters of one point
     return 1.0 if most - expected <= 1e-12 * alone else (both - expected) / (most - expected)
 
 
 def best_jaccard(labels: IntArray, found: IntArray, weights: Array | None = None) -> Array:
-    """Return for each label, 0, 1, ..., its largest Jaccard index with a cluster of another partition.
+    """Return for each cluster 0, 1, ... of `labels` its largest Jaccard index with a cluster of `found`.
 
-    The index of two sets is the weight of what they share over the weight of what lies in either; a label without
-    points has 0.
+    The Jaccard index of two sets is the weight of their intersection over the weight of their union. A cluster without
+    points has index 0.
 
     Examples
     --------
@@ -189,65 +161,52 @@ def best_jaccard(labels: IntArray, found: IntArray, weights: Array | None = None
     return best
 
 
-def _average_purity(counts: Array, groups: IntArray, sizes: Array, weighted: bool) -> float:
-    # bincount adds up n_qr^2 within each group; n_q >= 1 because only groups that occur have a number
-    squares = np.bincount(groups, weights=counts * counts, minlength=len(sizes))
-    if weighted:
-        return float((squares / sizes).sum() / sizes.sum())
-    return float((squares / (sizes * sizes)).mean())
-
-
-def _contingency(y_true: ArrayLike, labels: ArrayLike) -> Contingency:
-    truth, truth_missing = _codes("y_true", y_true)
-    found, found_noise = _codes("labels", labels)
+def _purities(y_true: ArrayLike, labels: ArrayLike, weighted: bool) -> tuple[float, float]:
+    """Return ACP and ALP."""
+    truth, unknown = _encode("y_true", y_true)
+    found, noise = _encode("labels", labels)
     if len(truth) != len(found):
         raise ValueError(
             f"y_true and labels must have the same length; got {len(truth)} and {len(found)}: "
             "give one true label and one cluster for each row."
         )
-    known = ~truth_missing
-    if not known.any():
-        raise ValueError(
-            "y_true is -1 for every row, and such rows are left out: nothing is left to score; "
-            "give the true label of at least one row."
-        )
-    # each noise point becomes a cluster of its own, numbered after the others
-    found = np.where(found_noise, len(found) + np.arange(len(found)), found)
-    truth = np.unique(truth[known], return_inverse=True)[1].reshape(-1)
-    found = np.unique(found[known], return_inverse=True)[1].reshape(-1)
+    if unknown.all():
+        raise ValueError("y_true is -1 for every row: give the true label of at least one row.")
+    found = np.where(noise, len(found) + np.arange(len(found)), found)
+    truth, found = (np.unique(each[~unknown], return_inverse=True)[1] for each in (truth, found))
     n_labels = int(truth.max()) + 1
-    # one number for each pair: at most n^2, which 64 bits hold up to three thousand million rows
+    # one number for each pair of cluster and label
     pairs, counts = np.unique(found.astype(np.int64) * n_labels + truth, return_counts=True)
-    return Contingency(
-        counts=counts.astype(np.float64),
-        clusters=pairs // n_labels,
-        labels=pairs % n_labels,
-        cluster_sizes=np.bincount(found).astype(np.float64),
-        label_sizes=np.bincount(truth).astype(np.float64),
-    )
+    squares = counts.astype(np.float64) * counts
+    purities = []
+    for group, members in ((pairs // n_labels, found), (pairs % n_labels, truth)):
+        sizes = np.bincount(members).astype(np.float64)
+        purity = np.bincount(group, weights=squares) / (sizes if weighted else sizes * sizes)
+        purities.append(float(purity.sum() / sizes.sum() if weighted else purity.mean()))
+    return purities[0], purities[1]
 
 
-def _codes(name: str, values: ArrayLike) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Give numbers to the distinct values, 0, 1, ..., and mark those that are -1."""
+def _encode(name: str, values: ArrayLike) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Return the values as integers from 0, and which of them are -1."""
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, one entry for each row; got shape {array.shape}.")
     if array.size == 0:
         raise ValueError(f"{name} is empty: give at least one row.")
     if array.dtype.kind == "c":
-        raise ValueError(f"{name} must be whole numbers or strings; got complex numbers.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        row = int(np.argmin(np.isfinite(array)))
-        raise ValueError(f"{name} is {array[row]} in row {row}: mark rows without a label with -1.")
+        raise ValueError(f"{name} must contain integers or strings; got complex numbers.")
+    missing = array != array  # NaN differs from itself
+    if array.dtype.kind == "f":
+        missing = ~np.isfinite(array)
+    elif array.dtype.kind == "O":
+        missing = missing | np.array([value is None for value in array])
+    if np.any(missing):
+        row = int(np.argmax(missing))
+        raise ValueError(f"{name} is {array[row]} in row {row}: use -1 for rows without a label.")
     if array.dtype.kind == "O":
-        # a dictionary, since values of mixed types have no order to sort by; NaN is what differs from itself
-        for row, value in enumerate(array):
-            if value is None or value != value:
-                raise ValueError(f"{name} is {value} in row {row}: mark rows without a label with -1.")
+        # a dictionary, because values of mixed types cannot be sorted
         numbers: dict[object, int] = {}
         codes = np.array([numbers.setdefault(value, len(numbers)) for value in array], dtype=np.intp)
         return codes, np.array([value in (NOISE, "-1") for value in array], dtype=bool)
-    codes = np.unique(array, return_inverse=True)[1].reshape(-1)
-    # numpy makes strings of a list that mixes -1 and strings
-    noise = array == "-1" if array.dtype.kind in "UST" else array == NOISE
-    return codes, np.broadcast_to(noise, array.shape)
+    # NumPy turns a list of -1 and strings into strings
+    return np.unique(array, return_inverse=True)[1], array == ("-1" if array.dtype.kind in "UST" else NOISE)

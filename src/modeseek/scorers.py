@@ -1,8 +1,8 @@
-"""Scorers for scikit-learn's model selection: scorer(estimator, X, y) -> a number, the larger the better.
+"""Scorers for scikit-learn's model selection: functions (estimator, X, y) -> score, where larger is better.
 
-Hand them to `GridSearchCV(..., scoring=...)`, `cross_val_score` or anything else that takes a scorer. The estimator was
-fitted on other rows: X are held out, and `predict` gives them labels. scikit-learn does not shuffle rows for
-clusterers: where rows are sorted by their true label, give `cv` a splitter that does.
+Pass them to `GridSearchCV(..., scoring=...)` or `cross_val_score`. They call `predict` on held-out rows X, which the
+estimator was not fitted on. scikit-learn does not shuffle the rows for clusterers: if rows are sorted by their true
+label, pass a splitter that shuffles as `cv`.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import Pipeline
 
-from modeseek._common.types import IntArray
 from modeseek.metrics import k_score
 
 __all__ = ["ari_scorer", "k_scorer", "stability_scorer"]
 
 
 def k_scorer(estimator: Any, X: ArrayLike, y: ArrayLike | None = None) -> float:
-    """Return the paper's K of the labels that held-out rows get, against the true ones; see `modeseek.metrics.k_score`.
+    """Return the paper's K of the predicted against the true labels; see `modeseek.metrics.k_score`.
 
     Parameters
     ----------
     estimator : fitted clusterer with `predict`, or a pipeline that ends in one
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        True labels; rows with -1 are left out.
+        True labels; rows with label -1 are ignored.
 
     Examples
     --------
@@ -41,11 +41,11 @@ def k_scorer(estimator: Any, X: ArrayLike, y: ArrayLike | None = None) -> float:
     >>> search.fit(X, y).best_params_
     {'bandwidth': 1.2}
     """
-    return k_score(_known("k_scorer", y), estimator.predict(X))
+    return k_score(_required("k_scorer", y), estimator.predict(X))
 
 
 def ari_scorer(estimator: Any, X: ArrayLike, y: ArrayLike | None = None) -> float:
-    """Return the adjusted Rand index of the labels that held-out rows get with the true ones.
+    """Return the adjusted Rand index between the predicted and the true labels.
 
     Parameters
     ----------
@@ -62,18 +62,18 @@ def ari_scorer(estimator: Any, X: ArrayLike, y: ArrayLike | None = None) -> floa
     >>> round(ari_scorer(ModeSeek(random_state=0).fit(X[::2]), X[1::2], y[1::2]), 2)
     0.71
     """
-    return float(adjusted_rand_score(_known("ari_scorer", y), estimator.predict(X)))
+    return float(adjusted_rand_score(_required("ari_scorer", y), estimator.predict(X)))
 
 
 def stability_scorer(estimator: Any, X: ArrayLike, y: ArrayLike | None = None) -> float:
-    """Return how stable the clusters are; no true labels are needed.
+    """Return the stability of the clusters, which needs no true labels.
 
-    That is `stability_` where the fitted estimator has it: `ModeSeek`, or several chains. Else a clone is fitted on the
-    held-out rows, and the score is the adjusted Rand index of its labels with those that `predict` gives them: how well
-    the clusters of some rows tell those of others. One cluster is always stable and says nothing, so it scores 0.
+    If the fitted estimator has `stability_` (`ModeSeek`, or several chains), that is the score. Otherwise a clone is
+    fitted on the held-out rows, and the score is the adjusted Rand index between its labels and those that `predict`
+    returns for the same rows. One cluster is always stable, so it scores 0.
 
-    The two ways are not on one scale: compare settings that all have `stability_`, or none. Two folds (`cv=2`) give the
-    clone as many rows as the estimator had.
+    The two scores are not comparable: compare only settings that all have `stability_`, or that all have none. Use
+    `cv=2`, so that the clone is fitted on as many rows as the estimator.
 
     Parameters
     ----------
@@ -93,23 +93,19 @@ def stability_scorer(estimator: Any, X: ArrayLike, y: ArrayLike | None = None) -
     1.6 0.67
     6.0 0.0
     """
-    found = _labels(estimator, X)
-    if len(np.unique(found)) < 2:
+    predicted = np.asarray(estimator.predict(X))
+    if len(np.unique(predicted)) < 2:
         return 0.0
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    if hasattr(last, "stability_"):
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if "stability_" in vars(last):
         return float(last.stability_)
-    return float(adjusted_rand_score(_labels(clone(estimator).fit(X), X), found))
+    return float(adjusted_rand_score(clone(estimator).fit(X).predict(X), predicted))
 
 
-def _labels(estimator: Any, X: ArrayLike) -> IntArray:
-    return np.asarray(estimator.predict(X))
-
-
-def _known(name: str, y: ArrayLike | None) -> ArrayLike:
+def _required(name: str, y: ArrayLike | None) -> ArrayLike:
     if y is None:
         raise ValueError(
-            f"{name} needs the true labels: hand y to fit of GridSearchCV or to cross_val_score, "
-            "or score without them by stability_scorer."
+            f"{name} needs true labels: pass y to GridSearchCV.fit or cross_val_score, "
+            "or use stability_scorer, which needs none."
         )
     return y

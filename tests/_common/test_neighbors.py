@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
+from inputs import states
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
-from modeseek._common.neighbors import kth_distance, kth_distances, nearest, nearest_neighbors, pairs_within
+from modeseek._common.distances import kth_distance, kth_distances, pairs_within
+from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest, nearest_neighbors
 
 DIMENSIONS = [2, 13, 40]  # by trees, and by products of rows
 
@@ -117,3 +119,62 @@ def test_directions_of_data_far_from_zero(model, rng):
     labels = model.fit(X).labels_.reshape(3, 40)
     assert (labels == labels[:, :1]).mean() > 0.9
     assert len(set(np.median(labels, axis=1))) == 3
+
+
+@given(states(dimensions=(1, 2, 13, 40), max_n=60), st.integers(1, 5))
+def test_nearest_kth_and_pairs_are_those_of_all_pairs(state, k):
+    points = state.points
+    queries = np.concatenate([points, points + 0.1 * state.h])
+    distances = cdist(queries, points)
+    index = nearest(points, queries)
+    assert_allclose(distances[np.arange(len(queries)), index], distances.min(axis=1), rtol=1e-12, atol=1e-13 * state.h)
+    assert_array_equal(index[: len(points)], np.arange(len(points)))
+    k = min(k, len(points))
+    assert_allclose(kth_distance(points, k, queries), np.sort(distances, axis=1)[:, k - 1], atol=1e-7 * state.h)
+    pairs, lengths = pairs_within(points, state.h)
+    # a pair at just that distance (collinear states have such) is in or out by rounding
+    sure, possible = (
+        {(i, j) for i, j in np.argwhere(cdist(points, points) <= state.h * (1 + slack)) if i < j}
+        for slack in (-1e-12, 1e-12)
+    )
+    assert sure <= {tuple(pair) for pair in pairs} <= possible
+    assert (lengths <= state.h).all()
+
+
+@given(states(dimensions=(1, 2, 13, 40), max_n=60), st.integers(1, 8))
+def test_nearest_neighbours_are_those_of_all_pairs(state, k):
+    points = np.unique(state.points.astype(np.float64), axis=0)
+    if len(points) == 1:
+        return
+    k = min(k, len(points) - 1)
+    found = nearest_neighbors(points, k)
+    distances = cdist(points, points)
+    np.fill_diagonal(distances, np.inf)
+    assert found.indices.shape == found.distances.shape == (len(points), k)
+    assert (found.indices != np.arange(len(points))[:, None]).all()
+    assert all(len(set(row)) == k for row in found.indices.tolist())
+    expected = np.sort(distances, axis=1)[:, :k]
+    assert_allclose(found.distances, expected, rtol=1e-9, atol=1e-7 * state.h)
+    assert_allclose(
+        np.take_along_axis(distances, found.indices, axis=1), found.distances, rtol=1e-9, atol=1e-12 * state.h
+    )
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 14])
+def test_intrinsic_dimension_of_a_flat_patch(d, rng):
+    # a patch of d dimensions, turned into 20
+    turn = np.linalg.qr(rng.normal(size=(20, 20)))[0][:d]
+    points = rng.normal(size=(3000, d)) @ turn
+    assert intrinsic_dimension(nearest_neighbors(points, 2)) == pytest.approx(d, rel=0.2)
+
+
+def test_intrinsic_dimension_of_too_few_or_coincident_points():
+    assert intrinsic_dimension(nearest_neighbors(np.array([[0.0], [1.0], [2.5]]), 2)) > 0
+    assert intrinsic_dimension(Neighbors(np.zeros((5, 2), dtype=int), np.zeros((5, 2)))) == 1.0
+
+
+@pytest.mark.parametrize("n", [10, 400])
+def test_far_neighbours_by_blocks(n, rng):
+    points = rng.normal(size=(n, 2))
+    k = max(1, int(0.3 * n))
+    assert_allclose(kth_distance(points, k), np.sort(cdist(points, points), axis=1)[:, k - 1], atol=1e-12)

@@ -303,7 +303,7 @@ def test_searches_for_neighbours_tell_rows_and_find_the_same(monkeypatch):
     for d in (2, 20):
         rows = np.random.default_rng(d).normal(size=(90, d))
         whole, one = nearest_neighbors(rows, 5), nearest(rows, rows + 0.1)
-        monkeypatch.setattr("modeseek._common.neighbors.ROWS", 40)
+        monkeypatch.setattr("modeseek._common.neighbors.REPORTED_ROWS", 40)
         told = []
         parts = nearest_neighbors(rows, 5, watch=told.append)
         assert [stage.done for stage in told] == [40, 80, 90]
@@ -317,7 +317,7 @@ def test_modeseek_calls_back_at_every_stage():
     told = []
     ModeSeek(random_state=0, callbacks=[told.append]).fit(X)
     names = list(dict.fromkeys(stage.name for stage in told))
-    assert names[:4] == ["nearest neighbours", "proposals by modes", "judging proposals", "trying a mixture"]
+    assert names[:4] == ["nearest neighbours", "proposals by modes", "judging proposals", "proposals by mixture"]
     assert [stage.done for stage in told if stage.name == "judging proposals"] == list(range(17))
 
 

@@ -4,40 +4,30 @@ from __future__ import annotations
 
 import itertools
 import math
-import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common import resources
-from modeseek._common.neighbors import pairs_within
+from modeseek._common.distances import pairs_within
 from modeseek._common.resources import (
+    MemoryFiles,
     NotEnoughMemory,
     TimeUp,
-    available_memory,
     check_memory,
     check_time,
     limit_memory,
     limit_time,
 )
-from modeseek.estimators.memory import fit_memory
 from modeseek.meanshift.bandwidth import Walk
 from modeseek.meanshift.chains import Stopping, make_problem, run, stochastic
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.theory import submartingale
 
 RNG = np.random.default_rng(0)
-FITS = {
-    "D": DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0, max_updates=3000),
-    "D4": DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0, max_updates=3000, n_chains=4, record="snapshots"),
-    "S": StochasticMeanShift(1.0, random_state=0, max_updates=3000, local_scale=True),
-    "B": BlurringMeanShift(1.0, max_updates=3000),
-    "M": MeanShift(1.0, max_iter=2),
-    "K": ModeSeek(random_state=0),
-}
 
 
 def rows(n: int, d: int, dtype: type = np.float64) -> np.ndarray:
@@ -83,76 +73,30 @@ GROUP1 = {
     ],
     ids=["machine", "group 2", "group 1", "none", "no limit"],
 )
-def test_the_least_of_all_limits_counts(files, room, tmp_path, monkeypatch):
-    monkeypatch.setattr(resources, "ROOT", machine(tmp_path, files))
-    assert available_memory() == room
+def test_the_smallest_limit_counts(files, room, tmp_path):
+    assert MemoryFiles(machine(tmp_path, files)).available() == room
 
 
 def test_a_limit_on_address_space_counts(monkeypatch, tmp_path):
     resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resources, "ROOT", machine(tmp_path, FREE | {"proc/self/statm": "1000 5 5\n"}))
+    files = MemoryFiles(machine(tmp_path, FREE | {"proc/self/statm": "1000 5 5\n"}))
     monkeypatch.setattr(resource, "getrlimit", lambda which: (10_000_000, 10_000_000))
-    assert available_memory() == 10_000_000 - 1000 * resources.os.sysconf("SC_PAGE_SIZE")
+    assert files.available() == 10_000_000 - 1000 * resources.os.sysconf("SC_PAGE_SIZE")
 
 
-def test_where_nothing_tells_nothing_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(resources, "ROOT", tmp_path)
+def test_without_a_known_limit_nothing_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(resources.os, "sysconf_names", {})
     monkeypatch.setattr(resources.os, "sysconf", lambda name: (_ for _ in ()).throw(ValueError))
-    monkeypatch.setattr(resources, "_address_room", lambda: math.inf)
-    check_memory(1e18, "it", "Do something else.")
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert MemoryFiles(tmp_path).available() == math.inf
+
+
+def test_a_limit_on_memory_is_positive_or_infinite():
+    with limit_memory(math.inf):
+        check_memory(1e18, "it", "Do something else.")
     with pytest.raises(ValueError, match="n_bytes"), limit_memory(0):
         pass
-
-
-# -- fits -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", FITS)
-@pytest.mark.parametrize("d", [2, 20])
-def test_estimates_are_no_less_than_what_a_fit_takes(name, d):
-    X, model = rows(600, d), FITS[name]
-    model.fit(X)  # compiles
-    tracemalloc.start()
-    try:
-        model.fit(X)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    estimate = fit_memory(model, *X.shape)
-    assert peak <= estimate + 2e6  # pieces that do not grow with n
-    assert estimate <= 20 * peak
-
-
-@pytest.mark.parametrize("name", FITS)
-def test_too_much_is_refused_with_the_figure_and_the_alternative(name):
-    model, X = FITS[name], rows(400, 3)
-    fresh = type(model)(**model.get_params())
-    with (
-        limit_memory(1e5),
-        pytest.raises(NotEnoughMemory, match=r"400 rows in 3 dimensions needs about .* and 0\.1 MB") as e,
-    ):
-        fresh.fit(X)
-    assert "sketch=" in str(e.value)
-    assert "float32" in str(e.value)
-    assert "Dask" in str(e.value)
-    assert not hasattr(fresh, "labels_")
-    with limit_memory(1e5), pytest.raises(NotEnoughMemory) as e:
-        fresh.fit(X.astype(np.float32))
-    assert "float32" not in str(e.value)
-
-
-def test_a_sketch_needs_less_memory(monkeypatch):
-    """A fit of a million rows is refused; a fit of their sketch is not."""
-    model = StochasticMeanShift(1.0, random_state=0, sketch="grid")
-    n = 10**6
-    with limit_memory(1e9), pytest.raises(NotEnoughMemory, match="1,000,000 rows"):
-        StochasticMeanShift(1.0, sketch=None)._fit_data(np.empty((n, 2)), np.ones(n), None, None)
-    with limit_memory(4e8):
-        model.fit(rows(3000, 2))
-    with limit_memory(1e7), pytest.raises(NotEnoughMemory, match="partial_fit"):
-        model.fit(rows(3000, 2))
 
 
 def test_the_command_says_so(tmp_path):
@@ -182,7 +126,7 @@ def squares():
     from modeseek.diarization.average_linkage import find_linkage_partition
     from modeseek.plots.alternatives import match_labels
     from modeseek.selection.mixture.kde_baseline import kernel_log_density
-    from modeseek.selection.mixture.search import starts
+    from modeseek.selection.mixture.search import ward_tree
 
     X = rows(300, 2)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -195,7 +139,7 @@ def squares():
         "pairs in many dimensions": lambda: pairs_within(rows(300, 20), 100.0),
         "submartingale": lambda: submartingale(X, Walk(0.5, 1.0), n_draws=4),
         "linkage": lambda: find_linkage_partition(unit, min_clusters=1, max_clusters=np.inf, seed=0),
-        "Ward": lambda: starts(X),
+        "Ward": lambda: ward_tree(X),
         "kernel densities": lambda: kernel_log_density(X, np.ones(300), X),
         "matching": lambda: match_labels(each, each),
     }
@@ -219,12 +163,12 @@ def test_pictures_of_pairs_have_a_limit():
         plot_comparison(each, each)
 
 
-def test_polishing_in_blocks_changes_nothing(monkeypatch):
-    from modeseek.estimators import mode_seek
+def test_refining_in_blocks_changes_nothing(monkeypatch):
+    from modeseek.selection import spherical
 
     X = rows(300, 4)
     whole = ModeSeek(metric="cosine", random_state=0).fit(X).labels_
-    monkeypatch.setattr(mode_seek, "BLOCK", 64)
+    monkeypatch.setattr(spherical, "BLOCK_SIZE", 64)
     assert (ModeSeek(metric="cosine", random_state=0).fit(X).labels_ == whole).all()
 
 

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points, check_tau, seed_of, sorted_unique_rows, unique_rows
+from modeseek._common.unique_rows import sorted_unique_rows, unique_rows
+from modeseek._common.validation import check_tau, seed_of
 
 ROWS = arrays(
     np.float64,
@@ -34,7 +36,7 @@ def test_same_rows_are_the_distinct_rows_in_any_order(rows):
 
 
 def test_rows_with_one_hash_are_told_apart(monkeypatch):
-    monkeypatch.setattr("modeseek._common.validation.points.MIXER", np.uint64(0))  # every row hashes to 0
+    monkeypatch.setattr("modeseek._common.unique_rows.HASH_MULTIPLIER", np.uint64(0))  # every row hashes to 0
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
     first, number = unique_rows(rows)
     assert_array_equal(first[number], [0, 1, 0])

@@ -18,6 +18,7 @@ from modeseek._storage import (
     OutputSpec,
     SourceChangedError,
     WorkFolder,
+    WriteError,
     check_writable,
     open_chunks,
     read_table,
@@ -165,7 +166,7 @@ def test_bytes_behind_an_array_are_refused(files):
     with (files / "a.npy").open("ab") as stream:
         stream.write(bytes(80))
     for read in (read_table, lambda path: open_chunks([path])):
-        with pytest.raises(DataError, match="has 80 bytes behind its array"):
+        with pytest.raises(DataError, match="has 80 bytes after its array"):
             read(files / "a.npy")
 
 
@@ -340,19 +341,24 @@ def test_a_writer_misses_what_is_gone(files):
     assert not (files / "o.csv").exists()
 
 
-def test_a_state_is_whole_or_the_one_before(tmp_path):
+def test_a_state_is_the_last_one_or_the_one_before(tmp_path, monkeypatch):
     folder = WorkFolder(tmp_path / "o.csv")
+    assert folder.load(dict[str, object]) is None
     folder.open()
-    folder.save({}, {"n": 1}, {"x": np.arange(3)})
-    folder.save({}, {"n": 2}, None)
-    kept = WorkFolder(tmp_path / "o.csv").load()
-    assert kept.state == {"n": 2}
-    np.testing.assert_array_equal(kept.arrays["x"], np.arange(3))
+    folder.save({"n": 1, "x": np.arange(3)})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        with pytest.raises(WriteError, match="No space left"):
+            folder.save({"n": 2})
+    state = WorkFolder(tmp_path / "o.csv").load(dict[str, object])
+    assert state["n"] == 1
+    np.testing.assert_array_equal(state["x"], np.arange(3))
     with pytest.raises(DataError, match="another run"):
         WorkFolder(tmp_path / "o.csv").open()
-    (array,) = folder.path.glob("*.npz")
-    array.write_bytes(array.read_bytes()[:-1] + b"!")
-    assert folder.load() is None
+    file = folder.path / "state.modeseek"
+    file.write_bytes(file.read_bytes()[:-1] + b"!")
+    assert folder.has_state
+    assert folder.load(dict[str, object]) is None
     folder.remove()
     assert not folder.path.exists()
 

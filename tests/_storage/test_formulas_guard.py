@@ -51,7 +51,7 @@ def test_it_is_for_text(output, tmp_path):
     target = ["-o", str(tmp_path / output)] if output else []
     done = CliRunner().invoke(app, ["cluster", str(tmp_path / "in.csv"), "--guard-formulas", *target])
     assert done.exit_code == 2
-    assert "--guard-formulas is for text" in done.output
+    assert "--guard-formulas applies to text" in done.output
 
 
 def test_a_table_writes_it_too(tmp_path):

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,15 +21,16 @@ from modeseek._storage import (
     open_chunks,
     read_arrays,
     read_container,
-    read_picture,
+    read_image,
     read_table,
     write_container,
     write_table,
 )
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.io import load, save
-from modeseek.io.models import MAGIC as MODEL
-from modeseek.meanshift.chains.checkpoint import MAGIC
+from modeseek.io.models import StoredModel
+from modeseek.meanshift.chains.checkpoint import StoredRuns
+from modeseek.sketches import SketchLayout
 
 FUZZ = Path(__file__).parents[2] / "fuzz"
 sys.path.insert(0, str(FUZZ))
@@ -79,7 +81,7 @@ def test_headers_of_npy(header, tmp_path):
     refused(path)
     refused(path, lambda path: open_chunks([path]))
     refused(path, read_arrays)
-    refused(path, read_picture)
+    refused(path, read_image)
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("X.npy", npy(header))
     refused(tmp_path / "a.npz")
@@ -105,7 +107,7 @@ def test_numbers_that_are_none_as_doubles_are_refused_without_a_warning(tmp_path
         (8, 0x40, "encrypt|damaged"),  # strong encryption: was NotImplementedError
         (8, 0x20, "damaged"),  # patched data
         (10, 77, "damaged"),  # an unknown way of packing
-        (6, 200, "cut short or is no NumPy file"),  # a version of ZIP from the future
+        (6, 200, "cut short or not a NumPy file"),  # a version of ZIP from the future
     ],
 )
 def test_archives_that_zipfile_refuses_in_its_own_ways(place, value, match, tmp_path):
@@ -188,10 +190,10 @@ def test_arrays_that_are_no_pictures(tmp_path):
     path, file = tmp_path / "a.npy", io.BytesIO()
     np.savez(file, X=np.ones((2, 2)))
     path.write_bytes(file.getvalue())
-    assert "archive" in refused(path, read_picture)
+    assert "archive" in refused(path, read_image)
     for array in (np.array(["a"]), np.zeros(2, dtype=[("a", "i4")]), np.array([1j]), np.zeros((0, 3))):
         np.save(path, array)
-        assert "no picture" in refused(path, read_picture)
+        assert "not an image" in refused(path, read_image)
 
 
 def test_a_tiff_that_says_it_is_a_terabyte_is_refused_before_it_is_allocated(tmp_path):
@@ -201,7 +203,7 @@ def test_a_tiff_that_says_it_is_a_terabyte_is_refused_before_it_is_allocated(tmp
     with tifffile.TiffFile(path, mode="r+") as file:
         for tag in ("ImageWidth", "ImageLength", "RowsPerStrip"):
             file.pages[0].tags[tag].overwrite(60_000)
-    assert "3,600,000,000 bytes of pixels" in refused(path, read_picture)
+    assert "3,600,000,000 bytes of pixels" in refused(path, read_image)
 
 
 @pytest.mark.parametrize("big", [False, True])
@@ -210,7 +212,7 @@ def test_a_tiff_whose_pages_go_round_is_refused(big, tmp_path):
     tifffile = pytest.importorskip("tifffile")
     path = tmp_path / "a.tif"
     tifffile.imwrite(path, np.zeros((4, 4), np.uint8), bigtiff=big, metadata=None)
-    assert read_picture(path).values.shape == (4, 4)
+    assert read_image(path).values.shape == (4, 4)
     with tifffile.TiffFile(path) as file:
         first = file.pages[0].offset
     data = bytearray(path.read_bytes())
@@ -219,69 +221,86 @@ def test_a_tiff_whose_pages_go_round_is_refused(big, tmp_path):
     end = first + counted + tags * tag
     data[end : end + wide] = first.to_bytes(wide, "little")
     path.write_bytes(data)
-    assert "ring" in refused(path, read_picture)
+    assert "ring" in refused(path, read_image)
 
 
-# each with the right checksum; the run that went on from it ended in an error, or went on from nonsense
+# each with a valid checksum; the run that continued from it ended in an error, or continued from nonsense
 HOSTILE = {
-    "points that are no numbers": lambda run, arrays: arrays["0.points"].fill(np.nan),
-    "points far out": lambda run, arrays: arrays["0.points"].fill(1e200),
-    "shifts that are no numbers": lambda run, arrays: arrays["0.last_shift"].fill(np.nan),
-    "no bandwidth": lambda run, arrays: run.update(h=0.0),
-    "a bandwidth that cannot be squared": lambda run, arrays: run.update(h=1e200),
-    "fewer updates than none": lambda run, arrays: run.update(k=-1),
-    "updates beyond all counts": lambda run, arrays: run.update(k=1 << 62),
-    "half an update": lambda run, arrays: run.update(k=1.5),
-    "sweeps in words": lambda run, arrays: run.update(sweeps="1"),
-    "no time": lambda run, arrays: run.update(seconds=-1.0),
-    "an interval of nothing": lambda run, arrays: run["every"].update(gap=0),
-    "a quantity that is not there": lambda run, arrays: run["every"].pop("gap"),
-    "a quantity too many": lambda run, arrays: (
-        run["every"].update(diameter=1),
-        arrays.update({"0.diameter.at": np.zeros((0, 2), np.int64), "0.diameter.values": np.zeros(0)}),
-    ),
-    "entries of another shape": lambda run, arrays: arrays.update({"0.h.at": np.zeros((3, 1), np.int64)}),
-    "entries that are no whole numbers": lambda run, arrays: arrays.update({"0.h.at": 1.0 * arrays["0.h.at"]}),
-    "values of another shape": lambda run, arrays: arrays.update({"0.h.values": arrays["0.h.values"][:, None]}),
-    "snapshots of another shape": lambda run, arrays: arrays.update({"0.snapshots.values": np.zeros((2, 3))}),
-    "early draws of two lengths": lambda run, arrays: arrays.update({"0.early.k": arrays["0.early.k"][:-1]}),
-    "early draws in a table": lambda run, arrays: arrays.update({"0.early.k": arrays["0.early.k"][:, None]}),
-    "values that are true or false": lambda run, arrays: arrays.update({"0.h.values": arrays["0.h.values"] > 0}),
-    "early draws that are whole numbers": lambda run, arrays: arrays.update({"0.early.values": arrays["0.early.k"]}),
-    "draws that overflow": lambda run, arrays: arrays["0.h.at"].fill(1 << 62),
+    "points that are no numbers": lambda run: run.state.points.fill(np.nan),
+    "points far out": lambda run: run.state.points.fill(1e200),
+    "shifts that are no numbers": lambda run: run.state.last_shift.fill(np.nan),
+    "no bandwidth": lambda run: run._replace(state=run.state._replace(h=0.0)),
+    "a bandwidth that cannot be squared": lambda run: run._replace(state=run.state._replace(h=1e200)),
+    "fewer updates than none": lambda run: run._replace(state=run.state._replace(k=-1)),
+    "updates beyond all counts": lambda run: run._replace(state=run.state._replace(k=1 << 62)),
+    "half an update": lambda run: run._replace(state=run.state._replace(k=1.5)),
+    "sweeps in words": lambda run: run._replace(sweeps="1"),
+    "no time": lambda run: run._replace(seconds=-1.0),
+    "an interval of nothing": lambda run: entries(run, "gap", every=0),
+    "a quantity that is missing": lambda run: run.trace.pop("gap") and None,
+    "a quantity too many": lambda run: run.trace.update(diameter=run.trace["gap"]),
+    "entries of another shape": lambda run: entries(run, "h", at=np.zeros((3, 1), np.int64)),
+    "entries that are no whole numbers": lambda run: entries(run, "h", at=1.0 * run.trace["h"].at),
+    "values of another shape": lambda run: entries(run, "h", values=run.trace["h"].values[:, None]),
+    "snapshots of another shape": lambda run: entries(run, "snapshots", values=np.zeros((2, 3))),
+    "early draws of two lengths": lambda run: run._replace(early=run.early._replace(k=run.early.k[:-1])),
+    "early draws in a table": lambda run: run._replace(early=run.early._replace(k=run.early.k[:, None])),
+    "values that are true or false": lambda run: entries(run, "h", values=run.trace["h"].values > 0),
+    "early draws that are whole numbers": lambda run: run._replace(early=run.early._replace(values=run.early.k)),
+    "draws that overflow": lambda run: run.trace["h"].at.fill(1 << 62),
 }
 
 
-def opened(path):
-    return read_container(path, MAGIC, {1}, "a checkpoint", "Run it again.")[1:]
+def entries(run, name, **changes):
+    return run._replace(trace=run.trace | {name: run.trace[name]._replace(**changes)})
 
 
 @pytest.mark.parametrize("what", HOSTILE)
 @pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
-def test_checkpoints_that_somebody_made_are_refused(what, tmp_path):
+def test_hostile_checkpoints_are_refused(what, tmp_path):
     path = tmp_path / "run.ckpt"
     run_of_chains(path, 1)
-    record, arrays = opened(path)
-    write_container(path, MAGIC, 1, record, arrays)
-    run_of_chains(path, 2)  # as it is, it is gone on from
-    record, arrays = opened(path)
-    HOSTILE[what](record["runs"][0], arrays)
-    write_container(path, MAGIC, 1, record, arrays)
+    run_of_chains(path, 2)  # as it is, runs continue from it
+    stored = read_container(path, "checkpoint", StoredRuns, "Run it again.")
+    changed = HOSTILE[what](stored.runs[0]) or stored.runs[0]
+    write_container(path, "checkpoint", stored._replace(runs=(changed, *stored.runs[1:])))
     before = path.read_bytes()
-    assert "something else than its runs" in refused(path, lambda path: run_of_chains(path, 3))
+    assert "wrong part" in refused(path, lambda path: run_of_chains(path, 3))
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("fitted", [{"_pending": None, "_survey": None}, {"_pending": None}, {"_survey": None}])
-def test_a_stream_that_has_neither_rows_nor_a_survey_is_refused(fitted, tmp_path):
-    """It was taken, and the next batch failed at an assertion."""
+@pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
+def test_an_identity_with_arrays_is_refused(tmp_path):
+    """Comparing it with that of the run raised NumPy's error."""
+    run_of_chains(tmp_path / "run.ckpt", 1)
+    stored = read_container(tmp_path / "run.ckpt", "checkpoint", StoredRuns, "")
+    write_container(tmp_path / "run.ckpt", "checkpoint", stored._replace(identity={"tau": np.arange(3)}))
+    assert "identity of StoredRuns" in refused(tmp_path / "run.ckpt", lambda path: run_of_chains(path, 3))
+
+
+def test_a_chunk_of_blank_lines_in_a_file_with_one_column(tmp_path):
+    """An empty filter has no type."""
+    (tmp_path / "a.csv").write_text("b\n1\n\n\n\n\n\n2\n")
+    chunks = open_chunks([tmp_path / "a.csv"], chunk_bytes=2)
+    assert [cell for chunk in chunks.read() for cell in chunk.table.cells[0]] == ["1", "2"]
+
+
+def test_a_quote_alone_is_a_cell_of_a_file_with_blanks(tmp_path):
+    """It was skipped as a blank row, and then there were no rows."""
+    (tmp_path / "a.csv").write_text('"a ""b"","2\n"')
+    assert "line 2: expected 2 fields as in line 1, found 1" in refused(tmp_path / "a.csv")
+
+
+def test_a_stream_with_a_sketch_beside_waiting_rows_is_refused(tmp_path):
+    """It was accepted, and the next batch failed at an assertion."""
     path = tmp_path / "a.modeseek"
     save(StochasticMeanShift(1.0, random_state=0).partial_fit([[0.0], [1.0]]), path)
-    _, record, arrays = read_container(path, MODEL, {1}, "a model", "Save it again.")
-    write_container(path, MODEL, 1, record, arrays)
     assert load(path).partial_fit([[2.0]]).finalize().n_clusters_ >= 1
-    write_container(path, MODEL, 1, {**record, "fitted": {"n_features_in_": 1, **fitted}}, arrays)
-    assert "batches that wait, or a survey" in refused(path, load)
+    stored = read_container(path, "model", StoredModel, "Save it again.")
+    sketch = SketchLayout.of(np.ones((2, 1))).empty().add(np.ones((2, 1)))
+    stream = replace(stored.state.stream, sketch=sketch)
+    write_container(path, "model", stored._replace(state=stored.state._replace(stream=stream)))
+    assert "pending batches beside a sketch" in refused(path, load)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +328,7 @@ def test_a_picture_that_says_it_is_huge_is_refused_before_it_is_allocated(tmp_pa
     data[18:22] = (1_000_000).to_bytes(4, "little")
     for path in (tmp_path / "a.bmp", tmp_path / "a.png"):
         path.write_bytes(data)
-        assert "bytes of pixels in a file of" in refused(path, read_picture)
+        assert "bytes of pixels in a file of" in refused(path, read_image)
 
 
 def test_pictures_of_other_kinds_are_not_opened(tmp_path):
@@ -317,4 +336,4 @@ def test_pictures_of_other_kinds_are_not_opened(tmp_path):
     pytest.importorskip("PIL.Image")
     path = tmp_path / "a.png"
     path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n")
-    assert "cannot identify image file" in refused(path, read_picture)
+    assert "cannot identify image file" in refused(path, read_image)

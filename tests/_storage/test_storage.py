@@ -25,6 +25,7 @@ from modeseek._storage import (
     UnknownColumnError,
     atomic_path,
     check_target,
+    parse_table,
     read_table,
     write_json,
     write_table,
@@ -449,7 +450,7 @@ BAD_FILES = [
     ("a.csv", b"a,b\n1,\0\n", "line 2 has a zero byte"),
     ("a.cvs", "a,b\n1,2\n", r"unknown ending '.cvs'. Did you mean '.csv'\?"),
     ("a", "a,b\n1,2\n", "the name has no ending"),
-    ("a.npy", b"garbage of any kind", "cannot be read: it is cut short or is no NumPy file"),
+    ("a.npy", b"garbage of any kind", "cannot be read: it is cut short or not a NumPy file"),
     ("a.npy", saved(np.save, np.eye(9))[:-8], "cut short"),
     ("a.npy", saved(np.save, PICKLED, allow_pickle=True), "holds Python objects, which are never loaded"),
     ("a.npy", saved(np.save, np.zeros((2, 2, 2))), r"has shape \(2, 2, 2\): give rows and columns"),
@@ -538,8 +539,8 @@ def test_errors_have_fields_and_cross_processes(tmp_path):
         table.features(["x"])
     with pytest.raises(UnknownColumnError) as unknown:
         table.features(["y"])
-    assert (caught.value.columns, caught.value.example, caught.value.place) == (("s",), "oops", "row 2 (line 3)")
-    assert (missing.value.column, missing.value.place, missing.value.infinite) == ("x", "row 4 (line 5)", False)
+    assert (caught.value.columns, caught.value.example, caught.value.row, caught.value.line) == (("s",), "oops", 2, 3)
+    assert (missing.value.column, missing.value.row, missing.value.line, missing.value.infinite) == ("x", 4, 5, False)
     assert (unknown.value.name, unknown.value.columns) == ("y", ("x", "s"))
     for error in (caught.value, missing.value, unknown.value):
         back = pickle.loads(pickle.dumps(error))
@@ -590,3 +591,17 @@ def test_half_written_tables_leave_nothing(tmp_path):
     with pytest.raises(ValueError, match="length"):
         write_table(table, tmp_path / "b.csv", {"cluster": [0]})  # one value too few
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.npy", "f.npy", "a.npz"])
+def test_tables_are_read_from_bytes_as_from_files(tmp_path, name):
+    X = np.arange(6.0).reshape(3, 2)
+    if name.endswith("npy"):
+        np.save(tmp_path / name, np.asfortranarray(X) if name[0] == "f" else X)
+    elif name == "a.npz":
+        np.savez(tmp_path / name, X=X)
+    else:
+        write_table(Table.from_arrays("data", ["x0", "x1"], X.T), tmp_path / name, {})
+    table = parse_table(name, (tmp_path / name).read_bytes())
+    assert_array_equal(table.features().values, X)
+    assert table.columns == read_table(tmp_path / name).columns

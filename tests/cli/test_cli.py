@@ -1,10 +1,12 @@
 """The command: what it writes and prints, and how it refuses."""
 
 import html
+import inspect
 import json
 import os
 import subprocess
 import sys
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -14,8 +16,8 @@ from commands import inside, refused, run
 from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
 from modeseek._common.scaling import Scaling
 from modeseek._storage import read_table
-from modeseek.cli import app
-from modeseek.cli.settings import METHOD, Settings
+from modeseek.cli import options as command_options
+from modeseek.cli.commands import ENTRY
 from modeseek.datasets import paper_mixture
 
 X, Y = paper_mixture(15, random_state=0)
@@ -100,14 +102,14 @@ def test_modeseek_runs_where_nobody_names_another(blobs, tmp_path):
 
 
 def test_what_was_nearly_chosen(blobs, tmp_path):
-    _, out, _ = run("cluster", blobs, "--json", tmp_path / "out.json")
+    _, out, _ = run("cluster", blobs)
     nearly = [(each.n_clusters, each.stability) for each in modeseek().alternatives_[1:]]
     assert nearly
     lines = out.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("nearly chosen"))
     assert [line.split()[0] for line in lines[start + 1 :]] == [str(count) for count, _ in nearly]
     assert [line.split()[2] for line in lines[start + 1 :]] == [f"{stability:.2f}" for _, stability in nearly]
-    record = json.loads((tmp_path / "out.json").read_text())
+    record = json.loads(run("cluster", blobs, "--json", "-", "-q")[1])
     assert [(each["n_clusters"], each["stability"]) for each in record["nearly_chosen"]] == nearly
 
 
@@ -275,7 +277,7 @@ def test_a_report_of_the_run(data, tmp_path):
     options = ["--ignore", "name", "--seed", "3", "--min-cluster-size", "4", "-o", tmp_path / "rows.csv"]
     status, out, err = run("cluster", data, *options, "--report", target)
     assert (status, err) == (0, "")
-    assert out.splitlines()[-1] == f"report: {target}"
+    assert out.splitlines()[-1] == f"written: {tmp_path / 'rows.csv'}, {target}"
     page = target.read_text("utf-8")
     assert "<h1" in page
     assert "Clusters of points.csv" in page
@@ -355,18 +357,18 @@ def test_many_features_are_cut_and_counted(tmp_path):
     assert "+35" in out
 
 
-def test_options_and_settings_are_the_same_names():
-    [command] = [command for command in app.registered_commands if command.callback.__name__ == "cluster"]
-    names = set(command.callback.__annotations__) - {"context", "return"}
-    assert names == set(Settings.__annotations__)
-    assert set(METHOD) < names
+@pytest.mark.parametrize("name", [name for name in vars(command_options) if name.endswith("Options")])
+def test_every_option_has_a_help_text(name):
+    options = getattr(command_options, name)
+    documented = [entry[0] for entry in ENTRY.findall(inspect.getdoc(options) + "\n")]
+    assert documented == [field.name for field in fields(options)]
 
 
 def test_version_and_help():
     assert run("--version") == (0, f"modeseek {__version__}\n", "")
     assert "cluster" in run("--help")[1]
     assert "cluster" in run()[1]
-    assert "units after" in run("cluster", "--help")[1]
+    assert "--h-min" in run("cluster", "--help")[1]
 
 
 def test_scaling():
@@ -386,7 +388,7 @@ TEXTS = [
     ("a,b\n1,2\n3,nan\n", "row 2 (line 3) has a missing value in column 'b': correct it"),
     ("a,b\n1,2\n,3\n", "row 2 (line 3) has a missing value in column 'a'"),
     ("a,b\n1,2\n3,inf\n", "row 2 (line 3) has an infinite value in column 'b'"),
-    ("a,b\n1,u\n3,v\n", "column 'b' is not numeric: row 1 (line 2) has 'u'. To go on, leave it out with --ignore b"),
+    ("a,b\n1,u\n3,v\n", "column 'b' is not numeric: row 1 (line 2) has 'u'. To continue, leave it out with --ignore b"),
     ("s\nu\nv\n", "column 's' is not numeric"),
 ]
 
@@ -406,7 +408,7 @@ def test_bad_arrays(value, tmp_path):
     np.save(tmp_path / "a.npy", np.array([1j, 2]))
     refused("complex numbers", "cluster", tmp_path / "a.npy")
     np.save(tmp_path / "a.npy", np.empty((0, 2)))
-    refused("nothing in it", "cluster", tmp_path / "a.npy")
+    refused("it is empty", "cluster", tmp_path / "a.npy")
     assert inside(tmp_path) == ["a.npy"]
 
 
@@ -431,39 +433,39 @@ USAGE = [
     ([*DSMS, "--max-time", "0"], "max_time must be"),
     (["--min-cluster-size", "0"], "min_cluster_size must be"),
     (["--algorithm", "dsms", "--chains", "0"], "n_chains must be 'auto' or a whole number >= 1; got 0"),
-    (["--algorithm", "ms", "--chains", "3"], "--chains does not belong to --algorithm ms: leave it out, or use"),
+    (["--algorithm", "ms", "--chains", "3"], "--chains is not an option of --algorithm ms: leave it out, or use"),
     (["--seed", "-1"], "'--seed'"),
     (["--jobs", "0"], "--jobs must not be 0"),
     (["--h-min", "small"], "'--h-min'"),
     (
         [*DSMS, "--bandwidth", "1"],
-        "--bandwidth does not belong to --algorithm dsms: dsms has a range of bandwidths; use --h-min",
+        "--bandwidth is not an option of --algorithm dsms: dsms has a range of bandwidths; use --h-min",
     ),
     (
         ["--algorithm", "sms", "--h-inf", "1"],
-        "--h-inf does not belong to --algorithm sms: sms has one bandwidth; use --bandwidth",
+        "--h-inf is not an option of --algorithm sms: sms has one bandwidth; use --bandwidth",
     ),
     (
         ["--algorithm", "bms", "--order", "random"],
-        "--order does not belong to --algorithm bms: leave it out, or use --algorithm dsms or sms",
+        "--order is not an option of --algorithm bms: leave it out, or use --algorithm dsms or sms",
     ),
     (["--algorithm", "sms", "--bandwidth", "0"], "bandwidth must be"),
-    (["--h-max", "1"], "--h-max needs an algorithm that has it: add --algorithm dsms."),
-    (["--bandwidth", "1"], "--bandwidth needs an algorithm that has it: add --algorithm sms, bms or ms."),
-    (["--max-time", "1"], "--max-time needs an algorithm that has it: add --algorithm dsms, sms or bms."),
+    (["--h-max", "1"], "--h-max is an option of another algorithm: add --algorithm dsms."),
+    (["--bandwidth", "1"], "--bandwidth is an option of another algorithm: add --algorithm sms, bms or ms."),
+    (["--max-time", "1"], "--max-time is an option of another algorithm: add --algorithm dsms, sms or bms."),
     (
         ["--algorithm", "modeseek", "--policy", "walk"],
-        "--policy does not belong to --algorithm modeseek: it has nothing of the kind to set; leave it out, or use",
+        "--policy is not an option of --algorithm modeseek: leave it out, or use",
     ),
     (
         [*DSMS, "--n-clusters", "3"],
-        "--n-clusters does not belong to --algorithm dsms: leave it out, or use --algorithm modeseek.",
+        "--n-clusters is not an option of --algorithm dsms: leave it out, or use --algorithm modeseek.",
     ),
     (["--n-clusters", "0"], "n_clusters must be a whole number >= 1"),
-    (["--min-clusters", "5", "--max-clusters", "2"], "min_clusters=5 is above max_clusters=2"),
+    (["--min-clusters", "5", "--max-clusters", "2"], "min_clusters=5 is larger than max_clusters=2"),
     (["--n-clusters", "two"], "'--n-clusters'"),
     (["--plto", "a.png"], "--plto"),
-    (["-o", "-", "--json", "-"], "cannot both go to standard output"),
+    (["-o", "-", "--json", "-"], "both write to standard output"),
     (["--name", "width"], "already has a column 'width': choose another name with --name"),
     (["--name", ""], "--name must not be empty"),
 ]
@@ -483,7 +485,7 @@ def test_bad_usage(options, message, data, tmp_path):
         (["-o", "{0}/no/out.csv"], "there is no folder"),
         (["-o", "{0}"], "it is a folder"),
         (["-o", "{0}/out.cvs"], "unknown ending '.cvs'. Did you mean '.csv'?"),
-        (["-o", "{0}/out.npy"], "column 'name' is not numeric, and NumPy files hold numbers only"),
+        (["-o", "{0}/out.npy"], "column 'name' is not numeric, and NPY holds numbers only"),
         (["--plot", "{0}/out.pgn"], "unknown ending '.pgn'. Did you mean '.png'?"),
         (["--plot", "{0}/no/out.png"], "there is no folder"),
         (["--json", "{0}/out.csv"], "Known: .json"),
@@ -508,7 +510,7 @@ def test_cosine_needs_directions(tmp_path):
 def test_missing_file(data, tmp_path):
     refused("Did you mean 'points.csv'?", "cluster", tmp_path / "pionts.csv")
     refused("is a folder", "cluster", tmp_path)
-    refused("Missing argument 'FILE...'", "cluster")
+    refused("Missing argument 'FILE'", "cluster")
     refused("No such command", "clutser")
 
 
@@ -536,7 +538,7 @@ def test_interruption_outside_fit_is_quiet(data, monkeypatch):
     def read(source, *, header=None):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modeseek.cli.work.read_table", read)
+    monkeypatch.setattr("modeseek.pipeline.in_memory.read_table", read)
     assert run("cluster", data) == (130, "", "")
 
 
@@ -546,7 +548,7 @@ def test_an_interrupted_choice_keeps_nothing(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(ModeSeek, "fit", fit)
     done = run("cluster", data, "--ignore", "name", "-o", tmp_path / "out.csv")
-    assert done == (130, "", "interrupted before there was anything to keep: nothing was written.\n")
+    assert done == (130, "", "interrupted before there was a result: nothing was written.\n")
     assert inside(tmp_path) == ["points.csv"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from commands import run as call
-from modeseek._storage import read_picture, write_picture
+from modeseek._storage import read_image, write_image
 from modeseek.images import segment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -41,25 +41,25 @@ def test_segment_writes_labels_overlay_and_summary(tmp_path):
 def test_segment_reads_volumes(tmp_path):
     volume = np.zeros((12, 20, 20), np.uint16)
     volume[:, 5:15, 5:15] = 900
-    write_picture(tmp_path / "volume.npy", volume)
+    write_image(tmp_path / "volume.npy", volume)
     done = call("segment", str(tmp_path / "volume.npy"), "--spacing", "2,1,1", "-o", str(tmp_path / "labels.tif"))
     assert done[0] == 0
     assert "2 regions in 12 x 20 x 20 voxels" in done[1]
     assert "read as a grey volume of 12 x 20 x 20 voxels" in done[2]
-    assert read_picture(tmp_path / "labels.tif").values.shape == volume.shape
+    assert read_image(tmp_path / "labels.tif").values.shape == volume.shape
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["gone.png"], r"there is no file '.*gone.png'. Did you mean 'good.png'?"),
-        (["notes.txt"], r"no picture that can be read: known are .png, .jpg"),
+        (["notes.txt"], r"not an image that can be read; supported: .png, .jpg"),
         (["broken.png"], r"broken.png' cannot be read as PNG"),
         (["good.png", "-o", "labels.jpg"], r"unknown ending '.jpg'.*Known: .png, .tif, .tiff, .npy"),
-        (["good.png", "-o", "good.png"], r"is the file that is read: give the result another name"),
-        (["good.png", "--spacing", "1;2"], r"--spacing must be numbers with commas between"),
-        (["good.png", "--channel-axis", "last"], r"--channel-axis must be a whole number or none; got 'last'"),
-        (["volume.npy", "--overlay", "o.png"], r"--overlay is for pictures: .*volume.npy is a volume"),
+        (["good.png", "-o", "good.png"], r"-o good.png is also an input file"),
+        (["good.png", "--spacing", "1;2"], r"--spacing must be numbers separated by commas"),
+        (["good.png", "--channel-axis", "last"], r"--channel-axis must be an integer or none; got 'last'"),
+        (["volume.npy", "--overlay", "o.png"], r"--overlay is for images: .*volume.npy is a volume"),
         (["good.png", "--colour-bandwidth", "-3"], r"good.png: color_bandwidth must be a finite number > 0"),
     ],
 )
@@ -83,4 +83,4 @@ def test_without_scikit_image(monkeypatch):
     )
     status, _, err = call("segment", str(EXAMPLES / "still-life.png"))
     assert status == 2
-    assert 'modeseek segment: images need scikit-image: pip install "modeseek[images]"' in err
+    assert 'images need scikit-image: pip install "modeseek[images]"' in err

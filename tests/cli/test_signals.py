@@ -24,7 +24,7 @@ what, folder, moments, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sy
 SCRIPT = '''
 import modeseek.io, modeseek.report
 from modeseek import DoublyStochasticMeanShift
-from modeseek._storage import read_table
+from modeseek._storage import read_table, write_table
 table = read_table("in.csv")
 model = DoublyStochasticMeanShift(0.1, 0.6, 0.3, n_chains=4, n_jobs=2, random_state=0)
 try:
@@ -32,7 +32,7 @@ try:
 finally:
     if hasattr(model, "labels_"):
         for _ in range(20):
-            table.write("out.csv", {"cluster": model.labels_})
+            write_table(table, "out.csv", {"cluster": model.labels_})
         modeseek.io.save(model, "out.modeseek")
         modeseek.report.write_report("out.html", model, table.features().values)
 '''

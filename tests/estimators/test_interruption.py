@@ -12,14 +12,13 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
+from inputs import knn_graph_of
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
-from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.chains.series import EarlyDraws
-from modeseek.selection import select
-from modeseek.selection.proposers.proposals import KnnGraph
+from modeseek.selection.progress import SelectionProgress
+from modeseek.selection.select import Selector
 
 X = paper_mixture(30, random_state=1)[0]
 BLOBS = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)[0]
@@ -50,9 +49,10 @@ def interrupted(model, data=BLOBS):
 
 
 @pytest.mark.parametrize("cls", [MeanShift, BlurringMeanShift, StochasticMeanShift, DoublyStochasticMeanShift])
-def test_a_run_is_kept_and_then_it_is_raised(cls):
+def test_the_result_so_far_is_stored_before_the_exception(cls):
     model = cls(callbacks=[interrupt])
-    assert f"{cls.__name__}: interrupted before the partition was final; what was done is kept" in interrupted(model)
+    message = f"{cls.__name__}: interrupted before the partition was final; the last complete state is kept"
+    assert message in interrupted(model)
     assert model.outcome_ is Outcome.INTERRUPTED
     assert model.labels_.shape == (300,)
     assert model.n_updates_ > 0
@@ -61,28 +61,27 @@ def test_a_run_is_kept_and_then_it_is_raised(cls):
 
 
 @pytest.mark.parametrize("cls", [DoublyStochasticMeanShift, MeanShift])
-def test_in_the_choice_of_a_range_there_is_nothing_to_keep(cls, monkeypatch):
+def test_interrupted_while_bandwidths_are_chosen(cls, monkeypatch):
     model = cls().fit(X)
     monkeypatch.setattr("modeseek.estimators.chain_clusterer.automatic_range", interrupt)
     interrupted(model, BLOBS)
-    # nor does anything of the fit before stay behind
+    # the earlier fit is gone too
     assert not hasattr(model, "labels_")
     assert not hasattr(model, "outcome_")
     with pytest.raises(NotFittedError):
         model.predict(BLOBS)
 
 
-def test_before_the_first_sweep_there_is_nothing_to_keep(monkeypatch):
+def test_interrupted_before_the_first_sweep(monkeypatch):
     for n_chains in (1, 3):
         model = StochasticMeanShift(1.0, n_chains=n_chains)
         with monkeypatch.context() as patched:
             patched.setattr("modeseek.meanshift.engines.brute.engine.BruteWorkspace.shift_each", interrupt)
-            assert "nothing is kept" in interrupted(model)
+            assert "there is no result" in interrupted(model)
         assert not hasattr(model, "labels_")
 
 
-def test_chains_that_had_ended_survive_one_that_could_not_begin(monkeypatch):
-    """Between two chains, where no run is there to hear it."""
+def test_interrupted_between_two_chains(monkeypatch):
     from modeseek.meanshift import ensemble
 
     calls, original = [], ensemble.run
@@ -101,7 +100,7 @@ def test_chains_that_had_ended_survive_one_that_could_not_begin(monkeypatch):
 
 
 @pytest.mark.parametrize("stage", [("nearest neighbours", 300), ("proposals by modes", 0), ("judging proposals", 0)])
-def test_before_anything_was_judged_nothing_is_kept(stage):
+def test_interrupted_before_proposals_are_compared(stage):
     model = ModeSeek(random_state=0, callbacks=[at(*stage)])
     interrupted(model)
     assert not hasattr(model, "labels_")
@@ -111,14 +110,14 @@ def test_before_anything_was_judged_nothing_is_kept(stage):
 @pytest.mark.parametrize(
     ("stage", "said", "sure"),
     [
-        (("judging proposals", 3), "judged by 3 of 16 thinnings", False),
-        (("judging proposals", 16), "without a confidence", False),
-        (("trying a mixture", 0), "no mixture was tried", False),
-        (("confidence", 2), "without a confidence", False),
-        (("confidence", 9), "confidence by 9 of 16 thinnings", True),
+        (("judging proposals", 3), "judged by 3 of 16 subsamples", False),
+        (("judging proposals", 16), "no confidence was computed", False),
+        (("proposals by mixture", 0), "no mixture was tried", False),
+        (("confidence", 2), "no confidence was computed", False),
+        (("confidence", 9), "confidence by 9 of 16 subsamples", True),
     ],
 )
-def test_the_best_so_far_is_kept(stage, said, sure):
+def test_the_best_partition_so_far_is_kept(stage, said, sure):
     whole = ModeSeek(random_state=0).fit(BLOBS)
     model = ModeSeek(random_state=0, callbacks=[at(*stage)])
     message = interrupted(model)
@@ -132,47 +131,40 @@ def test_the_best_so_far_is_kept(stage, said, sure):
     assert ("confidence" in model.summary()) == sure
 
 
-def test_stability_is_the_mean_over_the_thinnings_that_were_done():
-    seen = {}
-
-    def judged(after):
-        course = select._Course(at("judging proposals", after))
-        return select._candidates(graph, 0, course), course.cut
-
-    model = ModeSeek(random_state=0)
-    graph = model._knn_graph(canonical_points(BLOBS, np.ones(len(BLOBS)), Geometry()))
-    assert isinstance(graph, KnnGraph)
+def test_stability_is_the_mean_over_the_subsamples_so_far():
+    graph, seen = knn_graph_of(BLOBS), {}
     for after in (1, 2, 16):
-        candidates, cut = judged(after)
-        assert cut
-        seen[after] = {each.setting: each.stability for each in candidates}
-    whole = {each.setting: each.stability for each in select._candidates(graph, 0) if each.proposer == "modes"}
-    assert seen[16] == whole
+        selector = Selector(graph, 0, progress=SelectionProgress(at("judging proposals", after)))
+        seen[after] = {each.setting: each.stability for each in selector.candidates()}
+        assert selector.progress.interruption
+    whole = Selector(graph, seed=0).candidates()
+    assert seen[16] == {each.setting: each.stability for each in whole if each.proposer == "modes"}
     assert seen[1] != seen[2]
 
 
-def test_wishes_that_nothing_so_far_fulfils_are_not_answered_by_something_else():
+def test_interrupted_before_a_partition_within_the_bounds():
     model = ModeSeek(n_clusters=200, random_state=0, callbacks=[at("judging proposals", 5)])
     interrupted(model)
     assert not hasattr(model, "labels_")
 
 
-def test_interrupted_at_the_gate_it_is_asked_again(monkeypatch):
+def test_an_interrupted_last_step_is_repeated_once():
     answers = iter([interrupt, lambda: True])
-    course = select._Course(None)
-    assert course.finish(lambda: next(answers)())
-    assert course.cut == "without a confidence"
+    progress = SelectionProgress()
+    assert progress.finish(lambda: next(answers)())
+    assert progress.interruption == "no confidence was computed"
     answers = iter([interrupt, interrupt])
     with pytest.raises(KeyboardInterrupt):
-        course.finish(lambda: next(answers)())
+        progress.finish(lambda: next(answers)())
 
 
 # ---------------------------------------- the command, with real signals
 
 STAGE = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores SIGINT
 from modeseek import estimators
-from modeseek.selection import select
+from modeseek.selection.proposers import base
 from modeseek.cli import main
 
 name, done, again = sys.argv.pop(1), int(sys.argv.pop(1)), sys.argv.pop(1)
@@ -181,7 +173,7 @@ def signalled(stage):
     if (stage.name, stage.done) == (name, done):
         os.kill(os.getpid(), signal.SIGINT)
 if again == "True":
-    select._ranked = lambda *_: os.kill(os.getpid(), signal.SIGINT)
+    base.smoothed_stability = lambda *_: os.kill(os.getpid(), signal.SIGINT)
 estimators.ModeSeek.fit = lambda self, X: fit(self.set_params(callbacks=[signalled]), X)
 main()
 """
@@ -201,8 +193,9 @@ def signalled(folder, stage, *options, again=False):
     return subprocess.run([*command, *options], capture_output=True, text=True, timeout=200)
 
 
+@pytest.mark.slow
 @needs_signals
-def test_a_signal_leaves_what_modeseek_has_so_far(tmp_path):
+def test_a_signal_writes_the_result_so_far(tmp_path):
     csv, summary, picture = (str(tmp_path / name) for name in ("out.csv", "out.json", "out.png"))
     done = signalled(tmp_path, ("judging proposals", 4), "-o", csv, "--json", summary, "--plot", picture)
     assert done.returncode == 130
@@ -211,35 +204,39 @@ def test_a_signal_leaves_what_modeseek_has_so_far(tmp_path):
     assert (record["outcome"], record["converged"], record["n_clusters"]) == ("interrupted", False, 5)
     assert (tmp_path / "out.csv").read_text().splitlines()[0] == "x0,x1,cluster"
     assert (tmp_path / "out.png").stat().st_size > 1000
-    assert "interrupted: judged by 4 of 16 thinnings" in done.stdout
+    assert "interrupted: judged by 4 of 16 subsamples" in done.stdout
 
 
+@pytest.mark.slow
 @needs_signals
-def test_a_signal_that_comes_too_early_leaves_nothing(tmp_path):
+def test_an_early_signal_writes_nothing(tmp_path):
     done = signalled(tmp_path, ("proposals by modes", 0), "-o", str(tmp_path / "out.csv"))
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "interrupted before there was anything to keep: nothing was written.\n"
+    assert done.stderr == "interrupted before there was a result: nothing was written.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
+@pytest.mark.slow
 @needs_signals
-def test_a_second_signal_gets_through_what_the_first_leaves_to_do(tmp_path):
+def test_a_second_signal_ends_the_command(tmp_path):
     done = signalled(tmp_path, ("judging proposals", 4), "-o", str(tmp_path / "out.csv"), again=True)
     assert (done.returncode, done.stdout) == (130, "")
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
+@pytest.mark.slow
 @needs_signals
 def test_without_a_file_the_result_so_far_is_shown(tmp_path):
     done = signalled(tmp_path, ("confidence", 8))
     assert done.returncode == 130
     assert done.stdout.startswith("5 clusters in 300 rows")
-    assert done.stderr == "interrupted: the result so far is shown; -o would have written it.\n"
+    assert done.stderr == "interrupted: the result so far is shown above; -o FILE writes it.\n"
 
 
 THREADS = """
 import os, signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from modeseek import DoublyStochasticMeanShift
 
@@ -260,6 +257,7 @@ print(model.outcome_.name, len(model.labels_))
 """
 
 
+@pytest.mark.slow
 @needs_signals
 def test_a_signal_ends_chains_on_threads(tmp_path):
     np.save(tmp_path / "a.npy", BLOBS)
@@ -270,7 +268,7 @@ def test_a_signal_ends_chains_on_threads(tmp_path):
     assert done.stdout.endswith("INTERRUPTED 300\n")
 
 
-def test_ctrl_c_does_not_part_a_number_from_its_value():
+def test_an_interrupted_record_stays_consistent():
     class Interrupted(list):
         def __array__(self, dtype=None, copy=None):
             raise KeyboardInterrupt

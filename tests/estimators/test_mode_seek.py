@@ -11,11 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inputs import UGLY, knn_graph_of, raw_rows
 from modeseek import ModeSeek
-from modeseek._common.neighbors import nearest_neighbors
 from modeseek.metrics import rand_agreement
-from modeseek.selection.proposers import by_communities, by_modes, excess_prominence, subsample
-from modeseek.selection.proposers.proposals import is_trivial
-from modeseek.selection.select import _candidates
+from modeseek.selection.select import Selector
 
 BLOBS = [
     make_blobs(300, n_features=2, centers=5, cluster_std=0.6, random_state=4),
@@ -30,7 +27,7 @@ def test_sklearn_conventions(estimator, check):
 
 
 @pytest.mark.parametrize(("X", "y"), BLOBS)
-def test_clear_clusters_are_found_with_nothing_set(X, y):
+def test_well_separated_clusters(X, y):
     model = ModeSeek(random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     # a single thinning that joins or cuts a blob takes one vote of the few that a row has
@@ -68,26 +65,26 @@ def test_memberships_add_up_and_agree_with_the_labels():
     assert model.confidence_.min() < 1.0
 
 
-def test_confidence_tells_the_border_from_the_middle():
+def test_confidence_is_lower_at_the_border():
     X, _ = make_blobs(400, centers=[(-2.0, 0.0), (2.0, 0.0)], cluster_std=0.9, random_state=0)
     model = ModeSeek(min_clusters=2, max_clusters=2, random_state=0).fit(X)
     border = np.abs(X[:, 0]) < 0.7
     assert model.confidence_[border].mean() < model.confidence_[~border].mean()
 
 
-def test_wishes():
+def test_bounds_on_the_number_of_clusters():
     X, _ = BLOBS[0]
     for wish in (2, 5):
         assert ModeSeek(n_clusters=wish, random_state=0).fit(X).n_clusters_ == wish
     two = ModeSeek(n_clusters=2, random_state=0).fit(X)
     assert_allclose(two.memberships_.sum(axis=1), 1.0)
-    assert "as wished" in two.message_
+    assert "as requested" in two.message_
     assert ModeSeek(max_clusters=3, random_state=0).fit(X).n_clusters_ <= 3
     assert "no partition with 200" in ModeSeek(min_clusters=200, random_state=0).fit(X).message_
     assert ModeSeek(min_clusters=6, random_state=0).fit(X).n_clusters_ >= 6
     with pytest.raises(ValueError, match="n_clusters must be a whole number >= 1"):
         ModeSeek(n_clusters=0).fit(X)
-    with pytest.raises(ValueError, match="min_clusters=4 is above max_clusters=2"):
+    with pytest.raises(ValueError, match="min_clusters=4 is larger than max_clusters=2"):
         ModeSeek(min_clusters=4, max_clusters=2).fit(X)
 
 
@@ -110,7 +107,7 @@ def test_seed_order_of_rows_and_predict():
     assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_weights_are_repetition():
+def test_weights_equal_repetition():
     X, _ = make_blobs(80, centers=3, cluster_std=0.7, random_state=1)
     weights = np.random.default_rng(0).integers(1, 4, len(X))
     weighted = ModeSeek(random_state=0).fit(X, sample_weight=weights)
@@ -118,7 +115,7 @@ def test_weights_are_repetition():
     assert_array_equal(np.repeat(weighted.labels_, weights), repeated.labels_)
 
 
-def test_a_column_that_adds_nothing_changes_nothing():
+def test_redundant_columns_change_nothing():
     # to a kernel density a direction without extent is worth more than to a mixture, which was refused for it
     rng = np.random.default_rng(5)
     X = rng.normal(size=(200, 2))
@@ -132,7 +129,7 @@ def test_a_column_that_adds_nothing_changes_nothing():
     assert_array_equal(turned.labels_, plain.labels_)
 
 
-def test_single_precision_is_the_same_points():
+def test_float32_gives_the_same_labels():
     X = make_blobs(60, centers=[(0.0, 0.0), (3.2, 0.0)], random_state=1)[0].astype(np.float32)
     one, other = ModeSeek(random_state=0).fit(X), ModeSeek(random_state=0).fit(X.astype(np.float64))
     assert "by mixture" in one.message_
@@ -160,63 +157,16 @@ def test_small_clusters_become_noise():
 
 @given(st.sampled_from(UGLY), st.integers(0, 1000), st.integers(1, 60), st.sampled_from([1, 2, 40]))
 @settings(max_examples=40)
-def test_ugly_rows_pass(kind, seed, n, d):
+def test_degenerate_data(kind, seed, n, d):
     rows = raw_rows(kind, np.random.default_rng(seed), n, d)
     model = ModeSeek(random_state=0).fit(rows)
     assert len(model.labels_) == len(rows)
     assert np.isfinite(model.memberships_).all()
 
 
-# ---------------------------------------- the parts
-
-
-@given(st.integers(0, 1000))
-def test_agreement_is_scikit_learn_s_rand_index(seed):
-    rng = np.random.default_rng(seed)
-    first, second = (np.unique(rng.integers(0, 5, 30), return_inverse=True)[1] for _ in range(2))
-    assert rand_agreement(first, second) == pytest.approx(adjusted_rand_score(first, second))
-
-
-def test_a_thinned_landscape_has_the_neighbours_that_are_left():
-    X = np.random.default_rng(1).normal(size=(120, 2))
-    graph = knn_graph_of(X)
-    some = subsample(graph, np.random.default_rng(0))
-    assert len(some.rows) == 84
-    most = some.graph.neighbours.indices.shape[1]
-    expected = nearest_neighbors(X[some.rows], most)
-    known = graph.neighbours.distances[some.rows, -1]
-    # as far as the long list went, it is what a new search would find
-    inside = expected.distances <= known[:, None]
-    assert inside[:, :10].all()
-    assert_array_equal(some.graph.neighbours.indices[inside], expected.indices[inside])
-    assert_allclose(some.graph.neighbours.distances[inside], expected.distances[inside])
-
-
-@pytest.mark.parametrize("view", [by_modes, by_communities])
-def test_views_propose_one_label_for_each_point(view):
-    X, y = BLOBS[0]
-    proposals = view(knn_graph_of(X))
-    assert proposals
-    for labels in proposals.values():
-        assert_array_equal(np.unique(labels), np.arange(labels.max() + 1))
-    assert max(adjusted_rand_score(y, labels) for labels in proposals.values()) == 1.0
-
-
-def test_the_rise_of_a_second_mode():
-    clear, _ = BLOBS[0]
-    assert excess_prominence(knn_graph_of(clear)) == pytest.approx(1.5)
-    assert excess_prominence(knn_graph_of(np.random.default_rng(0).normal(size=(300, 2)))) < 0.6
-
-
-def test_trivial_partitions():
-    assert is_trivial(np.array([0] * 99 + [1]), np.ones(100))
-    assert is_trivial(np.array([0, 0, 0, 0, 1, 1]), np.ones(6))
-    assert not is_trivial(np.array([0] * 50 + [1] * 50), np.ones(100))
-
-
-def test_a_wish_that_no_view_proposes_comes_from_the_tree():
+def test_a_number_of_clusters_that_is_not_proposed_comes_from_the_tree():
     X, _ = BLOBS[0]
-    proposed = {each.n_clusters for each in _candidates(knn_graph_of(X), 0)}
+    proposed = {each.n_clusters for each in Selector(knn_graph_of(X), seed=0).candidates()}
     wish = next(count for count in range(6, 60) if count not in proposed)
     model = ModeSeek(n_clusters=wish, random_state=0).fit(X)
     assert model.n_clusters_ == wish

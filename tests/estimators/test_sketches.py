@@ -11,7 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.hints import AdviceWarning
-from modeseek.sketches import sketch as rooms
+from modeseek.estimators.base import BaseClusterer
+from modeseek.sketches import SketchConfig
 
 X, Y = make_blobs(2400, centers=5, cluster_std=0.7, random_state=3)
 X = X.astype(np.float32)
@@ -43,8 +44,7 @@ def test_near_the_exact_fit(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_batches_give_what_one_array_gives(name, monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 500)
-    monkeypatch.setattr(rooms, "LAYOUT_ROWS", 500)
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     kind = "sample" if name == "modeseek" else "grid"
     whole = model(name, sketch=kind).fit(X)
     for cuts in ([800, 840], np.arange(280, 2400, 280)):
@@ -56,8 +56,7 @@ def test_batches_give_what_one_array_gives(name, monkeypatch):
 
 
 def test_later_batches_in_any_order(monkeypatch):
-    monkeypatch.setattr("modeseek.estimators.streaming.LAYOUT_ROWS", 500)
-    monkeypatch.setattr(rooms, "LAYOUT_ROWS", 500)
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     first, *rest = np.split(X, [600, 1000, 1800])
     labels = []
     for order in ((0, 1, 2), (2, 0, 1)):
@@ -68,10 +67,9 @@ def test_later_batches_in_any_order(monkeypatch):
     np.testing.assert_array_equal(*labels)
 
 
-def test_auto_says_so_and_none_does_not_do_it(monkeypatch):
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_many", 1000)
+def test_auto_warns_of_a_sketch(monkeypatch):
     # the few distinct rows of a sample that has them all need no cells
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_sample_rows", 1500)
+    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(max_rows=1000, sample_rows=1500))
     with pytest.warns(AdviceWarning, match=r"runs on a sketch: .* cells for 2,400 rows.*sketch=None") as caught:
         found = model("dsms", **RANGE).fit(X)
     assert caught[0].filename == __file__
@@ -83,15 +81,15 @@ def test_auto_says_so_and_none_does_not_do_it(monkeypatch):
         model("dsms", **RANGE).fit(X[:900])
 
 
-def test_a_coarser_grid_is_told():
+def test_resolution():
     fine = model("sms", sketch="grid", resolution=1 / 64).fit(X)
     coarse = model("sms", sketch="grid", resolution=1 / 4).fit(X)
     assert fine.sketch_.resolution <= 1 / 64 < coarse.sketch_.resolution <= 1 / 4
     assert len(coarse.sketch_.points) < len(fine.sketch_.points)
 
 
-def test_a_light_cell_among_heavy_ones_is_visited():
-    """Drawn by weight, the lone point would wait for its turn through 200,000 updates."""
+def test_light_cells_are_updated_as_often_as_heavy_ones():
+    """Drawn by weight, the isolated point would be updated once in 200,000 updates."""
     heavy = np.repeat(X[:200], 1000, axis=0)
     lone = X[:1] + np.array([60.0, 0.0])
     found = model("dsms", h_min=0.5, h_inf=0.8, h_max=2.0, sketch="grid").fit(np.concatenate([heavy, lone]))
@@ -100,7 +98,7 @@ def test_a_light_cell_among_heavy_ones_is_visited():
     assert (found.labels_ == found.labels_[-1]).sum() == 1
 
 
-def test_weights_are_copies_and_none_of_weight_0_takes_part():
+def test_weights_equal_repetition():
     times = np.random.default_rng(0).integers(0, 4, len(X))
     weighted = model("dsms", sketch="grid", **RANGE).fit(X, sample_weight=times)
     # the grid comes from the first rows, and so it may differ: the clusters hardly do
@@ -110,10 +108,9 @@ def test_weights_are_copies_and_none_of_weight_0_takes_part():
 
 
 @pytest.mark.parametrize("kind", ["grid", "sample"])
-def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
+def test_rows_of_weight_zero_do_not_change_the_grid(kind, monkeypatch):
     """Far rows of weight 0 come first: they would set other cells."""
-    for room in ("modeseek.estimators.streaming", "modeseek.sketches.sketch"):
-        monkeypatch.setattr(f"{room}.LAYOUT_ROWS", 500)
+    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     rows, weights = X[:2000].copy(), np.random.default_rng(0).integers(0, 3, 2000)
     weights[:200] = weights[1200:1500] = 0
     rows[:200] *= 50
@@ -125,7 +122,7 @@ def test_batches_leave_out_rows_of_weight_0(kind, monkeypatch):
     np.testing.assert_array_equal(batches.sketch_.points, whole.sketch_.points)
 
 
-def test_nothing_but_rows_of_weight_0():
+def test_only_rows_of_weight_zero():
     nobody = model("sms").partial_fit(X[:9], sample_weight=np.zeros(9))
     nobody.partial_fit(X[:9], sample_weight=0, forget=0.5)
     with pytest.raises(ValueError, match="all rows so far have a sample_weight of zero"):
@@ -152,7 +149,7 @@ def test_a_sample_in_many_dimensions():
     found = model("dsms", h_min=6.0, h_inf=10.0, h_max=15.0).partial_fit(wide).finalize()
     assert found.sketch_.resolution is None
     assert adjusted_rand_score(y, found.predict(wide)) > 0.98
-    with pytest.raises(ValueError, match='Take sketch="sample"'):
+    with pytest.raises(ValueError, match='Use sketch="sample"'):
         model("dsms", sketch="grid", **RANGE).fit(wide)
 
 
@@ -177,13 +174,13 @@ def test_the_parameter_survives_clone_and_pickle():
 def test_mistakes():
     with pytest.raises(ValueError, match="sketch must be one of"):
         model("dsms", sketch="cells").fit(X)
-    with pytest.raises(ValueError, match=r"give batches of rows to partial_fit\(X\) first"):
+    with pytest.raises(ValueError, match=r"pass batches of rows to partial_fit\(X\) first"):
         model("dsms").finalize()
     with pytest.raises(ValueError, match="forget must be in"):
         model("dsms").partial_fit(X, forget=2.0)
     with pytest.raises(ValueError, match="resolution must be"):
         model("dsms", sketch="grid", resolution=0.0).fit(X)
-    with pytest.raises(ValueError, match='take "sample" for ModeSeek'):
+    with pytest.raises(ValueError, match='use sketch="sample"'):
         model("modeseek", sketch="grid").fit(X)
     with pytest.raises(ValueError, match="features"):
         model("dsms").partial_fit(X).partial_fit(X[:, :1])

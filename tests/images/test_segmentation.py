@@ -147,19 +147,19 @@ HOLE[3, 4, 1] = np.nan
 @pytest.mark.parametrize(
     ("image", "settings", "says"),
     [
-        ("photo.jpg", {}, r"got the file name 'photo.jpg': read the file first, with skimage.io.imread"),
+        ("photo.jpg", {}, r"got the file name 'photo.jpg': read it with skimage.io.imread"),
         (RGB.astype(int), {}, r"got int64: pass image.astype\(np.uint8\)"),
         (RGB.astype(float), {}, r"floats from 0 to 255.*divide by 255, or pass convert2lab=False"),
         (HOLE, {}, r"first at pixel \(3, 4, channel 1\).*mask=np.isfinite\(image\).all\(axis=channel_axis\)"),
         (HOLE[..., 1], {}, r"first at pixel \(3, 4\).*mask=np.isfinite\(image\)\."),
         (np.dstack([RGB, RGB[..., 0]]), {}, r"4 channels.*image\[..., :3\].*convert2lab=False"),
-        (np.moveaxis(RGB, -1, 0), {}, r"50 channels along axis -1.*channel_axis=0 if the channels come first"),
+        (np.moveaxis(RGB, -1, 0), {}, r"50 channels along axis -1.*pass the axis of channels"),
         (RGB[0, :, 0], {}, r"axes \(rows, columns\) or \(planes, rows, columns\).*got shape \(50,\)"),
         (RGB[:0], {}, r"no pixels: its shape is \(0, 50, 3\)"),
         (RGB, {"mask": np.ones((50, 40))}, r"mask has shape \(50, 40\), but the image has \(40, 50\)"),
         (RGB, {"mask": np.zeros((40, 50))}, r"mask selects no pixel"),
         (RGB, {"spatial_bandwidth": 0}, r"spatial_bandwidth must be a finite number > 0; got 0"),
-        (RGB, {"spacing": (1, 1, 1)}, r"one for each of the 2 spatial axes; got \(1, 1, 1\)"),
+        (RGB, {"spacing": (1, 1, 1)}, r"or 2 of them, one per axis; got \(1, 1, 1\)"),
         (RGB, {"channel_axis": 5}, r"channel_axis=5 is out of range for an image of shape \(40, 50, 3\)"),
         (RGB, {"start_label": 2}, r"start_label must be 0 or 1; got 2"),
         (RGB, {"out": np.zeros((40, 50), np.uint8)}, r"int32 or int64 array of shape \(40, 50\); got uint8"),
@@ -190,7 +190,7 @@ def test_bandwidths_that_are_too_small():
     with pytest.raises(ValueError, match=r"divide this image into more than 150 cells.*use a larger bandwidth"):
         segment(RGB, config=config)
     grey = RGB[..., 0] // 8
-    with pytest.warns(AdviceWarning, match="one bandwidth wide instead of half"):
+    with pytest.warns(AdviceWarning, match="cells of one bandwidth instead of half a bandwidth"):
         segment(grey, spatial_bandwidth=15.0, color_bandwidth=20.0, config=config)
 
 

@@ -130,7 +130,7 @@ def test_absorption_by_formula():
     assert_allclose([to_min, to_max], [0.0970, 0.9030], atol=5e-5)
     assert "9.70 %" in message
     assert Walk(0.2, 1.6, 0.6, Power(1.0)).absorption().to_min is None
-    assert "freeze" in Walk(0.2, 1.6, 0.6, Power(1.0)).absorption().message
+    assert "may stop inside" in Walk(0.2, 1.6, 0.6, Power(1.0)).absorption().message
     assert "unknown" in Walk(0.2, 1.6, 0.6, get_nu(lambda k: 1 / k)).absorption().message
     assert Walk(0.5, 0.5).absorption().to_min == 1.0
 

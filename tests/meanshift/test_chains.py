@@ -22,10 +22,9 @@ from modeseek.meanshift.chains import (
     run,
     stochastic,
 )
-from modeseek.meanshift.chains import trace as trace_room
-from modeseek.meanshift.chains.stopping import _due
+from modeseek.meanshift.chains.stopping import _is_due
+from modeseek.meanshift.components import components
 from modeseek.meanshift.objective import objective
-from modeseek.meanshift.partition import components
 
 
 @pytest.fixture
@@ -327,11 +326,9 @@ def test_clumps_diameter_gap_and_objective_are_those_of_the_state(space):
     assert one.diameter is None
 
 
-def test_large_states_are_kept_rarely(space, monkeypatch):
-    monkeypatch.setattr(trace_room, "SNAPSHOT_NUMBERS", 1)
-    stopping = Stopping(0.05, threshold=0.0, rule="shifts", max_sweeps=40)
-    trace = run(stochastic(space, 0.6, seed=0), stopping, record=as_record(["snapshots"])).trace
-    assert 4 <= len(trace.snapshots.k) <= 9
+@pytest.mark.parametrize(("size", "most"), [(1000, 128), (1 << 22, 16), (1 << 28, 8)])
+def test_large_states_have_few_snapshots(size, most):
+    assert Record().snapshot_limit(size) == most
 
 
 @pytest.mark.parametrize("bad", ["snapshot", ["clumps", "gaps"], [3]])
@@ -408,7 +405,7 @@ def test_callbacks_see_every_sweep(space):
 
 
 def test_certificate_is_looked_for_ever_more_rarely():
-    due = [s for s in range(2000) if _due(s)]
+    due = [s for s in range(2000) if _is_due(s)]
     assert due[:33] == list(range(33))
     late = np.array(due[40:])
     assert (np.diff(late) / late[:-1]).max() < 0.07

@@ -19,13 +19,13 @@ import pytest
 from numpy.testing import assert_array_equal
 from typer.testing import CliRunner
 
-import modeseek
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek._common.hints import CheckpointWarning
 from modeseek._storage import DataError, read_container, write_container
-from modeseek._storage.container import HEAD
+from modeseek._storage.container import HEAD, MAGIC, VERSION
 from modeseek.cli import app
 from modeseek.datasets import paper_mixture
+from modeseek.io import save
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import (
     Checkpoint,
@@ -38,7 +38,7 @@ from modeseek.meanshift.chains import (
     mean_shift,
     run,
 )
-from modeseek.meanshift.chains.checkpoint import MAGIC, VERSION
+from modeseek.meanshift.chains.checkpoint import StoredRuns
 from modeseek.meanshift.engines import ENGINES as ENGINES_BY_NAME
 from modeseek.meanshift.ensemble import make_chains, run_chains
 
@@ -71,11 +71,11 @@ class Cut:
 
 
 def read(path):
-    return read_container(path, MAGIC, {VERSION}, "a checkpoint", "Run it again.")[1:]
+    return read_container(path, "checkpoint", StoredRuns, "Run it again.")
 
 
-def write(path, record, arrays, version=VERSION):
-    write_container(path, MAGIC, version, record, arrays)
+def write(path, stored):
+    write_container(path, "checkpoint", stored)
 
 
 def fitted(make, path, data=X, **more):
@@ -144,6 +144,7 @@ ENGINES = {
 }
 
 
+@pytest.mark.slow
 @resumed
 @pytest.mark.parametrize("batch_size", [1, 90])
 @pytest.mark.parametrize("engine", ENGINES)
@@ -215,6 +216,7 @@ def _fit_in_child(path):
     fitted(ESTIMATORS["dsms"], path, tol=0.0, tau=1e-14, max_updates=60 * len(X))
 
 
+@pytest.mark.slow
 @resumed
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_killed_at_twenty_random_moments(tmp_path):
@@ -230,7 +232,7 @@ def test_killed_at_twenty_random_moments(tmp_path):
             kills += 1
             before = len(set(reached))
             if path.exists():
-                reached.append(read(path)[0]["runs"][0]["k"])
+                reached.append(read(path).runs[0].state.k)
             # on a busy machine it comes less far
             window *= 1.2 if len(set(reached)) == before else 1.0
         else:
@@ -268,7 +270,7 @@ def test_a_full_disk_leaves_the_last_good_one_and_the_run_goes_on(tmp_path):
     assert process.exitcode == 0
     assert path.read_bytes() == good
     assert [each.name for each in tmp_path.iterdir()] == ["run.ckpt"]
-    with pytest.warns(CheckpointWarning, match="going on"):
+    with pytest.warns(CheckpointWarning, match="continuing from"):
         same_fit(fitted(make, path), whole)
 
 
@@ -290,7 +292,7 @@ def test_no_flipped_byte_goes_unseen(small):
                 with pytest.raises(DataError):
                     read(small)
             os.pwrite(file.fileno(), bytes([byte]), place)
-    assert read(small)[0]["runs"]
+    assert read(small).runs
 
 
 def test_no_file_cut_short_or_too_long_goes_unseen(small):
@@ -308,7 +310,7 @@ def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(tmp_path):
     damaged = bytearray(path.read_bytes())
     damaged[len(damaged) // 2] ^= 4
     path.write_bytes(damaged)
-    with pytest.raises(DataError, match=r"run.ckpt' is damaged: .* or remove it: the run then begins anew"):
+    with pytest.raises(DataError, match=r"run.ckpt' is damaged: .* or remove it to start the run from the beginning"):
         fitted(make, path)
     assert path.read_bytes() == damaged
 
@@ -323,7 +325,7 @@ def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(tmp_path):
         {"arrays": [["x", "|O", [1]]]},
         {"arrays": [["x", "<f8", [0] * 200]]},
         {"arrays": [["x", "<f8", 3]]},
-        {"arrays": [["0/points", "<f8", [1]]]},
+        {"arrays": [["", "<f8", [1]]]},
         {"arrays": {"x": 1}},
         {"runs": []},
         [],
@@ -350,37 +352,35 @@ def seal(path, text, raw, length=None):
     path.write_bytes(HEAD.pack(MAGIC, VERSION, length, digest) + text + raw)
 
 
+@pytest.mark.slow
 def test_ten_thousand_chains_fit(tmp_path):
     """With the arrays of so many runs the record is far longer than that of any model."""
     path, n = tmp_path / "a", 10_000
     chain = doubly_stochastic(make_problem(X[:2]), Shrinking(**RANGE), seed=0)
     run(chain, Stopping(0.01, max_sweeps=1), checkpoint=Checkpoint(path))
-    record, arrays = read(path)
-    many = {f"{i}.{name[2:]}": array for i in range(n) for name, array in arrays.items()}
-    write(path, {**record, "runs": record["runs"] * n}, many)
-    back, again = read(path)
-    assert back["runs"] == record["runs"] * n
-    assert list(again) == list(many)
+    stored = read(path)
+    write(path, stored._replace(runs=stored.runs * n))
+    back = read(path)
+    assert len(back.runs) == n
     for number in (0, n - 1):
-        assert_array_equal(again[f"{number}.points"], arrays["0.points"])
+        assert_array_equal(back.runs[number].state.points, stored.runs[0].state.points)
 
 
-def test_a_right_file_with_other_runs_in_it_is_refused(tmp_path):
+def test_a_valid_file_with_other_runs_is_refused(tmp_path):
     path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
     fitted(make, path)
-    record, arrays = read(path)
-    for runs, changed in (
-        ([], arrays),
-        (record["runs"], {}),
-        (record["runs"], {**arrays, "0.points": np.zeros((3, 2))}),
-        ([{}], arrays),
-        ([7], arrays),
-    ):
-        write(path, {**record, "runs": runs}, changed)
-        with pytest.raises(DataError, match="something else"):
+    stored = read(path)
+    (only,) = stored.runs
+    for runs in ((), (only, only), (only._replace(state=only.state._replace(points=np.zeros((3, 2)))),)):
+        write(path, stored._replace(runs=runs))
+        with pytest.raises(DataError, match="does not fit; wrong part"):
             fitted(make, path)
-    write(path, {"runs": []}, {})
-    with pytest.raises(DataError, match="does not say what it is of"):
+    for value in ({}, 7, only, stored._replace(runs=(7,)), stored._replace(identity=3)):
+        write(path, value)
+        with pytest.raises(DataError, match="is not a valid checkpoint; wrong part"):
+            fitted(make, path)
+    write(path, stored._replace(identity={}))
+    with pytest.raises(DataError, match="was made by modeseek None"):
         fitted(make, path)
 
 
@@ -403,22 +403,22 @@ class Own:
     ("other", "reason"),
     [
         ({"data": X + np.linspace(0, 1e-9, len(X))[:, None]}, "of other data"),
-        ({"data": X[:-1]}, "number of points was 120 and is 119 now"),
-        ({"data": X.astype(np.float32)}, "type of the data was float64 and is float32"),
-        ({"h_max": 1.7}, "h_max of the policy was 1.6 and is 1.7 now"),
+        ({"data": X[:-1]}, "number of points was 120 and is now 119"),
+        ({"data": X.astype(np.float32)}, "type of the data was float64 and is now float32"),
+        ({"h_max": 1.7}, "h_max of the policy was 1.6 and is now 1.7"),
         ({"nu": "1/k"}, "policy draws other"),
-        ({"policy": "uniform"}, "policy was Shrinking and is Uniform now"),
-        ({"random_state": 1}, "seed was 0 and is 1 now"),
-        ({"order": "reshuffled"}, "order was random and is reshuffled"),
-        ({"batch_size": 2}, "batch_size was 1 and is 2"),
-        ({"engine": "reference"}, "engine was brute and is reference"),
-        ({"profile": "triweight"}, "profile was biweight and is triweight"),
-        ({"metric": "cosine"}, "metric was euclidean and is cosine"),
-        ({"tau": 0.01}, "tau was 0.05 and is 0.01"),
+        ({"policy": "uniform"}, "policy was Shrinking and is now Uniform"),
+        ({"random_state": 1}, "seed was 0 and is now 1"),
+        ({"order": "reshuffled"}, "order was random and is now reshuffled"),
+        ({"batch_size": 2}, "batch_size was 1 and is now 2"),
+        ({"engine": "reference"}, "engine was brute and is now reference"),
+        ({"profile": "triweight"}, "profile was biweight and is now triweight"),
+        ({"metric": "cosine"}, "metric was euclidean and is now cosine"),
+        ({"tau": 0.01}, "tau was 0.05 and is now 0.01"),
         ({"tol": 1e-3}, "threshold was"),
-        ({"record": "gap"}, "record of clumps was 1 and is None"),
-        ({"n_chains": 2}, "number of chains was 1 and is 2"),
-        ({"local_scale": True}, "other scales"),
+        ({"record": "gap"}, "record of clumps was 1 and is now None"),
+        ({"n_chains": 2}, "number of chains was 1 and is now 2"),
+        ({"local_scale": True}, "per-point scales differ"),
     ],
 )
 def test_other_data_and_settings_are_refused_with_the_reason(other, reason, tmp_path):
@@ -443,7 +443,7 @@ def test_other_weights_and_other_policies_of_ones_own_are_refused(tmp_path):
 def test_other_climbs_are_refused(tmp_path):
     path, make = tmp_path / "run.ckpt", ESTIMATORS["ms"]
     fitted(make, path)
-    for other, reason in (({"tol": 1e-3}, "tol was 1e-07 and is 0.001"), ({"seeds": X[:4]}, "other starts")):
+    for other, reason in (({"tol": 1e-3}, "tol was 1e-07 and is now 0.001"), ({"seeds": X[:4]}, "its seeds differ")):
         with pytest.raises(DataError, match=reason):
             fitted(make, path, **other)
 
@@ -454,16 +454,22 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("modeseek.meanshift.chains.identity.__version__", "9.9")
     with pytest.raises(DataError, match=r"made by modeseek .*, and this is 9.9"):
         fitted(make, path)
-    record, arrays = read(path)
-    for version, reason in ((7, "a newer modeseek wrote it"), (0, "form 0 is too old. Take an earlier .* begins anew")):
-        write(path, record, arrays, version)
+    data = path.read_bytes()
+    for head, reason in (
+        (MAGIC + struct.pack("<I", 7), "a newer modeseek wrote it"),
+        (MAGIC + struct.pack("<I", 1), "is in format 1 of such files"),
+        (b"\x89MODECKPT\r\n\x1a" + struct.pack("<I", 1), "is in format 1 of such files"),
+    ):
+        path.write_bytes(head + data[len(head) :])
         with pytest.raises(DataError, match=reason):
             fitted(make, path)
-    modeseek.io.save(MeanShift(0.6), tmp_path / "a.modeseek")
-    for other in (b"label,x\n1,2\n" * 9, b"", MAGIC, (tmp_path / "a.modeseek").read_bytes()):
+    for other in (b"label,x\n1,2\n" * 9, b"", MAGIC):
         path.write_bytes(other)
         with pytest.raises(DataError, match="is not a checkpoint of modeseek"):
             fitted(make, path)
+    save(MeanShift(0.6), path)
+    with pytest.raises(DataError, match="holds a model, not a checkpoint"):
+        fitted(make, path)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -490,7 +496,7 @@ def test_what_cannot_work_is_refused_before_the_work(tmp_path):
     with pytest.raises(ValueError, match="checkpoint_every"):
         MeanShift(0.6, checkpoint=tmp_path / "a", checkpoint_every=-1).fit(X)
     chain = doubly_stochastic(make_problem(X), Shrinking(**RANGE), seed=0)
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="give only one of them"):
         run(chain, Stopping(0.05), start=chain.init(), checkpoint=Checkpoint(tmp_path / "a"))
     assert not list(tmp_path.iterdir())
 
@@ -509,11 +515,15 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path):
     keep = ("-o", ways["parts"], "--checkpoint", tmp_path / "run.ckpt", "--checkpoint-every", 0)
     assert command(*ask, *keep, "--max-updates", 400)[0] == 0
     status, said = command(*ask, *keep, "--json", tmp_path / "a.json")
-    assert (status, "note: going on from the checkpoint" in said, "480 updates in 4 sweeps" in said) == (0, True, True)
+    assert (status, "note: continuing from the checkpoint" in said, "480 updates in 4 sweeps" in said) == (
+        0,
+        True,
+        True,
+    )
     assert ways["parts"].read_bytes() == ways["whole"].read_bytes()
     assert "checkpoint" not in (tmp_path / "a.json").read_text()
     status, said = command(*ask, *keep, "--seed", 5)
-    assert (status, "error: cannot go on from the checkpoint" in said, "seed was 0 and is 5 now" in said) == (
+    assert (status, "error: cannot continue from the checkpoint" in said, "seed was 0 and is now 5" in said) == (
         2,
         True,
         True,
@@ -524,5 +534,5 @@ def test_the_command_refuses_checkpoints_of_what_has_none(tmp_path):
     file = tmp_path / "x.csv"
     np.savetxt(file, X, delimiter=",")
     status, said = command("cluster", file, "--checkpoint", tmp_path / "run.ckpt")
-    assert (status, "needs an algorithm that has it: add --algorithm dsms, sms, bms or ms" in said) == (2, True)
+    assert (status, "is an option of another algorithm: add --algorithm dsms, sms, bms or ms" in said) == (2, True)
     assert not (tmp_path / "run.ckpt").exists()

@@ -13,10 +13,10 @@ from inputs import states
 from modeseek import MeanShift
 from modeseek._common.neighbors import nearest
 from modeseek.meanshift.chains import ClimbConfig, Outcome, Stopping, make_problem, mean_shift, run, scout_paths
+from modeseek.meanshift.components import components
 from modeseek.meanshift.engines.brute.engine import BruteWorkspace
 from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
 from modeseek.meanshift.objective import kernel_mass
-from modeseek.meanshift.partition import components
 from modeseek.meanshift.types import ChainState, SweepInfo
 
 BLOBS = make_blobs(600, centers=6, cluster_std=1.2, random_state=0)[0]

@@ -15,12 +15,12 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from typer.testing import CliRunner
 
-import modeseek.meanshift.consensus as room
+import modeseek.meanshift.consensus as consensus_module
 from modeseek import DoublyStochasticMeanShift, StochasticMeanShift
 from modeseek.cli.app import app
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
-from modeseek.meanshift.consensus import _linked, consensus, find_fragments, memberships
+from modeseek.meanshift.consensus import _average_linkage, consensus, find_fragments, memberships
 from modeseek.metrics import rand_agreement
 
 RANDOM = [DoublyStochasticMeanShift, StochasticMeanShift]
@@ -71,7 +71,7 @@ def test_linkage_is_scipys(n, seed):
     copies = np.repeat(np.arange(n), weights)
     apart = 1 - np.where(copies[:, None] == copies, 1.0, close[np.ix_(copies, copies)])
     expected = fcluster(linkage(apart[np.triu_indices(len(copies), 1)], "average"), 0.5, "distance")
-    assert rand_agreement(np.repeat(_linked(close.copy(), weights), weights), expected) == 1.0
+    assert rand_agreement(np.repeat(_average_linkage(close.copy(), weights), weights), expected) == 1.0
 
 
 @given(several(most_partitions=1), st.integers(1, 5))
@@ -84,21 +84,21 @@ def test_partitions_that_are_all_the_same(given_, m):
 
 
 @given(several(), st.sampled_from([1, 3, 2000]))
-def test_order_and_names_change_nothing(given_, square):
+def test_order_and_names_change_nothing(given_, max_fragments):
     partitions, weights, rng = given_
-    found = consensus(partitions, weights, square=square)
+    found = consensus(partitions, weights, max_fragments=max_fragments)
     renamed = np.stack([rng.permutation(9)[row] for row in partitions])
-    other = consensus(rng.permutation(renamed), weights, square=square)
+    other = consensus(rng.permutation(renamed), weights, max_fragments=max_fragments)
     assert_array_equal(found.labels, other.labels)
     assert_array_equal(found.memberships, other.memberships)
     assert found.stability == pytest.approx(other.stability)
 
 
 @given(several(), st.sampled_from([1, 3, 2000]))
-def test_weights_are_copies(given_, square):
+def test_weights_are_copies(given_, max_fragments):
     partitions, weights, _ = given_
-    found = consensus(partitions, weights, square=square)
-    copies = consensus(np.repeat(partitions, weights, axis=1), square=square)
+    found = consensus(partitions, weights, max_fragments=max_fragments)
+    copies = consensus(np.repeat(partitions, weights, axis=1), max_fragments=max_fragments)
     assert_array_equal(np.repeat(found.labels, weights), copies.labels)
     assert_allclose(np.repeat(found.memberships, weights, axis=0), copies.memberships)
     assert found.stability == pytest.approx(copies.stability)
@@ -143,21 +143,21 @@ def test_the_many_are_wiser_than_each():
     assert found.memberships[np.arange(150), truth].mean() == pytest.approx(0.85 + 0.15 / 4, abs=0.02)
 
 
-@pytest.mark.parametrize("square", [5, 40, 150])
-def test_linkage_in_rounds_comes_close(square, monkeypatch):
+@pytest.mark.parametrize("max_fragments", [5, 40, 150])
+def test_linkage_in_rounds_comes_close(max_fragments, monkeypatch):
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 12, 600)
     partitions = noisy(truth, 10, 0.1, rng)
     assert len(find_fragments(partitions, np.ones(600)).weights) > 300
-    sizes, original = [], room._co_association
+    sizes, original = [], consensus_module._co_association
 
     def watched(labels):
         sizes.append(labels.shape[1])
         return original(labels)
 
-    monkeypatch.setattr(room, "_co_association", watched)
-    found = consensus(partitions, square=square)
-    assert max(sizes) <= square
+    monkeypatch.setattr(consensus_module, "_co_association", watched)
+    found = consensus(partitions, max_fragments=max_fragments)
+    assert max(sizes) <= max_fragments
     assert rand_agreement(found.labels, consensus(partitions).labels) > 0.95
     assert_allclose(found.memberships.sum(axis=1), 1.0)
 
@@ -165,26 +165,26 @@ def test_linkage_in_rounds_comes_close(square, monkeypatch):
 def test_memory_stays_bounded():
     """Twenty thousand clumps and as many clusters: a square of either would have 3 GB."""
     partitions = np.stack([np.arange(20_000), np.arange(20_000)[::-1]])
-    assert consensus(partitions, square=500).shares.nnz == 20_000
+    assert consensus(partitions, max_fragments=500).shares.nnz == 20_000
 
 
 def test_rounds_of_points_that_nobody_joins():
     partitions = np.stack([np.arange(50), np.arange(50)[::-1]])
-    assert consensus(partitions, square=7).labels.tolist() == list(range(50))
+    assert consensus(partitions, max_fragments=7).labels.tolist() == list(range(50))
 
 
-@pytest.mark.parametrize("square", [1, 2, 2000])
-def test_lighter_clumps_join_only_above_one_half(square):
+@pytest.mark.parametrize("max_fragments", [1, 2, 2000])
+def test_lighter_clumps_join_only_above_one_half(max_fragments):
     """Point 3 shares two of five chains with the heavy clump, point 4 three."""
     partitions = [[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 1, 2], [0, 0, 0, 1, 2]]
-    assert consensus(partitions, square=square).labels.tolist() == [0, 0, 0, 1, 0]
+    assert consensus(partitions, max_fragments=max_fragments).labels.tolist() == [0, 0, 0, 1, 0]
 
 
 def test_blocks_of_lighter_clumps_change_nothing(monkeypatch):
     partitions = noisy(np.repeat([0, 1, 2], 50), 9, 0.2, np.random.default_rng(2))
-    whole = consensus(partitions, square=10)
-    monkeypatch.setattr(room, "BLOCK", 20)
-    assert_array_equal(consensus(partitions, square=10).labels, whole.labels)
+    whole = consensus(partitions, max_fragments=10)
+    monkeypatch.setattr(consensus_module, "BLOCK", 20)
+    assert_array_equal(consensus(partitions, max_fragments=10).labels, whole.labels)
 
 
 def test_votes_of_some_points():
@@ -206,13 +206,13 @@ def test_a_point_that_most_see_elsewhere_is_level_with_them():
 @pytest.mark.parametrize(
     ("partitions", "options", "match"),
     [
-        ([0, 1], {}, r"partitions must be whole numbers .* got shape \(2,\)"),
-        ([[0.5, 1.0]], {}, "partitions must be whole numbers"),
-        ([[0, -1]], {}, "partitions must be whole numbers from 0 on"),
+        ([0, 1], {}, r"partitions must be an array of non-negative integers.* got shape \(2,\)"),
+        ([[0.5, 1.0]], {}, "partitions must be an array of non-negative integers"),
+        ([[0, -1]], {}, "partitions must be an array of non-negative integers"),
         (np.empty((0, 3), dtype=int), {}, "partitions must be"),
         ([[0, 1]], {"weights": [1, 0]}, "weights must be positive, but that of point 1 is 0"),
         ([[0, 1]], {"weights": [1.0]}, "expected"),
-        ([[0, 1]], {"square": 0}, "square must be"),
+        ([[0, 1]], {"max_fragments": 0}, "max_fragments must be"),
     ],
 )
 def test_bad_input(partitions, options, match):

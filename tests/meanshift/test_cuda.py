@@ -45,9 +45,10 @@ from modeseek.meanshift.engines import CUDA, ENGINES, choose
 from modeseek.meanshift.engines.cuda import CudaEngine
 from modeseek.meanshift.engines.cuda import engine as cuda_engine
 from modeseek.meanshift.engines.cuda.config import CudaConfig
-from modeseek.meanshift.ensemble import make_chains, run_chains, run_tasks_on_gpu
+from modeseek.meanshift.ensemble import make_chains, run_chains
+from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, custom_profile
-from modeseek.paper.runner import Plan, run_plan
+from modeseek.paper.job_list import JobList, run_jobs
 from modeseek.paper.sparse import Sparse
 
 if cuda_engine.why_unavailable() is None:  # the simulator looks for `cuda` among the names of a kernel's module
@@ -448,8 +449,8 @@ def test_experiments_at_once():
     rows = []
     for engine in ("auto", "cuda"):
         experiment = small.on_engine(engine)
-        plan = Plan([experiment], 2, 0)
-        run_plan(plan, gathered=engine == "cuda")
+        plan = JobList([experiment], 2, 0)
+        run_jobs(plan, gathered=engine == "cuda")
         rows.append(plan.rows(experiment).csv())
     assert rows[1] == rows[0]
 

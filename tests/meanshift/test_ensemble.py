@@ -14,7 +14,8 @@ from modeseek.datasets import paper_mixture
 from modeseek.meanshift import ensemble
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform, uniforms
 from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make_problem, mean_shift, run, stochastic
-from modeseek.meanshift.ensemble import make_chains, run_chains, run_tasks_on_gpu
+from modeseek.meanshift.ensemble import make_chains, run_chains
+from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
 
 SPACE = make_problem(paper_mixture(20, random_state=0)[0])
 MAKE = partial(doubly_stochastic, SPACE, Shrinking(0.2, 1.6, 0.6), seed=3)
@@ -129,7 +130,7 @@ def test_an_error_in_one_chain_is_raised_and_ends_the_others():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_one_chain_cannot_run_twice_at_once(n_jobs):
     chain = MAKE(chain=0)
-    with pytest.raises(ValueError, match="the same chain twice"):
+    with pytest.raises(ValueError, match="a chain occurs twice"):
         run_chains([chain, chain._replace(name="other")], Stopping(0.05), n_jobs=n_jobs)
 
 

@@ -9,26 +9,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from inputs import states
-from modeseek._common.neighbors import (
-    Neighbors,
-    intrinsic_dimension,
-    kth_distance,
-    nearest,
-    nearest_neighbors,
-    pairs_within,
-)
-from modeseek._common.types import Geometry
-from modeseek.meanshift import partition
-from modeseek.meanshift.partition import (
-    _cells,
-    certifies,
-    components,
-    diameter_of,
-    gap_of,
-    is_certified,
-    merge_modes,
-    read_off,
-)
+from modeseek.meanshift.components import ComponentConfig, components, diameter_of, gap_of
+from modeseek.meanshift.partition import merge_modes, read_off
 
 STATES = states(dimensions=(1, 2, 3, 15, 40))
 
@@ -50,45 +32,10 @@ def test_components_diameter_and_gap_are_those_of_all_pairs(state, share, clumpe
         points = points[rng.integers(0, len(points), 60)] + rng.normal(size=(60, points.shape[1])) * 1e-3 * state.h
     tau = share * state.h
     labels, diameter, gap = naive(points, tau)
-    with pytest.MonkeyPatch.context() as patch:  # as of few points, and as of many
-        patch.setattr(partition, "FEW", partition.FEW if few else 0)
-        ours = components(points, tau)
+    ours = components(points, tau, ComponentConfig() if few else ComponentConfig(few=0))
     assert len(np.unique(np.column_stack([labels, ours]), axis=0)) == labels.max() + 1 == ours.max() + 1
     assert_allclose(diameter_of(points, ours), diameter, atol=1e-12 * state.h)
     assert_allclose(gap_of(points, ours), gap, atol=1e-12 * state.h)
-
-
-@given(STATES, st.floats(0.01, 0.49), st.floats(1.0, 3.0) | st.floats(0.01, 1.0))
-def test_the_quick_certificate_is_the_certificate(state, share, reach):
-    h = reach * state.h
-    tau, h_upper = share * h, h
-    part = read_off(state.points, state.weights, tau, h_min=h, h_upper=h_upper)
-    assert is_certified(state.points, tau, h_upper, Geometry()) == part.certified
-    assert part.theorem2 or not part.certified
-
-
-def test_gap_above_h_alone_is_not_enough():
-    points = np.array([[0.0, 0.2], [0.0, -0.2], [0.981, 0.0]])
-    part = read_off(points, np.ones(3), 0.45, h_min=1.0, h_upper=1.0)
-    assert part.gap > 1.0
-    assert not part.certified
-
-
-def test_certificate_in_angles():
-    sphere = Geometry("cosine")
-    # chords 1 and 1.1 are angles of 60 and 66.7 degrees
-    assert certifies(0.0, 1.1, 0.2, 1.0, sphere)
-    assert not certifies(0.1, 1.1, 0.2, 1.0, sphere)
-    # a chord of 2 reaches everything
-    assert not certifies(0.0, 2.0, 0.2, 2.0, sphere)
-    # one group is final as long as it is small
-    assert certifies(0.1, np.inf, 0.2, 2.0, sphere)
-    assert not certifies(1.5, np.inf, 1.6, 2.0, sphere)
-
-
-def test_nothing_is_certified_while_the_upper_end_is_unknown():
-    assert not certifies(0.0, 100.0, 0.1, np.inf, Geometry())
-    assert certifies(0.0, np.inf, 0.1, np.inf, Geometry())
 
 
 def test_labels_from_heavy_to_light_and_centres():
@@ -107,76 +54,8 @@ def test_merge_modes_takes_the_higher_first():
     assert_array_equal(labels, [0, 0, 1])
 
 
-@given(states(dimensions=(1, 2, 13, 40), max_n=60), st.integers(1, 5))
-def test_neighbours(state, k):
-    points = state.points
-    queries = np.concatenate([points, points + 0.1 * state.h])
-    distances = cdist(queries, points)
-    index = nearest(points, queries)
-    assert_allclose(distances[np.arange(len(queries)), index], distances.min(axis=1), rtol=1e-12, atol=1e-13 * state.h)
-    assert_array_equal(index[: len(points)], np.arange(len(points)))
-    k = min(k, len(points))
-    assert_allclose(kth_distance(points, k, queries), np.sort(distances, axis=1)[:, k - 1], atol=1e-7 * state.h)
-    pairs, lengths = pairs_within(points, state.h)
-    # a pair at just that distance (collinear states have such) is in or out by rounding
-    sure, possible = (
-        {(i, j) for i, j in np.argwhere(cdist(points, points) <= state.h * (1 + slack)) if i < j}
-        for slack in (-1e-12, 1e-12)
-    )
-    assert sure <= {tuple(pair) for pair in pairs} <= possible
-    assert (lengths <= state.h).all()
-
-
-@given(states(dimensions=(1, 2, 13, 40), max_n=60), st.integers(1, 8))
-def test_nearest_neighbours_are_those_of_all_pairs(state, k):
-    points = np.unique(state.points.astype(np.float64), axis=0)
-    if len(points) == 1:
-        return
-    k = min(k, len(points) - 1)
-    found = nearest_neighbors(points, k)
-    distances = cdist(points, points)
-    np.fill_diagonal(distances, np.inf)
-    assert found.indices.shape == found.distances.shape == (len(points), k)
-    assert (found.indices != np.arange(len(points))[:, None]).all()
-    assert all(len(set(row)) == k for row in found.indices.tolist())
-    expected = np.sort(distances, axis=1)[:, :k]
-    assert_allclose(found.distances, expected, rtol=1e-9, atol=1e-7 * state.h)
-    assert_allclose(
-        np.take_along_axis(distances, found.indices, axis=1), found.distances, rtol=1e-9, atol=1e-12 * state.h
-    )
-
-
-@pytest.mark.parametrize("d", [1, 2, 5, 14])
-def test_intrinsic_dimension_of_a_flat_patch(d, rng):
-    # a patch of d dimensions, turned into 20
-    turn = np.linalg.qr(rng.normal(size=(20, 20)))[0][:d]
-    points = rng.normal(size=(3000, d)) @ turn
-    assert intrinsic_dimension(nearest_neighbors(points, 2)) == pytest.approx(d, rel=0.2)
-
-
-def test_intrinsic_dimension_of_too_few_or_coincident_points():
-    assert intrinsic_dimension(nearest_neighbors(np.array([[0.0], [1.0], [2.5]]), 2)) > 0
-    assert intrinsic_dimension(Neighbors(np.zeros((5, 2), dtype=int), np.zeros((5, 2)))) == 1.0
-
-
-@pytest.mark.parametrize("n", [10, 400])
-def test_far_neighbours_by_blocks(n, rng):
-    points = rng.normal(size=(n, 2))
-    k = max(1, int(0.3 * n))
-    assert_allclose(kth_distance(points, k), np.sort(cdist(points, points), axis=1)[:, k - 1], atol=1e-12)
-
-
-def test_clumps_in_high_dimension_are_few_cells(rng):
-    """A grid would cut a clump that lies on its corners into thousands of cells, and compare all of them."""
-    centers = rng.normal(size=(5, 16)) * 10
-    x = centers[rng.integers(0, 5, 3000)] + 0.02 * rng.normal(size=(3000, 16))
-    first, cell = _cells(x, 1.0)
-    assert len(first) == 5
-    assert all(np.linalg.norm(x[cell == c] - x[first[c]], axis=1).max() <= 0.25 for c in range(5))
-
-
 def test_a_long_chain_of_few_points_is_one_component(rng):
-    order = rng.permutation(partition.FEW)
+    order = rng.permutation(ComponentConfig().few)
     assert (components(0.9 * order[:, None], 1.0) == 0).all()
     broken = 0.9 * order + (order >= 50)
     assert_array_equal(
@@ -185,11 +64,10 @@ def test_a_long_chain_of_few_points_is_one_component(rng):
 
 
 @pytest.mark.parametrize("pairs", [0, 1 << 20])
-def test_components_in_high_dimension(pairs, rng, monkeypatch):
-    """In cells, and grown from their first points where close pairs are many."""
-    monkeypatch.setattr(partition, "CLOSE_PAIRS", pairs)
+def test_components_in_high_dimension(pairs, rng):
+    """From stored pairs, and grown from their first points if there are many close pairs."""
     x = np.concatenate([rng.normal(size=(40, 6)), 0.1 * rng.normal(size=(300, 6)), rng.uniform(2, 4, size=(60, 6))])
-    labels = components(x, 0.8)
+    labels = components(x, 0.8, ComponentConfig(close_pairs=pairs))
     close = np.linalg.norm(x[:, None] - x[None], axis=2) < 0.8
     _, expected = connected_components(close)
     assert len(set(zip(labels, expected, strict=True))) == labels.max() + 1 == expected.max() + 1

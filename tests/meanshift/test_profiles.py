@@ -45,13 +45,13 @@ def test_proven_flag_is_what_the_check_finds(name):
     profile = PROFILES[name]
     definition, extension = failed_clauses(profile.k, profile.weight)
     assert definition == []
-    assert profile.proven == (extension == [])
+    assert profile.smooth == (extension == [])
 
 
 def test_flat_and_gaussian_are_outside_the_theorems():
-    assert not profiles.FLAT.proven
-    assert not profiles.GAUSSIAN.proven
-    assert all(get_profile(name).proven for name in ("biweight", "triweight", "quadweight"))
+    assert not profiles.FLAT.smooth
+    assert not profiles.GAUSSIAN.smooth
+    assert all(get_profile(name).smooth for name in ("biweight", "triweight", "quadweight"))
 
 
 @pytest.mark.parametrize(("name", "a"), [("biweight", 2), ("triweight", 3), ("quadweight", 4), ("flat", 1)])
@@ -88,7 +88,7 @@ def test_a_failing_clause_of_definition_1_is_named(k, weight, clause):
 def test_a_failing_extension_warns():
     with pytest.warns(OutsideTheoremsWarning, match=r"k'\(1\) must be 0"):
         profile = custom_profile(lambda t: 1 - t, lambda t: 1.0 + 0 * t)
-    assert not profile.proven
+    assert not profile.smooth
     with pytest.warns(OutsideTheoremsWarning, match=r"k\(1\) must be 0"):
         custom_profile(lambda t: np.exp(-t), lambda t: np.exp(-t))
 

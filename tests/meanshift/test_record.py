@@ -80,5 +80,5 @@ def test_wrong_words():
         make(BlurringMeanShift, record=["snapshot"]).fit(X)
     with pytest.raises(ValueError, match="record must be one of 'all', 'h', 'shift', 'clumps', 'diameter', 'gap'"):
         make(MeanShift, record=["objective"]).fit(X)
-    with pytest.raises(ValueError, match="record has objective=1, which this algorithm does not know"):
+    with pytest.raises(ValueError, match="record has objective=1, which this algorithm cannot record"):
         make(MeanShift, record=Record(objective=1)).fit(X)

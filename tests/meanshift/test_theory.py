@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from inputs import states
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift import theory
 from modeseek.meanshift.bandwidth import Anchored, Constant, DrawPlan, LogLog, Power, Shrinking, Uniform, Walk, uniforms
@@ -18,7 +18,7 @@ from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make
 from modeseek.meanshift.kernels.profiles import PROFILES
 from modeseek.meanshift.objective import objective, shift_vector
 
-PROVEN = [profile for profile in PROFILES.values() if profile.proven]
+PROVEN = [profile for profile in PROFILES.values() if profile.smooth]
 EUCLIDEAN = states(dimensions=(1, 2, 3))
 
 SETUPS = {

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from modeseek.paper.claims import CLAIMS, Claim, Finding, name_of, settle
+from modeseek.paper.claims import CLAIMS, Claim, Finding, judge, reading_name
 from modeseek.paper.claims.base import BOTH, SPREADS, paired, readings, values_at
-from modeseek.paper.lines import LINE_COLUMNS
+from modeseek.paper.contenders import RESULT_COLUMNS
 from modeseek.paper.rows import Rows
 from modeseek.paper.scores import MEASURES
 
@@ -14,7 +14,7 @@ SCORES = dict.fromkeys(MEASURES, 0.5)
 
 
 def made(counts, *, k=None):
-    """Return rows of `sparse` in which each line finds a number of clusters, given as a function of N and spread."""
+    """Return rows of `sparse` in which each contender finds a number of clusters, a function of N and spread."""
     rows = []
     rng = np.random.default_rng(0)
     for spread in ("std", "variance"):
@@ -24,7 +24,7 @@ def made(counts, *, k=None):
                     cell = {"spread": spread, "n_per_cluster": n, "run": run, "line": line, "h": h}
                     found = {"n_clusters": count(n, spread) + rng.integers(0, 2), "k": (k or {}).get(line, 0.5)}
                     rows.append({**cell, **SCORES, **found, "sweeps": 10.0, "outcome": "certified"})
-    return {"sparse": Rows(("spread", "n_per_cluster", "run", *LINE_COLUMNS), rows)}
+    return {"sparse": Rows(("spread", "n_per_cluster", "run", *RESULT_COLUMNS), rows)}
 
 
 def many(n, spread):
@@ -42,7 +42,7 @@ def lines(walk):
 
 def verdict(text, measured):
     claim = next(each for each in CLAIMS if each.text.startswith(text))
-    found = settle(claim, measured)
+    found = judge(claim, measured)
     return f"{found.verdict} {found.under}".strip()
 
 
@@ -78,7 +78,7 @@ def test_growing_with_fewer_points():
 
 
 def test_a_claim_without_its_experiment_is_left_out():
-    assert settle(CLAIMS[-1], made(lines(few))) is None
+    assert judge(CLAIMS[-1], made(lines(few))) is None
 
 
 def test_differences_are_taken_run_by_run():
@@ -98,18 +98,18 @@ def test_every_claim_is_told_apart_and_tested():
 
 
 def test_readings_are_named_by_what_they_share():
-    claim = Claim("x", "y", "z", (), readings(policy=["a", "b"], spread=["std", "variance"]), by_spread)
-    found = settle(claim, {})
+    claim = Claim("x", "y", by_spread, "z", (), readings(policy=["a", "b"], spread=["std", "variance"]))
+    found = judge(claim, {})
     assert (found.verdict, found.under, found.kind) == ("holds only under", "0.65 as variance", "partly")
-    assert name_of(BOTH[0]) == "shrinking, 0.65 as standard deviation"
+    assert reading_name(BOTH[0]) == "shrinking, 0.65 as standard deviation"
 
 
 def test_several_groups_of_readings_are_named_shortly():
     def check(measured, reading):
         return Finding(reading["policy"] == "a" or reading == {"policy": "b", "spread": "std", "place": "paper"}, "")
 
-    claim = Claim("x", "y", "z", (), readings(policy=["a", "b"], spread=SPREADS, place=["middle", "paper"]), check)
-    assert settle(claim, {}).under == "a; 0.65 as standard deviation, h_inf 2/7 up"
+    claim = Claim("x", "y", check, "z", (), readings(policy=["a", "b"], spread=SPREADS, place=["middle", "paper"]))
+    assert judge(claim, {}).under == "a; 0.65 as standard deviation, h_inf 2/7 up"
 
 
 def by_spread(measured, reading):

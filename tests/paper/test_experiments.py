@@ -18,9 +18,9 @@ from modeseek.paper.clusters import Clusters
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.imbalance import Imbalance
 from modeseek.paper.intervals import mean_interval
+from modeseek.paper.job_list import JobFailed, JobList, run_jobs
 from modeseek.paper.journal import Journal, config_of
 from modeseek.paper.rows import Rows
-from modeseek.paper.runner import JobFailed, Plan, run_plan
 from modeseek.paper.scores import score
 from modeseek.paper.sparse import Sparse
 from modeseek.paper.sweep import Sweep
@@ -65,8 +65,8 @@ class Counting(Experiment):
 
 
 def csv_of(experiment, *, runs=2, seed=0, n_jobs=None, folder=None):
-    plan = Plan([experiment], runs, seed, folder)
-    run_plan(plan, n_jobs=n_jobs)
+    plan = JobList([experiment], runs, seed, folder)
+    run_jobs(plan, n_jobs=n_jobs)
     return plan.rows(experiment).csv()
 
 
@@ -85,8 +85,8 @@ def test_rows_are_whole_and_repeat_with_any_number_of_processes(experiment):
 
 @pytest.mark.parametrize("experiment", SMALL, ids=lambda each: each.name)
 def test_pictures_and_tables_are_those_announced(experiment):
-    plan = Plan([experiment], 2, 0)
-    run_plan(plan)
+    plan = JobList([experiment], 2, 0)
+    run_jobs(plan)
     rows = plan.rows(experiment)
     stems = set(experiment.draw(rows))
     full = set(EXPERIMENTS[experiment.name].captions)
@@ -116,7 +116,7 @@ def test_a_row_is_what_the_estimator_gives():
 def test_bandwidths_that_suit_no_data_are_told_by_rows_alone():
     """Warnings are errors here, and h = 50 reaches over all the data."""
     experiment = Sparse(sizes=(3,), sweep=(50.0,), spreads=("std",))
-    run_plan(plan := Plan([experiment], 1, 0))
+    run_jobs(plan := JobList([experiment], 1, 0))
     assert set(plan.rows(experiment).where(h=50.0)["n_clusters"]) == {1}
 
 
@@ -168,7 +168,7 @@ def test_numbers_survive_the_file():
 
 def test_an_interrupted_run_goes_on_and_ends_with_the_same_rows(tmp_path):
     whole = csv_of(Counting(), runs=3)
-    plan = Plan([Counting()], 3, 0, tmp_path)
+    plan = JobList([Counting()], 3, 0, tmp_path)
     left = iter(range(5))
 
     def advance(cost):
@@ -176,8 +176,8 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_rows(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_plan(plan, advance=advance)
-    assert len(Plan([Counting()], 3, 0, tmp_path).left()) == 6
+        run_jobs(plan, advance=advance)
+    assert len(JobList([Counting()], 3, 0, tmp_path).left()) == 6
     Counting.done.clear()
     assert csv_of(Counting(), runs=3, folder=tmp_path) == whole
     assert len(Counting.done) == 6
@@ -216,12 +216,12 @@ def test_set_ups_do_not_mix(tmp_path):
 def test_a_failed_job_is_named_and_the_others_are_kept(tmp_path):
     with pytest.raises(JobFailed, match=r"counting, place=2/run=0, seed 13: ZeroDivisionError: nothing to divide"):
         csv_of(Counting(), seed=13, folder=tmp_path)
-    assert len(Plan([Counting()], 2, 13, tmp_path).left()) == 4
+    assert len(JobList([Counting()], 2, 13, tmp_path).left()) == 4
 
 
 def test_the_journal_goes_when_the_results_are_there(tmp_path):
-    plan = Plan([Counting()], 2, 0, tmp_path)
-    run_plan(plan)
+    plan = JobList([Counting()], 2, 0, tmp_path)
+    run_jobs(plan)
     assert list(tmp_path.iterdir())
     plan.forget()
     assert not list(tmp_path.iterdir())
@@ -244,8 +244,8 @@ def test_own_lines_join_the_figure(tmp_path):
     assert set(mine) <= set(means)
     assert {"SMS, h = 0.6", "SMS, h = 1.2", "DSMS shrinking"} <= set(means)
     # the paper's lines are untouched by their new neighbours
-    plan = Plan([Sparse().quick()], 2, 0)
-    run_plan(plan)
+    plan = JobList([Sparse().quick()], 2, 0)
+    run_jobs(plan)
     alone = plan.rows(Sparse().quick()).where(line="DSMS walk").csv()
     assert compared.rows.where(line="DSMS walk").csv() == alone
     labels = [text.get_text() for text in compared.figures()["sparse"].legends[0].texts]

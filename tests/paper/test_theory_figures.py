@@ -11,16 +11,16 @@ from scipy.stats import binomtest, t, ttest_1samp
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking, Walk
 from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem, partition, run
+from modeseek.meanshift.components import components
 from modeseek.meanshift.objective import gradient, max_norm, objective
-from modeseek.meanshift.partition import components
 from modeseek.meanshift.theory import theorem2
 from modeseek.paper.absorption import Absorption
 from modeseek.paper.certificate import CertificateTimes
-from modeseek.paper.course import POLICIES, states_at
 from modeseek.paper.experiment import seed_for
 from modeseek.paper.gradient import GradientNorm
 from modeseek.paper.intervals import half_width, mean_interval, wilson
 from modeseek.paper.one_run import OneRun
+from modeseek.paper.paper_chains import POLICIES, states_at
 from modeseek.paper.rows import Rows
 from modeseek.paper.submartingale import SubmartingaleMeans
 from modeseek.plots.colors import palette

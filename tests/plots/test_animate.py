@@ -1,4 +1,4 @@
-"""Films: frames, words, files that are whole or not there."""
+"""Animations: frames, texts, and files that appear only when complete."""
 
 import matplotlib as mpl
 import numpy as np
@@ -29,7 +29,7 @@ def plt():
     pyplot.close("all")
 
 
-def test_a_gif(model, tmp_path):
+def test_gif(model, tmp_path):
     path = tmp_path / "a.gif"
     assert animate(model, path, seconds=1, title="Settling") is None
     with Image.open(path) as film:
@@ -44,7 +44,7 @@ def test_a_gif(model, tmp_path):
     assert path.read_bytes() == (tmp_path / "b.gif").read_bytes()
 
 
-def test_without_a_path_an_animation(model, plt):
+def test_without_a_path_the_animation_is_returned(model, plt):
     film = animate(model, seconds=1, feature_names=["width", "height"])
     ax = plt.gcf().axes[0]
     plt.gcf().canvas.draw()
@@ -62,7 +62,7 @@ def test_without_a_path_an_animation(model, plt):
     assert f"h = {model.trace_.h.values[-1]:.3g}" in words.get_text()
 
 
-def test_many_points_are_sampled_and_the_film_says_so(plt):
+def test_note_states_that_points_are_sampled(plt):
     values = np.random.default_rng(0).normal(size=(2, 1_000_000, 2))
     film = animate(film_like(values), seconds=0.2)
     ax = plt.gcf().axes[0]
@@ -72,14 +72,14 @@ def test_many_points_are_sampled_and_the_film_says_so(plt):
 
 
 @pytest.mark.parametrize("rows", [X[:1], X[:2], X[:, :1], np.random.default_rng(0).normal(size=(20, 300))])
-def test_ugly_data(rows, tmp_path):
+def test_few_points_noise_and_many_features(rows, tmp_path):
     for options in ({}, {"min_cluster_size": 1000}):
         fitted = BlurringMeanShift(record="snapshots", **options).fit(rows)
         animate(fitted, tmp_path / "a.gif", seconds=0.2)
         assert (tmp_path / "a.gif").read_bytes()[:3] == b"GIF"
 
 
-def test_time_goes_to_where_things_move():
+def test_most_frames_show_movement():
     places = np.array([0.0, 0.0, 0.0, 9.0, 9.0])[:, None, None]
     times = animation._frame_times(places, 100)
     assert (np.diff(times) >= 0).all()
@@ -95,12 +95,12 @@ def test_mp4_needs_ffmpeg(model, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not FFMpegWriter.isAvailable(), reason="there is no ffmpeg")
-def test_an_mp4(model, tmp_path):
+def test_mp4(model, tmp_path):
     animate(model, tmp_path / "a.mp4", seconds=0.5)
     assert b"ftyp" in (tmp_path / "a.mp4").read_bytes()[:16]
 
 
-def test_a_failure_leaves_nothing(model, tmp_path, monkeypatch):
+def test_failures_leave_no_file(model, tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"unknown ending '.giff'. Did you mean '.gif'\?"):
         animate(model, tmp_path / "a.giff")
     with pytest.raises(DataError, match="there is no folder"):

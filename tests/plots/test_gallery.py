@@ -1,4 +1,4 @@
-"""The gallery: each script runs and draws, so that pages made from them cannot rot."""
+"""The scripts of the gallery run and draw their figures."""
 
 import re
 import runpy
@@ -11,13 +11,17 @@ import modeseek.plots
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
-# eighteen clusterers on seven sets take half a minute, and the pages of documentation run them anyway
-QUICK = [script for script in SCRIPTS if script.stem != "plot_compare_algorithms"]
+# the comparison takes half a minute, and the build of the documentation runs it
+TESTED = [
+    pytest.param(script, marks=pytest.mark.slow if script.stem in ("plot_walk_absorption", "plot_timeline") else ())
+    for script in SCRIPTS
+    if script.stem != "plot_compare_algorithms"
+]
 
 
 @pytest.fixture
 def shown(monkeypatch):
-    # figures instead of windows, as they were when they would have been shown
+    # collect the figures instead of opening windows
     plt.switch_backend("agg")
     figures = []
 
@@ -33,13 +37,13 @@ def shown(monkeypatch):
     plt.close("all")
 
 
-@pytest.mark.parametrize("script", QUICK, ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", TESTED, ids=lambda path: path.stem)
 def test_script(script, shown, monkeypatch):
     monkeypatch.chdir(GALLERY)
-    names = runpy.run_path(str(script))  # kept: a film that goes before it was drawn complains
+    names = runpy.run_path(str(script))  # a reference to the animation prevents a warning
     n_shown = script.read_text().count("plt.show()")
     assert len(shown) == n_shown
-    if "film" in names:
+    if "animation" in names:
         plt.show()
         assert len(shown) == 1
     title = script.read_text().splitlines()[1:3]
@@ -47,7 +51,7 @@ def test_script(script, shown, monkeypatch):
     assert set(title[1]) == {"="}
 
 
-def test_every_picture_has_a_script():
+def test_every_plot_has_a_script():
     drawn = {name for name in modeseek.plots.__all__ if re.match(r"plot_|animate", name)}
     used = {path.stem if path.stem != "plot_animate" else "animate" for path in SCRIPTS}
     assert drawn <= used

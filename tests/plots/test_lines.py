@@ -1,4 +1,4 @@
-"""Lines with intervals: what is drawn, what the axes say, and that a file repeats."""
+"""Lines with intervals: lines, ticks, legends and reproducible files."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_lines_are_drawn_as_given(ax):
         assert {low, high} <= set(outline[outline[:, 0] == x, 1])
 
 
-def test_nan_leaves_a_gap_and_a_lone_point_has_a_bar(ax):
+def test_nan_leaves_a_gap_and_a_single_point_has_a_bar(ax):
     x = np.arange(6.0)
     mean = np.array([1, 1, np.nan, 2, np.nan, 3])
     plot_lines({"a": Band(x, mean, mean - 0.25, mean + 0.25)}, ax=ax)
@@ -55,14 +55,14 @@ def test_nan_leaves_a_gap_and_a_lone_point_has_a_bar(ax):
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_few_values_of_x_are_the_ticks(ax, log):
+def test_ticks_are_at_the_values_of_x_if_they_are_few(ax, log):
     plot_lines({"a": band([100, 300]), "b": band([100, 200, 1000])}, ax=ax, log_x=log)
     assert ax.get_xticks().tolist() == [100, 200, 300, 1000]
     assert ticks(ax.xaxis) == ["100", "200", "300", "1,000"]
     assert len(ax.get_xticks(minor=True)) == 0
 
 
-def test_tick_labels_do_not_run_into_each_other(ax):
+def test_tick_labels_do_not_overlap(ax):
     plot_lines({"a": band([1, 2, 3, 500, 1000])}, ax=ax)
     assert ax.get_xticks().tolist() == [1, 2, 3, 500, 1000]
     assert ticks(ax.xaxis) == ["1", "", "", "500", "1,000"]
@@ -88,7 +88,7 @@ def test_styles_can_be_given_by_name(ax):
 
 
 @pytest.mark.parametrize("n", [2, 7, 12, 40])
-def test_lines_can_be_told_apart_without_colour(n):
+def test_styles_differ_without_color(n):
     styles = style_cycle(n)
     assert len({(style.marker, style.dash) for style in styles}) == n
     assert len({style.color for style in styles}) == n
@@ -116,13 +116,13 @@ def test_no_lines_and_no_labels(ax):
     ax.figure.draw_without_rendering()
 
 
-def test_a_line_of_unequal_columns_is_named(ax):
+def test_error_names_a_line_of_unequal_lengths(ax):
     with pytest.raises(ValueError, match=r"of line 'SMS' must have the same length; got shapes \(2,\), \(1,\)"):
         plot_lines({"SMS": Band([1, 2], [1], [1, 2], [1, 2])}, ax=ax)
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_the_same_lines_are_the_same_file(tmp_path, suffix):
+def test_files_are_reproducible(tmp_path, suffix):
     for name in ("a", "b"):
         figure = Figure(figsize=(6, 3), layout="constrained")
         panels = figure.subplots(1, 2)

@@ -1,7 +1,4 @@
-"""Pictures of modes and of alternatives: what they say, and where things stand."""
-
-import subprocess
-import sys
+"""Plots of merge trees and of alternative partitions."""
 
 import matplotlib as mpl
 import numpy as np
@@ -46,7 +43,7 @@ def texts(ax):
 # ---------------------------------------- prominence
 
 
-def test_every_mode_has_its_place_and_clusters_their_colour(ax):
+def test_prominence_positions_and_colors(ax):
     assert plot_prominence(merge_tree(ROW), level=2.0, title="hills", ax=ax) is ax
     small, large = ax.collections
     assert_allclose(small.get_offsets(), [[3.0, 1.0]])
@@ -59,12 +56,12 @@ def test_every_mode_has_its_place_and_clusters_their_colour(ax):
     assert_allclose(never[:3], mpl.colors.to_rgb(palette(2)[0]))
     assert "never\nmerges" in [tick.get_text() for tick in ax.get_yticklabels()]
     assert legend(ax) == ["0  (4)", "1  (1)"]
-    assert "3 modes, of which 1 in grey" in texts(ax)
+    assert "3 modes; 1 in grey are not clusters" in texts(ax)
     assert "level 2" in texts(ax)
     assert ax.get_title(loc="left") == "hills"
 
 
-def test_sizes_are_by_weight(ax):
+def test_marker_sizes_follow_the_weight(ax):
     plot_prominence(merge_tree(ROW, weights=[1, 1, 1, 1, 50]), level=2.0, ax=ax)
     large = ax.collections[1]
     # the size of the highest is that of all
@@ -72,14 +69,14 @@ def test_sizes_are_by_weight(ax):
     assert_allclose(large.get_offsets()[0][0], 5.0)
 
 
-def test_without_a_level_nothing_is_chosen(ax):
+def test_without_a_level_there_is_one_cluster(ax):
     plot_prominence(merge_tree(ROW), ax=ax)
     assert len(ax.collections[1].get_offsets()) == 1
     assert not ax.lines
     assert legend(ax) == ["0  (5)"]
 
 
-def test_an_estimator_brings_its_level_and_its_clusters(model, ax):
+def test_level_and_clusters_of_an_estimator(model, ax):
     plot_prominence(model, ax=ax)
     assert model.n_clusters_ == 3
     assert legend(ax) == [f"{label}  ({size})" for label, size in enumerate(np.bincount(model.labels_))]
@@ -89,7 +86,7 @@ def test_an_estimator_brings_its_level_and_its_clusters(model, ax):
     assert len(other.collections[1].get_offsets()) == len(model.tree_)
 
 
-def test_noise_has_no_colour():
+def test_noise_is_grey():
     light = ModeSeek(min_cluster_size=55, random_state=0).fit(X)
     assert light.n_clusters_ == 2
     for plot in (plot_prominence, plot_tree):
@@ -104,7 +101,7 @@ def test_noise_has_no_colour():
 
 
 @given(SEEDS, st.sampled_from([0.0, 0.3, 1.0, np.inf]))
-def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
+def test_hills_are_clusters_with_one_peak_per_mode(seed, level):
     tree = merge_tree(point_tree(*random_graph(seed)))
     found = layout_hills(tree, level)
     places = np.concatenate([hill.points for hill in found])
@@ -114,7 +111,7 @@ def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
         assert len(set(labels[hill.points])) == 1
         assert tree.row[hill.mode] in hill.points
         # no more peaks than modes: the outline of a hill rises and falls with the density
-        heights = tree.tree.heights[hill.points]
+        heights = tree.point_tree.heights[hill.points]
         steps = np.sign(np.diff(heights))
         steps = steps[steps != 0]
         n_peaks = 1 + int(((steps[:-1] < 0) & (steps[1:] > 0)).sum())
@@ -122,7 +119,7 @@ def test_hills_are_the_clusters_and_their_valleys_the_saddles(seed, level):
 
 
 @pytest.mark.parametrize("heights", [[5.0, 2.0, 4.0], [5.0, 3.0, 2.0, 4.0, 3.5], [3.5, 4.0, 2.0, 5.0]])
-def test_the_valley_between_two_tops_is_drawn(heights):
+def test_valley_between_two_peaks_is_visible(heights):
     path = np.column_stack([np.arange(len(heights) - 1), np.arange(1, len(heights))])
     [hill] = layout_hills(merge_tree(point_tree(heights, path, np.full(len(path), 9.0))), np.inf)
     outline = [heights[point] for point in hill.points]
@@ -130,7 +127,7 @@ def test_the_valley_between_two_tops_is_drawn(heights):
     assert min(outline[first:second]) == 2.0
 
 
-def test_hills_stand_on_both_sides_of_their_elder():
+def test_hills_are_on_both_sides_of_their_elder():
     # 9 meets 4 at 3, 5 at 2 and 6 at 1
     heights, edges = [9.0, 4.0, 5.0, 6.0], [[0, 1], [0, 2], [0, 3]]
     tree = merge_tree(point_tree(heights, edges, [3.0, 2.0, 1.0]))
@@ -138,7 +135,7 @@ def test_hills_stand_on_both_sides_of_their_elder():
 
 
 @given(SEEDS)
-def test_lines_of_the_tree_do_not_cross(seed):
+def test_lines_do_not_cross(seed):
     tree = merge_tree(point_tree(*random_graph(seed)))
     order = order_modes(tree, len(tree))
     assert sorted(order) == list(range(len(tree)))
@@ -150,7 +147,7 @@ def test_lines_of_the_tree_do_not_cross(seed):
             assert tree.saddle[between] >= tree.saddle[mode]
 
 
-def test_lines_go_from_the_top_to_the_saddle_and_to_the_elder(ax):
+def test_lines_go_from_the_top_to_the_saddle_and_the_elder(ax):
     plot_tree(merge_tree(ROW), level=0.5, ax=ax)
     lines = {line.get_ydata()[0]: line for line in ax.lines}
     assert_allclose(lines[3.0].get_ydata(), [3.0, 2.0, 2.0])
@@ -162,7 +159,7 @@ def test_lines_go_from_the_top_to_the_saddle_and_to_the_elder(ax):
     assert ax.get_ylim()[1] > 5.0
 
 
-def test_hills_are_as_wide_as_heavy_and_in_the_colours_of_clusters(ax):
+def test_width_of_hills_is_their_weight(ax):
     plot_tree(merge_tree(ROW, weights=[1, 1, 1, 1, 7]), level=2.0, ax=ax)
     widths = {
         mpl.colors.to_hex(patch.get_facecolor()[0]).upper(): np.ptp(patch.get_paths()[0].vertices[:, 0])
@@ -181,7 +178,7 @@ def test_each_hill_of_an_estimator_is_one_cluster(model, ax):
     assert sorted(colours) == sorted(palette(3))
 
 
-def test_more_points_than_can_be_seen(monkeypatch, model):
+def test_sample_of_points_keeps_peaks_and_weights(monkeypatch, model):
     whole = layout_hills(model.tree_, model.tree_.level)
     monkeypatch.setattr(tree_layout, "MAX_POINTS", 60)
     some = layout_hills(model.tree_, model.tree_.level)
@@ -192,7 +189,7 @@ def test_more_points_than_can_be_seen(monkeypatch, model):
         assert hill.weights.sum() == pytest.approx(full.weights.sum())
 
 
-def test_a_few_lone_points_do_not_take_the_picture(ax):
+def test_a_few_isolated_points_do_not_stretch_the_plot(ax):
     heights = np.r_[np.linspace(5, 4, 1000), -500.0]
     edges = np.column_stack([np.arange(1000), np.arange(1, 1001)])
     plot_tree(merge_tree(point_tree(heights, edges, heights[1:])), ax=ax)
@@ -210,7 +207,7 @@ def test_few_points(rows):
     assert figure.axes[0].get_title(loc="left") == "chosen: 1 cluster"
 
 
-def test_many_clusters_get_no_legend(ax):
+def test_many_clusters_have_no_legend(ax):
     many = merge_tree(point_tree(np.arange(200.0), np.empty((0, 2)), []))
     plot_tree(many, ax=ax, level=1.0)
     assert ax.get_legend() is None
@@ -226,7 +223,7 @@ def candidate(labels, view="modes", stability=0.5):
     return Candidate(view, (7.0, 1.0), labels, len(set(labels.tolist())), stability, stability)
 
 
-def test_the_chosen_one_comes_first_and_is_not_repeated(model):
+def test_chosen_partition_is_first_and_not_repeated(model):
     figure = plot_alternatives(model, X, figure=Figure())
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert titles == ["chosen: 3 clusters", *(f"{each.n_clusters} clusters" for each in model.alternatives_[1:])]
@@ -236,7 +233,7 @@ def test_the_chosen_one_comes_first_and_is_not_repeated(model):
     assert widths[0] > max(widths[1:])
 
 
-def test_labels_of_distinct_rows_become_those_of_rows_in_like_colours(model):
+def test_alternatives_are_mapped_to_rows_and_matched_in_color(model):
     twice = ModeSeek(random_state=0).fit(np.concatenate([X, X]))
     # distinct rows are in another order than the data
     points = np.empty(len(X), dtype=int)
@@ -281,7 +278,7 @@ def test_bad_input(model):
         plot_alternatives(model, X[:3])
 
 
-def test_the_same_picture_is_the_same_file(model, tmp_path):
+def test_files_are_reproducible(model, tmp_path):
     for name in ("a", "b"):
         figure = Figure(layout="constrained")
         for plot, ax in zip((plot_prominence, plot_tree), figure.subplots(1, 2), strict=True):
@@ -292,7 +289,7 @@ def test_the_same_picture_is_the_same_file(model, tmp_path):
         assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
 
 
-def test_pyplot_only_where_nothing_is_given():
+def test_pyplot_is_used_only_without_axes():
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")
     tree = merge_tree(ROW)
@@ -303,10 +300,3 @@ def test_pyplot_only_where_nothing_is_given():
     figure = plot_alternatives(ModeSeek().fit(np.eye(2)), np.eye(2))
     assert plt.gcf() is figure
     plt.close(figure)
-    code = (
-        "import sys; from matplotlib.figure import Figure; from modeseek.plots import plot_tree;"
-        "from modeseek.selection.modes import point_tree, merge_tree;"
-        "plot_tree(merge_tree(point_tree([1.0], [], [])), ax=Figure().subplots());"
-        "assert 'matplotlib.pyplot' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

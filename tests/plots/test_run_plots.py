@@ -1,4 +1,4 @@
-"""Pictures of runs, scales and several partitions: what they show, what they say, and ugly data."""
+"""Plots of runs: trajectories, bandwidths and traces."""
 
 import ast
 import re
@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
-from sklearn.mixture import GaussianMixture
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.meanshift.bandwidth import Shrinking
@@ -32,7 +30,6 @@ from modeseek.plots import (
     animation,
     palette,
     plot_bandwidths,
-    plot_clusters,
     plot_comparison,
     plot_trace,
     plot_trajectories,
@@ -71,86 +68,10 @@ def film_like(values, k=None):
     return ChainResult(state, Outcome.CERTIFIED, trace, len(values) - 1, 0.0)
 
 
-# ---------------------------------------- clusters
-
-
-def test_an_estimator_brings_labels_centres_and_confidence(ax):
-    found = ModeSeek(random_state=0).fit(X)
-    plot_clusters(X, found, ax=ax)
-    assert legend(ax)[:3] == [f"{label}  ({size})" for label, size in enumerate(np.bincount(found.labels_))]
-    assert_allclose(ax.collections[1].get_offsets(), found.cluster_centers_)
-    assert "faint: low confidence" in texts(ax)
-
-
-def test_any_estimator_with_labels(ax):
-    plot_clusters(X, KMeans(3, n_init=1, random_state=0).fit(X), ax=ax)
-    assert len(legend(ax)) == 3
-    assert len(ax.collections[1].get_offsets()) == 3
-    with pytest.raises(TypeError, match="GaussianMixture has no labels_: pass labels"):
-        plot_clusters(X, GaussianMixture(2).fit(X), ax=ax)
-    with pytest.raises(NotFittedError):
-        plot_clusters(X, ModeSeek(), ax=ax)
-
-
-def test_names_of_features_come_with_the_estimator(ax):
-    frame = pytest.importorskip("pandas").DataFrame(X, columns=["width", "height"])
-    plot_clusters(frame, BlurringMeanShift(2.0).fit(frame), ax=ax)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")
-
-
-@pytest.mark.parametrize("n_features", [1, 2])
-def test_points_in_doubt_have_a_ring_and_are_drawn_last(n_features, ax):
-    confidence = np.full(len(X), 0.9)
-    confidence[[3, 50]] = 0.4
-    confidence[7], labels = 0.0, np.repeat([0, 1, -1], 30)
-    labels[7] = -1  # noise is in no doubt
-    plot_clusters(X[:, :n_features], labels, confidence=confidence, ax=ax)
-    points = ax.collections[0]
-    widths = points.get_linewidths()
-    assert min(widths[-2:]) > max(widths[:-2])
-    assert_allclose(sorted(points.get_offsets()[-2:, 0]), sorted(X[[3, 50], 0]))
-    assert_allclose(points.get_edgecolors()[-1][:3], mpl.colors.to_rgb("#333333"))
-    assert legend(ax)[-1] == "confidence < 0.75  (2)"
-
-
-def test_the_threshold_of_doubt(ax):
-    confidence = np.linspace(0, 1, len(X))
-    plot_clusters(X, np.zeros(len(X), int), confidence=confidence, doubtful=0.5, ax=ax)
-    assert legend(ax)[-1] == f"confidence < 0.5  ({(confidence < 0.5).sum()})"
-    other = plot_clusters(X, np.zeros(len(X), int), confidence=confidence, doubtful=None, ax=Figure().subplots())
-    assert legend(other) == [f"0  ({len(X)})"]
-    with pytest.raises(ValueError, match="doubtful must be a finite number"):
-        plot_clusters(X, np.zeros(len(X), int), doubtful=-1, ax=ax)
-
-
-@pytest.mark.parametrize("n_features", [1, 2, 5])
-def test_two_hundred_clusters_have_numbers(n_features, ax):
-    labels = np.repeat(np.arange(200), 5)
-    points = np.random.default_rng(0).normal(size=(200, n_features))[labels] * 100
-    plot_clusters(points, labels, confidence=np.full(1000, 0.5), centers=points[::5], ax=ax)
-    ax.figure.canvas.draw()
-    numbers = [text.get_text() for text in ax.texts if text.get_text().isdigit()]
-    assert len(numbers) == len(set(numbers)) > 10
-    assert f"200 clusters; {len(numbers)} of the largest numbered; ringed: confidence < 0.75" in texts(ax)
-
-
-def test_a_long_note_is_broken(ax):
-    plot_clusters(X, np.r_[np.arange(89), -1], confidence=np.full(90, 0.5), title="long", ax=ax)
-    note = ax.texts[-1].get_text()
-    assert len(note.splitlines()) == 2
-    assert max(map(len, note.splitlines())) < 80
-
-
-def test_the_largest_clusters_are_numbered_first(ax):
-    labels = np.r_[np.zeros(50, int), np.arange(1, 30)]
-    plot_clusters(np.zeros((len(labels), 2)), labels, ax=ax)  # all in one place: there is room for one
-    assert [text.get_text() for text in ax.texts if text.get_text().isdigit()] == ["0"]
-
-
 # ---------------------------------------- trajectories
 
 
-def test_paths_go_from_the_data_to_the_ends(model, ax):
+def test_paths_start_at_the_data_and_end_at_the_final_points(model, ax):
     assert plot_trajectories(model, title="ways", feature_names=["a", "b"], ax=ax) is ax
     paths = np.array(ax.collections[0].get_segments())
     assert paths.shape == (len(X), len(model.trace_.snapshots.k), 2)
@@ -161,7 +82,7 @@ def test_paths_go_from_the_data_to_the_ends(model, ax):
     assert legend(ax) == [f"{label}  ({size})" for label, size in enumerate(np.bincount(model.labels_))]
 
 
-def test_ends_have_the_colours_of_clusters(model, ax):
+def test_ends_have_the_colors_of_clusters(model, ax):
     plot_trajectories(model, ax=ax)
     ends = ax.collections[2]
     for place, colour in zip(ends.get_offsets(), ends.get_facecolors(), strict=True):
@@ -183,7 +104,7 @@ def test_paths_in_other_dimensions(n_features, ax):
         assert "of variance" in ax.get_xlabel()
 
 
-def test_a_million_points_are_sampled_and_the_picture_says_so(ax):
+def test_note_states_that_paths_are_sampled(ax):
     n = 1_000_000
     values = np.random.default_rng(0).normal(size=(2, n, 2))
     labels = np.zeros(n, dtype=int)
@@ -196,7 +117,7 @@ def test_a_million_points_are_sampled_and_the_picture_says_so(ax):
     assert legend(ax) == ["0  (999,999)", "1  (1)"]
 
 
-def test_a_run_by_hand_has_one_colour_unless_told(ax):
+def test_chain_result_has_one_color_without_labels(ax):
     chain = stochastic(make_problem(X), 2.0, seed=0)
     result = run(chain, Stopping(0.5), record=as_record("snapshots"))
     plot_trajectories(result, ax=ax)
@@ -206,7 +127,7 @@ def test_a_run_by_hand_has_one_colour_unless_told(ax):
         plot_trajectories(result, labels=[0], ax=ax)
 
 
-def test_noise_only_one_point_and_seeds():
+def test_paths_of_noise_of_one_point_and_of_seeds():
     gone = BlurringMeanShift(1.0, min_cluster_size=1000, record="snapshots").fit(X)
     assert legend(plot_trajectories(gone, ax=Figure().subplots())) == ["noise  (90)"]
     one = BlurringMeanShift(1.0, record="all").fit([[1.0, 2.0]])
@@ -217,7 +138,7 @@ def test_noise_only_one_point_and_seeds():
     assert len(ax.collections[0].get_segments()) == 2
 
 
-def test_some_rows_have_one_of_each():
+def test_sample_rows_has_each_cluster():
     labels = np.r_[np.zeros(10_000, int), np.arange(1, 50)]
     rows = sample_rows(labels, 100)
     assert len(rows) == len(set(rows)) == 100
@@ -228,7 +149,7 @@ def test_some_rows_have_one_of_each():
 # ---------------------------------------- bandwidths
 
 
-def test_the_path_the_range_and_where_it_closes(model, ax):
+def test_bandwidths_and_their_range(model, ax):
     plot_bandwidths(model, title="h", ax=ax)
     points = ax.collections[-1].get_offsets()
     assert_allclose(points[:, 1], model.trace_.h.values)
@@ -255,13 +176,33 @@ def test_other_policies(policy, ax):
     assert len(ax.lines) == {"constant": 0, "walk": 4}.get(policy, 3)
 
 
-def test_names_of_close_ends_do_not_overlap(ax):
+class CoinToss:
+    """The policy of docs/adding-a-bandwidth-policy.md."""
+
+    h_0 = h_min = 0.5
+    large = 2.0
+
+    def draw(self, uniforms, h, k):
+        return np.where(uniforms < 0.5, self.h_min, self.large)
+
+    def upper(self, h, k):
+        return self.large
+
+
+def test_range_of_a_custom_policy(ax):
+    plot_bandwidths(DoublyStochasticMeanShift(policy=CoinToss(), random_state=0).fit(X), ax=ax)
+    band = ax.collections[0].get_paths()[0].vertices
+    assert set(band[:, 1]) == {0.5, 2.0}
+    assert "h_max 2" in texts(ax)
+
+
+def test_labels_of_the_range_do_not_overlap(ax):
     plot_bandwidths(DoublyStochasticMeanShift(1.0, 9.0, 1.001, random_state=0).fit(X), ax=ax)
     places = [text.get_position()[1] for text in ax.texts if text.get_text().startswith("h_")]
     assert np.diff(places).min() > 0.3
 
 
-def test_draws_that_were_dropped_are_said(model, ax):
+def test_note_counts_the_draws_shown(model, ax):
     plot_bandwidths(model, ax=ax)
     path = model.trace_.h
     assert (f"{len(path.k):,} of {path.k[-1]:,} draws shown" in texts(ax)) == (len(path.k) < path.k[-1])
@@ -273,7 +214,7 @@ def test_draws_that_were_dropped_are_said(model, ax):
 # ---------------------------------------- the course
 
 
-def test_the_course_has_what_was_recorded(model):
+def test_trace_draws_recorded_quantities(model):
     figure = plot_trace(model, title="course", figure=Figure())
     assert [ax.get_title(loc="left") for ax in figure.axes] == [
         "objective L_h",
@@ -295,7 +236,7 @@ def test_the_course_has_what_was_recorded(model):
     assert gap > bound
 
 
-def test_some_quantities_on_axes_of_ones_own(model):
+def test_some_quantities_on_given_axes(model):
     axes = Figure().subplots(1, 2)
     plot_trace(model, quantities=["gap", "clumps"], axes=axes)
     assert [ax.get_title(loc="left") for ax in axes] == ["gap between clumps", "number of clumps"]
@@ -312,7 +253,7 @@ def test_one_clump_has_no_gap():
     figure.canvas.draw()
 
 
-def test_mean_shift_has_no_certificate_to_draw():
+def test_mean_shift_has_no_limit_of_the_gap():
     figure = plot_trace(MeanShift(1.5, record="all").fit(X), figure=Figure())
     assert len(figure.axes) == 3
     assert figure.axes[2].get_legend() is None
@@ -322,7 +263,7 @@ def test_mean_shift_has_no_certificate_to_draw():
 
 
 @pytest.mark.parametrize("plot", [plot_trajectories, plot_trace, animation.animate])
-def test_what_was_not_recorded_is_said_with_what_to_type(plot):
+def test_error_states_how_to_record(plot):
     plain = BlurringMeanShift(2.0).fit(X)
     with pytest.raises(ValueError, match=r"fit with record=\['") as caught:
         plot(plain)
@@ -347,7 +288,7 @@ def test_wrong_sources(plot):
         plot(BlurringMeanShift())
 
 
-def test_several_chains_say_whose_path_it_is():
+def test_notes_name_the_first_of_several_chains():
     several = DoublyStochasticMeanShift(0.5, 3.0, 1.2, n_chains=3, record="all", random_state=0).fit(X)
     assert "first of 3 chains, colours by the consensus of all" in texts(
         plot_trajectories(several, ax=Figure().subplots())
@@ -356,7 +297,7 @@ def test_several_chains_say_whose_path_it_is():
     assert "first of 3 chains" in plot_trace(several, figure=Figure()).get_supxlabel()
 
 
-def test_the_same_picture_is_the_same_file(model, tmp_path):
+def test_files_are_reproducible(model, tmp_path):
     for name in ("a", "b"):
         figure = Figure(layout="constrained", figsize=(12, 4))
         axes = figure.subplots(1, 3)

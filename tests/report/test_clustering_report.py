@@ -23,26 +23,16 @@ from modeseek import (
     StochasticMeanShift,
     __version__,
 )
+from modeseek._common.points import canonical_points
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
-from modeseek._common.validation import canonical_points
 from modeseek._storage import DataError
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitSettings, make_result
 from modeseek.meanshift.chains import Outcome
 from modeseek.plots.projection import principal_components
-from modeseek.report import (
-    CellLines,
-    HtmlBlock,
-    Page,
-    PlainText,
-    RowLink,
-    Swatch,
-    TableBlock,
-    to_html,
-    to_markdown,
-    write_report,
-)
+from modeseek.report import Page, PlainText, TableBlock, to_html, to_markdown, write_report
+from modeseek.report.blocks import CellLines, HtmlBlock, RowLink, Swatch
 from modeseek.report.sections import scatter
 
 BLOBS, TRUTH = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
@@ -124,7 +114,7 @@ def integers(text):
 def test_lead_and_sections(blobs, tmp_path):
     text, reader, _ = page(tmp_path, blobs, BLOBS, title="Blobs")
     lead = text[text.index("<header>") : text.index("</header>")]
-    assert "300 rows fall into 5 clusters; " in lead
+    assert "5 clusters in 300 rows; " in lead
     assert ("Blobs" in lead, "<title>Blobs</title>" in text) == (True, True)
     headings = [" ".join(h.split()) for h in re.findall(r"<h2[^>]*>(.*?)</h2>", text)]
     assert headings == [
@@ -143,11 +133,15 @@ def test_lead_and_sections(blobs, tmp_path):
 @pytest.mark.parametrize(
     ("labels", "confidence", "lead"),
     [
-        ([0, 0, 1, 1], None, "4 rows fall into 2 clusters."),
-        ([0, 0, 1, -1], None, "3 rows fall into 2 clusters; 1 row is noise."),
-        ([0, 0, 1, -1], [1, 0.5, 0.7, 0], "3 rows fall into 2 clusters; 1 row is noise; 2 rows are doubtful."),
-        ([0, 0, 0, 0], [1, 1, 0.74, 0.75], "4 rows fall into 1 cluster; 1 row is doubtful."),
-        ([-1, -1, -1, -1], [0, 0, 0, 0], "No clusters: all 4 rows are noise."),
+        ([0, 0, 1, 1], None, "2 clusters in 4 rows."),
+        ([0, 0, 1, -1], None, "2 clusters in 4 rows, 1 of them noise."),
+        (
+            [0, 0, 1, -1],
+            [1, 0.5, 0.7, 0],
+            "2 clusters in 4 rows, 1 of them noise; 2 rows doubtful (confidence below 0.75).",
+        ),
+        ([0, 0, 0, 0], [1, 1, 0.74, 0.75], "1 cluster in 4 rows; 1 row doubtful (confidence below 0.75)."),
+        ([-1, -1, -1, -1], [0, 0, 0, 0], "0 clusters in 4 rows, 4 of them noise."),
     ],
 )
 def test_lead_counts_rows_clusters_noise_and_doubtful_rows(labels, confidence, lead, tmp_path):

@@ -1,4 +1,4 @@
-"""The tree of modes as users see it: the table against the levels, exports, and the tree of ModeSeek."""
+"""The merge tree of modes: its table against cuts of the tree, exports, and `tree_` of ModeSeek."""
 
 import pickle
 import sys
@@ -21,7 +21,7 @@ def tree_of(seed):
 
 
 def reached(heights, edges, saddles, start, level):
-    """Return the points that can be reached from one without going below a level."""
+    """Return the points that are connected to a point above a level."""
     found = {start}
     while True:
         passes = edges[saddles >= level]
@@ -32,9 +32,9 @@ def reached(heights, edges, saddles, start, level):
 
 
 @given(SEEDS)
-def test_modes_go_from_the_most_prominent_and_parents_stand_above(seed):
+def test_modes_are_sorted_and_parents_are_higher(seed):
     tree = tree_of(seed)
-    assert_array_equal(tree.row, peaks(tree.tree))
+    assert_array_equal(tree.row, peaks(tree.point_tree))
     assert (tree.prominence[:-1] >= tree.prominence[1:]).all()
     for kin in (tree.parent, tree.elder):
         assert_array_equal(kin == -1, np.isinf(tree.prominence))
@@ -49,20 +49,20 @@ def test_modes_go_from_the_most_prominent_and_parents_stand_above(seed):
 
 
 @given(SEEDS)
-def test_a_mode_joins_its_parent_where_it_goes(seed):
+def test_a_mode_merges_into_its_parent(seed):
     tree = tree_of(seed)
     for mode in np.flatnonzero(tree.parent >= 0):
         # the next level at which anything is kept
         above = tree.prominence[tree.prominence > tree.prominence[mode]].min()
-        labels = cut(tree.tree, min(above, tree.prominence[mode] + 1.0))
+        labels = cut(tree.point_tree, min(above, tree.prominence[mode] + 1.0))
         assert labels[tree.row[mode]] == labels[tree.row[tree.parent[mode]]]
         # ... and not before
-        labels = cut(tree.tree, tree.prominence[mode])
+        labels = cut(tree.point_tree, tree.prominence[mode])
         assert labels[tree.row[mode]] != labels[tree.row[tree.parent[mode]]]
 
 
 @given(SEEDS)
-def test_the_size_is_that_of_the_cluster_at_the_level_where_it_goes(seed):
+def test_the_size_is_that_of_the_cluster_when_it_merges(seed):
     heights, edges, saddles = random_graph(seed)
     weights = np.random.default_rng(seed).integers(1, 9, len(heights)).astype(float)
     tree = merge_tree(point_tree(heights, edges, saddles), weights=weights)
@@ -70,12 +70,12 @@ def test_the_size_is_that_of_the_cluster_at_the_level_where_it_goes(seed):
     for mode, level in enumerate(np.minimum(tree.prominence, largest + 1.0)):
         # of modes of equal prominence those listed later go first
         if (tree.prominence == tree.prominence[mode]).sum() == 1 or np.isinf(tree.prominence[mode]):
-            labels = cut(tree.tree, level)
+            labels = cut(tree.point_tree, level)
             assert tree.size[mode] == weights[labels == labels[tree.row[mode]]].sum()
 
 
 @given(SEEDS)
-def test_the_elder_is_the_highest_beyond_the_saddle(seed):
+def test_the_elder_is_the_highest_mode_beyond_the_saddle(seed):
     heights, edges, saddles = random_graph(seed)
     tree = tree_of(seed)
     for mode in np.flatnonzero(tree.elder >= 0):
@@ -99,7 +99,7 @@ def test_linkage_has_the_clusters_of_every_level(seed, level):
         assert same(fcluster(linkage, below, "distance"), tree.cut(level)[tree.row])
 
 
-def test_linkage_of_parts():
+def test_linkage_of_connected_components():
     tree = merge_tree(point_tree([1.0, 2.0, 0.5], np.empty((0, 2)), np.empty(0)))
     assert_array_equal(tree.to_linkage()[:, 2], [np.inf, np.inf])
     assert_array_equal(tree.to_linkage(top=7.0)[:, 2], [7.0, 7.0])
@@ -109,7 +109,7 @@ def test_linkage_of_parts():
             two.to_linkage(top=top)
 
 
-def test_the_parent_may_be_another_than_the_elder():
+def test_the_parent_may_differ_from_the_elder():
     # 9 and 8 with a saddle at 5; a small hill of 3 hangs at the slope of 8, by a saddle at 2
     tree = merge_tree(point_tree([9.0, 5.0, 8.0, 2.0, 3.0], [[0, 1], [1, 2], [2, 3], [3, 4]], [5.0, 5.0, 2.0, 2.0]))
     assert_array_equal(tree.height, [9.0, 8.0, 3.0])
@@ -118,7 +118,7 @@ def test_the_parent_may_be_another_than_the_elder():
     assert_array_equal(tree.size, [5.0, 3.0, 1.0])
 
 
-def test_labels_count_from_the_heaviest_and_follow_the_rows():
+def test_the_heaviest_cluster_is_first():
     # the lower hill has more weight, and its point stands for two rows
     tree = merge_tree(
         point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]), weights=[1, 1, 5], inverse=[2, 0, 2, 1], level=0.5
@@ -148,20 +148,20 @@ def test_table_and_dataframe(monkeypatch):
 # ---------------------------------------- the tree of ModeSeek
 
 
-def test_the_chosen_level_gives_the_labels():
+def test_the_selected_level_gives_the_labels():
     X, _ = make_blobs(300, centers=5, cluster_std=0.9, random_state=4)
     X = np.concatenate([X, X[:50]])
     weights = np.r_[np.ones(340), np.zeros(10)]
     model = ModeSeek(random_state=0).fit(X, sample_weight=weights)
     assert model.alternatives_[0].proposer == "modes"
     assert_array_equal(model.tree_.cut(model.tree_.level), model.labels_)
-    assert model.tree_.count == model.alternatives_[0].setting[0]
+    assert model.tree_.n_neighbors == model.alternatives_[0].setting[0]
     assert model.tree_.size[np.isinf(model.tree_.prominence)].sum() == 340
     again = pickle.loads(pickle.dumps(model)).tree_
     assert_array_equal(again.cut(1.0), model.tree_.cut(1.0))
 
 
-def test_nothing_chosen_has_no_level():
+def test_one_cluster_has_no_level():
     model = ModeSeek(random_state=0).fit(np.random.default_rng(0).normal(size=(200, 2)))
     assert model.n_clusters_ == 1
     assert model.tree_.level is None

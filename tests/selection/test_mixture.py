@@ -1,7 +1,7 @@
-"""Gaussian mixtures: the fit against slow twins, the search, saddle_depths between components, kernel densities."""
+"""Gaussian mixtures: the fit against plain formulas, the search, saddle depths and kernel densities."""
 
-import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,29 +14,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from inputs import UGLY, raw_rows
-from modeseek.selection.mixture import (
-    FORMS,
-    Mixture,
-    fit,
-    kernel_log_density,
-    log_density,
-    n_parameters,
-    posterior,
-    saddle_depths,
-    saddles,
-    search,
-)
-from modeseek.selection.mixture import em as em_module
-from modeseek.selection.mixture.kde_baseline import ADAPTIVE, ADAPTIVE_NEIGHBOURS, FIXED
+from modeseek.selection.config import DEFAULT
+from modeseek.selection.mixture import FORMS, Mixture, em, saddle_depths, search_mixtures
+from modeseek.selection.mixture import search as search_module
+from modeseek.selection.mixture.em import fit, log_density, n_parameters, posterior
+from modeseek.selection.mixture.kde_baseline import kernel_log_density
 from modeseek.selection.mixture.kernels import adaptive_log_density, sums
-from modeseek.selection.mixture.search import level, starts
+from modeseek.selection.mixture.search import cut_ward_tree, ward_tree
 
-search_module = sys.modules[search.__module__]  # the package gives its name to the function
+CONFIG = DEFAULT.mixture
 SKLEARN = {"full": "full", "tied": "tied", "diagonal": "diag"}
 
 
 def overlapping(seed=0, n=60, d=2, k=3, gap=3.0):
-    """Make groups in a row that overlap, with some weights, and the group of each point."""
+    """Return overlapping groups in a row, random weights, and the group of each point."""
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % k
     points = rng.normal(size=(n, d)) * np.linspace(0.5, 1.5, d)
@@ -50,11 +41,11 @@ def covariances(mixture):
 
 def least_variance(points, weights):
     centred = points - np.average(points, axis=0, weights=weights)
-    return em_module.LEAST_VARIANCE * np.average(np.square(centred), axis=0, weights=weights).mean()
+    return CONFIG.min_variance * np.average(np.square(centred), axis=0, weights=weights).mean()
 
 
 def by_hand(points, weights, labels, form, iterations):
-    """Return mixing weights, means, covariances and log likelihood after so many steps, straight from the formulas."""
+    """Return mixing weights, means, covariances and log likelihood after a number of steps, by the formulas."""
     n, d = points.shape
     k, least = labels.max() + 1, least_variance(points, weights)
     shares = (labels[:, None] == np.arange(k)).astype(float)
@@ -78,10 +69,9 @@ def by_hand(points, weights, labels, form, iterations):
     return mass / weights.sum(), means, spread, float(weights @ logsumexp(logs, axis=1))
 
 
-def steps(monkeypatch, iterations):
-    """Let a fit take exactly so many steps."""
-    monkeypatch.setattr(em_module, "ITERATIONS", iterations)
-    monkeypatch.setattr(em_module, "GAIN", -np.inf)
+def steps(iterations, **changes):
+    """Return settings under which a fit takes exactly this number of steps."""
+    return replace(CONFIG, max_iterations=iterations, tol=-np.inf, **changes)
 
 
 # ---------------------------------------- the fit
@@ -90,10 +80,9 @@ def steps(monkeypatch, iterations):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("d", [1, 2, 4])
 @pytest.mark.parametrize("iterations", [1, 2, 7])
-def test_steps_are_the_formulas(form, d, iterations, monkeypatch):
+def test_steps_are_the_formulas(form, d, iterations):
     points, weights, labels = overlapping(d=d)
-    steps(monkeypatch, iterations)
-    found = fit(points, weights, labels, form)
+    found = fit(points, weights, labels, form, steps(iterations))
     mixing, means, spread, likelihood = by_hand(points, weights, labels, form, iterations)
     assert found.form == form
     assert_allclose(found.weights, mixing, rtol=1e-9)
@@ -105,11 +94,10 @@ def test_steps_are_the_formulas(form, d, iterations, monkeypatch):
 
 
 @pytest.mark.parametrize("form", SKLEARN)
-def test_scikit_learn_finds_the_same_from_the_same_start(form, monkeypatch):
+def test_scikit_learn_finds_the_same_from_the_same_start(form):
     points, _, labels = overlapping(n=90)
     ones = np.ones(len(points))
-    steps(monkeypatch, 1)
-    start = fit(points, ones, labels, form)
+    start = fit(points, ones, labels, form, steps(1))
     precisions = np.einsum("kab,kac->kbc", start.factors, start.factors)
     if form == "tied":
         precisions = precisions[0]
@@ -128,8 +116,7 @@ def test_scikit_learn_finds_the_same_from_the_same_start(form, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         theirs.fit(points)
-    steps(monkeypatch, 11)
-    ours = fit(points, ones, labels, form)
+    ours = fit(points, ones, labels, form, steps(11))
     assert_allclose(ours.means, theirs.means_, rtol=1e-8)
     assert_allclose(ours.weights, theirs.weights_, rtol=1e-8)
     assert_allclose(log_density(ours, points), theirs.score_samples(points), rtol=1e-8)
@@ -138,27 +125,23 @@ def test_scikit_learn_finds_the_same_from_the_same_start(form, monkeypatch):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_likelihood_never_falls(form, monkeypatch):
-    # what keeps components from thinning out is no part of the likelihood: all but taken away here
-    monkeypatch.setattr(em_module, "LEAST_VARIANCE", 1e-12)
+def test_likelihood_never_falls(form):
     points, weights, labels = overlapping(seed=3, gap=1.5)
     labels = np.random.default_rng(0).permutation(labels)
-    found = []
-    for iterations in range(1, 25):
-        steps(monkeypatch, iterations)
-        found.append(fit(points, weights, labels, form).bic)
+    # the variance that is added is no part of the likelihood: nearly none here
+    settings = [steps(iterations, min_variance=1e-12) for iterations in range(1, 25)]
+    found = [fit(points, weights, labels, form, each).bic for each in settings]
     assert (np.diff(found) <= 1e-8).all()
     assert found[0] - found[-1] > 1.0
 
 
-def test_a_fit_ends_when_it_gains_no_more(monkeypatch):
+def test_a_fit_ends_when_the_likelihood_converges(monkeypatch):
     points, weights, labels = overlapping(gap=8.0)
     calls = []
-    monkeypatch.setattr(em_module, "_factors", lambda *given, kept=em_module._factors: calls.append(1) or kept(*given))
+    monkeypatch.setattr(em, "_factors", lambda *given, kept=em._factors: calls.append(1) or kept(*given))
     first = fit(points, weights, labels, "full")
     assert 2 <= len(calls) < 10
-    steps(monkeypatch, 60)
-    assert fit(points, weights, labels, "full").bic == pytest.approx(first.bic, abs=1e-2)
+    assert fit(points, weights, labels, "full", steps(60)).bic == pytest.approx(first.bic, abs=1e-2)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -173,8 +156,8 @@ def test_a_weight_is_a_repeated_point(form):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("factor", [1e-13, 1e6])
-def test_only_the_criterion_knows_how_heavy_all_points_are(form, factor):
-    # a share too small to matter is told by the share: by its mass, light points had no scatter
+def test_the_total_weight_changes_only_the_criterion(form, factor):
+    # the threshold for negligible shares is relative: an absolute one lost the scatter of light points
     points, weights, labels = overlapping(seed=1)
     one, other = fit(points, weights, labels, form), fit(points, factor * weights, labels, form)
     for name in ("weights", "means", "factors"):
@@ -227,7 +210,7 @@ def test_density_adds_up_to_one_and_is_that_of_scipy():
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_component_that_dies_out_is_no_fit(form):
+def test_a_lost_component_gives_no_fit(form):
     points, weights, labels = overlapping()
     for light, found in ((1e-7, False), (1e-4, True)):
         share = np.where(labels == 2, light, 1.0)
@@ -248,7 +231,7 @@ def test_ugly_points_have_a_mixture_or_none(kind, seed, n, d, k, form):
     rng = np.random.default_rng(seed)
     points = raw_rows(kind, rng, n, d)
     weights = rng.integers(1, 4, len(points)).astype(float)
-    labels = level(starts(points), k) if len(points) > 1 else np.zeros(1, dtype=int)
+    labels = cut_ward_tree(ward_tree(points), k) if len(points) > 1 else np.zeros(1, dtype=int)
     found = fit(points, weights, labels, form)
     if found is None:
         return
@@ -278,6 +261,11 @@ def test_sums_are_those_of_numpy(rng):
 
 # ---------------------------------------- the search
 
+
+def search_up_to(max_components, points, weights, **changes):
+    return search_mixtures(points, weights, replace(CONFIG, max_components=max_components, **changes))
+
+
 OBLIQUE = np.array([[1.0, 0.0], [2.0, 0.5]])
 SHAPES = {
     "full": [OBLIQUE, OBLIQUE[::-1] * 0.5, np.array([[0.3, 0.0], [0.0, 1.5]])],
@@ -294,35 +282,35 @@ def test_number_and_form_are_found(form):
     points = np.concatenate(
         [rng.normal(size=(70, 2)) @ shape.T + c for shape, c in zip(SHAPES[form], centres, strict=True)]
     )
-    found = search(points, np.ones(210), most=7)
+    found = search_up_to(7, points, np.ones(210))
     assert (len(found.mixture.weights), found.mixture.form) == (3, form)
     assert_allclose(np.sort(found.mixture.means, axis=0), np.sort(centres, axis=0), atol=1.0)
     assert found.gain > 200
     # the criterion itself, of the best single Gaussian
     single = min(fit(points, np.ones(210), np.zeros(210, dtype=int), each).bic for each in FORMS)
     assert found.gain == pytest.approx(single - found.mixture.bic)
-    assert len(search(points, np.ones(210), most=2).mixture.weights) == 2
+    assert len(search_up_to(2, points, np.ones(210)).mixture.weights) == 2
 
 
-def test_one_gaussian_gains_nothing_by_more():
+def test_more_components_do_not_improve_one_gaussian():
     for seed in range(6):
         points = np.random.default_rng(seed).normal(size=(150, 2))
-        assert search(points, np.ones(150), most=4).gain < 0
+        assert search_up_to(4, points, np.ones(150)).gain < 0
 
 
-def test_too_few_points_for_any():
+def test_too_few_points_for_a_mixture():
     points = np.random.default_rng(0).normal(size=(8, 1))
     # a ball of two in one dimension has four numbers: eight points are just enough
-    assert search(points, np.ones(8), most=5) is not None
-    assert search(points[:7], np.ones(7), most=5) is None
-    assert search(points, np.ones(8), most=1) is None
-    assert search(np.zeros((9, 1)), np.ones(9), most=5) is None
+    assert search_up_to(5, points, np.ones(8)) is not None
+    assert search_up_to(5, points[:7], np.ones(7)) is None
+    assert search_up_to(1, points, np.ones(8)) is None
+    assert search_up_to(5, np.zeros((9, 1)), np.ones(9)) is None
 
 
-def test_search_gives_up_after_three_worse_ones(monkeypatch):
+def test_the_search_ends_after_three_numbers_without_improvement(monkeypatch):
     tried = []
 
-    def fake(points, weights, labels, form):
+    def fake(points, weights, labels, form, config):
         k = int(labels.max()) + 1
         tried.append((form, k))
         return Mixture(
@@ -330,32 +318,32 @@ def test_search_gives_up_after_three_worse_ones(monkeypatch):
         )
 
     monkeypatch.setattr(search_module, "fit", fake)
-    found = search(np.arange(100.0)[:, None], np.ones(100), most=9)
+    found = search_up_to(9, np.arange(100.0)[:, None], np.ones(100))
     assert [k for form, k in tried if form == "ball"] == [1, 2, 3, 4, 5]
     assert len(found.mixture.weights) == 2
     assert found.gain == 5.0
-    monkeypatch.setattr(search_module, "PATIENCE", 4)
-    assert len(search(np.arange(100.0)[:, None], np.ones(100), most=9).mixture.weights) == 6
+    patient = search_up_to(9, np.arange(100.0)[:, None], np.ones(100), patience=4)
+    assert len(patient.mixture.weights) == 6
 
 
-def test_a_level_with_fewer_clusters_than_asked_for_is_no_mixture(monkeypatch):
+def test_levels_of_the_tree_with_too_few_clusters(monkeypatch):
     # three groups in a triangle of equal sides merge at one height, and a tree has no level of two
     pattern = np.array([[0.0, 0.0, 0.0], [0.5, 0.5, 0.5], [-0.5, -0.5, -0.5]])
     points = np.concatenate([pattern + 4.0 * corner for corner in np.eye(3)] * 3)
-    assert level(starts(points), 2).max() == 0
-    assert level(starts(points), 3).max() == 2
+    assert cut_ward_tree(ward_tree(points), 2).max() == 0
+    assert cut_ward_tree(ward_tree(points), 3).max() == 2
     kept = fit
 
-    def worse(points, weights, labels, form):
-        mixture = kept(points, weights, labels, form)
+    def worse(points, weights, labels, form, config):
+        mixture = kept(points, weights, labels, form, config)
         return mixture._replace(bic=mixture.bic + 1e3 * labels.max())
 
     monkeypatch.setattr(search_module, "fit", worse)
-    found = search(points, np.ones(27), most=3)
+    found = search_up_to(3, points, np.ones(27))
     assert len(found.mixture.weights) == 3
 
 
-# ---------------------------------------- saddle_depths
+# ---------------------------------------- saddle depths
 
 
 def pair(gap, *, weight=0.5, sd=(1.0, 1.0)):
@@ -363,7 +351,7 @@ def pair(gap, *, weight=0.5, sd=(1.0, 1.0)):
     return Mixture(np.array([weight, 1 - weight]), np.array([[0.0], [gap]]), factors, "full", 0.0)
 
 
-def dip_on_grid(mixture):
+def depth_on_grid(mixture):
     grid = np.linspace(mixture.means.min(), mixture.means.max(), 200_001)
     height = log_density(mixture, grid[:, None])
     left, right = np.maximum.accumulate(height), np.maximum.accumulate(height[::-1])[::-1]
@@ -372,21 +360,21 @@ def dip_on_grid(mixture):
 
 @given(st.floats(0.1, 8.0))
 @settings(max_examples=20)
-def test_dip_of_two_equal_gaussians(gap):
-    dip = float(saddle_depths(pair(gap))[0, 1])
-    assert dip == pytest.approx(dip_on_grid(pair(gap)), abs=0.01)
+def test_saddle_depth_of_two_equal_gaussians(gap):
+    depth = float(saddle_depths(pair(gap))[0, 1])
+    assert depth == pytest.approx(depth_on_grid(pair(gap)), abs=0.01)
     if gap <= 2.0:  # two equal ones have one mode up to two standard deviations
-        assert dip == 0.0
+        assert depth == 0.0
     if gap >= 5.0:  # peak: half of one; valley: both, half way
-        assert dip == pytest.approx(gap**2 / 8 - np.log(2.0), abs=0.02)
+        assert depth == pytest.approx(gap**2 / 8 - np.log(2.0), abs=0.02)
 
 
 @given(st.floats(0.5, 10.0), st.floats(0.1, 0.9), st.floats(-3.5, 0.0))
 @settings(max_examples=30)
-def test_dip_of_unequal_gaussians(gap, weight, log_sd):
+def test_saddle_depth_of_unequal_gaussians(gap, weight, log_sd):
     # steps that were even in the share went past the valley beside a narrow component
     mixture = pair(gap, weight=weight, sd=(1.0, float(np.exp(log_sd))))
-    assert saddle_depths(mixture)[0, 1] == pytest.approx(dip_on_grid(mixture), rel=0.05, abs=0.05)
+    assert saddle_depths(mixture)[0, 1] == pytest.approx(depth_on_grid(mixture), rel=0.05, abs=0.05)
 
 
 def test_a_narrow_component_beside_a_wide_one_is_a_mode():
@@ -405,20 +393,19 @@ def climb(mixture, x):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_components_with_a_dip_are_modes_and_the_others_are_not(seed, monkeypatch):
+def test_components_with_a_saddle_between_them_are_modes(seed):
     rng = np.random.default_rng(seed)
     factors = np.tril(rng.normal(size=(2, 2, 2)))
     factors[:, [0, 1], [0, 1]] = rng.uniform(0.5, 2.0, (2, 2))
     mixture = Mixture(np.array([0.4, 0.6]), rng.normal(size=(2, 2)) * 1.5, factors, "full", 0.0)
-    dip = saddle_depths(mixture)[0, 1]
+    depth = saddle_depths(mixture)[0, 1]
     one, other = (climb(mixture, mean) for mean in mixture.means)
-    monkeypatch.setattr(saddles, "STEPS", 20_001)
-    finer = saddle_depths(mixture)[0, 1]
+    finer = saddle_depths(mixture, replace(CONFIG, saddle_steps=20_001))[0, 1]
     assert (np.linalg.norm(one - other) > 1e-3) == (finer > 1e-9)
-    assert dip == pytest.approx(finer, abs=0.02)
+    assert depth == pytest.approx(finer, abs=0.02)
 
 
-def test_dips_of_many():
+def test_saddle_depths_of_many():
     means = np.array([[0.0, 0.0], [6.0, 0.0], [6.5, 0.0], [0.0, 9.0]])
     mixture = Mixture(np.full(4, 0.25), means, np.tile(np.eye(2), (4, 1, 1)), "ball", 0.0)
     found = saddle_depths(mixture)
@@ -448,7 +435,7 @@ def test_kernel_densities_are_their_definition(rng):
     points, weights, there = rng.normal(size=(25, 2)) * [1.0, 3.0], rng.random(25) + 0.5, rng.normal(size=(5, 2))
     away = np.sort(np.linalg.norm(points[:, None] - points, axis=2), axis=1)
     found = kernel_log_density(points, weights, there)
-    assert len(found) == 2 * (len(FIXED) + len(ADAPTIVE) * len(ADAPTIVE_NEIGHBOURS))
+    assert len(found) == 2 * (6 + 3 * 2)
     for (whitened, k, multiple), log in found.items():
         if whitened:
             continue

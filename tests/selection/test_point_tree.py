@@ -1,4 +1,4 @@
-"""Modes and their merging: against a flood that merges as it goes, at each level anew."""
+"""The merge tree of points, against a direct computation for each level."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from modeseek.selection.modes import cut, level_for, peaks, point_tree
 
 
 def flooded(heights, edges, saddles, level):
-    """Merge from the highest saddle down, only where the lower peak rises by less than the level."""
+    """Merge components from the highest saddle down if the prominence of the lower peak is below the level."""
     component = np.arange(len(heights))
     order = np.lexsort((edges.max(axis=1), edges.min(axis=1), -saddles))
     for (i, j), s in zip(edges[order], saddles[order], strict=True):
@@ -26,7 +26,7 @@ def flooded(heights, edges, saddles, level):
 
 
 @given(SEEDS, st.floats(0, 3))
-def test_one_tree_has_the_partition_of_every_level(seed, level):
+def test_cuts_agree_with_a_direct_computation(seed, level):
     heights, edges, saddles = random_graph(seed)
     tree = point_tree(heights, edges, saddles)
     assert same(cut(tree, level), flooded(heights, edges, saddles, level))
@@ -48,7 +48,7 @@ def test_levels_nest(seed):
 
 
 @given(SEEDS)
-def test_neither_the_order_nor_the_direction_of_edges_matters(seed):
+def test_the_order_and_direction_of_edges_do_not_matter(seed):
     heights, edges, saddles = random_graph(seed)
     rng = np.random.default_rng(seed + 1)
     order = rng.permutation(len(edges))
@@ -59,14 +59,14 @@ def test_neither_the_order_nor_the_direction_of_edges_matters(seed):
 
 
 @given(SEEDS, st.integers(1, 8))
-def test_a_wished_number_is_met_where_it_can_be(seed, wish):
+def test_level_for_gives_the_number_if_possible(seed, n_clusters):
     tree = point_tree(*random_graph(seed))
-    found = cut(tree, level_for(tree, wish)).max() + 1
+    found = cut(tree, level_for(tree, n_clusters)).max() + 1
     own = np.unique(tree.prominence[np.isfinite(tree.prominence)])
     levels = [0.0, *(own[1:] + own[:-1]) / 2, 1e9]
     possible = {int(cut(tree, level).max()) + 1 for level in levels}
-    if wish in possible:
-        assert found == wish
+    if n_clusters in possible:
+        assert found == n_clusters
     else:
         assert found in possible
 
@@ -79,7 +79,7 @@ def test_the_number_of_clusters_is_that_of_the_prominent_peaks(seed):
         assert cut(tree, level).max() + 1 == (tree.prominence >= level).sum()
 
 
-def test_two_hills_by_hand():
+def test_two_peaks_by_hand():
     # heights 5, 2, 4 in a row; the saddles are 2 and, by a long edge, 1
     tree = point_tree([5.0, 2.0, 4.0], [[0, 1], [1, 2]], [2.0, 1.0])
     assert_array_equal(tree.prominence, [np.inf, 0.0, 3.0])
@@ -89,7 +89,7 @@ def test_two_hills_by_hand():
     assert_array_equal(cut(tree, 3.1), [0, 0, 0])
 
 
-def test_no_edges_are_as_many_parts_as_points():
+def test_without_edges_every_point_is_a_component():
     tree = point_tree([1.0, 2.0], np.empty((0, 2)), np.empty(0))
     assert_array_equal(cut(tree, 5.0), [1, 0])
     assert level_for(tree, 1) == 0.0

@@ -1,4 +1,4 @@
-"""Dask: the labels of memory, bit for bit, however rows are cut, and whoever dies."""
+"""Dask: labels are those of a fit in memory, bit for bit, for any chunks and after failures."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 import modeseek
 from commands import refused, run
-from modeseek.sketches import DaskError, DaskRows, is_dask
+from modeseek.sketches import DaskError, DaskRows, SketchConfig, is_dask
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -41,7 +42,7 @@ def frame(rows, parts):
 
 @pytest.fixture(scope="module")
 def in_memory():
-    """Labels of a fit in memory, by type: what all others must give."""
+    """Labels of fits in memory, by dtype; the expected results."""
     return {dtype: model().fit(blobs(dtype=dtype)).labels_ for dtype in (np.float64, np.float32)}
 
 
@@ -56,7 +57,7 @@ def in_memory():
         ("frame", np.float32),
     ],
 )
-def test_however_it_is_cut(in_memory, cut, dtype):
+def test_labels_do_not_depend_on_the_chunks(in_memory, cut, dtype):
     rows = blobs(dtype=dtype)
     X = frame(rows, 7) if cut == "frame" else da.from_array(rows, chunks=(-(-N // cut), 1))
     fitted = model().fit(X)
@@ -70,13 +71,13 @@ def test_however_it_is_cut(in_memory, cut, dtype):
     assert "points_" not in vars(fitted)
 
 
-def test_rows_of_any_size_and_empty_parts(in_memory):
-    """The first rows, which the cells come from, may lie in any number of partitions."""
+def test_chunks_of_any_size_and_empty_ones(in_memory):
+    """The first rows, which set the grid, may lie in any number of partitions."""
     cuts = [0, 1, 3, 1000, 30_000, 66_000, N]
     X = da.concatenate([da.from_array(blobs()[a:b], chunks=-1) for a, b in pairwise(cuts)])
     np.testing.assert_array_equal(model().fit_predict(X).compute(), in_memory[np.float64])
-    nobody = frame(blobs(100), 2)
-    frames = dd.concat([nobody[nobody.x0 > 100], frame(blobs()[:40_000], 3), frame(blobs()[40_000:], 2)])
+    none = frame(blobs(100), 2)
+    frames = dd.concat([none[none.x0 > 100], frame(blobs()[:40_000], 3), frame(blobs()[40_000:], 2)])
     fitted = model().fit(frames)
     np.testing.assert_array_equal(fitted.labels_.compute(), in_memory[np.float64])
     assert fitted.feature_names_in_.tolist() == ["x0", "x1"]
@@ -93,8 +94,7 @@ def test_rows_of_any_size_and_empty_parts(in_memory):
     ],
 )
 def test_every_estimator(make, monkeypatch):
-    monkeypatch.setattr(modeseek.ModeSeek, "_many", 1000)
-    monkeypatch.setattr(modeseek.ModeSeek, "_sample_rows", 1000)
+    monkeypatch.setattr(modeseek.ModeSeek, "_sketch_config", SketchConfig(max_rows=1000, sample_rows=1000))
     rows = blobs(60_000, seed=3)
     known, found = make().fit(rows), make().fit(da.from_array(rows, chunks=(17_000, 2)))
     np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
@@ -113,7 +113,7 @@ def test_few_rows_are_fitted_as_in_memory(d):
 
 
 def test_many_dimensions_are_sampled(monkeypatch):
-    monkeypatch.setattr(modeseek.DoublyStochasticMeanShift, "_sample_rows", 1000)
+    monkeypatch.setattr(modeseek.DoublyStochasticMeanShift, "_sketch_config", SketchConfig(sample_rows=1000))
     rows = blobs(60_000, 9)
     known, found = (
         model(h_min=4.0, h_inf=5.0, h_max=8.0).fit(X) for X in (rows, da.from_array(rows, chunks=(9000, 9)))
@@ -122,7 +122,7 @@ def test_many_dimensions_are_sampled(monkeypatch):
 
 
 def test_weights():
-    """Whole weights, zeros among them, as in memory; the first rows may all weigh nothing."""
+    """Integer weights and zeros as in memory; all first rows may have weight 0."""
     rows, weights = blobs(), np.random.default_rng(5).integers(0, 3, N).astype(float)
     weights[:30_000] = 0.0
     known = model().fit(rows, sample_weight=weights)
@@ -141,8 +141,8 @@ def test_weights():
         model().fit(X, sample_weight=weights[1:])
 
 
-def test_the_table_pulls_nothing():
-    """Sizes come from the summary: whoever shows a fit does not compute its labels."""
+def test_the_table_computes_no_labels():
+    """Cluster sizes come from the sketch, so that showing a fit does not compute its labels."""
     rows = blobs()
     fitted = model().fit(da.from_array(rows, chunks=(9000, 2)))
     sizes = np.bincount(fitted.labels_.compute())
@@ -166,19 +166,19 @@ def bad(row, column, value, n=60_000):
     [
         (da.from_array(bad(55_001, 1, np.nan), chunks=(10_000, 2)), r"NaN: row 5,001 of partition 5.*55,001.*column 1"),
         (da.from_array(bad(3, 0, np.inf), chunks=(10_000, 2)), r"infinity: row 3 of partition 0"),
-        (frame(bad(59_999, 1, np.nan), 3), r"NaN: row 19,999 of partition 2 column 'x1'"),
+        (frame(bad(59_999, 1, np.nan), 3), r"NaN: row 19,999 of partition 2, column 'x1'"),
         (da.zeros(100, chunks=10), "Expected 2D array, got 1D"),
         (da.zeros((100, 2), chunks=10, dtype=complex), "real numbers"),
         (da.zeros((0, 2), chunks=10), "0 sample"),
-        (dd.from_pandas(pd.DataFrame({"a": [1.0], "b": ["x"]}), npartitions=1), "numbers only: column 'b'"),
+        (dd.from_pandas(pd.DataFrame({"a": [1.0], "b": ["x"]}), npartitions=1), "only numbers: column 'b'"),
     ],
 )
-def test_what_is_refused(X, message):
+def test_invalid_data_are_rejected(X, message):
     with pytest.raises(ValueError, match=message):
         model().fit(X)
 
 
-def test_what_cannot_be_had():
+def test_unsupported_options_are_rejected():
     X = da.from_array(blobs(60_000), chunks=(10_000, 2))
     with pytest.raises(ValueError, match="local_scale"):
         model(local_scale=True).fit(X)
@@ -194,11 +194,11 @@ def test_what_cannot_be_had():
         model().partial_fit(X)
 
 
-def test_only_the_first_rows_are_pulled():
-    """Of 40 partitions two are read for the plan; the labels of none."""
+def test_only_the_first_rows_are_loaded():
+    """Two of 40 partitions are read for the layout, and none for the labels."""
     read = []
     X = da.from_array(blobs(400_000), chunks=(40_000, 2)).map_blocks(_counted, read, dtype=float)
-    assert len(DaskRows.of(X).first(50_000).rows) <= 2 * 65_536
+    assert len(DaskRows.of(X).first().rows) <= 2 * 65_536
     assert len(read) <= 3 + 1  # one more for what Dask asks of an empty block
 
 
@@ -207,14 +207,14 @@ def _counted(block, read):
     return block
 
 
-def test_what_is_sent_is_small():
-    """Labels go with the cells' places, and not with the rows or the estimator."""
+def test_the_labeler_is_small():
+    """Workers receive the cells and their labels, not the rows or the estimator."""
     fitted = model().fit(da.from_array(blobs(200_000), chunks=(50_000, 2)))
-    sent = [task for key, task in dict(fitted.labels_.dask).items() if "labeller" in str(key)]
+    sent = [task for key, task in dict(fitted.labels_.dask).items() if "labeler" in str(key)]
     assert 0 < sum(len(pickle.dumps(task)) for task in sent) < 40 * len(fitted.sketch_.points) + 10_000
 
 
-def test_told_apart_without_dask():
+def test_is_dask_without_dask():
     assert is_dask(da.zeros(3))
     assert not any(is_dask(each) for each in (np.zeros(3), [1], pd.DataFrame()))
 
@@ -235,13 +235,13 @@ def workers(n):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two workers, the same for all tests: whoever kills one gets another."""
+    """Two workers, shared by all tests; a killed worker is replaced."""
     with workers(2) as both:
         yield both
 
 
 class Signal:
-    """A file that tasks on workers touch once they are under way, and that others wait for."""
+    """A file that tasks create when they start, and that the test waits for."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -265,13 +265,14 @@ class Signal:
 
 
 def slow_rows(tmp_path):
-    """Rows of which every partition takes a while, and the sign that workers have begun with those after the first."""
+    """Rows whose partitions take a while, and the file that shows that workers have started."""
     sign = Signal(tmp_path / "begun")
     first, rest = da.from_array(blobs()[:66_000], chunks=-1), da.from_array(blobs()[66_000:], chunks=(400, 2))
     return da.concatenate([first, rest.map_blocks(sign, dtype=float)]), sign
 
 
-def test_a_killed_worker_changes_nothing(in_memory, cluster, tmp_path):
+@pytest.mark.slow
+def test_a_killed_worker_does_not_change_the_result(in_memory, cluster, tmp_path):
     cluster, client = cluster
     X, sign = slow_rows(tmp_path)
     one = next(iter(client.run(os.getpid).values()))
@@ -287,13 +288,14 @@ def test_a_killed_worker_changes_nothing(in_memory, cluster, tmp_path):
     thread.join()
 
 
-def test_a_lost_scheduler_is_named(tmp_path):
+@pytest.mark.slow
+def test_a_lost_scheduler_raises_a_dask_error(tmp_path):
     X, sign = slow_rows(tmp_path)
     fitted = model().fit(blobs(500))
     labels = fitted.labels_
     with workers(1) as (cluster, _):
         thread = sign.then(lambda: cluster.sync(cluster.scheduler.close))
-        with pytest.raises(DaskError, match=r"scheduler is gone.*Start it again.*call fit again"):
+        with pytest.raises(DaskError, match=r"scheduler stopped.*Start it again.*call fit again"):
             fitted.fit(X)
         thread.join()
     assert fitted.labels_ is labels  # what was there is there
@@ -315,7 +317,7 @@ def test_chains_on_workers(cluster, monkeypatch):
 
 
 def test_the_command(cluster, tmp_path):
-    """Files of Parquet or CSV give the labels of memory, standardised as there."""
+    """Parquet and CSV files give the labels of a run in memory."""
     from distributed import LocalCluster
 
     table = pd.DataFrame(blobs(900) * [1.0, 5.0], columns=["a", "b"])
@@ -335,11 +337,11 @@ def test_the_command(cluster, tmp_path):
         "text": ["all.csv"],
         "more": [f"part{i}.parquet" for i in range(3)],
     }.items():
-        target, told = tmp_path / f"{name}.parquet", tmp_path / f"{name}.json"
-        status, _, err = run("cluster", *(tmp_path / file for file in files), *away, "-o", target, "--json", told)
+        target, record = tmp_path / f"{name}.parquet", tmp_path / f"{name}.json"
+        status, _, err = run("cluster", *(tmp_path / file for file in files), *away, "-o", target, "--json", record)
         assert status == 0, err
         pd.testing.assert_frame_equal(pd.read_parquet(target).reset_index(drop=True), known)
-        sizes = [each["size"] for each in json.loads(told.read_text())["clusters"]]
+        sizes = [each["size"] for each in json.loads(record.read_text())["clusters"]]
         assert sizes == np.bincount(known.cluster).tolist()
         assert all(path.suffix == ".parquet" for path in target.iterdir())
     assert [path.name for path in tmp_path.glob("*.part")] == ["one.parquet.part"]
@@ -348,26 +350,30 @@ def test_the_command(cluster, tmp_path):
         refused("has no workers", "cluster", tmp_path / "all.parquet", "--scheduler", empty.scheduler_address)
 
 
-def test_jobs_of_the_paper_go_to_workers(cluster, monkeypatch):
+def test_experiments_of_the_paper_run_on_workers(cluster, monkeypatch):
     import joblib
 
+    from modeseek.paper.job_list import JobList, run_jobs
     from modeseek.paper.paper import choose
-    from modeseek.paper.runner import Plan, run_plan
 
     experiment = choose(["gradient"], quick=True)[0]
-    known, found = Plan([experiment], 1, 0), Plan([experiment], 1, 0)
-    run_plan(known)
+    known, found = JobList([experiment], 1, 0), JobList([experiment], 1, 0)
+    run_jobs(known)
     monkeypatch.setattr(type(experiment), "work", _refuse)
     with joblib.parallel_config("dask"):
-        run_plan(found)
+        run_jobs(found)
     assert found.rows(experiment).csv() == known.rows(experiment).csv()
 
 
 def test_no_scheduler(tmp_path, monkeypatch):
-    monkeypatch.setattr("modeseek.cli.scheduler.PATIENCE", 0.5)
-    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "rows.parquet")
-    away = ["--scheduler", "tcp://127.0.0.1:9"]
-    refused("dask scheduler", "cluster", tmp_path / "rows.parquet", *away)
-    refused("dask scheduler", "paper", "gradient", "--quick", "-o", tmp_path / "paper", *away)
-    refused("leave it out", "cluster", tmp_path / "rows.parquet", *away, "--plot", tmp_path / "p.png")
-    refused("Parquet or CSV", "cluster", tmp_path / "rows.npy", *away)
+    from modeseek.pipeline import PipelineConfig, SchedulerError, cluster_file
+    from modeseek.pipeline.dask import connect
+
+    rows, address = tmp_path / "rows.parquet", "tcp://127.0.0.1:9"
+    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(rows)
+    with pytest.raises(SchedulerError, match="start one with 'dask scheduler'"):
+        cluster_file(rows, model(), scheduler=address, config=PipelineConfig(scheduler_timeout=0.5))
+    monkeypatch.setattr("modeseek.cli.paper.connect", partial(connect, timeout=0.5))
+    refused("dask scheduler", "paper", "gradient", "--quick", "-o", tmp_path / "paper", "--scheduler", address)
+    refused("--plot needs the rows", "cluster", rows, "--scheduler", address, "--plot", tmp_path / "p.png")
+    refused("Parquet or CSV", "cluster", tmp_path / "rows.npy", "--scheduler", address)

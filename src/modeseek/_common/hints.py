@@ -1,30 +1,31 @@
-"""What to try next: the hint of an error that met an unknown name, and the warning that advises."""
+"""Spelling suggestions for error messages, and the warning classes."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["AdviceWarning", "CheckpointWarning", "ScaleWarning", "did_you_mean"]
+# a name is suggested if it is at least this similar (ratio of difflib)
+LEAST_SIMILARITY = 0.5
 
 
 class AdviceWarning(UserWarning):
-    """A result that is right as asked, but hardly what was wanted; the message says why and what to try.
+    """The result is valid, but probably not what you intended; the message tells why and what to try.
 
-    `warnings.simplefilter("ignore", AdviceWarning)` silences them.
+    `warnings.simplefilter("ignore", AdviceWarning)` silences these warnings.
     """
 
 
 class ScaleWarning(AdviceWarning):
-    """One column varies so much more than the others that it alone decides."""
+    """One column has so much larger a variance than the others that it alone determines the clusters."""
 
 
 class CheckpointWarning(UserWarning):
-    """A run goes on from a checkpoint, or one could not be saved."""
+    """A run resumes from a checkpoint, or a checkpoint could not be saved."""
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:
-    """Return a hint with the valid name most like `name`, or an empty string.
+    """Return " Did you mean '...'?" with the most similar of the valid names, or an empty string.
 
     Examples
     --------
@@ -33,7 +34,7 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     >>> did_you_mean("x", [])
     ''
     """
-    # by lower case: SPECIES and species are the likeliest slip, and difflib sees no letter in common
+    # compared in lower case: difflib finds nothing in common between SPECIES and species
     spellings = {each.lower(): each for each in names}
-    near = difflib.get_close_matches(str(name).lower(), list(spellings), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name).lower(), list(spellings), n=1, cutoff=LEAST_SIMILARITY)
     return f" Did you mean '{spellings[near[0]]}'?" if near else ""

@@ -1,7 +1,8 @@
-"""How much memory and time there is, and a word before too much of it is asked for.
+"""Limits on memory and time: how much memory is available, and checks before and during long computations.
 
-What a process may take is the least of what the machine has free, of the limits of its control groups (containers,
-batch systems) and of its own limit on address space. Nobody is asked where nothing tells: then there is no limit.
+The available memory is the smallest of three numbers: the free memory of the machine, what is left in the control
+groups of the process (containers, batch systems), and its own limit on address space. psutil would give only the
+first of them. A number that cannot be determined is not a limit.
 """
 
 from __future__ import annotations
@@ -26,19 +27,17 @@ __all__ = [
     "limit_time",
 ]
 
-# what a group or the machine says "no limit" with is larger than this: an exabyte
+# control groups and rlimits express "no limit" by numbers above this one (an exabyte)
 NO_LIMIT = 1 << 60
-# less than this is never refused: nobody could tell it from what other processes do
-SMALL = 64 << 20
-# where the kernel tells; tests have a folder of their own
-ROOT = Path("/")
+# smaller needs (64 MB) are never refused: they are within the fluctuation caused by other processes
+NEVER_REFUSED = 64 << 20
 
 _deadline: ContextVar[float] = ContextVar("modeseek_deadline", default=math.inf)
 _limit: ContextVar[float | None] = ContextVar("modeseek_memory_limit", default=None)
 
 
 class NotEnoughMemory(MemoryError):
-    """More memory would be needed than there is; the message has both figures and what to do instead.
+    """A computation would need more memory than is available; the message has both numbers and an alternative.
 
     Examples
     --------
@@ -48,14 +47,14 @@ class NotEnoughMemory(MemoryError):
 
 
 class TimeUp(Exception):
-    """A limit on time was reached in the middle of something, which is dropped."""
+    """The time limit was reached during a computation, whose partial result is dropped."""
 
 
 @contextmanager
 def limit_time(seconds: float | None) -> Iterator[None]:
-    """Within the block, in its thread, `check_time` raises once so many seconds are over, or those of a block around.
+    """Make `check_time` raise `TimeUp` after some seconds, within a block and in the current thread.
 
-    None adds no limit.
+    The limit of an enclosing block stays in force. None adds no limit.
     """
     token = _deadline.set(min(_deadline.get(), math.inf if seconds is None else perf_counter() + seconds))
     try:
@@ -65,14 +64,14 @@ def limit_time(seconds: float | None) -> Iterator[None]:
 
 
 def deadline() -> float:
-    """Return when time is up in this thread; for other threads that work for it."""
+    """Return the deadline of the current thread, to be passed to its worker threads."""
     return _deadline.get()
 
 
 def check_time(until: float | None = None) -> None:
-    """Raise `TimeUp` if time is up: in this thread, or by the deadline of another.
+    """Raise `TimeUp` if the deadline of this thread, or the given one, has passed.
 
-    Whoever works long calls it between blocks; what it was doing is then dropped, as by Ctrl-C.
+    Call this periodically from long loops.
     """
     when = _deadline.get() if until is None else until
     if when < math.inf and perf_counter() >= when:
@@ -81,7 +80,7 @@ def check_time(until: float | None = None) -> None:
 
 @contextmanager
 def limit_memory(n_bytes: float) -> Iterator[None]:
-    """Within the block, hold estimates against so many bytes instead of what there is; `math.inf` refuses nothing.
+    """Compare memory estimates with `n_bytes` instead of the available memory; `math.inf` disables the check.
 
     Examples
     --------
@@ -99,7 +98,7 @@ def limit_memory(n_bytes: float) -> Iterator[None]:
 
 
 def available_memory() -> float:
-    """Return the bytes that this process may still take; inf where nothing tells.
+    """Return the number of bytes that this process can still allocate; inf if there is no known limit.
 
     Examples
     --------
@@ -107,45 +106,40 @@ def available_memory() -> float:
     True
     """
     given = _limit.get()
-    if given is not None:
-        return given
-    return min([_free(), *_group_room(), _address_room()])
+    return MemoryFiles(Path("/")).available() if given is None else given
 
 
 def check_memory(needed: float, what: str, instead: str) -> None:
-    """Refuse what needs more memory than there is.
+    """Raise `NotEnoughMemory` if a computation needs more memory than is available.
 
     Parameters
     ----------
     needed : float
-        Bytes, as estimated.
+        Estimated number of bytes.
     what : str
-        Who needs them.
+        The computation; subject of the error message.
     instead : str
-        What to do, as a sentence.
-
-    Raises
-    ------
-    NotEnoughMemory
+        What the user can do instead, as a sentence.
 
     Examples
     --------
     >>> with limit_memory(1e9):
-    ...     check_memory(4e9, "a square of 22,361 rows", "Take fewer rows.")
+    ...     check_memory(4e9, "a distance matrix of 22,361 rows", "Use fewer rows.")
     Traceback (most recent call last):
-    modeseek._common.resources.NotEnoughMemory: a square of 22,361 rows needs about 4.0 GB of memory, and 1.0 GB ...
+    modeseek._common.resources.NotEnoughMemory: a distance matrix of 22,361 rows needs about 4.0 GB of memory, but ...
     """
-    if needed <= SMALL and _limit.get() is None:
+    if needed <= NEVER_REFUSED and _limit.get() is None:
         return
-    there = available_memory()
-    if needed > there:
+    available = available_memory()
+    if needed > available:
         raise NotEnoughMemory(
-            f"{what} needs about {format_bytes(needed)} of memory, and {format_bytes(there)} is there. {instead}"
+            f"{what} needs about {format_bytes(needed)} of memory, but {format_bytes(available)} is available. "
+            f"{instead}"
         )
 
 
 def format_bytes(n_bytes: float) -> str:
-    """Return a number of bytes for people.
+    """Return a number of bytes in MB, GB or TB.
 
     Examples
     --------
@@ -158,68 +152,79 @@ def format_bytes(n_bytes: float) -> str:
     return f"{n_bytes / 1e6:.1f} MB"
 
 
-def _free() -> float:
-    """Return what the machine has left: on Linux with what the kernel would give back."""
-    for line in _lines("proc/meminfo"):
-        if line.startswith("MemAvailable:"):
-            return float(line.split()[1]) * 1024
-    try:
-        # macOS knows its pages but not which are free, Windows has no sysconf
-        name = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
-        pages = os.sysconf(name)
-        return float(pages * os.sysconf("SC_PAGE_SIZE")) if pages > 0 else math.inf
-    except (AttributeError, ValueError, OSError):
-        return math.inf
+class MemoryFiles:
+    """The files in which the Linux kernel reports memory and its limits.
 
+    Parameters
+    ----------
+    root : Path
+        The root of the file system.
+    """
 
-def _group_room() -> list[float]:
-    """Return what is left in each control group that this process is in: its own and those above it."""
-    room: list[float] = []
-    for line in _lines("proc/self/cgroup"):
-        number, controllers, path = [*line.split(":", 2), "", ""][:3]
-        if number == "0":
-            base, names = "sys/fs/cgroup", ("memory.max", "memory.current", "inactive_file")
-        elif "memory" in controllers.split(","):
-            base = "sys/fs/cgroup/memory"
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-        else:
-            continue
-        # a container often sees its own group as the root, though its path says otherwise
-        parts = [part for part in path.split("/") if part not in ("", "..")]
-        for depth in range(len(parts), -1, -1):
-            room += _room_of("/".join([base, *parts[:depth]]), *names)
-    return room
+    def __init__(self, root: Path):
+        self._root = root
 
+    def available(self) -> float:
+        """Return the smallest of all limits."""
+        return min([self._free(), *self._left_in_groups(), self._left_in_address_space()])
 
-def _room_of(folder: str, limit: str, used: str, reclaimable: str) -> list[float]:
-    most, taken = _number(f"{folder}/{limit}"), _number(f"{folder}/{used}")
-    if most is None or taken is None or most >= NO_LIMIT:
-        return []
-    # pages of files that were read are given back when they are needed
-    words = [line.split() for line in _lines(f"{folder}/memory.stat")]
-    back = sum(float(word[1]) for word in words if len(word) == 2 and word[0] == reclaimable and word[1].isdigit())
-    return [max(0.0, most - max(0.0, taken - back))]
+    def _free(self) -> float:
+        """Return the free memory of the machine, including caches that the kernel would release."""
+        for line in self._lines("proc/meminfo"):
+            if line.startswith("MemAvailable:"):
+                return float(line.split()[1]) * 1024
+        try:
+            # macOS has no count of free pages, and Windows has no sysconf
+            name = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
+            pages = os.sysconf(name)
+            return float(pages * os.sysconf("SC_PAGE_SIZE")) if pages > 0 else math.inf
+        except (AttributeError, ValueError, OSError):
+            return math.inf
 
+    def _left_in_groups(self) -> list[float]:
+        """Return what is left in each control group of this process, from its own group up to the root."""
+        left: list[float] = []
+        for line in self._lines("proc/self/cgroup"):
+            number, controllers, path = [*line.split(":", 2), "", ""][:3]
+            if number == "0":
+                base, names = "sys/fs/cgroup", ("memory.max", "memory.current", "inactive_file")
+            elif "memory" in controllers.split(","):
+                base = "sys/fs/cgroup/memory"
+                names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            else:
+                continue
+            # a container often sees its group as the root, although its path says otherwise
+            parts = [part for part in path.split("/") if part not in ("", "..")]
+            for depth in range(len(parts), -1, -1):
+                left += self._left_in_group("/".join([base, *parts[:depth]]), *names)
+        return left
 
-def _address_room() -> float:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return math.inf
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if most == resource.RLIM_INFINITY or most >= NO_LIMIT:
-        return math.inf
-    taken = [float(line.split()[0]) * os.sysconf("SC_PAGE_SIZE") for line in _lines("proc/self/statm")[:1]]
-    return max(0.0, float(most) - sum(taken))
+    def _left_in_group(self, folder: str, limit: str, used: str, reclaimable: str) -> list[float]:
+        most, taken = self._number(f"{folder}/{limit}"), self._number(f"{folder}/{used}")
+        if most is None or taken is None or most >= NO_LIMIT:
+            return []
+        # the kernel releases cached pages of files when memory is needed
+        words = [line.split() for line in self._lines(f"{folder}/memory.stat")]
+        back = sum(float(word[1]) for word in words if len(word) == 2 and word[0] == reclaimable and word[1].isdigit())
+        return [max(0.0, most - max(0.0, taken - back))]
 
+    def _left_in_address_space(self) -> float:
+        try:
+            import resource
+        except ImportError:  # Windows
+            return math.inf
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most == resource.RLIM_INFINITY or most >= NO_LIMIT:
+            return math.inf
+        taken = [float(line.split()[0]) * os.sysconf("SC_PAGE_SIZE") for line in self._lines("proc/self/statm")[:1]]
+        return max(0.0, float(most) - sum(taken))
 
-def _lines(path: str) -> list[str]:
-    try:
-        return (ROOT / path).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
+    def _lines(self, path: str) -> list[str]:
+        try:
+            return (self._root / path).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
 
-
-def _number(path: str) -> float | None:
-    lines = _lines(path)
-    return float(lines[0]) if lines and lines[0].strip().isdigit() else None
+    def _number(self, path: str) -> float | None:
+        lines = self._lines(path)
+        return float(lines[0]) if lines and lines[0].strip().isdigit() else None

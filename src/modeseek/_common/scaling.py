@@ -1,4 +1,4 @@
-"""Features on one scale, and back."""
+"""Standardisation of features, and its inverse."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array
 
-__all__ = ["Moments", "Scaling", "dominant"]
-
-# rows are summed up by so many, in their order: however they come in, the same numbers are added to the same
-TOGETHER = 1 << 13
-# a column with more of the variance than this leaves the others no say
-MOST_VARIANCE = 0.999
+# rows are summed in blocks of this size, counted from the first row, so that chunk sizes do not change the rounding
+SUMMED_ROWS = 1 << 13
+# a column with a larger share of the variance dominates the others
+DOMINANT_SHARE = 0.999
 
 
+def _check_scaling(scaling: Scaling) -> None:
+    require(is_real(scaling.shift, 1) and is_real(scaling.factor, 1), "the scaling")
+    require(scaling.shift.shape == scaling.factor.shape and (scaling.factor > 0).all(), "the scaling")
+
+
+@storable(_check_scaling)
 class Scaling(NamedTuple):
     """The map x -> (x - shift) / factor, feature by feature.
 
     Attributes
     ----------
     shift, factor : (d,) array
-        What is taken off, and what is divided by.
     """
 
     shift: Array
@@ -30,7 +34,7 @@ class Scaling(NamedTuple):
 
     @classmethod
     def fit(cls, X: Array, *, standardize: bool) -> Scaling:
-        """Return the map to mean 0 and standard deviation 1, or the one that changes nothing.
+        """Return the map to mean 0 and standard deviation 1, or the identity if `standardize` is false.
 
         Examples
         --------
@@ -43,29 +47,30 @@ class Scaling(NamedTuple):
 
     @classmethod
     def none(cls, d: int) -> Scaling:
-        """Return the map that changes nothing."""
+        """Return the identity in d dimensions."""
         return cls(np.zeros(d), np.ones(d))
 
     def apply(self, X: Array) -> Array:
-        """Bring rows of the data to the scale that is clustered."""
+        """Scale rows of the data."""
         return (X - self.shift) / self.factor
 
     def undo(self, X: Array) -> Array:
-        """Bring rows back to the data's own units."""
+        """Convert scaled rows back to the units of the data."""
         return X * self.factor + self.shift
 
 
+@storable()
 class Moments(NamedTuple):
-    """Mean and spread of rows that come in blocks; how they are cut into blocks changes no bit.
+    """Mean, standard deviation and range of rows that arrive in chunks; chunk sizes do not change a single bit.
 
     Attributes
     ----------
     n : int
-        Rows summed up.
+        Number of rows summed so far.
     mean, std, low, high : (d,) array
-        Their mean, standard deviation, least and greatest.
+        Mean, standard deviation, minimum and maximum of these rows.
     rest : (r, d) array
-        Rows that wait for more.
+        Rows that do not fill a block of `SUMMED_ROWS` yet.
     """
 
     n: int
@@ -77,11 +82,11 @@ class Moments(NamedTuple):
 
     @classmethod
     def empty(cls, d: int) -> Moments:
-        """Return those of no rows."""
+        """Return the moments of no rows."""
         return cls(0, np.zeros(d), np.zeros(d), np.full(d, np.inf), np.full(d, -np.inf), np.empty((0, d)))
 
     def add(self, rows: Array) -> Moments:
-        """Return those of more rows.
+        """Return the moments with further rows.
 
         Examples
         --------
@@ -92,25 +97,25 @@ class Moments(NamedTuple):
         """
         moments, at = self, 0
         if len(self.rest):
-            at = min(len(rows), TOGETHER - len(self.rest))
+            at = min(len(rows), SUMMED_ROWS - len(self.rest))
             moments = self._replace(rest=np.concatenate([self.rest, rows[:at]]))
-            if len(moments.rest) == TOGETHER:
-                moments = moments._summed()
-        while len(rows) - at >= TOGETHER:
-            moments = moments._replace(rest=rows[at : at + TOGETHER])._summed()
-            at += TOGETHER
+            if len(moments.rest) == SUMMED_ROWS:
+                moments = moments._with_rest()
+        while len(rows) - at >= SUMMED_ROWS:
+            moments = moments._replace(rest=rows[at : at + SUMMED_ROWS])._with_rest()
+            at += SUMMED_ROWS
         return moments._replace(rest=np.array(rows[at:])) if at < len(rows) else moments
 
     def scaling(self) -> Scaling:
-        """Return the map to mean 0 and standard deviation 1."""
-        whole = self._summed() if len(self.rest) else self
-        # a feature that never changes stays as it is; rounding leaves it a tiny spread
+        """Return the map to mean 0 and standard deviation 1; constant features are only shifted."""
+        whole = self._with_rest() if len(self.rest) else self
+        # compared by range, because rounding leaves a constant feature a tiny standard deviation
         constant = whole.low == whole.high
         return Scaling(np.where(constant, whole.low, whole.mean), np.where(constant | (whole.std == 0), 1.0, whole.std))
 
-    def _summed(self) -> Moments:
+    def _with_rest(self) -> Moments:
         rows, n = np.ascontiguousarray(self.rest), self.n + len(self.rest)
-        # by the largest entry first: squares of huge numbers would overflow
+        # divided by the largest entry, because squares of huge numbers would overflow
         size = np.maximum(np.abs(rows).max(axis=0), np.finfo(np.float64).tiny)
         mean, std = (rows / size).mean(axis=0) * size, (rows / size).std(axis=0) * size
         before, now = self.n / n, len(rows) / n
@@ -125,14 +130,14 @@ class Moments(NamedTuple):
 
 
 def dominant(X: Array) -> tuple[int, float] | None:
-    """Return the column that holds nearly all of the variance, and how many times the next one's spread it has.
+    """Return the column with nearly all of the variance, and the ratio of its standard deviation to the next largest.
 
-    None where there is none, or where all other columns are constant.
+    Returns None if no column has more than 99.9 % of the variance, or if all other columns are constant.
 
     Examples
     --------
-    >>> column, times = dominant(np.array([[1.0, 20_000.0], [2.0, 50_000.0], [3.0, 10_000.0]]))
-    >>> column, round(times)
+    >>> column, ratio = dominant(np.array([[1.0, 20_000.0], [2.0, 50_000.0], [3.0, 10_000.0]]))
+    >>> column, round(ratio)
     (1, 20817)
     >>> dominant(np.array([[1.0, 5.0], [2.0, 7.0]])) is None
     True
@@ -140,11 +145,11 @@ def dominant(X: Array) -> tuple[int, float] | None:
     if X.shape[1] < 2 or len(X) < 2:
         return None
     low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    # divided by the largest range, because squares of huge numbers would overflow
     size = max(float(np.max(high - low)), np.finfo(np.float64).tiny)
-    # by the largest extent first: squares of huge numbers would overflow
-    spread = ((X - low) / size).std(axis=0)
-    column = int(np.argmax(spread))
-    next_one = float(np.max(np.delete(spread, column)))
-    if next_one == 0 or spread[column] ** 2 <= MOST_VARIANCE * np.square(spread).sum():
+    std = ((X - low) / size).std(axis=0)
+    column = int(np.argmax(std))
+    next_largest = float(np.max(np.delete(std, column)))
+    if next_largest == 0 or std[column] ** 2 <= DOMINANT_SHARE * np.square(std).sum():
         return None
-    return column, float(spread[column] / next_one)
+    return column, float(std[column] / next_largest)

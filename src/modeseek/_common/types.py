@@ -1,21 +1,21 @@
-"""Types that every package shares."""
+"""Types that are used in every package."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.storable import require, storable
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Array", "Geometry", "IntArray", "Stage", "Watcher"]
-
-# floats and integers; the stubs of NumPy rarely know the exact type
-Array: TypeAlias = NDArray[Any]
-IntArray: TypeAlias = NDArray[Any]
+# arrays of floats and of integers; the names are the types of numbers that files may hold
+Array: TypeAlias = Annotated[NDArray[Any], "float64", "float32", "int64", "uint64"]
+IntArray: TypeAlias = Annotated[NDArray[Any], "int64", "int32"]
 
 
 class Stage(NamedTuple):
@@ -48,29 +48,35 @@ class Stage(NamedTuple):
     seconds_left: float | None = None
 
 
+# a callback that receives the progress of a computation
 Watcher: TypeAlias = Callable[[Stage], None]
 
 
+def _check_geometry(geometry: Geometry) -> None:
+    require(geometry.metric in ("euclidean", "cosine"), "the metric")
+
+
+@storable(_check_geometry)
 class Geometry(NamedTuple):
-    """The space the points live in.
+    """The space that contains the points.
 
     Attributes
     ----------
     metric : {"euclidean", "cosine"}
-        Under "cosine" points are unit vectors, renormalised after each shift, and lengths are chords.
+        Under "cosine" points are unit vectors. They are normalised after each shift, and distances are chords.
     """
 
     metric: str = "euclidean"
 
     @property
     def spherical(self) -> bool:
-        """Whether points live on the unit sphere."""
+        """Whether points lie on the unit sphere."""
         return self.metric == "cosine"
 
     def arc(self, chord: ArrayLike) -> Array:
-        """Turn the distances that engines measure into those that the certificate adds up.
+        """Convert chords c to angles 2 arcsin(c / 2) on the sphere; return Euclidean distances unchanged.
 
-        Straight lines stay as they are; a chord c between unit vectors becomes the angle 2 arcsin(c / 2).
+        Engines measure chords, while the certificate adds lengths along the sphere.
         """
         chord = np.asarray(chord, dtype=np.float64)
         return 2.0 * np.arcsin(np.clip(chord / 2.0, 0.0, 1.0)) if self.spherical else chord

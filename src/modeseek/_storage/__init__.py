@@ -1,68 +1,26 @@
-"""Files: formats of tables, model files and other containers, pictures, and atomic writes."""
+"""Files: formats of tables, one container for models and states, images, and atomic writes.
 
-from modeseek._storage.atomic import atomic_path, check_target, remove_parts, temporary_folder, write_json
-from modeseek._storage.cells import Content
-from modeseek._storage.chunks import Chunk, Chunks, Place, open_chunks
-from modeseek._storage.container import read_container, write_container
-from modeseek._storage.errors import (
-    DataError,
-    HeaderOnlyError,
-    MissingValueError,
-    NameTakenError,
-    NoColumnsError,
-    SourceChangedError,
-    TextColumnError,
-    UnknownColumnError,
-    WriteError,
-)
-from modeseek._storage.formats import FORMATS, STANDARD_STREAM, OutputSpec, format_of, register_format
-from modeseek._storage.pictures import LABEL_SUFFIXES, PICTURE_FILES, PictureFile, read_picture, write_picture
-from modeseek._storage.reading import read_arrays, read_bytes, read_table
-from modeseek._storage.table import Features, Table
-from modeseek._storage.work_folder import Kept, WorkFolder
-from modeseek._storage.writing import ChunkWriter, check_chunk_target, check_writable, write_table
+Names are exported by the modules that define them:
 
-__all__ = [
-    "FORMATS",
-    "LABEL_SUFFIXES",
-    "PICTURE_FILES",
-    "STANDARD_STREAM",
-    "Chunk",
-    "ChunkWriter",
-    "Chunks",
-    "Content",
-    "DataError",
-    "Features",
-    "HeaderOnlyError",
-    "Kept",
-    "MissingValueError",
-    "NameTakenError",
-    "NoColumnsError",
-    "OutputSpec",
-    "PictureFile",
-    "Place",
-    "SourceChangedError",
-    "Table",
-    "TextColumnError",
-    "UnknownColumnError",
-    "WorkFolder",
-    "WriteError",
-    "atomic_path",
-    "check_chunk_target",
-    "check_target",
-    "check_writable",
-    "format_of",
-    "open_chunks",
-    "read_arrays",
-    "read_bytes",
-    "read_container",
-    "read_picture",
-    "read_table",
-    "register_format",
-    "remove_parts",
-    "temporary_folder",
-    "write_container",
-    "write_json",
-    "write_picture",
-    "write_table",
-]
+- `errors`: what can be wrong with a file
+- `atomic`: files that appear complete or not at all
+- `table`, `cells`: a table in memory, and what its cells hold
+- `formats`: one module for each file format, and their registry
+- `reading`, `chunks`, `writing`: tables of any format, whole or in chunks
+- `container`, `encoding`: the file of models, checkpoints and resume states
+- `work_folder`: the folder of a run that can be resumed
+- `image_files`: PNG, JPEG, TIFF, ...
+"""
+
+from modeseek._storage.atomic import *  # noqa: F403
+from modeseek._storage.cells import *  # noqa: F403
+from modeseek._storage.chunks import *  # noqa: F403
+from modeseek._storage.container import *  # noqa: F403
+from modeseek._storage.encoding import *  # noqa: F403
+from modeseek._storage.errors import *  # noqa: F403
+from modeseek._storage.formats import *  # noqa: F403
+from modeseek._storage.image_files import *  # noqa: F403
+from modeseek._storage.reading import *  # noqa: F403
+from modeseek._storage.table import *  # noqa: F403
+from modeseek._storage.work_folder import *  # noqa: F403
+from modeseek._storage.writing import *  # noqa: F403

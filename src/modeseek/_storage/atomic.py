@@ -1,4 +1,4 @@
-"""Files appear whole or not at all."""
+"""Files that appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from typing import Any
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError, WriteError
 
-__all__ = ["atomic_path", "check_target", "create", "put_in_place", "remove_parts", "temporary_folder", "write_json"]
+__all__ = ["atomic_path", "check_target", "remove_parts", "temporary_folder", "write_json"]
 
-# what is being written, to be removed if SIGTERM comes
-PARTS: set[Path] = set()
-# permissions of files that may belong to a target for its owner only
+# temporary files and folders in use, which SIGTERM removes
+TEMPORARY: set[Path] = set()
+# permissions of files whose target may be readable by its owner only
 PRIVATE = 0o600
 # random bytes in a temporary name: with 4, "remove_parts" would match a user's ".run.20260101.ckpt"
 TOKEN = 8
@@ -33,24 +33,24 @@ TOKEN = 8
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Path]:
-    """Write to the path that this yields; it becomes `path` when the block ends well.
+    """Yield a temporary path to write to, which replaces `path` when the block ends without an error.
 
-    The path yielded is a new, empty file beside the target, with the same suffix. When the block ends, it is
-    flushed to the disk and takes the target's name in one step; when the block fails, it is removed, and a
-    file that was there before stays as it was. SIGTERM, which ends a process on the spot where nobody listens to it,
-    removes the new file first, if the main thread is here.
+    The temporary file is created empty beside the target, with the same suffix. When the block ends, it is flushed to
+    the disk and renamed. If the block raises, it is removed, and an existing target is unchanged. In the main thread,
+    SIGTERM also removes it, unless the program handles that signal.
 
     Parameters
     ----------
     path : str or path-like
-        The file to write. A link is followed, so that it stays a link.
+        The file to write. The target of a link is written, and the link is kept.
     mode : int
-        Permissions of a new file, less the umask. An existing file keeps its own, and the path yielded never has more.
+        Permissions of a new file, less the umask. An existing file keeps its permissions, and the temporary file never
+        has more.
 
     Yields
     ------
     Path
-        Where to write.
+        The temporary file.
 
     Raises
     ------
@@ -66,64 +66,59 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
     >>> [(file.name, file.read_text()) for file in folder.iterdir()]
     [('a.txt', 'whole')]
     """
-    target = _regular(path)
-    part = _beside(target)
-    PARTS.add(part)
+    target = _real_file(path)
+    part = _temporary_name(target)
     try:
-        with _tidy_on_sigterm():
-            yield from _written(part, target, mode)
+        with _removed_on_sigterm(part):
+            known = target.stat().st_mode & 0o777 if target.exists() else None
+            # created with the final permissions: a later chmod does not affect a process that has the file open
+            create(part, mode if known is None else known)
+            if known is not None:
+                part.chmod(known)
+            yield part
+            _flush(part, os.O_RDWR)
+            os.replace(part, target)
+            _flush_folder(target.parent)
     except OSError as error:
         raise WriteError(path, error) from error
     finally:
-        # gone already where all went well; where the folder is missing there is nothing to remove
+        # renamed already if all went well
         with suppress(OSError):
             part.unlink()
-        PARTS.discard(part)
 
 
-def _beside(target: Path) -> Path:
-    """Return a random temporary name beside a file, with the same suffix."""
+def _temporary_name(target: Path) -> Path:
     return target.with_name(f".{target.stem}.{secrets.token_hex(TOKEN)}{target.suffix}")
 
 
 def create(path: Path, mode: int) -> None:
-    """Create an empty file, with permissions `mode` less the umask; fail if the name is taken, also by a link."""
+    """Create an empty file with permissions `mode` less the umask; fail if the name is taken, also by a link."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
 
 
-def _written(part: Path, target: Path, mode: int) -> Iterator[Path]:
-    known = target.stat().st_mode & 0o777 if target.exists() else None
-    # narrow from the start: chmod does not close the file for a process that has opened it before
-    create(part, mode if known is None else known)
-    if known is not None:
-        part.chmod(known)
-    yield part
-    _flush(part)
-    os.replace(part, target)
-    _flush_folder(target.parent)
-
-
 @contextmanager
-def _tidy_on_sigterm() -> Iterator[None]:
+def _removed_on_sigterm(path: Path) -> Iterator[None]:
     def leave(number: int, frame: FrameType | None) -> None:
-        for part in tuple(PARTS):
-            _remove(part)
+        for each in tuple(TEMPORARY):
+            _remove(each)
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 
-    if current_thread() is not main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, leave)
+    TEMPORARY.add(path)
+    ours = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, leave)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        TEMPORARY.discard(path)
 
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder for the time of the block, which SIGTERM removes too, as it does the part of `atomic_path`.
+    """Yield a new folder, which is removed when the block ends, and by SIGTERM as in `atomic_path`.
 
     Examples
     --------
@@ -133,47 +128,44 @@ def temporary_folder() -> Iterator[Path]:
     False
     """
     folder = Path(tempfile.gettempdir(), f"modeseek-{secrets.token_hex(8)}")
-    PARTS.add(folder)
-    try:
-        with _tidy_on_sigterm():
+    with _removed_on_sigterm(folder):
+        try:
             folder.mkdir(mode=0o700)
             yield folder
-    finally:
-        _remove(folder)
-        PARTS.discard(folder)
+        finally:
+            _remove(folder)
 
 
-def _remove(part: Path) -> None:
+def _remove(path: Path) -> None:
     with suppress(OSError):
-        if part.is_dir():
-            shutil.rmtree(part)
+        if path.is_dir():
+            shutil.rmtree(path)
         else:
-            part.unlink()
+            path.unlink()
 
 
 def remove_parts(path: str | os.PathLike[str]) -> None:
-    """Remove what writers of a file have left beside it when they were killed; nobody else may be writing it."""
+    """Remove the temporary files that killed processes left beside a file; no other process may be writing it."""
     target = Path(os.path.realpath(path))
     for part in target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 2 * TOKEN}{escape(target.suffix)}"):
-        with suppress(OSError):
-            part.unlink()
+        _remove(part)
 
 
 def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
-    """Give a file that is whole the name of a target, in one step; nothing else ever lies beside the target.
+    """Rename a complete file to a target, in one step.
 
     Parameters
     ----------
     made : Path
-        The file, in a folder of the target's file system. From another, it is copied as by `atomic_path`.
+        The file. If it is on another file system than the target, it is copied as by `atomic_path`.
     path : str or path-like
-        The target. A link is followed, so that it stays a link. An existing target keeps its permissions; a new one
-        gets those that the umask gives, whatever `made` has.
+        The target. The target of a link is replaced, and the link is kept. An existing target keeps its permissions; a
+        new one gets those that the umask gives.
 
     Raises
     ------
     DataError
-        If the target cannot be written; the file stays where it was.
+        If the target cannot be written; `made` is unchanged then.
 
     Examples
     --------
@@ -184,16 +176,15 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
     >>> [(file.name, file.read_text()) for file in folder.iterdir()]
     [('a.txt', 'whole')]
     """
-    target = _regular(path)
+    target = _real_file(path)
     try:
-        _flush(made)
+        _flush(made, os.O_RDWR)
         if target.exists():
-            # not to be written means not to be replaced either
+            # fails for a read-only target, which must not be replaced
             os.close(os.open(target, os.O_WRONLY))
-            mode = target.stat().st_mode & 0o777
+            made.chmod(target.stat().st_mode & 0o777)
         else:
-            mode = _new_mode(made)
-        made.chmod(mode)
+            made.chmod(_default_mode(made))
         os.replace(made, target)
         _flush_folder(target.parent)
     except OSError as error:
@@ -203,9 +194,9 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
             shutil.copyfile(made, part)
 
 
-def _new_mode(beside: Path) -> int:
-    """Return the permissions that a new file gets; `os.umask` tells them only by changing them for all threads."""
-    probe = _beside(beside)
+def _default_mode(beside: Path) -> int:
+    """Return the permissions of a new file; `os.umask` cannot be read without changing it for all threads."""
+    probe = _temporary_name(beside)
     create(probe, 0o666)
     try:
         return probe.stat().st_mode & 0o777
@@ -216,7 +207,7 @@ def _new_mode(beside: Path) -> int:
 def write_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
     """Write a record as JSON; "-" writes it to standard output.
 
-    Numbers that JSON does not have (NaN, infinity) are refused: the caller says null instead.
+    NaN and infinity, which JSON does not have, raise a `ValueError`: callers write null instead.
 
     Examples
     --------
@@ -234,7 +225,7 @@ def write_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
 
 
 def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
-    """Check, before any work is done, that a file could be written.
+    """Check that a file can be written, before any work is done.
 
     Parameters
     ----------
@@ -251,7 +242,7 @@ def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
     Raises
     ------
     DataError
-        If the ending is unknown, the folder is missing or not writable, or a folder has that name.
+        If the ending is unknown, the folder is missing or not writable, or the path is a folder.
 
     Examples
     --------
@@ -261,30 +252,32 @@ def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
     """
     target, suffixes = Path(path), list(suffixes)
     folder = Path(os.path.realpath(target)).parent
+    reason = ""
     if target.is_dir():
-        raise DataError(f"cannot write '{path}': it is a folder; give the name of a file in it.")
-    if target.suffix.lower() not in suffixes:
+        reason = "it is a folder; give the name of a file in it."
+    elif target.suffix.lower() not in suffixes:
         ending = f"unknown ending '{target.suffix}'." if target.suffix else "the name has no ending."
-        known = ", ".join(suffixes)
-        raise DataError(f"cannot write '{path}': {ending}{did_you_mean(target.suffix, suffixes)} Known: {known}.")
-    if not folder.is_dir():
-        raise DataError(f"cannot write '{path}': there is no folder '{target.parent}'; create it first.")
-    if target.exists() and not target.is_file():
-        raise DataError(f"cannot write '{path}': it is not a regular file; give the name of a file.")
-    if not os.access(folder, os.W_OK):
-        raise DataError(f"cannot write '{path}': no permission to write in '{target.parent}'.")
+        reason = f"{ending}{did_you_mean(target.suffix, suffixes)} Known: {', '.join(suffixes)}."
+    elif not folder.is_dir():
+        reason = f"there is no folder '{target.parent}'; create it first."
+    elif target.exists() and not target.is_file():
+        reason = "it is not a regular file; give the name of a file."
+    elif not os.access(folder, os.W_OK):
+        reason = f"no permission to write in '{target.parent}'."
+    if reason:
+        raise DataError(f"cannot write '{path}': {reason}")
     return target
 
 
-def _regular(path: str | os.PathLike[str]) -> Path:
+def _real_file(path: str | os.PathLike[str]) -> Path:
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise DataError(f"cannot write '{path}': it is not a regular file; give the name of a file.")
     return target
 
 
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDWR)
+def _flush(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)
     finally:
@@ -292,10 +285,6 @@ def _flush(path: Path) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    # the new name is on the disk only when the folder is; Windows cannot open folders and needs no such step
+    # a new name is on the disk when the folder is; Windows cannot open folders
     if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _flush(folder, os.O_RDONLY)

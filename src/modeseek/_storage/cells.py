@@ -9,25 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 
-__all__ = [
-    "Content",
-    "content_of",
-    "correction",
-    "is_missing",
-    "is_number",
-    "to_array",
-    "to_numbers",
-    "to_objects",
-    "to_typed",
-]
+__all__ = ["Content"]
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
 # integers of greater magnitude are not all float64 numbers
 EXACT = 1 << 53
 
 
+@storable()
 class Content(IntFlag):
     """What the cells of a column are, apart from missing ones; contents of two chunks combine by `|`."""
 

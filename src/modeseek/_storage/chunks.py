@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from modeseek._common.storable import storable
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats import STANDARD_STREAM, Format, Position, Reader, ReadOptions, format_of
-from modeseek._storage.reading import open_reader, readable
+from modeseek._storage.reading import check_source, open_reader, readable
 from modeseek._storage.table import Table
 
 __all__ = ["Chunk", "Chunks", "Place", "open_chunks"]
 
 
+@storable()
 class Place(NamedTuple):
     """A position between two chunks of several files.
 
@@ -142,9 +144,12 @@ def open_chunks(
     for path in paths:
         if os.fspath(path) == STANDARD_STREAM:
             raise DataError("standard input can be read only once, and so only in memory: give files by their names.")
-        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        check_source(Path(path))
+        if not Path(path).is_file():
             raise DataError(f"'{path}' is not a regular file: it can be read only once, and so only in memory.")
-        readers.append(open_reader(path, options, chunked=True))
+        if not format_of(path).chunked:
+            raise DataError(f"'{path}': {format_of(path).name} is read in memory only: save it in another format.")
+        readers.append(open_reader(path, options))
         _check_alike(readers[0], readers[-1], format_of(path) is format_of(paths[0]))
     return Chunks(tuple(readers), format_of(paths[0]))
 

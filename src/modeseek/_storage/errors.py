@@ -41,6 +41,17 @@ def _restore(kind: type[DataError], args: tuple[Any, ...], fields: dict[str, Any
     return error
 
 
+def place_of(row: int, line: int | None) -> str:
+    """Return a row, and its line if the file is text, in words.
+
+    Examples
+    --------
+    >>> place_of(2, 3), place_of(2, None)
+    ('row 2 (line 3)', 'row 2')
+    """
+    return f"row {row}" if line is None else f"row {row} (line {line})"
+
+
 class WriteError(DataError):
     """A file that the operating system failed to write, for example because the disk is full.
 
@@ -94,7 +105,7 @@ class UnknownColumnError(DataError):
 
 
 class NoColumnsError(DataError):
-    """A choice of columns that leaves none."""
+    """A selection of columns that is empty."""
 
     def __init__(self, source: str):
         self.source = source
@@ -122,16 +133,26 @@ class TextColumnError(DataError):
         All columns that are not numeric.
     example : object
         The first cell of the first of these columns that is not a number.
-    place : str
-        Its row, and its line if the file is text.
+    row : int
+        Its row, counted from 1.
+    line : int or None
+        Its line, if the file is text.
     """
 
-    def __init__(self, source: str, columns: Sequence[str], example: object, place: str, corrections: Sequence[str]):
-        self.source, self.columns, self.example, self.place = source, tuple(columns), example, place
+    def __init__(
+        self,
+        source: str,
+        columns: Sequence[str],
+        example: object,
+        row: int,
+        line: int | None,
+        corrections: Sequence[str] = (),
+    ):
+        self.source, self.columns, self.example, self.row, self.line = source, tuple(columns), example, row, line
         self.corrections = tuple(corrections)
         shown = repr(example)
         shown = shown if len(shown) <= 40 else shown[:36] + "...'"
-        self.problem = f"{source}: column '{columns[0]}' is not numeric: {place} has {shown}."
+        self.problem = f"{source}: column '{columns[0]}' is not numeric: {place_of(row, line)} has {shown}."
         if len(columns) > 1:
             self.problem += f" Not numeric either: {', '.join(columns[1:])}."
         super().__init__(self.explain(f"leave {'the columns' if len(columns) > 1 else 'the column'} out"))
@@ -149,8 +170,10 @@ class MissingValueError(DataError):
     problem : str
         What is wrong and where, without a full stop.
     column : str
-    place : str
-        The row, and its line if the file is text.
+    row : int
+        The row, counted from 1.
+    line : int or None
+        Its line, if the file is text.
     count : int
         Number of rows with such values.
     infinite : bool
@@ -159,9 +182,13 @@ class MissingValueError(DataError):
         The rows that were counted, as " of this chunk"; empty for the whole table.
     """
 
-    def __init__(self, source: str, column: str, place: str, count: int, *, infinite: bool, scope: str = ""):
-        self.source, self.column, self.place, self.count, self.infinite = source, column, place, count, infinite
-        self.problem = f"{source}: {place} has {'an infinite' if infinite else 'a missing'} value in column '{column}'"
+    def __init__(
+        self, source: str, column: str, row: int, line: int | None, count: int, *, infinite: bool, scope: str = ""
+    ):
+        self.source, self.column, self.row, self.line, self.count = source, column, row, line, count
+        self.infinite = infinite
+        what = "an infinite" if infinite else "a missing"
+        self.problem = f"{source}: {place_of(row, line)} has {what} value in column '{column}'"
         if count > 1:
             self.problem += f" ({count:,} rows{scope} have such values)"
         super().__init__(self.explain("leave the column out"))

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats import FORMATS, STANDARD_STREAM, Format, InputFile, Reader, ReadOptions, format_of
+from modeseek._storage.formats import FORMATS, STANDARD_STREAM, InputFile, Reader, ReadOptions, format_of
 from modeseek._storage.formats.npy import read_header
 from modeseek._storage.formats.npz import open_archive
 from modeseek._storage.table import Table
 
-__all__ = ["check_source", "open_reader", "read_arrays", "read_bytes", "read_table", "readable"]
+__all__ = ["parse_table", "read_arrays", "read_bytes", "read_table"]
 
 
 def read_table(source: str | os.PathLike[str], *, header: bool | None = None) -> Table:
@@ -56,14 +56,23 @@ def read_table(source: str | os.PathLike[str], *, header: bool | None = None) ->
            [5000.]]), names=('mass',))
     """
     if os.fspath(source) == STANDARD_STREAM:
-        file = InputFile("standard input", None, sys.stdin.buffer.read())
-        _check_beginning(file, format_of(source))
-        return format_of(source).open(file, ReadOptions(header)).read()
+        return _open(InputFile("standard input", data=sys.stdin.buffer.read()), source, ReadOptions(header)).read()
     reader = open_reader(source, ReadOptions(header))
     with readable(reader.file.name):
         table = reader.read()
         reader.file.check_unchanged(reader.stamp)
     return table
+
+
+def parse_table(name: str, content: bytes) -> Table:
+    r"""Read a table from the content of a file; the suffix of `name` determines the format.
+
+    Examples
+    --------
+    >>> parse_table("birds.csv", b"mass\n3750\n5000\n").n_rows
+    2
+    """
+    return _open(InputFile(f"'{name}'", data=content, suffix=Path(name).suffix.lower()), name, ReadOptions()).read()
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
@@ -112,20 +121,16 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         return Path(path).read_bytes()
 
 
-def open_reader(path: str | os.PathLike[str], options: ReadOptions, *, chunked: bool = False) -> Reader:
-    """Open a data file by its format; refuse one that cannot be read in chunks if `chunked` is set."""
+def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader:
+    """Open a data file by its format."""
     check_source(Path(path))
-    format_ = format_of(path)
-    if chunked and not format_.chunked:
-        raise DataError(f"'{path}': {format_.name} is read in memory only: save the rows in another format.")
     with readable(f"'{os.fspath(path)}'"):
-        file = InputFile.of(path)
-        _check_beginning(file, format_)
-        return format_.open(file, options)
+        return _open(InputFile.of(path), path, options)
 
 
-def _check_beginning(file: InputFile, format_: Format) -> None:
-    """Refuse a file that begins like one of another format."""
+def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -> Reader:
+    """Open a file in the format of a path; refuse one that begins like a file of another format."""
+    format_ = format_of(path)
     with file.open() as stream:
         head = stream.read(64)
     found = [each for each in FORMATS.values() if each.magic and head.startswith(each.magic)]
@@ -133,10 +138,19 @@ def _check_beginning(file: InputFile, format_: Format) -> None:
         raise DataError(
             f"{file.name} is {found[0].name}, not {format_.name}: rename it to end in {found[0].suffixes[0]}."
         )
+    return format_.open(file, options)
 
 
 def check_source(path: Path) -> None:
-    """Refuse a file that does not exist, is empty or is of an unknown format."""
+    """Raise a `DataError` if a data file does not exist, is empty or is of an unknown format."""
+    check_exists(path)
+    if path.stat().st_size == 0 and path.is_file():
+        raise DataError(f"'{path}' is empty: give a file with at least one row of numbers.")
+    format_of(path)
+
+
+def check_exists(path: Path) -> None:
+    """Raise a `DataError` if a path is a folder or does not exist."""
     if path.is_dir():
         raise DataError(f"'{path}' is a folder: give the name of a file in it.")
     if not path.exists():
@@ -144,9 +158,6 @@ def check_source(path: Path) -> None:
             raise DataError(f"there is no file '{path}': there is no folder '{path.parent}'.")
         siblings = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
         raise DataError(f"there is no file '{path}'.{did_you_mean(path.name, siblings)}")
-    if path.stat().st_size == 0 and path.is_file():
-        raise DataError(f"'{path}' is empty: give a file with at least one row of numbers.")
-    format_of(path)
 
 
 @contextmanager

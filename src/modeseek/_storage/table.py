@@ -18,6 +18,7 @@ from modeseek._storage.errors import (
     NoColumnsError,
     TextColumnError,
     UnknownColumnError,
+    place_of,
 )
 
 __all__ = ["Features", "Table"]
@@ -159,8 +160,10 @@ class Table:
 
     def place(self, row: int) -> str:
         """Return where a row (counted from 0) is in the file, counted from 1."""
-        line = "" if self.lines is None else f" (line {self.lines[row]})"
-        return f"row {row + 1 + (self.first_row or 0)}{line}"
+        return place_of(*self._row_and_line(row))
+
+    def _row_and_line(self, row: int) -> tuple[int, int | None]:
+        return row + 1 + (self.first_row or 0), None if self.lines is None else int(self.lines[row])
 
     def _position(self, name: str) -> int:
         if self.columns.count(name) == 1:
@@ -178,7 +181,7 @@ class Table:
         if better := correction(cells[row]):
             corrections.append(better)
         names = [self.columns[k] for k, _ in bad]
-        raise TextColumnError(self.source, names, cells[row], self.place(row), corrections)
+        raise TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections)
 
     def _refuse_gaps(self, values: Array, chosen: list[int]) -> None:
         finite = np.isfinite(values)
@@ -187,7 +190,7 @@ class Table:
         row, at = (int(i) for i in np.argwhere(~finite)[0])
         count, infinite = int((~finite).any(axis=1).sum()), not np.isnan(values[row, at])
         raise MissingValueError(
-            self.source, self.columns[chosen[at]], self.place(row), count, infinite=infinite, scope=self._scope
+            self.source, self.columns[chosen[at]], *self._row_and_line(row), count, infinite=infinite, scope=self._scope
         )
 
     @property

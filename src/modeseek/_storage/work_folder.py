@@ -1,59 +1,33 @@
-"""The state of a long run, kept in a folder beside its target, so that the same command resumes after a kill."""
+"""The state of a long run, kept in a folder beside its target, so that the same call resumes after a kill."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import stat
-import zipfile
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from modeseek._storage.atomic import PRIVATE, TOKEN, atomic_path
+from modeseek._storage.atomic import PRIVATE, TOKEN
+from modeseek._storage.container import read_container, write_container
 from modeseek._storage.errors import DataError
 
-__all__ = ["Kept", "WorkFolder"]
+__all__ = ["WorkFolder"]
 
-RECORD, LOCK = "state.json", "lock"
+STATE = "state.modeseek"
+LOCK = "lock"
 # the content of the lock file, by which a folder is known to be ours
 MARKER = b"modeseek work folder"
-# the files that a run writes, with those of the writers of chunks
-OWN = re.compile(r"state\.json|arrays-\d+\.npz|rows(-\d+)?\.\w+")
-TEMPORARY = re.compile(rf"^\.(.+)\.[0-9a-f]{{{2 * TOKEN}}}(?=\.\w+$)")
-# whoever reads a folder of another form begins anew
-FORM = 1
-
-
-class Kept(NamedTuple):
-    """The last state that was kept.
-
-    Attributes
-    ----------
-    asked : dict
-        What the run was asked to do.
-    state : dict
-        How far it came, as plain values.
-    arrays : dict
-        The numbers that belong to it.
-    """
-
-    asked: dict[str, Any]
-    state: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
+# the files that a run writes, with those of `ChunkWriter`, and their temporary names
+OWN = re.compile(rf"\.?(state|rows(-\d+)?)(\.[0-9a-f]{{{2 * TOKEN}}})?\.\w+")
 
 
 class WorkFolder:
     """A folder beside a target, with the state of the run that makes it.
 
-    A state is a record in JSON and arrays in NPZ, never pickled. Arrays come first and the record, which holds their
-    checksum, last, each in one step: after a kill at any time there is the last state or the one before.
+    The state is one file, which is replaced in one step: after a kill, or on a full disk, it is the last one or the one
+    before.
 
     The folder and its files can be read by their owner only. The lock file holds a marker, and a folder without it is
     refused. Links are not followed. Only files with names that a run writes are removed, while the lock is held.
@@ -67,12 +41,10 @@ class WorkFolder:
     --------
     >>> import tempfile
     >>> folder = WorkFolder(Path(tempfile.mkdtemp(), "out.csv"))
-    >>> folder.load() is None
-    True
     >>> folder.open()
-    >>> folder.save({"seed": 0}, {"block": 3}, {"counts": np.arange(3)})
-    >>> folder.load()
-    Kept(asked={'seed': 0}, state={'block': 3}, arrays={'counts': array([0, 1, 2])})
+    >>> folder.save({"chunk": 3})
+    >>> folder.load(dict[str, int])
+    {'chunk': 3}
     >>> folder.remove()
     >>> folder.path.exists()
     False
@@ -81,10 +53,7 @@ class WorkFolder:
     def __init__(self, target: str | os.PathLike[str]):
         real = Path(os.path.realpath(target))
         self.path = real.with_name(real.name + ".modeseek")
-        self._number, self._arrays, self._lock = 0, {}, None
-
-    _arrays: dict[str, str]
-    _lock: int | None
+        self._lock: int | None = None
 
     def open(self) -> None:
         """Make the folder, or take over one that an earlier run left, and lock it.
@@ -149,7 +118,7 @@ class WorkFolder:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise DataError(
-                    f"another run is at work in '{self.path}': wait for it, or write to another file."
+                    f"another run uses the folder '{self.path}': wait until it ends, or write to another file."
                 ) from None
 
     def _mark(self) -> None:
@@ -175,52 +144,28 @@ class WorkFolder:
         )
 
     @property
-    def mine(self) -> bool:
-        """Whether it was opened by this run."""
+    def is_open(self) -> bool:
+        """Whether this run holds the lock."""
         return self._lock is not None
 
     @property
-    def kept(self) -> bool:
-        """Whether there is a state in it."""
-        return (self.path / RECORD).exists()
+    def has_state(self) -> bool:
+        """Whether the folder holds a state."""
+        return (self.path / STATE).exists()
 
-    def load(self) -> Kept | None:
-        """Return the last state; None where there is none, or it is damaged."""
-        try:
-            record = json.loads((self.path / RECORD).read_text(encoding="utf-8"))
-            if record["form"] != FORM:
-                return None
-            self._number, self._arrays = int(record["number"]), dict(record["arrays"])
-            arrays = self._load_arrays() if self._arrays else {}
-            return Kept(record["asked"], record["state"], arrays)
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
-            self._number, self._arrays = 0, {}
-            return None
+    def load(self, hint: Any) -> Any:
+        """Return the last state; None if there is none, it is not of the type `hint`, or damaged."""
+        with suppress(DataError):
+            return read_container(self.path / STATE, "resume state", hint, "")
 
-    def save(
-        self, asked: Mapping[str, Any], state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None
-    ) -> None:
-        """Keep a state; with no `arrays`, those kept last belong to it too."""
-        self._number += 1
-        if arrays is not None:
-            name = f"arrays-{self._number}.npz"
-            with atomic_path(self.path / name, PRIVATE) as part:
-                named: dict[str, Any] = dict(arrays)
-                with part.open("wb") as stream:
-                    np.savez(stream, **named)
-                self._arrays = {"name": name, "sha256": _checksum(part)}
-        record = {"form": FORM, "number": self._number, "asked": asked, "state": state, "arrays": self._arrays}
-        with atomic_path(self.path / RECORD, PRIVATE) as part:
-            part.write_text(json.dumps(record, allow_nan=False), encoding="utf-8")
-        for old in self._own_files():
-            if old.name.startswith("arrays-") and old.name != self._arrays.get("name"):
-                old.unlink(missing_ok=True)
+    def save(self, state: Any) -> None:
+        """Replace the state."""
+        write_container(self.path / STATE, "resume state", state, PRIVATE)
 
     def clear(self) -> None:
         """Remove the files of earlier runs; other files stay."""
-        self._number, self._arrays = 0, {}
-        # the record first: without it the rest means nothing
-        (self.path / RECORD).unlink(missing_ok=True)
+        # first the state, without which the other files have no meaning
+        (self.path / STATE).unlink(missing_ok=True)
         for each in self._own_files():
             each.unlink()
 
@@ -244,24 +189,7 @@ class WorkFolder:
         self.close()
 
     def _own_files(self) -> list[Path]:
-        return [self.path / name for name in os.listdir(self.path) if _is_own(name)]
-
-    def _load_arrays(self) -> dict[str, NDArray[Any]]:
-        path = self.path / self._arrays["name"]
-        if _checksum(path) != self._arrays["sha256"]:
-            raise ValueError("the arrays are not those of the record")
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-
-
-def _checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _is_own(name: str) -> bool:
-    """Return whether a run writes files of this name, or of the name that `atomic_path` makes a temporary one from."""
-    return OWN.fullmatch(TEMPORARY.sub(r"\1", name)) is not None
+        return [self.path / name for name in os.listdir(self.path) if OWN.fullmatch(name)]
 
 
 def _is_special(path: Path) -> bool:

@@ -71,7 +71,7 @@ def check_chunk_target(path: str) -> None:
 
 
 class ChunkWriter:
-    """Writes a file chunk by chunk. After a kill, another writer continues behind the last complete chunk.
+    """Writes a file chunk by chunk. After a kill, another writer continues after the last complete chunk.
 
     Each chunk is a file in the work folder until `finish` joins them. Text for standard output is written at once.
 

@@ -1,230 +1,157 @@
-"""The job of `modeseek diarize`: read embeddings and segments, find the turns, write and score them."""
+"""The command `modeseek diarize`."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from modeseek._storage import check_target, write_json
-from modeseek.cli.settings import Problem
-from modeseek.cli.steps import PIPE_WIDTH, STANDARD_STREAM, run_fit
-
-if TYPE_CHECKING:
-    from modeseek.diarization import Diarization, Scores
-
-__all__ = ["Asked", "run_command"]
-
-MOST_ROWS = 20
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The options of `modeseek diarize`, one field each."""
-
-    file: str
-    segments: str | None
-    reference: str | None
-    output: str | None
-    timeline: str | None
-    json: str | None
-    quiet: bool
-    uri: str | None
-    num_speakers: int | None
-    min_speakers: int | None
-    max_speakers: int | None
-    min_duration: float
-    overlapping: str
-    centre: bool
-    components: int | None
-    whiten: bool
-    collar: float
-    skip_overlap: bool
-    seed: int
-    jobs: int | None
-
-    @property
-    def recording(self) -> str:
-        """Name of the recording: as given, else that of the file."""
-        return self.uri or Path(self.file).stem.replace(" ", "_")
+from modeseek import diarization as d
+from modeseek._common.text import counted
+from modeseek._storage import write_json
+from modeseek.cli.commands import UsageError
+from modeseek.cli.messages import library_errors
+from modeseek.cli.options import STANDARD_STREAM, DiarizeOptions
+from modeseek.cli.screen import make_console, print_lines, print_table, print_written
+from modeseek.diarization.pyannote_import import import_pyannote
+from modeseek.diarization.rttm import rttm_lines
+from modeseek.pipeline.outputs import check_targets
+from modeseek.plots import FIGURE_SUFFIXES
 
 
-def run_command(asked: Asked) -> None:
-    """Find who speaks when; whatever can be refused is refused before the work begins."""
-    _check_targets(asked)
-    from modeseek import diarization as d
-
-    windows = d.read_windows(asked.file)
-    times = windows.times if asked.segments is None else d.read_segments(asked.segments)
+def run(options: DiarizeOptions) -> None:
+    """Find the speakers and their turns, write the outputs and print the result."""
+    _check(options)
+    windows = d.read_windows(options.file)
+    times = windows.times if options.segments is None else d.read_segments(options.segments)
     if times is None:
-        raise Problem(
-            f"'{asked.file}' says nothing of when its embeddings are: give --segments FILE (CSV, .lab or RTTM), or "
-            "save an array `times` (n, 2) beside X in an NPZ file."
+        raise UsageError(
+            f"'{options.file}' has no times of its embeddings: give --segments FILE (CSV, .lab or RTTM), or save an "
+            "array `times` (n, 2) beside X in an NPZ file."
         )
     if len(times) != len(windows.embeddings):
-        where = f"'{asked.segments or asked.file}'"
-        raise Problem(
-            f"'{asked.file}' has {len(windows.embeddings):,} embeddings and {where} {len(times):,} segments: give one "
-            "segment for each embedding, in the same order."
+        raise UsageError(
+            f"'{options.file}' has {len(windows.embeddings):,} embeddings, but there are {len(times):,} segments in "
+            f"'{options.segments or options.file}': give one segment for each embedding, in the same order."
         )
-    reference = None if asked.reference is None else _reference(asked)
+    reference = None if options.reference is None else _read_reference(options)
     search = d.SpeakerSearch(
-        asked.num_speakers,
-        asked.min_speakers,
-        asked.max_speakers,
-        d.EmbeddingTransform(asked.centre, asked.components, asked.whiten),
-        asked.seed,
-        asked.jobs,
-        int(not asked.quiet),
+        options.num_speakers,
+        options.min_speakers,
+        options.max_speakers,
+        d.EmbeddingTransform(options.centre, options.components, options.whiten),
+        options.seed,
+        options.jobs,
+        int(not options.quiet),
     )
-    made: list[Diarization] = []
-    begun = time.perf_counter()
-
-    def work() -> None:
-        found = d.find_turns(
-            windows.embeddings,
-            times,
-            search,
-            uri=asked.recording,
-            min_duration=asked.min_duration,
-            overlapping=asked.overlapping,
-        )
-        made.append(found)
-
-    if run_fit(work).interrupted and not made:
-        print("interrupted before there was anything to keep: nothing was written.", file=sys.stderr)
-        raise KeyboardInterrupt
-    seconds = time.perf_counter() - begun
-    found = made[0]
-    scores = None if reference is None else _scored(asked, found, reference)
-    _write(asked, found, reference, scores)
-    if not asked.quiet:
-        _show(asked, found, scores, seconds)
-
-
-def _check_targets(asked: Asked) -> None:
-    if asked.output == asked.json == STANDARD_STREAM:
-        raise Problem("-o - and --json - cannot both go to standard output: give one of them a file.")
-    if asked.output not in (None, STANDARD_STREAM):
-        target = check_target(str(asked.output), [".rttm"])
-        for source in (asked.segments, asked.reference):
-            if source is not None and target.exists() and Path(source).exists() and target.samefile(source):
-                raise Problem(f"-o {asked.output} is a file that is read: give the result another name.")
-    if asked.json not in (None, STANDARD_STREAM):
-        check_target(str(asked.json), [".json"])
-    if asked.timeline is not None:
-        from modeseek.plots import FIGURE_SUFFIXES
-
-        check_target(asked.timeline, FIGURE_SUFFIXES)
-    if asked.uri is not None and asked.uri.split() != [asked.uri]:
-        raise Problem(f"--uri {asked.uri!r} cannot be written as RTTM: give a name without blanks.")
-    if asked.jobs == 0:
-        raise Problem("--jobs must not be 0: give a number of cores, or -1 for all.")
-    if asked.reference is None and (asked.collar or asked.skip_overlap):
-        raise Problem("--collar and --skip-overlap say how to score: give --reference FILE, or leave them out.")
-
-
-def _reference(asked: Asked) -> Any:
-    """Return the Annotation of the recording in the reference file."""
-    from modeseek.diarization import read_rttm
-    from modeseek.diarization.pyannote_import import import_pyannote
-
+    start = time.perf_counter()
     try:
-        import_pyannote("metrics.diarization")  # asked for before the work, not after
-        recordings = read_rttm(str(asked.reference))
-    except ImportError as error:
-        raise Problem(str(error)) from None
-    if asked.recording in recordings:
-        return recordings[asked.recording]
+        with library_errors():
+            found = d.find_turns(
+                windows.embeddings,
+                times,
+                search,
+                uri=recording(options),
+                min_duration=options.min_duration,
+                overlapping=options.overlapping,
+            )
+    except KeyboardInterrupt:
+        print("interrupted before there was a result: nothing was written.", file=sys.stderr)
+        raise
+    seconds = time.perf_counter() - start
+    scores = None
+    if reference is not None:
+        with library_errors():
+            scores = d.score(found, reference, collar=options.collar, skip_overlap=options.skip_overlap)
+    _write(options, found, reference, scores)
+    if not options.quiet:
+        _show(options, found, scores, seconds)
+
+
+def recording(options: DiarizeOptions) -> str:
+    """Return the name of the recording: --uri, or the name of the file."""
+    return options.uri or Path(options.file).stem.replace(" ", "_")
+
+
+def _check(options: DiarizeOptions) -> None:
+    targets: dict[str, tuple[str | None, Iterable[str]]] = {
+        "rows": (options.output, [".rttm"]),
+        "json": (options.json, [".json"]),
+        "timeline": (options.timeline, FIGURE_SUFFIXES),
+    }
+    with library_errors():
+        check_targets(targets, [options.file, options.segments, options.reference])
+    if options.uri is not None and options.uri.split() != [options.uri]:
+        raise UsageError(f"--uri {options.uri!r} cannot be written as RTTM: give a name without blanks.")
+    if options.jobs == 0:
+        raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
+    if options.reference is None and (options.collar or options.skip_overlap):
+        raise UsageError("--collar and --skip-overlap need --reference FILE.")
+
+
+def _read_reference(options: DiarizeOptions) -> Any:
+    """Return the annotation of the recording in the reference file."""
+    with library_errors():
+        import_pyannote("metrics.diarization")  # fails before the work, not after it
+        recordings = d.read_rttm(str(options.reference))
+    name = recording(options)
+    if name in recordings:
+        return recordings[name]
     if len(recordings) > 1:
         known = ", ".join(list(recordings)[:5]) + (", ..." if len(recordings) > 5 else "")
-        raise Problem(
-            f"'{asked.reference}' has no recording called '{asked.recording}'; it has {known}: name one with --uri."
-        )
+        raise UsageError(f"'{options.reference}' has no recording '{name}', but {known}: choose one with --uri.")
     return next(iter(recordings.values()))
 
 
-def _scored(asked: Asked, found: Diarization, reference: Any) -> Scores:
-    from modeseek.diarization import score
-
-    try:
-        return score(found, reference, collar=asked.collar, skip_overlap=asked.skip_overlap)
-    except (ValueError, ImportError) as error:
-        raise Problem(str(error)) from None
-
-
-def _write(asked: Asked, found: Diarization, reference: Any, scores: Scores | None) -> None:
-    from modeseek.diarization import save_timeline, write_rttm
-    from modeseek.diarization.rttm import rttm_lines
-
-    if asked.output == STANDARD_STREAM:
-        sys.stdout.write("".join(rttm_lines(found.turns, asked.recording)))
-    elif asked.output is not None:
-        write_rttm(asked.output, found)
-    if asked.json is not None:
-        write_json(asked.json, _record(asked, found, scores))
-    if asked.timeline is not None:
-        save_timeline(asked.timeline, found, reference=reference, title=f"{asked.recording}: {_speakers(found)}")
+def _write(options: DiarizeOptions, found: d.Diarization, reference: Any, scores: d.Scores | None) -> None:
+    name = recording(options)
+    if options.output == STANDARD_STREAM:
+        sys.stdout.write("".join(rttm_lines(found.turns, name)))
+    elif options.output is not None:
+        d.write_rttm(options.output, found)
+    if options.json is not None:
+        write_json(options.json, _record(options, found, scores))
+    if options.timeline is not None:
+        title = f"{name}: {counted(found.speakers.n_speakers, 'speaker')}"
+        d.save_timeline(options.timeline, found, reference=reference, title=title)
 
 
-def _record(asked: Asked, found: Diarization, scores: Scores | None) -> dict[str, Any]:
+def _record(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | None) -> dict[str, Any]:
     return {
-        "recording": asked.recording,
+        "recording": recording(options),
         "n_speakers": found.speakers.n_speakers,
         "message": found.speakers.message,
         "turns": [
             {"start": round(t.start, 3), "end": round(t.end, 3), "speaker": t.speaker, "confidence": t.confidence}
             for t in found.turns
         ],
-        # JSON has no number for what could not be counted
+        # JSON has no NaN
         "scores": None if scores is None else {k: v if v == v else None for k, v in scores._asdict().items()},
     }
 
 
-def _speakers(found: Diarization) -> str:
-    count = found.speakers.n_speakers
-    return f"{count:,} {'speaker' if count == 1 else 'speakers'}"
-
-
-def _show(asked: Asked, found: Diarization, scores: Scores | None, seconds: float) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(stderr=STANDARD_STREAM in (asked.output, asked.json))
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = PIPE_WIDTH  # nobody wraps the lines of a pipe or a file
-    head = f"{_speakers(found)}, {len(found.turns):,} turns in {len(found.times):,} windows of {asked.recording}"
-    console.print(Text(head, style="bold"), soft_wrap=True)
-    table = Table(header_style="bold")
-    for name in ("speaker", "turns", "seconds", "share", "confidence"):
-        table.add_column(name, justify="left" if name == "speaker" else "right", no_wrap=True)
-    spoken = {name: [turn for turn in found.turns if turn.speaker == name] for name in found.names}
-    total = sum(turn.end - turn.start for turn in found.turns)
-    for name, turns in list(spoken.items())[:MOST_ROWS]:
+def _show(options: DiarizeOptions, found: d.Diarization, scores: d.Scores | None, seconds: float) -> None:
+    console = make_console(stderr=STANDARD_STREAM in (options.output, options.json))
+    found_text = f"{counted(found.speakers.n_speakers, 'speaker')}, {counted(len(found.turns), 'turn')}"
+    title = f"{found_text} in {counted(len(found.times), 'window')} of {recording(options)}"
+    print_lines(console, title, style="bold")
+    total, rows = sum(turn.end - turn.start for turn in found.turns), []
+    for name in found.names:
+        turns = [turn for turn in found.turns if turn.speaker == name]
         length = sum(turn.end - turn.start for turn in turns)
         sure = sum((turn.end - turn.start) * (turn.confidence or 0.0) for turn in turns) / length if length else 0.0
-        table.add_row(name, f"{len(turns):,}", f"{length:,.1f}", f"{length / total:.1%}", f"{sure:.2f}")
-    console.print(table)
-    if len(spoken) > MOST_ROWS:
-        console.print(f"and {len(spoken) - MOST_ROWS:,} more; --json or -o has them all", soft_wrap=True)
-    console.print(Text(f"{found.speakers.message}; {seconds:.2f} s, seed {asked.seed}"), soft_wrap=True)
+        rows.append((name, f"{len(turns):,}", f"{length:,.1f}", f"{length / total:.1%}", f"{sure:.2f}"))
+    print_table(console, ("speaker", "turns", "seconds", "share", "confidence"), rows, "more")
+    print_lines(console, f"{found.speakers.message}; {seconds:.2f} s, seed {options.seed}")
     if scores is not None:
-        for line in _score_lines(scores):
-            console.print(Text(line), soft_wrap=True)
-    for what, where in (("turns", asked.output), ("timeline", asked.timeline)):
-        if where not in (None, STANDARD_STREAM):
-            console.print(Text(f"{what}: {where}"), soft_wrap=True)
-
-
-def _score_lines(scores: Scores) -> list[str]:
-    return [
-        f"DER {scores.der:.1%} (missed {scores.missed:.1%}, false alarm {scores.false_alarm:.1%}, "
-        f"confusion {scores.confusion:.1%}), JER {scores.jer:.1%}",
-        f"purity {scores.purity:.1%}, coverage {scores.coverage:.1%}; "
-        f"K {scores.k:.3f}, by size {scores.k_weighted:.3f}; "
-        f"speakers found {scores.found}, true {scores.true}",
-    ]
+        print_lines(
+            console,
+            f"DER {scores.der:.1%} (missed {scores.missed:.1%}, false alarm {scores.false_alarm:.1%}, "
+            f"confusion {scores.confusion:.1%}), JER {scores.jer:.1%}",
+            f"purity {scores.purity:.1%}, coverage {scores.coverage:.1%}; "
+            f"K {scores.k:.3f}, by size {scores.k_weighted:.3f}; "
+            f"speakers found {scores.found}, true {scores.true}",
+        )
+    print_written(console, options.output, options.timeline, options.json)

@@ -1,24 +1,22 @@
-"""The job of `modeseek explore`: read the file, serve the page."""
+"""The command `modeseek explore`."""
 
 from __future__ import annotations
 
-from modeseek.cli.settings import Problem
+from modeseek.cli.commands import UsageError
+from modeseek.cli.options import ExploreOptions
+from modeseek.explorer import from_file
 
-__all__ = ["run_command"]
 
-
-def run_command(file: str | None, port: int | None, *, browser: bool) -> None:
+def run(options: ExploreOptions) -> None:
     """Serve the explorer until Ctrl-C."""
     try:
-        from modeseek.explorer.page.server import serve
+        from modeseek.explorer.page.server import PortError, serve
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in ("panel", "bokeh", "param"):
             raise
-        raise Problem("modeseek explore needs Panel and Bokeh: pip install 'modeseek[explore]'") from None
-    from modeseek.explorer import from_file
-
-    data = None if file is None else from_file(file)
+        raise UsageError("modeseek explore needs Panel and Bokeh: pip install 'modeseek[explore]'") from None
+    data = None if options.file is None else from_file(options.file)
     try:
-        serve(data, port=port, browser=browser)
-    except ValueError as error:
-        raise Problem(str(error)) from error
+        serve(data, port=options.port, browser=not options.no_browser)
+    except PortError as error:
+        raise UsageError(f"{error}: give another with --port, or leave it out.") from error

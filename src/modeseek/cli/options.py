@@ -1,443 +1,385 @@
-"""The options of the command, with their help."""
+"""The options of all commands, with their help texts: one class per command, one field per option."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-import typer
+from modeseek.cli.commands import Option
 
-DATA, METHOD, RUN, OUTPUT = "Data", "Method", "Run", "Results"
-# what ModeSeek has no use for
-CHAIN, BANDWIDTH = "Mean shift: --algorithm dsms, sms, bms or ms", "Bandwidths of mean shift"
+STANDARD_STREAM = "-"
+DEFAULT_ALGORITHM = "modeseek"
+# titles of groups of options
+RESULTS = "Results"
+DATA = "Data"
+METHOD = "Method"
+RUN = "Run"
+SPEAKERS = "Speakers"
+MEAN_SHIFT = "Options of the mean-shift algorithms (dsms, sms, bms, ms)"
+BANDWIDTHS = "Bandwidths of the mean-shift algorithms"
 
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE...",
-        help="CSV, TSV or other delimited text, Parquet, NPY or NPZ; - reads text from a pipe. Several files must have "
-        "the same columns.",
-    ),
-]
-OutOfCore = Annotated[
-    bool | None,
-    typer.Option(
-        "--out-of-core/--in-memory",
-        show_default=False,
-        help="Read in blocks, cluster a summary, and write as it goes; or hold all rows in memory. Where not given: in "
-        "blocks for several files, and above 200 MB.",
-        rich_help_panel=DATA,
-    ),
-]
-Sketch = Annotated[
-    str | None,
-    typer.Option(
-        metavar="auto|grid|sample|none",
-        show_default="auto",
-        help="Run on weighted points that stand for many rows: auto does so above 50,000 (modeseek: 100,000).",
-        rich_help_panel=METHOD,
-    ),
-]
-Resolution = Annotated[
-    float | None,
-    typer.Option(
-        metavar="X",
-        show_default="1/16",
-        help="Widest cell of such a grid, over the smallest bandwidth.",
-        rich_help_panel=CHAIN,
-    ),
-]
-Restart = Annotated[
-    bool,
-    typer.Option("--restart", help="Drop what an unfinished run has left for the same output.", rich_help_panel=RUN),
-]
-CheckpointFile = Annotated[
-    str | None,
-    typer.Option(
-        "--checkpoint",
-        metavar="FILE",
-        help="Keep how far the run has come in FILE; the same command goes on from it (dsms, sms, bms, ms).",
-        rich_help_panel=RUN,
-    ),
-]
-CheckpointEvery = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", show_default="60", help="Time between two saves of it.", rich_help_panel=RUN),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Give the work to the workers of a Dask scheduler, such as tcp://127.0.0.1:8786. They read the files "
-        "(Parquet or CSV), and -o is a folder of Parquet that they write.",
-        rich_help_panel=RUN,
-    ),
-]
-PaperEngine = Annotated[
-    str,
-    typer.Option(metavar="NAME", help="Engine of SMS and DSMS; cuda runs those of many jobs at once on a GPU."),
-]
-PaperScheduler = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="Give the jobs to the workers of a Dask scheduler: tcp://127.0.0.1:8786."),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        show_default=False,
-        help="Whether the first line of a text holds names; found out where not given.",
-        rich_help_panel=DATA,
-    ),
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="A,B",
-        help="Columns to cluster by; several with commas, or the option repeated. All where not given.",
-        rich_help_panel=DATA,
-    ),
-]
-Ignore = Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.", rich_help_panel=DATA)]
-Scale = Annotated[
-    str | None,
-    typer.Option(
-        metavar="standard|none",
-        show_default="standard, under cosine none",
-        help="standard brings each feature to mean 0 and standard deviation 1; bandwidths and tau are in "
-        "units after scaling.",
-        rich_help_panel=DATA,
-    ),
-]
-Algorithm = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        show_default="modeseek",
-        help="modeseek has nothing to set; dsms, sms, bms and ms are doubly stochastic, stochastic, blurring and plain "
-        "mean shift.",
-        rich_help_panel=METHOD,
-    ),
-]
-Metric = Annotated[
-    str,
-    typer.Option(
-        metavar="euclidean|cosine",
-        help="cosine compares directions; a length is then the chord between unit vectors, sqrt(2 - 2 cos).",
-        rich_help_panel=METHOD,
-    ),
-]
-Profile = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        show_default="biweight",
-        help="Shape of the kernel: biweight, triweight, quadweight, flat or gaussian.",
-        rich_help_panel=CHAIN,
-    ),
-]
-Order = Annotated[
-    str | None,
-    typer.Option(
-        metavar="random|reshuffled|even",
-        show_default="random",
-        help="Draw each point anew by weight, visit each once a sweep, or draw all evenly (dsms, sms).",
-        rich_help_panel=CHAIN,
-    ),
-]
-NClusters = Annotated[
-    int | None,
-    typer.Option(
-        "--n-clusters",
-        metavar="N",
-        show_default="found",
-        help="A number of clusters to look for (modeseek).",
-        rich_help_panel=METHOD,
-    ),
-]
-MinClusters = Annotated[
-    int | None, typer.Option("--min-clusters", metavar="N", help="At least so many (modeseek).", rich_help_panel=METHOD)
-]
-MaxClusters = Annotated[
-    int | None, typer.Option("--max-clusters", metavar="N", help="At most so many (modeseek).", rich_help_panel=METHOD)
-]
-MinClusterSize = Annotated[
-    int | None,
-    typer.Option(metavar="N", show_default="1", help="Smaller clusters become noise, -1.", rich_help_panel=METHOD),
-]
-Chains = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        show_default="1",
-        help="Run N chains and take what most of them agree on; -o then has a confidence for each row (dsms, sms).",
-        rich_help_panel=METHOD,
-    ),
-]
-HMin = Annotated[
-    float | None,
-    typer.Option(
-        "--h-min",
-        metavar="H",
-        show_default="from the data",
-        help="Smallest bandwidth (dsms).",
-        rich_help_panel=BANDWIDTH,
-    ),
-]
-HMax = Annotated[
-    float | None,
-    typer.Option(
-        "--h-max",
-        metavar="H",
-        show_default="from the data",
-        help="Largest bandwidth (dsms).",
-        rich_help_panel=BANDWIDTH,
-    ),
-]
-HInf = Annotated[
-    float | None,
-    typer.Option(
-        "--h-inf",
-        metavar="H",
-        show_default="from the data",
-        help="Bandwidth that the draws shrink to, or start from (dsms).",
-        rich_help_panel=BANDWIDTH,
-    ),
-]
-Policy = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        show_default="shrinking",
-        help="How bandwidths are drawn: shrinking, walk, uniform, anchored or constant (dsms).",
-        rich_help_panel=BANDWIDTH,
-    ),
-]
-Nu = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        show_default="log-log",
-        help="How the spread of the draws falls: log-log, 1/k, or an exponent a for 1/k^a (dsms).",
-        rich_help_panel=BANDWIDTH,
-    ),
-]
-Bandwidth = Annotated[
-    float | None,
-    typer.Option(
-        metavar="H",
-        show_default="from the data",
-        help="The bandwidth (sms, bms, ms).",
-        rich_help_panel=BANDWIDTH,
-    ),
-]
-Tol = Annotated[
-    float | None,
-    typer.Option(metavar="X", help="A shift below this share of h counts as none.", rich_help_panel=CHAIN),
-]
-Tau = Annotated[
-    float | None,
-    typer.Option(
-        metavar="X",
-        show_default="h_min / 4",
-        help="Points closer than this are one cluster at the end.",
-        rich_help_panel=CHAIN,
-    ),
-]
-MaxUpdates = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Stop at the sweep that makes so many moves.", rich_help_panel=CHAIN),
-]
-MaxTime = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Stop after so many seconds.", rich_help_panel=CHAIN)
-]
-EngineName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        show_default="auto",
-        help="auto, brute, moment_tree, neighbor_lists, cuda or reference.",
-        rich_help_panel=CHAIN,
-    ),
-]
-Jobs = Annotated[
-    int | None, typer.Option(metavar="N", help="Processor cores to use; -1 takes all.", rich_help_panel=RUN)
-]
-Seed = Annotated[
-    int,
-    typer.Option(metavar="N", min=0, help="The same seed gives the same clusters.", rich_help_panel=RUN),
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write the rows with their cluster and, by modeseek or several chains, its confidence: the ending chooses "
-        "the format; - prints CSV.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Name = Annotated[str, typer.Option(metavar="NAME", help="Name of the new column.", rich_help_panel=OUTPUT)]
-GuardFormulas = Annotated[
-    bool,
-    typer.Option(
-        "--guard-formulas",
-        help="In the text that -o writes, put an apostrophe before cells that a spreadsheet would take for formulas.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Plot = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write a picture (PNG, SVG, PDF, ...); above two features, by principal components.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Save = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write the fitted model (.modeseek), by which 'modeseek label' labels other rows; nothing in it is code.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that 'modeseek cluster --save' wrote.")]
-LabelFile = Annotated[
-    str,
-    typer.Argument(metavar="FILE", help="Rows with the columns of the model, in any order; - reads text from a pipe."),
-]
-LabelOutput = Annotated[
-    str,
-    typer.Option("--output", "-o", metavar="FILE", help="Where rows with their clusters go; - is standard output."),
-]
-Report = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write a page about the clusters (HTML, one file): a picture to point at, what sets each cluster apart, "
-        "doubtful rows, the Python lines.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Json = Annotated[
-    str | None,
-    typer.Option("--json", metavar="FILE", help="Write a summary as JSON; - prints it.", rich_help_panel=OUTPUT),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="No table and no progress bar; notes and errors stay.", rich_help_panel=OUTPUT),
-]
 
-Figures = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="FIGURE", help="Which experiments; all where none is named.", show_default=False),
-]
-Runs = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, show_default="100, with --quick 5", help="Repetitions of each set-up."),
-]
-PaperSeed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same rows, byte for byte.")]
-PaperJobs = Annotated[
-    int, typer.Option(metavar="N", help="Processes; -1 takes all cores. Results do not depend on it.")
-]
-Out = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for everything that is written.")]
-Quick = Annotated[bool, typer.Option("--quick", help="A small grid: all figures in a minute or two, less certain.")]
-PaperQuiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no closing lines.")]
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Cluster the rows of a table.
 
-ExploreFile = Annotated[
-    str | None,
-    typer.Argument(metavar="FILE", help="Data to begin with; without it, an example.", show_default=False),
-]
-Port = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, max=65535, show_default="5808, or one that is free", help="Port of the page."),
-]
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address and open nothing.")]
+    The command prints the clusters and how they were found. -o writes the rows with a column of clusters, --plot a
+    picture, --report a page in HTML, --json a summary. The default algorithm, ModeSeek, needs no settings and chooses
+    the number of clusters.
 
-SPEECH, SPEAKERS = "Data", "Speakers"
-Embeddings = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="Embeddings, one row for each window: NPZ with X and perhaps times (n, 2), NPY, or a table of numbers.",
-    ),
-]
-Segments = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        show_default="times in FILE",
-        help="When each window is, in seconds: CSV with start and end, .lab or RTTM, in the order of the embeddings.",
-        rich_help_panel=SPEECH,
-    ),
-]
-Reference = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="RTTM with the truth: prints how far the turns agree.", rich_help_panel=SPEECH),
-]
-Uri = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", show_default="name of FILE", help="Name of the recording in RTTM.", rich_help_panel=SPEECH
-    ),
-]
-MinDuration = Annotated[
-    float,
-    typer.Option(
-        metavar="SECONDS",
-        help="Shorter windows have no say; they go to the nearest speaker with a low confidence.",
-        rich_help_panel=SPEECH,
-    ),
-]
-Overlapping = Annotated[
-    str,
-    typer.Option(
-        metavar="cut|keep",
-        help="Cut windows that overlap in the middle of what they share; keep is for segments that are turns.",
-        rich_help_panel=SPEECH,
-    ),
-]
-NumSpeakers = Annotated[
-    int | None,
-    typer.Option(metavar="N", show_default="found", help="How many there are.", rich_help_panel=SPEAKERS),
-]
-MinSpeakers = Annotated[int | None, typer.Option(metavar="N", help="At least so many.", rich_help_panel=SPEAKERS)]
-MaxSpeakers = Annotated[int | None, typer.Option(metavar="N", help="At most so many.", rich_help_panel=SPEAKERS)]
-Centre = Annotated[
-    bool, typer.Option("--centre", help="Take off the mean of the embeddings.", rich_help_panel=SPEAKERS)
-]
-Components = Annotated[
-    int | None, typer.Option(metavar="N", help="Keep so many principal components.", rich_help_panel=SPEAKERS)
-]
-Whiten = Annotated[
-    bool, typer.Option("--whiten", help="Bring principal components to one spread.", rich_help_panel=SPEAKERS)
-]
-Turns = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", help="Write the turns as RTTM; - prints them.", rich_help_panel=OUTPUT
-    ),
-]
-Timeline = Annotated[
-    str | None,
-    typer.Option(
-        "--timeline",
-        "--plot",
-        metavar="FILE",
-        help="Write a picture of the turns, fainter where they are less sure (PNG, SVG, PDF, ...).",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Collar = Annotated[
-    float,
-    typer.Option(
-        metavar="SECONDS",
-        help="Leave so much around each boundary of the reference out of DER and JER, half on each side.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-SkipOverlap = Annotated[
-    bool,
-    typer.Option("--skip-overlap", help="Leave out where the reference has two speakers.", rich_help_panel=OUTPUT),
-]
+    Several files, and files above 200 MB, are read in chunks. A run in chunks with -o FILE that was interrupted or
+    killed resumes when the same command is given again.
+
+    Ctrl-C stops a run early. The result so far is written, and the exit status is 130 (143 after SIGTERM).
+
+    Attributes
+    ----------
+    files : FILE
+        CSV, TSV or other delimited text, Parquet, NPY or NPZ; - reads text from standard input. Several files
+        must have the same columns.
+    output : FILE
+        Write the rows with their cluster, and with their confidence if the algorithm computes it. The suffix sets
+        the format; - prints CSV.
+    name : NAME
+        Name of the column of clusters. Default: cluster.
+    plot : FILE
+        Write a picture (PNG, SVG, PDF); of more than two features, principal components.
+    report : FILE
+        Write a report in one HTML file: an interactive picture, what distinguishes each cluster, doubtful rows,
+        and Python code for the same result.
+    json : FILE
+        Write a summary as JSON; - prints it.
+    save : FILE
+        Write the fitted model (.modeseek), for 'modeseek label'. It contains no code.
+    guard_formulas : flag
+        In text output, prefix cells that a spreadsheet would run as formulas with '.
+    quiet : flag
+        Print notes and errors only.
+    columns : A,B
+        Columns to cluster, separated by commas. Default: all.
+    ignore : A,B
+        Columns that are not clustered.
+    scale : standard|none
+        standard: scale each feature to mean 0 and standard deviation 1. Bandwidths apply to scaled features.
+        Default: standard; none with --metric cosine.
+    header : flag
+        Whether the first line of a text file holds names. Detected by default.
+    out_of_core : flag
+        Read in chunks and cluster a sketch of the rows, or hold all rows in memory. The default is chunks for
+        several files and for files above 200 MB.
+    algorithm : NAME
+        modeseek, which needs no settings, or a mean shift: dsms (doubly stochastic), sms (stochastic), bms
+        (blurring) or ms (plain). Default: modeseek.
+    metric : euclidean|cosine
+        cosine compares directions; bandwidths are then chords between unit vectors. Default: euclidean.
+    n_clusters : N
+        Number of clusters (modeseek). Default: chosen from the data.
+    min_clusters : N
+        Minimum number of clusters (modeseek).
+    max_clusters : N
+        Maximum number of clusters (modeseek).
+    min_cluster_size : N
+        Smaller clusters become noise, with label -1. Default: 1.
+    chains : N
+        Run N chains and return their consensus, with a confidence for each row (dsms, sms). Default: 1.
+    sketch : auto|grid|sample|none
+        Cluster a sketch: weighted points that stand for many rows. auto: above 50,000 rows (modeseek: 100,000).
+        Default: auto.
+    seed : N
+        Random seed; the same seed gives the same clusters. Default: 0.
+    jobs : N
+        Number of processor cores; -1 uses all.
+    restart : flag
+        Start over instead of resuming an interrupted run with the same -o FILE.
+    checkpoint : FILE
+        Save the state of a mean shift to FILE; the same command resumes from it.
+    checkpoint_every : SECONDS
+        Time between two saves of the checkpoint. Default: 60.
+    scheduler : ADDRESS
+        Run on the workers of a Dask scheduler, such as tcp://127.0.0.1:8786. They read the files (Parquet or CSV)
+        and write -o, a folder of Parquet files.
+    profile : NAME
+        Kernel: biweight, triweight, quadweight, flat or gaussian. Default: biweight.
+    order : random|reshuffled|even
+        Order of updates: draw points by weight, visit each point once per sweep, or draw points uniformly (dsms,
+        sms). Default: random.
+    resolution : X
+        Cell width of a grid sketch, divided by the smallest bandwidth. Default: 1/16.
+    tol : X
+        A shift below this fraction of the bandwidth counts as zero.
+    tau : X
+        At the end, points closer than this share a cluster. Default: h_min / 4.
+    max_updates : N
+        Stop after this number of updates.
+    max_time : SECONDS
+        Stop after this time.
+    engine : NAME
+        auto, brute, moment_tree, neighbor_lists, cuda or reference. Default: auto.
+    bandwidth : H
+        The bandwidth (sms, bms, ms). Default: from the data.
+    h_min : H
+        Smallest bandwidth (dsms). Default: from the data.
+    h_max : H
+        Largest bandwidth (dsms). Default: from the data.
+    h_inf : H
+        Limit of the drawn bandwidths, or their start (dsms). Default: from the data.
+    policy : NAME
+        Law of the drawn bandwidths: shrinking, walk, uniform, anchored or constant (dsms). Default: shrinking.
+    nu : NAME
+        Decrease of the spread of the draws: log-log, 1/k, or an exponent a for 1/k^a (dsms). Default: log-log.
+    """
+
+    files: list[str]
+    output: Annotated[str | None, Option(RESULTS, "--output -o")] = None
+    name: Annotated[str, Option(RESULTS)] = "cluster"
+    plot: Annotated[str | None, Option(RESULTS)] = None
+    report: Annotated[str | None, Option(RESULTS)] = None
+    json: Annotated[str | None, Option(RESULTS)] = None
+    save: Annotated[str | None, Option(RESULTS)] = None
+    guard_formulas: Annotated[bool, Option(RESULTS, "--guard-formulas")] = False
+    quiet: Annotated[bool, Option(RESULTS, "--quiet -q")] = False
+    columns: Annotated[list[str] | None, Option(DATA)] = None
+    ignore: Annotated[list[str] | None, Option(DATA)] = None
+    scale: Annotated[str | None, Option(DATA)] = None
+    header: Annotated[bool | None, Option(DATA, "--header/--no-header")] = None
+    out_of_core: Annotated[bool | None, Option(DATA, "--out-of-core/--in-memory")] = None
+    algorithm: Annotated[str | None, Option(METHOD)] = None
+    metric: Annotated[str, Option(METHOD)] = "euclidean"
+    n_clusters: Annotated[int | None, Option(METHOD)] = None
+    min_clusters: Annotated[int | None, Option(METHOD)] = None
+    max_clusters: Annotated[int | None, Option(METHOD)] = None
+    min_cluster_size: Annotated[int | None, Option(METHOD)] = None
+    chains: Annotated[int | None, Option(METHOD)] = None
+    sketch: Annotated[str | None, Option(METHOD)] = None
+    seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
+    jobs: Annotated[int | None, Option(RUN)] = None
+    restart: Annotated[bool, Option(RUN, "--restart")] = False
+    checkpoint: Annotated[str | None, Option(RUN)] = None
+    checkpoint_every: Annotated[float | None, Option(RUN)] = None
+    scheduler: Annotated[str | None, Option(RUN)] = None
+    profile: Annotated[str | None, Option(MEAN_SHIFT)] = None
+    order: Annotated[str | None, Option(MEAN_SHIFT)] = None
+    resolution: Annotated[float | None, Option(MEAN_SHIFT)] = None
+    tol: Annotated[float | None, Option(MEAN_SHIFT)] = None
+    tau: Annotated[float | None, Option(MEAN_SHIFT)] = None
+    max_updates: Annotated[int | None, Option(MEAN_SHIFT)] = None
+    max_time: Annotated[float | None, Option(MEAN_SHIFT)] = None
+    engine: Annotated[str | None, Option(MEAN_SHIFT)] = None
+    bandwidth: Annotated[float | None, Option(BANDWIDTHS)] = None
+    h_min: Annotated[float | None, Option(BANDWIDTHS)] = None
+    h_max: Annotated[float | None, Option(BANDWIDTHS)] = None
+    h_inf: Annotated[float | None, Option(BANDWIDTHS)] = None
+    policy: Annotated[str | None, Option(BANDWIDTHS)] = None
+    nu: Annotated[str | None, Option(BANDWIDTHS)] = None
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """Label the rows of a table with a saved model.
+
+    Each row gets the cluster of the nearest row that the model was fitted on. The columns of the model are found by
+    their names and scaled as in the fit.
+
+    Attributes
+    ----------
+    model : MODEL
+        A model file, written by 'modeseek cluster --save'.
+    file : FILE
+        Rows with the columns of the model, in any order; - reads text from standard input.
+    output : FILE
+        Write the rows with their clusters; - prints them. Default: -.
+    name : NAME
+        Name of the column of clusters. Default: cluster.
+    """
+
+    model: str
+    file: str
+    output: Annotated[str, Option(None, "--output -o")] = "-"
+    name: Annotated[str, Option()] = "cluster"
+
+
+@dataclass(frozen=True)
+class SegmentOptions:
+    """Segment an image, or a volume, into regions of similar colour.
+
+    The command prints the regions. -o writes the label image, --overlay the image with the boundaries of the regions,
+    --json a summary. It needs scikit-image: pip install 'modeseek[images]'.
+
+    Attributes
+    ----------
+    picture : IMAGE
+        PNG, JPEG, TIFF, BMP, WebP or NPY; TIFF and NPY files may hold volumes.
+    output : FILE
+        Write the label image: PNG (16 bits), TIFF (32 bits) or NPY.
+    overlay : FILE
+        Write the image with the boundaries of the regions: PNG, TIFF or JPEG.
+    json : FILE
+        Write a summary as JSON; - prints it.
+    quiet : flag
+        Print notes and errors only.
+    spatial_bandwidth : H
+        Radius of the kernel in space, in pixels times spacing. Default: 1/16 of the image.
+    colour_bandwidth : H
+        Radius of the kernel in colour; black and white have distance 100. Default: 10.0.
+    prominence : X
+        Smallest prominence of a mode; smaller values give more regions. Default: 0.5.
+    min_size : N
+        Regions with fewer pixels are merged into the neighbour with the closest colour. Default: the pixels of a
+        square of half a bandwidth.
+    connected : flag
+        Whether a region is connected. Regions are connected by default.
+    spacing : A,B[,C]
+        Distance between neighbours along each axis, such as 2.5,1,1. Default: 1.
+    channel_axis : N|none
+        The axis of channels of a TIFF or NPY file; none for grey. Default: the last one if it has 2 to 8 entries.
+    """
+
+    picture: str
+    output: Annotated[str | None, Option(RESULTS, "--output -o")] = None
+    overlay: Annotated[str | None, Option(RESULTS)] = None
+    json: Annotated[str | None, Option(RESULTS)] = None
+    quiet: Annotated[bool, Option(RESULTS, "--quiet -q")] = False
+    spatial_bandwidth: Annotated[float | None, Option(METHOD)] = None
+    colour_bandwidth: Annotated[float, Option(METHOD)] = 10.0
+    prominence: Annotated[float, Option(METHOD)] = 0.5
+    min_size: Annotated[float | None, Option(METHOD)] = None
+    connected: Annotated[bool, Option(METHOD, "--connected/--scattered")] = True
+    spacing: Annotated[str | None, Option(METHOD)] = None
+    channel_axis: Annotated[str | None, Option(METHOD)] = None
+
+
+@dataclass(frozen=True)
+class DiarizeOptions:
+    """Find who speaks when, from embeddings of windows of speech.
+
+    The command prints the speakers and, with --reference, the error rates. -o writes the turns as RTTM, --timeline a
+    picture. A reference needs pyannote.core and pyannote.metrics: pip install 'modeseek[diarization]'.
+
+    Attributes
+    ----------
+    file : FILE
+        Embeddings, one row per window: NPZ with X and optionally times (n, 2), NPY, or a table of numbers.
+    output : FILE
+        Write the turns as RTTM; - prints them.
+    timeline : FILE
+        Write a picture of the turns (PNG, SVG, PDF); turns of low confidence are fainter.
+    json : FILE
+        Write a summary as JSON; - prints it.
+    quiet : flag
+        Print notes and errors only.
+    collar : SECONDS
+        Time around each boundary of the reference that is not scored, half of it on each side. Default: 0.0.
+    skip_overlap : flag
+        Do not score times at which two speakers of the reference speak.
+    segments : FILE
+        Times of the windows in seconds, in the order of the embeddings: CSV with start and end, .lab or RTTM.
+        Default: the times in FILE.
+    reference : FILE
+        RTTM file with the true turns; the error rates are printed.
+    uri : NAME
+        Name of the recording in RTTM. Default: name of FILE.
+    min_duration : SECONDS
+        Shorter windows are not clustered; they are assigned to the nearest speaker, with a low confidence.
+        Default: 0.5.
+    overlapping : cut|keep
+        cut: end windows that overlap in the middle of the overlap. keep: for segments that are turns. Default:
+        cut.
+    num_speakers : N
+        Number of speakers. Default: chosen from the data.
+    min_speakers : N
+        Minimum number of speakers.
+    max_speakers : N
+        Maximum number of speakers.
+    centre : flag
+        Subtract the mean of the embeddings.
+    components : N
+        Number of principal components to keep.
+    whiten : flag
+        Scale the principal components to equal variance.
+    seed : N
+        Random seed; the same seed gives the same turns. Default: 0.
+    jobs : N
+        Number of processor cores; -1 uses all.
+    """
+
+    file: str
+    output: Annotated[str | None, Option(RESULTS, "--output -o")] = None
+    timeline: Annotated[str | None, Option(RESULTS, "--timeline --plot")] = None
+    json: Annotated[str | None, Option(RESULTS)] = None
+    quiet: Annotated[bool, Option(RESULTS, "--quiet -q")] = False
+    collar: Annotated[float, Option(RESULTS)] = 0.0
+    skip_overlap: Annotated[bool, Option(RESULTS, "--skip-overlap")] = False
+    segments: Annotated[str | None, Option(DATA)] = None
+    reference: Annotated[str | None, Option(DATA)] = None
+    uri: Annotated[str | None, Option(DATA)] = None
+    min_duration: Annotated[float, Option(DATA)] = 0.5
+    overlapping: Annotated[str, Option(DATA)] = "cut"
+    num_speakers: Annotated[int | None, Option(SPEAKERS)] = None
+    min_speakers: Annotated[int | None, Option(SPEAKERS)] = None
+    max_speakers: Annotated[int | None, Option(SPEAKERS)] = None
+    centre: Annotated[bool, Option(SPEAKERS, "--centre")] = False
+    components: Annotated[int | None, Option(SPEAKERS)] = None
+    whiten: Annotated[bool, Option(SPEAKERS, "--whiten")] = False
+    seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
+    jobs: Annotated[int | None, Option(RUN)] = None
+
+
+@dataclass(frozen=True)
+class ExploreOptions:
+    """Open a page in the browser to watch, compare and control runs of the algorithms.
+
+    The page is served to this computer only; Ctrl-C ends it. It needs Panel and Bokeh: pip install 'modeseek[explore]'.
+
+    Attributes
+    ----------
+    file : FILE
+        Data to start with. The default is an example.
+    port : N
+        Port of the page. Default: 5808, or a free one.
+    no_browser : flag
+        Print the address, but do not open a browser.
+    """
+
+    file: str | None = None
+    port: Annotated[int | None, Option(None, limits={"min": 1, "max": 65535})] = None
+    no_browser: Annotated[bool, Option(None, "--no-browser")] = False
+
+
+@dataclass(frozen=True)
+class PaperOptions:
+    """Run the experiments of the paper, and write their data, figures and a report on its claims.
+
+    The experiments are sparse, imbalance, clusters, range, sweep, absorption, one-run, submartingale, gradient and
+    certificate. Ctrl-C keeps the finished jobs; the same command continues with the others.
+
+    Attributes
+    ----------
+    figures : FIGURE
+        The experiments to run. The default is all.
+    runs : N
+        Repetitions of each setting. Default: 100; 5 with --quick.
+    seed : N
+        Random seed; the same seed gives the same data, byte for byte. Default: 0.
+    jobs : N
+        Number of processes; -1 uses all cores. It does not change the results. Default: -1.
+    out : FOLDER
+        Folder for all files. Default: modeseek-paper.
+    quick : flag
+        Use a small grid: all figures in a minute or two, less certain.
+    quiet : flag
+        Print errors only.
+    scheduler : ADDRESS
+        Run the jobs on the workers of a Dask scheduler, such as tcp://127.0.0.1:8786.
+    engine : NAME
+        Engine of SMS and DSMS; cuda runs many jobs at once on a GPU. Default: auto.
+    """
+
+    figures: list[str] | None = None
+    runs: Annotated[int | None, Option(None, limits={"min": 1})] = None
+    seed: Annotated[int, Option(None, limits={"min": 0})] = 0
+    jobs: Annotated[int, Option()] = -1
+    out: Annotated[str, Option(None, "--out -o")] = "modeseek-paper"
+    quick: Annotated[bool, Option(None, "--quick")] = False
+    quiet: Annotated[bool, Option(None, "--quiet -q")] = False
+    scheduler: Annotated[str | None, Option()] = None
+    engine: Annotated[str, Option()] = "auto"

@@ -1,65 +1,42 @@
-"""SIGTERM ends the command as Ctrl-C does: what there is by then is written, and nothing is left lying about."""
+"""SIGTERM ends the command like Ctrl-C: the result so far is written, and no temporary files remain."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import current_thread, main_thread
 from types import FrameType
 
-__all__ = ["Heard", "sigterm_as_ctrl_c"]
-
-# what shells report of a process that a signal ended
-OF_CTRL_C, OF_SIGTERM = 128 + signal.SIGINT, 128 + signal.SIGTERM
-
-
-@dataclass
-class Heard:
-    """What came while the command ran.
-
-    Attributes
-    ----------
-    sigterm : bool
-        Whether somebody asked it to end, by `kill`, a batch system or a service manager.
-    """
-
-    sigterm: bool = False
-
-    def status(self, status: int) -> int:
-        """Return the status of the command, given what it would be if all interruptions were Ctrl-C."""
-        return OF_SIGTERM if self.sigterm and status == OF_CTRL_C else status
-
 
 @contextmanager
-def sigterm_as_ctrl_c() -> Iterator[Heard]:
-    """Raise `KeyboardInterrupt` on SIGTERM while the block runs, and tell afterwards which of the two it was.
+def sigterm_as_ctrl_c() -> Iterator[list[int]]:
+    """Raise `KeyboardInterrupt` on SIGTERM while the block runs; yield the list of the signals that came.
 
-    Elsewhere than in the main thread, and where somebody else listens to SIGTERM, nothing is changed.
+    Nothing changes outside the main thread, or if another handler of SIGTERM is installed.
 
     Examples
     --------
-    >>> with sigterm_as_ctrl_c() as heard:
+    >>> with sigterm_as_ctrl_c() as signals:
     ...     try:
     ...         signal.raise_signal(signal.SIGTERM)
     ...     except KeyboardInterrupt:
-    ...         print("heard")
-    heard
-    >>> heard.status(130), heard.status(0)
-    (143, 0)
+    ...         print("interrupted")
+    interrupted
+    >>> signal.SIGTERM in signals
+    True
     """
-    heard = Heard()
+    signals: list[int] = []
 
-    def hear(number: int, frame: FrameType | None) -> None:
-        heard.sigterm = True
+    def handle(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
         raise KeyboardInterrupt
 
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield heard
+        yield signals
         return
-    signal.signal(signal.SIGTERM, hear)
+    signal.signal(signal.SIGTERM, handle)
     try:
-        yield heard
+        yield signals
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

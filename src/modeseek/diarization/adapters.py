@@ -154,10 +154,7 @@ def _activity(segmentations: Any, shape: tuple[int, int]) -> Array:
     data = segmentations.data if isinstance(segmentations, SlidingWindowFeature) else segmentations
     data = np.asarray(data, dtype=np.float64)
     if data.ndim != 3 or (data.shape[0], data.shape[2]) != shape:
-        raise ValueError(
-            f"segmentations must have shape (chunks, frames, speakers), here ({shape[0]}, frames, {shape[1]}) to match "
-            f"the embeddings; got {data.shape}."
-        )
+        raise ValueError(f"segmentations must have shape ({shape[0]}, frames, {shape[1]}); got {data.shape}.")
     return np.nan_to_num(data).mean(axis=1)
 
 

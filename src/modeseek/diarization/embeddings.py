@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,26 +80,22 @@ def check_embeddings(embeddings: ArrayLike) -> Array:
     if rows.dtype.kind not in "biuf":
         raise TypeError(f"embeddings must be real numbers; got {rows.dtype}: give an array of shape (n, d).")
     if rows.ndim != 2 or 0 in rows.shape:
-        raise ValueError(
-            f"embeddings must have shape (n, d), one row per window; got {rows.shape}."
-            + (" PyannoteClustering takes arrays of shape (chunks, speakers, d)." if rows.ndim == 3 else "")
-        )
+        hint = " PyannoteClustering takes three dimensions." if rows.ndim == 3 else ""
+        raise ValueError(f"embeddings must have shape (n, d), one row per window; got {rows.shape}.{hint}")
     if rows.dtype not in (np.float32, np.float64):
         # sums of squares lose digits in 16 bits
         rows = rows.astype(np.float32 if rows.dtype == np.float16 else np.float64)
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
-        raise ValueError(
-            f"row {int(np.argmin(finite))} of embeddings (counted from 0) has NaN or infinity; there are "
-            f"{int((~finite).sum()):,} such rows: remove them and their segments."
-        )
+        raise ValueError(f"{_rows(~finite)} has NaN or infinity: remove such rows and their segments.")
     zero = ~rows.any(axis=1)
     if zero.any():
-        raise ValueError(
-            f"row {int(np.argmax(zero))} of embeddings (counted from 0) is all zeros and has no direction: remove the "
-            "row and its segment."
-        )
+        raise ValueError(f"{_rows(zero)} is all zeros and has no direction: remove such rows and their segments.")
     return rows
+
+
+def _rows(bad: Any) -> str:
+    return f"row {int(np.argmax(bad))} of embeddings (counted from 0, the first of {int(bad.sum()):,})"
 
 
 def mean_directions(rows: Array, labels: IntArray) -> Array:

@@ -21,7 +21,4 @@ def import_pyannote(name: str) -> Any:
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] != "pyannote":
             raise
-        package = name.partition(".")[0]
-        raise ImportError(
-            f"modeseek.diarization needs pyannote.{package}: pip install 'modeseek[diarization]'"
-        ) from None
+        raise ImportError("modeseek.diarization needs pyannote: pip install 'modeseek[diarization]'") from None

@@ -95,10 +95,8 @@ def parse_rttm(text: str, name: str = "text") -> dict[str, list[Turn]]:
             hint = did_you_mean(fields[0].upper(), [TURN_TYPE, *OTHER_TYPES])
             raise DataError(f"{place}: '{_shorten(fields[0])}' is not an RTTM type.{hint} The format is: {FIELDS}.")
         if len(fields) not in (9, 10):
-            raise DataError(
-                f"{place}: {len(fields)} fields, but a turn has 9 or 10: {FIELDS}."
-                + (" Names must not contain spaces." if len(fields) > 10 else "")
-            )
+            hint = " Names must not contain spaces." if len(fields) > 10 else ""
+            raise DataError(f"{place}: {len(fields)} fields, but a turn has 9 or 10: {FIELDS}.{hint}")
         recordings.setdefault(fields[1], []).append(_parse_turn(fields, place))
     if not recordings:
         raise DataError(f"'{name}' has no SPEAKER lines. The format is: {FIELDS}.")

@@ -45,10 +45,7 @@ def read_windows(path: str | os.PathLike[str]) -> Windows:
         raise DataError(f"{name} has no array X or embeddings; its arrays are: {listed}. Save the embeddings as X.")
     times = next((arrays[each] for each in ("times", "segments") if each in arrays), None)
     if times is not None and (times.dtype.kind not in "iuf" or times.ndim != 2 or times.shape[1:] != (2,)):
-        raise DataError(
-            f"{name}: the array of times has shape {times.shape} and type {times.dtype}: save starts and ends in "
-            "seconds, with shape (n, 2)."
-        )
+        raise DataError(f"{name}: times must be numbers of shape (n, 2); got {times.dtype} of shape {times.shape}.")
     return Windows(arrays[chosen], None if times is None else times.astype(np.float64))
 
 
@@ -91,17 +88,12 @@ def _read_lab(text: str, name: str) -> Array:
         try:
             start, end = float(fields[0]), float(fields[1])
         except (ValueError, IndexError):
-            raise DataError(
-                f"{place}: '{line.strip()[:40]}' is not a segment: give start and end in seconds, and optionally a "
-                "label."
-            ) from None
+            shown = line.strip()[:40]
+            raise DataError(f"{place}: '{shown}' is not a segment: give start and end in seconds.") from None
         if not 0 <= start < end < np.inf:
             raise DataError(f"{place}: start {fields[0]} and end {fields[1]}: give 0 <= start < end.")
         if end - start > MAX_SECONDS:
-            raise DataError(
-                f"{place}: from {fields[0]} to {fields[1]} is more than a day. HTK counts in units of 100 ns: divide "
-                "by 10,000,000."
-            )
+            raise DataError(f"{place}: more than a day. HTK counts in units of 100 ns: divide the times by 10,000,000.")
         rows.append((start, end))
     if not rows:
         raise DataError(f"'{name}' has no lines: give start and end of each window, in seconds.")
@@ -123,10 +115,8 @@ def _read_columns(path: str | os.PathLike[str], name: str) -> Array:
     elif set(table.columns) == {"x0", "x1"}:  # the names of columns without a header
         values = table.features().values
     else:
-        raise DataError(
-            f"'{name}' must have the columns start and end (or start and duration), in seconds; its columns are "
-            f"{', '.join(table.columns)}."
-        )
+        listed = ", ".join(table.columns)
+        raise DataError(f"'{name}' must have the columns start and end, or start and duration; it has {listed}.")
     bad = ~((values[:, 0] >= 0) & (values[:, 1] > values[:, 0]) & (values[:, 1] < np.inf))
     if bad.any():
         row = int(np.argmax(bad))

@@ -20,7 +20,7 @@ from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
 from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, mean_directions, nearest_direction
 from modeseek.estimators import ModeSeek
 from modeseek.meanshift.consensus import memberships
-from modeseek.meanshift.partition import by_weight
+from modeseek.meanshift.partition import rank_by_weight
 
 __all__ = ["SpeakerSearch", "Speakers"]
 
@@ -138,12 +138,9 @@ class SpeakerSearch:
                 raise ValueError(f"{name}={value} is larger than the number of embeddings, {n}: give a smaller number.")
         low, high = self.min_speakers or 1, self.max_speakers or np.inf
         if self.num_speakers is not None:
-            for name, kept in (("min_speakers", low <= self.num_speakers), ("max_speakers", self.num_speakers <= high)):
-                if not kept:
-                    raise ValueError(
-                        f"num_speakers={self.num_speakers} contradicts {name}={getattr(self, name)}: remove one of "
-                        "them."
-                    )
+            if not low <= self.num_speakers <= high:
+                given = f"min_speakers={self.min_speakers} and max_speakers={self.max_speakers}"
+                raise ValueError(f"num_speakers={self.num_speakers} contradicts {given}: remove the bounds.")
             return self.num_speakers, self.num_speakers
         if low > high:
             raise ValueError(f"min_speakers={low} is larger than max_speakers={high}: change one of them.")
@@ -217,4 +214,4 @@ def _from_linkage(rows: Array, disjoint: IntArray, linkage: LinkagePartition) ->
 
 
 def _by_size(labels: IntArray) -> IntArray:
-    return by_weight(np.unique(labels, return_inverse=True)[1], np.ones(len(labels))).labels
+    return rank_by_weight(np.unique(labels, return_inverse=True)[1], np.ones(len(labels))).labels

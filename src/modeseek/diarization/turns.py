@@ -52,14 +52,9 @@ def check_segments(segments: Any, n: int) -> Array:
     try:
         times = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        text = repr(given)
-        shown = text if len(text) <= 60 else text[:57] + "..."
-        raise ValueError(f"segments must be pairs of numbers, start and end in seconds; got {shown}.") from None
+        raise ValueError("segments must be pairs of numbers: start and end in seconds.") from None
     if len(times) != n:
-        raise ValueError(
-            f"there are {n:,} embeddings and {len(times):,} segments: give one segment for each embedding, in the same "
-            "order."
-        )
+        raise ValueError(f"there are {n:,} embeddings and {len(times):,} segments: give one segment per embedding.")
     if times.ndim != 2 or times.shape[1] != 2:
         raise ValueError(f"segments must have shape (n, 2), start and end in seconds; got {times.shape}.")
     finite = np.isfinite(times).all(axis=1)
@@ -69,10 +64,7 @@ def check_segments(segments: Any, n: int) -> Array:
     if empty.any():
         row = int(np.argmax(empty))
         start, end = times[row]
-        raise ValueError(
-            f"segments[{row}] ends at {end:g} and starts at {start:g}: give start and end in seconds, not start and "
-            "duration."
-        )
+        raise ValueError(f"segments[{row}] starts at {start:g} and ends at {end:g}: give start and end, not duration.")
     return times
 
 

@@ -1,5 +1,6 @@
-"""The estimators: scikit-learn classes around the chains."""
+"""The estimators, their result type, and the table of clusters."""
 
+from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.blurring import BlurringMeanShift
 from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
@@ -8,6 +9,7 @@ from modeseek.estimators.stochastic import StochasticMeanShift
 from modeseek.estimators.sweep import BandwidthSweep, Plateau, sweep_bandwidths
 
 __all__ = [
+    "ESTIMATORS",
     "BandwidthSweep",
     "BlurringMeanShift",
     "DoublyStochasticMeanShift",
@@ -17,3 +19,12 @@ __all__ = [
     "StochasticMeanShift",
     "sweep_bandwidths",
 ]
+
+# by their names in the commands; model files can hold these classes
+ESTIMATORS: dict[str, type[BaseClusterer]] = {
+    "modeseek": ModeSeek,
+    "dsms": DoublyStochasticMeanShift,
+    "sms": StochasticMeanShift,
+    "bms": BlurringMeanShift,
+    "ms": MeanShift,
+}

@@ -1,96 +1,100 @@
-"""What to try where a result is right as asked, but hardly what was wanted."""
+"""Warnings about fits that are valid, but probably not what the user intended."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from modeseek._common.hints import AdviceWarning
-from modeseek._common.neighbors import kth_distance
-from modeseek._common.validation import Points
+from modeseek._common.distances import kth_distance
+from modeseek._common.hints import AdviceWarning, ScaleWarning
+from modeseek._common.scaling import dominant
+from modeseek._common.types import Array
+from modeseek.estimators.result import FitResult
 
-if TYPE_CHECKING:
-    from modeseek.estimators.result import FitResult
+__all__ = ["advise_on_bandwidth", "advise_on_engine", "advise_on_scale", "advise_on_size", "warn"]
 
-__all__ = ["advice", "advice_on_size", "caller_level", "warn_caller"]
-
-# fewer points than this may well be as many clusters
-FEWEST = 10
-# medians over this many points are as good as over all
-QUERIES = 200
-# pairs of coordinates in a sweep of an engine that compares all points: ten minutes or so on a core
-MOST_PAIRS = 5e11
-# ModeSeek takes about half a minute for 10^5 points of the plane
-MOST_ROWS = 300_000
+# with fewer points, every point may well be a cluster
+MIN_POINTS = 10
+# the median over this many points is accurate enough
+MEDIAN_POINTS = 200
+# products of coordinates in a sweep over all pairs of points: about ten minutes on one core
+MAX_PRODUCTS = 5e11
+# `ModeSeek` takes about half a minute for 100,000 points of the plane
+MAX_ROWS_OF_SELECTION = 300_000
 
 
-def caller_level() -> int:
-    """Return the `stacklevel` for a warning to point to the code that called into this package."""
+def warn(message: str, category: type[Warning] = AdviceWarning) -> None:
+    """Issue a warning that points to the code that called the estimator."""
     level, frame = 1, inspect.currentframe()
-    frame = None if frame is None else frame.f_back
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("modeseek.estimators."):
         level, frame = level + 1, frame.f_back
-    return level
+    warnings.warn(message, category, stacklevel=level)
 
 
-def warn_caller(estimator: str, text: str | None) -> None:
-    """Issue an `AdviceWarning`, unless there is no text."""
-    if text is not None:
-        warnings.warn(f"{estimator}: {text}", AdviceWarning, stacklevel=caller_level())
+def advise_on_scale(estimator: str, rows: Array, names: Array | None) -> None:
+    """Warn if one column varies so much more than the others that it alone determines the clusters."""
+    found = dominant(rows)
+    if found is None:
+        return
+    column, ratio = found
+    which = f"column {column}" if names is None else f"column '{names[column]}'"
+    warn(
+        f"{which} of X varies {ratio:,.0f} times as much as the others, so it alone determines the clusters. "
+        "If the columns have different units, standardize them first: "
+        f"make_pipeline(StandardScaler(), {estimator}()).",
+        ScaleWarning,
+    )
 
 
-def advice(estimator: Any, result: FitResult) -> str | None:
-    """Return what to try next after a fit, or None if the result needs no comment."""
-    points = result.index.points
-    n, found = len(points.values), result.n_clusters
-    if found == 0:
-        return (
-            f"all rows are noise: every cluster is smaller than min_cluster_size={estimator.min_cluster_size}. "
-            "Take a smaller one."
+def advise_on_engine(estimator: str, engine: str, n: int, d: int) -> None:
+    """Warn of a fit that will take very long because every sweep compares all pairs of points."""
+    products = float(n) * n * d
+    if engine == "reference" and products > MAX_PRODUCTS / 100:
+        warn(
+            f'{estimator}: engine="reference" is written to be read and compares all pairs of {n:,} points in every '
+            'sweep. engine="auto" gives the same labels much faster.'
         )
-    given = _given(estimator, result)
-    if given is None or n < FEWEST:
-        return None
-    name, h = given
-    if found == n:
-        queries = points.values[np.linspace(0, n - 1, min(n, QUERIES)).astype(np.intp)]
-        apart = float(np.median(kth_distance(points.values, 2, queries, n_jobs=estimator.n_jobs)))
-        if h < apart:
-            return (
-                f"every row is a cluster of its own: {name}={h:.3g} reaches no neighbour, the nearest being "
-                f"{apart:.3g} away in the median. Raise it, or leave bandwidths out to have them chosen from the data."
+    elif engine == "brute" and products > MAX_PRODUCTS:
+        warn(f"{estimator}: every sweep compares all pairs of {n:,} points, which may take hours. {_use_sample(n)}")
+
+
+def advise_on_size(estimator: str, n: int) -> None:
+    """Warn of a selection from very many points."""
+    if n > MAX_ROWS_OF_SELECTION:
+        warn(f"{estimator}: {n:,} points take many minutes and several gigabytes. {_use_sample(n)}")
+
+
+def _use_sample(n: int) -> str:
+    return f"Fit a sample, such as X[::{max(2, n // 50_000)}], and label the other rows with predict."
+
+
+def advise_on_bandwidth(result: FitResult, parameter: str) -> None:
+    """Warn if every row is a cluster, or all rows are one, because of the bandwidth that the user set.
+
+    Parameters
+    ----------
+    result : FitResult
+    parameter : str
+        Name of the parameter of the largest bandwidth.
+    """
+    values, h = result.index.points.values, result.settings.bandwidths[parameter]
+    n = len(values)
+    if n < MIN_POINTS:
+        return
+    automatic = "or omit the bandwidths, and they are chosen from the data."
+    if result.n_clusters == n:
+        queries = values[np.linspace(0, n - 1, min(n, MEDIAN_POINTS)).astype(np.intp)]
+        distance = float(np.median(kth_distance(values, 2, queries)))
+        if h < distance:
+            warn(
+                f"{result.algorithm}: every row is a separate cluster: {parameter}={h:.3g} is less than the median "
+                f"distance to the nearest neighbour, {distance:.3g}. Increase it, {automatic}"
             )
-    spread = float(np.sqrt(points.values.astype(np.float64).var(axis=0).sum()))
-    if found == 1 and h > spread:
-        return (
-            f"all rows are one cluster: {name}={h:.3g} reaches over all the data, whose spread is {spread:.3g}. "
-            "Lower it, or leave bandwidths out to have them chosen from the data."
+    spread = float(np.sqrt(values.astype(np.float64).var(axis=0).sum()))
+    if result.n_clusters == 1 and h > spread:
+        warn(
+            f"{result.algorithm}: all rows are one cluster: {parameter}={h:.3g} is larger than the spread of the "
+            f"data, {spread:.3g}. Decrease it, {automatic}"
         )
-    return None
-
-
-def advice_on_size(estimator: Any, points: Points) -> str | None:
-    """Return what to try before a fit that will take very long, or None."""
-    n, d = points.values.shape
-    sample = f"Fit a sample, such as X[::{max(2, n // 50_000)}], and let predict label the rest."
-    if getattr(estimator, "engine", None) == "reference" and float(n) * n * d > MOST_PAIRS / 100:
-        return (
-            f'engine="reference" is there to be read: it compares all {n:,} points with each other for every sweep. '
-            'engine="auto" gives the same labels, far sooner.'
-        )
-    if getattr(estimator, "engine_", None) == "brute" and float(n) * n * d > MOST_PAIRS:
-        return f"{n:,} points in {d} dimensions: every sweep compares all pairs of them, for hours perhaps. {sample}"
-    if not hasattr(estimator, "engine") and n > MOST_ROWS:
-        return f"{n:,} points: this takes many minutes and several gigabytes. {sample}"
-    return None
-
-
-def _given(estimator: Any, result: FitResult) -> tuple[str, float] | None:
-    """Return the largest bandwidth that the user set, with the name of its parameter."""
-    for name in ("bandwidth", "h_max"):
-        if getattr(estimator, name, None) is not None:
-            return name, result.settings.bandwidths[name]
-    return None

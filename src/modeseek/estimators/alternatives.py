@@ -1,4 +1,4 @@
-"""Partitions that were nearly chosen: those that ModeSeek kept, without the one it chose."""
+"""Alternatives of `ModeSeek`: the partition that was chosen, and the others."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
-from modeseek.selection.select import ALIKE, Candidate
+from modeseek.selection.select import Candidate
 
 __all__ = ["chosen_one", "nearly_chosen"]
 
 
 def nearly_chosen(model: ModeSeek) -> list[Candidate]:
-    """Return the alternatives that differ from the labels, from the best on, with labels for all rows.
+    """Return the alternatives that differ from `labels_`, best first, with labels of all rows.
 
     Examples
     --------
@@ -26,14 +26,14 @@ def nearly_chosen(model: ModeSeek) -> list[Candidate]:
 
 
 def chosen_one(model: ModeSeek) -> Candidate | None:
-    """Return the alternative that the labels come from; None if it is none of them, as for one cluster."""
+    """Return the alternative that `labels_` are made from; None if there is none, as for a single cluster."""
     return next((each for each, same in _compared(model) if same), None)
 
 
 def _compared(model: ModeSeek) -> list[tuple[Candidate, bool]]:
-    labels = model.result_.index.labels[model.tree_.inverse]
-    # noise as a cluster of its own, so that numbers start at 0
+    """Return the alternatives, and whether each is the chosen one: labels may differ in noise and after refinement."""
+    inverse = model.tree_.inverse
+    labels = model.result_.index.labels[inverse]
     known = np.where(labels < 0, labels.max() + 1, labels)
-    rows = [each._replace(labels=each.labels[model.tree_.inverse]) for each in model.alternatives_]
-    # so alike that it is theirs, up to the last steps: noise, directions
-    return [(each, rand_agreement(known, each.labels) >= ALIKE) for each in rows]
+    rows = [each._replace(labels=each.labels[inverse]) for each in model.alternatives_]
+    return [(each, rand_agreement(known, each.labels) >= model._config.same_agreement) for each in rows]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.points import Points, unit_rows
 from modeseek._common.progress import show_progress
 from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import (
@@ -18,40 +20,45 @@ from modeseek._common.validation import (
     check_choice,
     check_integer,
     check_jobs,
+    check_number,
     check_weights,
 )
-from modeseek.estimators.advice import advice, advice_on_size, warn_caller
+from modeseek.estimators.advice import advise_on_scale, warn
 from modeseek.estimators.dask_input import fit_dask, predict_dask
-from modeseek.estimators.data import Columns, advise_on_scale, check_new_rows, check_rows
-from modeseek.estimators.display import Displayed
-from modeseek.estimators.result import FitData, FitResult
-from modeseek.estimators.streaming import Streaming
-from modeseek.sketches import is_dask
+from modeseek.estimators.display import DisplayMixin
+from modeseek.estimators.fit_input import data_from_rows, data_from_sketch
+from modeseek.estimators.input_checks import Columns, check_new_rows, check_rows
+from modeseek.estimators.memory import FitMemory
+from modeseek.estimators.result import FitData, FitResult, FitSettings
+from modeseek.estimators.streaming import Stream
+from modeseek.sketches import Sketch, SketchConfig, SketchPoints, is_dask
 
 __all__ = ["BaseClusterer"]
 
-# partial_fit keeps its state in these attributes
-STREAM = ("_pending", "_survey")
 
-
-class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class BaseClusterer(DisplayMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators: a subclass implements `_choose_settings` and `_solve`.
 
-    A fit first makes a `FitResult` and then stores it, in `_store`. A fit that raises leaves an earlier fit untouched.
+    Parameters are dataclass fields. A fit first computes a `FitResult` and then sets all fitted attributes from it, in
+    `_store`. A fit that raises an exception leaves an earlier fit unchanged.
     """
 
-    metric: str
-    min_cluster_size: int
-    n_jobs: int | None
-    verbose: int
-    callbacks: Sequence[Callable[..., None]] | None
-    result_: FitResult
+    metric: str = "euclidean"
+    min_cluster_size: int = 1
+    sketch: str | None = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
+    callbacks: Sequence[Callable[..., None]] | None = None
+
+    _sketch_config: ClassVar[SketchConfig] = SketchConfig()
+    _fit_memory: ClassVar[FitMemory] = FitMemory()
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
 
-        Ctrl-C raises `KeyboardInterrupt`. If a partial result exists by then, it is stored first, in `labels_` and
-        the other attributes; otherwise the estimator is left unfitted.
+        Ctrl-C raises `KeyboardInterrupt`. If there is a partial result by then, it is stored first, in `labels_` and
+        the other attributes. Otherwise the estimator is left unfitted.
 
         Parameters
         ----------
@@ -68,7 +75,7 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        geometry = self._check_settings()
+        geometry = self._check_parameters()
         if is_dask(X):
             fit_dask(self, X, sample_weight, geometry)
             return self
@@ -76,19 +83,22 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
         weights = check_weights(sample_weight, len(rows))
         if not geometry.spherical:
             advise_on_scale(type(self).__name__, rows, columns.names)
-        return self._fit(columns, lambda watch: self._fit_data(rows, weights, geometry, watch))
+        return self._fit(columns, lambda watch: data_from_rows(self, rows, weights, geometry, watch))
 
     def predict(self, X: ArrayLike) -> IntArray:
-        """Return the label of the nearest training point for each row; on the training rows this is `labels_`.
+        """Return for each row the label of the nearest training point.
+
+        For the training rows, these are `labels_`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows to label.
 
         Returns
         -------
         labels : integer array of shape (n_samples,)
-            A lazy Dask array if X is a Dask collection.
+            Cluster of each row; -1 for noise. A lazy Dask array if X is a Dask collection.
         """
         check_is_fitted(self)
         if is_dask(X):
@@ -97,11 +107,80 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
         with self._progress() as watch:
             return index.labels[index.find(rows, self.n_jobs, watch)]
 
+    def partial_fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None, *, forget: float = 0.0
+    ) -> Self:
+        """Add a batch of rows, in bounded memory. `finalize` clusters all batches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            A batch. The result depends neither on the sizes of the batches nor on their order, as long as the first
+            65,536 rows are the same.
+        y : ignored
+            Present for consistency with scikit-learn.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 3 counts as three equal rows. Rows of weight 0 are ignored.
+        forget : float, default=0
+            Share of the weight of all earlier batches that is removed before this batch is added.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        if check_number("forget", forget, strict=False) > 1:
+            raise ValueError(f"forget must be in [0, 1]; got {forget!r}.")
+        if is_dask(X):
+            raise TypeError("partial_fit takes a batch in memory: pass a Dask collection to fit(X).")
+        if self._stream is None:
+            rows, columns = check_rows(self, X)
+            stream, seen = Stream(), columns.attributes()
+        else:
+            rows, stream, seen = check_new_rows(self, X), self._stream, {}
+        rows, weights = self._placed(rows), check_weights(sample_weight, len(rows), some=False)
+        if forget > 0:
+            stream = stream.faded(1.0 - forget, self._sketch_config)
+        if (weights > 0).any():
+            stream = stream.add(rows[weights > 0], weights[weights > 0], self._sketch_config)
+        for name, value in (seen | {"_stream": stream}).items():
+            setattr(self, name, value)
+        return self
+
+    def finalize(self) -> Self:
+        """Cluster all rows that `partial_fit` was given; `predict` then labels rows.
+
+        `labels_` and all other attributes with one entry per row describe the points of the sketch, `sketch_.points`.
+        More batches may follow, and another `finalize`.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if self._stream is None:
+            raise ValueError("finalize() has nothing to cluster: pass batches of rows to partial_fit(X) first.")
+        self._stream = self._stream.settled(self._sketch_config)
+        sketch = self._stream.sketch
+        if sketch is None or not len(sketch.sample.rows):
+            raise ValueError(
+                "finalize() has nothing to cluster: all rows so far have a sample_weight of zero or are forgotten. "
+                "Pass rows of positive weight to partial_fit(X, sample_weight=...) first."
+            )
+        geometry, kind = self._check_parameters(), self._sketch_kind() or "auto"
+        return self._fit(
+            Columns.of(self),
+            lambda watch: data_from_sketch(self, sketch, geometry, kind, watch),
+            keep_stream=True,
+        )
+
     @property
     def memberships_(self) -> Array:
-        """Membership of each row in each cluster; computed on access, since it may be large."""
+        """Membership of each row in each cluster, computed on access because it may be large."""
         if not self.__sklearn_is_fitted__() or self.result_.memberships is None:
-            raise AttributeError(f"{type(self).__name__} has no memberships_: it is not fitted, or has one chain only.")
+            raise AttributeError(
+                f"this {type(self).__name__} has no memberships_: it is not fitted, or ran a single chain."
+            )
         return self.result_.row_memberships()
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -109,8 +188,31 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
         return "result_" in vars(self)
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
-        """Cluster the points; call `watch`, if there is one, with each stage of the work."""
+        """Cluster the points. Call `watch`, if it is not None, with each `Stage` of the work."""
         raise NotImplementedError
+
+    def _sketch_kind(self) -> str | None:
+        return None if self.sketch is None else check_choice("sketch", self.sketch, ("auto", "grid", "sample"))
+
+    def _placed(self, rows: Array) -> Array:
+        return unit_rows(rows) if self.metric == "cosine" else rows
+
+    @property
+    def _needs_all_rows(self) -> bool:
+        """Whether a parameter rules out a sketch with `sketch="auto"`."""
+        return False
+
+    def _memory(self, n: int, d: int, itemsize: int) -> float:
+        """Return an upper bound on the bytes that a fit of n distinct rows needs beside the rows."""
+        return self._fit_memory.bytes(n, d, itemsize)
+
+    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+        """Return the settings in force; automatic bandwidths are chosen from a sample of the rows."""
+        raise NotImplementedError
+
+    def _points_of_sketch(self, sketch: Sketch, settings: FitSettings, sample: Points, kind: str) -> SketchPoints:
+        """Return the points of a sketch on which to run: means of grid cells, or a sample."""
+        return sketch.points(1.0, 1.0, "sample")
 
     def _fit(
         self,
@@ -120,12 +222,10 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
         *,
         keep_stream: bool = False,
     ) -> Self:
-        """Make the data, solve, and store the result; raise KeyboardInterrupt after storing."""
+        """Make the input, solve, and store the result; an interruption is raised after that."""
         try:
             with self._progress() as watch:
-                data = make_data(watch)
-                warn_caller(type(self).__name__, advice_on_size(self, data.points))
-                result = self._solve(data, watch)
+                result = self._solve(make_data(watch), watch)
                 result = result if finish is None else finish(result)
         except KeyboardInterrupt:
             self._clear(keep_stream=keep_stream)
@@ -133,25 +233,25 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
         self._store(columns, result, keep_stream=keep_stream)
         if result.interrupted:
             raise KeyboardInterrupt(f"{type(self).__name__}: {self._interruption(result)}")
-        warn_caller(type(self).__name__, advice(self, result))
+        self._advise(result)
         return self
 
     def _store(self, columns: Columns, result: FitResult, *, keep_stream: bool = False) -> None:
-        """Set all fitted attributes; nothing else sets any."""
+        """Set all fitted attributes."""
         fitted = {"result_": result, **columns.attributes(), **result.attributes()}
         self._clear(keep_stream=keep_stream)
         for name, value in fitted.items():
             setattr(self, name, value)
 
     def _clear(self, *, keep_stream: bool) -> None:
-        """Delete all fitted attributes."""
-        keep = ("n_features_in_", "feature_names_in_") if keep_stream else ()
-        for name in [name for name in vars(self) if name.endswith("_") or (name in STREAM and not keep_stream)]:
-            if name not in keep:
+        """Delete all fitted attributes, and those of `partial_fit` unless `keep_stream`."""
+        kept = ("n_features_in_", "feature_names_in_", "_stream") if keep_stream else ()
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_stream"]:
+            if name not in kept:
                 delattr(self, name)
 
-    def _check_settings(self) -> Geometry:
-        """Check parameters that do not depend on the data."""
+    def _check_parameters(self) -> Geometry:
+        """Check the parameters that do not depend on the data."""
         check_integer("min_cluster_size", self.min_cluster_size, low=1)
         check_jobs(self.n_jobs)
         check_callbacks(self.callbacks)
@@ -165,8 +265,17 @@ class BaseClusterer(Streaming, Displayed, ClusterMixin, BaseEstimator):
 
     @property
     def _title(self) -> str:
-        """Short name for the progress line."""
+        """Name in the progress line."""
         return type(self).__name__
 
     def _interruption(self, result: FitResult) -> str:
+        """Return the message of the `KeyboardInterrupt` that ends an interrupted fit."""
         return result.message
+
+    def _advise(self, result: FitResult) -> None:
+        """Warn about a result that is probably not what the user intended."""
+        if not result.n_clusters:
+            warn(
+                f"{type(self).__name__}: all rows are noise: every cluster is smaller than "
+                f"min_cluster_size={self.min_cluster_size}. Decrease it."
+            )

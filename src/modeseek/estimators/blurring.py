@@ -1,74 +1,110 @@
-"""BlurringMeanShift: all points move at once."""
+"""Blurring mean shift: all points move at once."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
+from modeseek._common.points import Points
 from modeseek._common.types import Watcher
-from modeseek._common.validation import Points
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
-from modeseek.meanshift.chains import Chain, RecordSpec, Stopping, blurring
-from modeseek.meanshift.kernels.profiles import Profile
-from modeseek.meanshift.types import Callback
+from modeseek.meanshift.chains import Chain, Stopping, blurring
 
 __all__ = ["BlurringMeanShift"]
 
 
+@dataclass(eq=False, repr=False)
 class BlurringMeanShift(ChainClusterer):
-    """Blurring mean shift (BMS): all points move at once, against each other, until nothing can change.
+    """Blurring mean shift (BMS).
+
+    In each sweep, every point is replaced by the weighted mean of the points around it. All points move at once. They
+    collapse into groups, which are the clusters. The run ends as soon as it is certain that the partition can no longer
+    change. Nothing is random.
 
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel. None: chosen from the data, see docs/choosing-the-range.md.
+        Bandwidth h, the radius of the kernel, in the units of X. If None, it is chosen from the data, see
+        docs/choosing-the-range.md. With ``metric="cosine"``, h is the distance between unit vectors, sqrt(2 - 2
+        cos).
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
-        Shape of the kernel; the last two are outside the theorems.
+        Shape of the kernel. The theorems of the paper do not cover "flat" and "gaussian".
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Under "cosine" rows are scaled to unit length and points stay on the sphere.
+        With "cosine", rows are scaled to unit length and points stay on the unit sphere.
     tol : float, default=1e-6
-        A shift up to tol * bandwidth counts as none.
+        Shifts up to `tol` times the smallest bandwidth count as zero.
     tau : float, optional
-        Points closer than this at the end share a cluster; below bandwidth / 2. None: bandwidth / 4.
+        Points closer than `tau` at the end of the run belong to the same cluster. Must be below half of the
+        smallest bandwidth. If None, a quarter of it.
     max_updates : int, optional
-        Limit on single-point updates, looked at after each sweep of n. None: max(10^7, 200 n).
+        Maximum number of updates of single points, checked after each sweep of about n updates. If None,
+        max(10^7, 200 n).
     max_time : float, optional
-        Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
+        Maximum time of a run in seconds. A sweep that is cut short does not count.
     min_cluster_size : int, default=1
-        Clusters lighter than this become noise, label -1.
+        Clusters with a smaller total weight become noise, label -1.
     sketch : {"auto", "grid", "sample"} or None, default="auto"
-        Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
-        sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
+        Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
+        in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
+        with a warning. None uses every row. See docs/scale.md.
     resolution : float, default=1/16
-        How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
-        All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
+        Maximum width of the grid cells of a sketch, relative to the smallest bandwidth.
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "reference", "cuda"}, default="auto"
+        How sums over neighbours are computed. All engines are exact and differ in speed only, see
+        docs/engines.md. `engine_` is the engine in force.
     n_jobs : int, optional
-        Threads. Labels do not depend on it.
+        Number of threads, as in joblib. Labels do not depend on it.
     verbose : int, default=0
-        1 shows progress on a terminal.
+        If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
-        Each is called as f(state, info) after every sweep.
-    record : "all", name, sequence of names or Record, optional
-        What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
-        "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X).
-        Pictures of a run need it, see `modeseek.plots`; `Record` also says how often.
+        Functions that are called as ``f(state, info)`` after each sweep.
+    record : str, sequence of str or Record, optional
+        Quantities to record in `trace_` after each sweep, in addition to the bandwidths and the largest shift:
+        "clumps", "diameter", "gap", "objective" (takes time proportional to n^2) and "snapshots" (the positions
+        of all rows), or "all". Plots of a run need them, see `modeseek.plots`. A `Record` also sets how often.
     checkpoint : str or path-like, optional
-        A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
-        bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
+        File in which the state of the run is saved at intervals and at the end. If the file exists, the fit
+        resumes from it and gives the same result as an uninterrupted fit. A file of other data or parameters is
+        an error. See docs/how-to-checkpoints.md.
     checkpoint_every : float, default=60
-        Seconds between two saves.
+        Number of seconds between two saves.
 
     Attributes
     ----------
-    labels_, cluster_centers_, n_clusters_, points_, outcome_, partition_, n_updates_, engine_, trace_
-        As in `DoublyStochasticMeanShift`.
-    sketch_ : SketchPoints
-        If the fit ran on a sketch: its points, their weights and the width of its cells.
+    labels_ : integer array of shape (n_samples,)
+        Cluster of each row; -1 for noise. Clusters are numbered by decreasing weight.
+    n_clusters_ : int
+        Number of clusters, not counting noise.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Mean of the final positions of the rows of each cluster.
     bandwidth_ : float
         The bandwidth in force.
+    points_ : array of shape (n_samples, n_features)
+        Final position of each row.
+    outcome_ : Outcome
+        How the run ended. `outcome_.value` is a sentence, `outcome_.converged` a bool.
+    partition_ : Partition
+        The partition before small clusters became noise, with its diameter, gap and certificate.
+    n_updates_ : int
+        Number of updates of single points.
+    engine_ : str
+        The engine in force.
+    trace_ : Trace
+        The recorded quantities, each as a `Series` of values against the number of updates k.
+    sketch_ : SketchPoints
+        Points of the sketch, their weights and the width of the grid cells. Only if the fit ran on a sketch.
+    result_ : FitResult
+        All results of the fit in one frozen object.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str of shape (n_features_in_,)
+        Names of the features. Only if X has names that are all strings.
+
+    See Also
+    --------
+    StochasticMeanShift : One random point moves at a time.
+    MeanShift : Points climb the density of the data, which do not move.
 
     Examples
     --------
@@ -77,51 +113,17 @@ class BlurringMeanShift(ChainClusterer):
     array([0, 0, 1])
     """
 
-    def __init__(
-        self,
-        bandwidth: float | None = None,
-        *,
-        profile: str | Profile = "biweight",
-        metric: str = "euclidean",
-        tol: float = 1e-6,
-        tau: float | None = None,
-        max_updates: int | None = None,
-        max_time: float | None = None,
-        min_cluster_size: int = 1,
-        sketch: str | None = "auto",
-        resolution: float = 1 / 16,
-        engine: str = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-        record: RecordSpec = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-    ):
-        self.bandwidth = bandwidth
-        self.profile = profile
-        self.metric = metric
-        self.tol = tol
-        self.tau = tau
-        self.max_updates = max_updates
-        self.max_time = max_time
-        self.min_cluster_size = min_cluster_size
-        self.sketch = sketch
-        self.resolution = resolution
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callbacks = callbacks
-        self.record = record
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+    bandwidth: float | None = None
+    _: KW_ONLY
+    tau: float | None = None
+    max_updates: int | None = None
+    max_time: float | None = None
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         h = self._single_bandwidth(self.bandwidth, sample, watch)
         return FitSettings(bandwidth=h, policy=Constant(h))
 
     def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
-        h = data.settings.smallest_bandwidth
-        assert h is not None
+        h = data.settings.largest_bandwidth
         chain = blurring(self._problem(data.points, h), h)
         return chain, self._stopping(chain, self.tau, self.max_updates, self.max_time)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from modeseek._common.types import Geometry, Watcher
-from modeseek._common.validation import Points, check_number, check_tau
-from modeseek.estimators.advice import caller_level
+from modeseek._common.points import Points
+from modeseek._common.types import Array, Geometry, IntArray, Watcher
+from modeseek._common.validation import check_number, check_tau
+from modeseek.estimators.advice import advise_on_bandwidth, advise_on_engine, warn
 from modeseek.estimators.base import BaseClusterer
+from modeseek.estimators.memory import snapshot_memory
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
 from modeseek.meanshift.chains import (
     Chain,
@@ -34,25 +34,28 @@ from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import Range, automatic_range
+from modeseek.sketches import Sketch, SketchPoints
 
-__all__ = ["ChainClusterer", "partition_of_rows"]
+__all__ = ["ChainClusterer"]
 
 # An automatic bandwidth may equal a distance between two points. A flat kernel jumps there, and rounding would decide.
 FLAT_MARGIN = 1 + 1e-9
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ChainClusterer(BaseClusterer):
     """Base class of the mean shifts: a subclass implements `_choose_settings` and `_make_chain`."""
 
-    profile: str | Profile
-    tol: float | None
-    engine: str
+    profile: str | Profile = "biweight"
+    tol: float | None = 1e-6
+    resolution: float = 1 / 16
+    engine: str = "auto"
     record: RecordSpec = None
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: float = 60.0
-    callbacks: Sequence[Callback] | None
-    # overridden by the parameter of the random algorithms
-    random_state: Any = 0
+
+    # parameter of the largest bandwidth
+    _bandwidth_parameter: ClassVar[str] = "bandwidth"
 
     def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
         """Return the chain to run and when to stop it."""
@@ -60,63 +63,56 @@ class ChainClusterer(BaseClusterer):
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         chain, stopping = self._make_chain(data)
-        result = self._run(chain, stopping, watch)
+        return self._result_of(data, chain, stopping, self._run(chain, stopping, watch))
+
+    def _result_of(self, data: FitData, chain: Chain, stopping: Stopping, result: ChainResult) -> FitResult:
+        """Return the result of a chain that has ended."""
         points = data.points
         return self._chain_result(
             data,
             partition(chain, result, stopping.tau),
+            settings=self._in_force(data, chain, stopping),
             outcome=result.outcome,
             n_updates=result.state.k,
-            settings=self._in_force(data, chain, stopping),
             points=points.to_data(result.state.points)[points.inverse],
             trace=result.trace.restored(points),
         )
 
     def _chain_result(self, data: FitData, part: Partition, *, outcome: Outcome, **fields: Any) -> FitResult:
-        labels, centers = drop_small(part, self.min_cluster_size)
-        of_rows = partition_of_rows(part, data.points)
-        name = type(self).__name__
-        return make_result(
-            name, data, labels, centers, outcome=outcome, message=outcome.value, partition=of_rows, **fields
-        )
+        labels, centers = self._final_labels(data, part)
+        points = data.points
+        of_rows = replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))
+        fields = {"outcome": outcome, "message": outcome.value, "partition": of_rows} | fields
+        return make_result(type(self).__name__, data, labels, centers, **fields)
+
+    def _final_labels(self, data: FitData, part: Partition) -> tuple[IntArray, Array]:
+        """Return the labels of the points and the centres, after small clusters became noise."""
+        return drop_small(part, self.min_cluster_size)
 
     def _in_force(self, data: FitData, chain: Chain, stopping: Stopping) -> FitSettings:
         assert chain.problem.engine is not None
         return replace(data.settings, engine=chain.problem.engine.name, tau=stopping.tau)
 
     def _run(self, chain: Chain, stopping: Stopping, watch: Watcher | None) -> ChainResult:
-        followers: list[Callback] = [] if watch is None else [ChainProgress(watch, chain, stopping)]
-        callbacks = [*followers, *(self.callbacks or ())]
-        result = self._run_chain(chain, stopping, self._record(), callbacks, self._checkpoint(watch))
+        own: list[Callback] = [] if watch is None else [ChainProgress(watch, chain, stopping)]
+        result = self._run_chain(chain, stopping, [*own, *(self.callbacks or ())], self._checkpoint(watch))
         if result.outcome is Outcome.INTERRUPTED and not result.sweeps:
-            raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
-        self._warn(result.outcome, result.state.k)
+            raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; there is no result")
+        self._warn_unless_converged(result.outcome, result.state.k)
         return result
 
     def _run_chain(
-        self,
-        chain: Chain,
-        stopping: Stopping,
-        record: Record,
-        callbacks: list[Callback],
-        checkpoint: Checkpoint | None,
+        self, chain: Chain, stopping: Stopping, callbacks: list[Callback], checkpoint: Checkpoint | None
     ) -> ChainResult:
-        return run(chain, stopping, record=record, callbacks=callbacks, checkpoint=checkpoint)
+        return run(chain, stopping, record=self._record(), callbacks=callbacks, checkpoint=checkpoint)
 
-    def _check_settings(self) -> Geometry:
+    def _check_parameters(self) -> Geometry:
         self._checkpoint()
-        return super()._check_settings()
+        return super()._check_parameters()
 
     def _checkpoint(self, watch: Watcher | None = None) -> Checkpoint | None:
-        """Return where to save the state of the run; raise if it cannot be written."""
-        if self.checkpoint is None:
-            return None
-        if self.random_state is None:
-            raise ValueError(
-                "checkpoint needs random_state: without one, every fit has its own random draws, and none can resume "
-                "another. Set random_state to an integer."
-            )
-        return Checkpoint(self.checkpoint, self.checkpoint_every, watch)
+        """Return the file in which the run is saved; raise an exception if it cannot be written."""
+        return None if self.checkpoint is None else Checkpoint(self.checkpoint, self.checkpoint_every, watch)
 
     def _record(self) -> Record:
         return as_record(self.record)
@@ -125,6 +121,7 @@ class ChainClusterer(BaseClusterer):
         """Return the points with the kernel and the engine; h is the largest bandwidth."""
         profile = get_profile(self.profile)
         engine = choose(self.engine, profile, points.values, h, chains=self._count_chains())
+        advise_on_engine(type(self).__name__, engine.name, *points.values.shape)
         return Problem(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
 
     def _count_chains(self) -> int:
@@ -140,31 +137,41 @@ class ChainClusterer(BaseClusterer):
         found = automatic_range(sample.values, sample.weights, geometry=sample.geometry, watch=watch)
         return Range(*(FLAT_MARGIN * h for h in found)) if get_profile(self.profile) is FLAT else found
 
+    def _points_of_sketch(self, sketch: Sketch, settings: FitSettings, sample: Points, kind: str) -> SketchPoints:
+        h, resolution = self._cell_unit(settings, sample), check_number("resolution", self.resolution)
+        return sketch.points(h, resolution, kind, self._sketch_config)
+
+    def _cell_unit(self, settings: FitSettings, points: Points) -> float:
+        """Return the smallest bandwidth; `resolution` is the width of grid cells relative to it."""
+        return settings.smallest_bandwidth
+
+    def _memory(self, n: int, d: int, itemsize: int) -> float:
+        return super()._memory(n, d, itemsize) + snapshot_memory(self._record(), n, d)
+
     def _stopping(self, chain: Chain, tau: float | None, max_updates: int | None, max_time: float | None) -> Stopping:
         threshold = check_number("tol", self.tol, strict=False) * chain.h_min
         return Stopping(check_tau(tau, chain.h_min), threshold=threshold, max_updates=max_updates, max_time=max_time)
 
-    def _warn(self, outcome: Outcome, updates: int, labels: str = "how far it came") -> None:
-        """Warn of a run that did not converge. An interruption is raised instead, after the result is stored."""
+    def _warn_unless_converged(self, outcome: Outcome, updates: int, labels: str = "those of the last state") -> None:
+        # an interruption is raised instead, after the result is stored
         if not outcome.converged and outcome is not Outcome.INTERRUPTED:
-            warnings.warn(
-                f"{type(self).__name__} {outcome.value} ({updates:,} updates); labels_ is {labels}. {self._remedy()}",
+            warn(
+                f"{type(self).__name__} {outcome.value} ({updates:,} updates); labels_ are {labels}. {self._remedy()}",
                 ConvergenceWarning,
-                stacklevel=caller_level(),
             )
 
     def _remedy(self) -> str:
-        return "Raise max_updates or max_time, or widen the bandwidths."
+        return "Increase max_updates or max_time, or use larger bandwidths."
+
+    def _advise(self, result: FitResult) -> None:
+        super()._advise(result)
+        if result.n_clusters and getattr(self, self._bandwidth_parameter) is not None:
+            advise_on_bandwidth(result, self._bandwidth_parameter)
 
     def _interruption(self, result: FitResult) -> str:
         return f"{result.message} ({result.n_updates:,} updates)"
 
     @property
     def _title(self) -> str:
-        # the paper's abbreviations: DSMS, SMS, BMS, MS
+        # the abbreviations of the paper: DSMS, SMS, BMS, MS
         return "".join(letter for letter in type(self).__name__ if letter.isupper())
-
-
-def partition_of_rows(part: Partition, points: Points) -> Partition:
-    """Return a partition of points as one of rows, with centres in the units of X."""
-    return replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))

@@ -1,13 +1,11 @@
 """Fit and predict for Dask collections.
 
-Workers make a sketch of the rows, the sketch is clustered in this process, and labels are computed lazily by the
-workers.
+Workers make a sketch of the rows, this process clusters the sketch, and workers compute the labels on demand.
 """
 
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from modeseek._common.hints import AdviceWarning
 from modeseek._common.types import Array, Geometry, Watcher
 from modeseek._common.validation import check_weights
-from modeseek.estimators.advice import caller_level
-from modeseek.estimators.data import Columns, advise_on_scale
+from modeseek.estimators.advice import advise_on_scale, warn
+from modeseek.estimators.fit_input import data_from_rows, data_from_sketch
+from modeseek.estimators.input_checks import Columns
 from modeseek.estimators.result import FitData, FitResult
 from modeseek.sketches import DaskRows, SketchLayout, dask_errors
 
@@ -34,11 +32,11 @@ NO_WEIGHT = "sample_weight is zero for every row: give at least one row a positi
 def fit_dask(estimator: BaseClusterer, X: Any, sample_weight: Any, geometry: Geometry) -> None:
     """Fit the rows of a Dask collection; `labels_` and `confidence_` are lazy Dask arrays afterwards.
 
-    If there are few enough rows for a fit without a sketch, they are loaded and the result is that of a fit in
-    memory. Otherwise only a sketch of the rows leaves the workers.
+    If there are few enough rows for a fit without a sketch, they are loaded and the result is that of a fit in memory.
+    Otherwise only a sketch of the rows leaves the workers.
     """
     seen = copy.copy(estimator)
-    data = _opened(seen, X, sample_weight, geometry.spherical, reset=True)
+    data = _open(seen, X, sample_weight, geometry.spherical, reset=True)
     with dask_errors():
         make_data, some_rows = _data_maker(estimator, data, geometry)
         columns = Columns.of(seen)
@@ -47,20 +45,20 @@ def fit_dask(estimator: BaseClusterer, X: Any, sample_weight: Any, geometry: Geo
         estimator._fit(
             columns,
             lambda watch: replace(make_data(watch), distributed=True),
-            lambda result: _made_lazy(result, data),
+            lambda result: _with_lazy_rows(result, data),
         )
 
 
 def predict_dask(estimator: BaseClusterer, X: Any) -> Any:
-    """Return labels of the rows of a Dask collection, as a lazy array in the same chunks."""
-    data = _opened(estimator, X, None, estimator.metric == "cosine", reset=False)
+    """Return the labels of the rows of a Dask collection, as a lazy array with the same chunks."""
+    data = _open(estimator, X, None, estimator.metric == "cosine", reset=False)
     index = estimator.result_.index
     return data.label(index.labeler(index.labels))
 
 
-def _opened(estimator: BaseClusterer, X: Any, sample_weight: Any, spherical: bool, *, reset: bool) -> DaskRows:
+def _open(estimator: BaseClusterer, X: Any, sample_weight: Any, spherical: bool, *, reset: bool) -> DaskRows:
     data = DaskRows.of(X, sample_weight, spherical=spherical)
-    # scikit-learn checks the names and the number of columns; the empty frame of a collection has both
+    # scikit-learn checks the names and the number of columns on an empty frame or array
     empty = np.empty((0, data.rows.shape[1])) if data.names is None else X._meta
     validate_data(estimator, empty, skip_check_array=True, reset=reset)
     return data
@@ -70,38 +68,35 @@ def _data_maker(
     estimator: BaseClusterer, data: DaskRows, geometry: Geometry
 ) -> tuple[Callable[[Watcher | None], FitData], Array]:
     """Return a function that makes the input of the fit, and some of the rows."""
-    kind = estimator._kind()
-    first = data.first(estimator._many)
+    kind, config = estimator._sketch_kind(), estimator._sketch_config
+    first = data.first(config)
     if first.whole:
         if not len(first.rows):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X has no rows.")
         weights = check_weights(first.weights, len(first.rows))
-        return lambda watch: estimator._fit_data(first.rows, weights, geometry, watch), first.rows
-    if kind == "auto" and getattr(estimator, "local_scale", False):
+        return lambda watch: data_from_rows(estimator, first.rows, weights, geometry, watch), first.rows
+    if kind == "auto" and estimator._needs_all_rows:
         raise ValueError(
-            "local_scale=True is measured between rows, and these stay with Dask's workers: "
-            'take sketch="sample", or fit X.compute() if memory has room for it.'
+            "local_scale=True needs the distances between rows, which stay with Dask's workers: "
+            'use sketch="sample", or fit X.compute() if it fits in memory.'
         )
     present = first.rows if first.weights is None else first.rows[first.weights > 0]
     if len(first.rows) and not len(present):
         raise ValueError(NO_WEIGHT)
-    survey = data.survey(SketchLayout.of(estimator._placed(present), rows=estimator._sample_rows))
-    if not survey.weight:
+    sketch = data.sketch(SketchLayout.of(estimator._placed(present), config))
+    if not sketch.weight:
         raise ValueError(NO_WEIGHT)
     if kind is None:
-        warnings.warn(
-            f"{type(estimator).__name__} runs on a sketch of the rows, which stay with Dask's workers: sketch=None, "
-            'all rows, is for those in memory. sketch="auto" takes one without this line.',
-            AdviceWarning,
-            stacklevel=caller_level(),
+        warn(
+            f"{type(estimator).__name__} runs on a sketch of the rows, which stay with Dask's workers: sketch=None is "
+            'for rows in memory. sketch="auto" silences this warning.'
         )
-    return lambda watch: estimator._sketch_data(survey, geometry, kind or "auto", watch), survey.sample.rows
+    return lambda watch: data_from_sketch(estimator, sketch, geometry, kind or "auto", watch), sketch.sample.rows
 
 
-def _made_lazy(result: FitResult, data: DaskRows) -> FitResult:
-    """Return the result with lazy labels and confidence; cluster sizes are those of the sketch, scaled to all rows."""
-    index, k = result.index, result.n_clusters
-    confidence = result.confidence
+def _with_lazy_rows(result: FitResult, data: DaskRows) -> FitResult:
+    """Return the result with lazy labels and confidence, and cluster sizes estimated from the sketch."""
+    index, k, confidence = result.index, result.n_clusters, result.confidence
     if confidence is not None:
         of_points = np.empty(len(index.labels))
         of_points[index.points.inverse] = confidence

@@ -1,136 +1,160 @@
-"""DoublyStochasticMeanShift: a random point moves at a random bandwidth."""
+"""Doubly stochastic mean shift: one random point moves at a time, at a random bandwidth."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
+from typing import ClassVar
 
+from modeseek._common.points import Points
 from modeseek._common.types import Watcher
-from modeseek._common.validation import Points, check_number, seed_of
+from modeseek._common.validation import check_number, seed_of
 from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import NuSpec, make_policy
-from modeseek.meanshift.chains import Chain, RecordSpec, doubly_stochastic
-from modeseek.meanshift.kernels.profiles import Profile
-from modeseek.meanshift.types import BandwidthPolicy, Callback
+from modeseek.meanshift.chains import Chain, doubly_stochastic
+from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.selection.bandwidths import complete_range
 
 __all__ = ["DoublyStochasticMeanShift"]
 
 
+@dataclass(eq=False, repr=False)
 class DoublyStochasticMeanShift(RandomChainClusterer):
-    """Doubly stochastic mean shift (DSMS): a random point moves at a random bandwidth, until nothing can change.
+    """Doubly stochastic mean shift (DSMS).
 
-    At each update one point, drawn at random, is replaced by the weighted mean of the points around it,
+    Each update replaces one point, drawn at random, by the weighted mean of the points around it,
 
         x_i <- S_h(x_i) = sum_j w_j G((x_i - x_j)/h) x_j / sum_j w_j G((x_i - x_j)/h),
 
-    with a bandwidth h drawn from a policy on [h_min, h_max]. Points collapse into clumps, which are the clusters; their
-    number is not given. A run ends as soon as no later draw can change the partition.
+    with a bandwidth h drawn from [h_min, h_max] by a policy. Points collapse into groups, which are the clusters; their
+    number need not be known. The run ends as soon as it is certain that no later draw can change the partition.
 
     Parameters
     ----------
     h_min, h_max, h_inf : float, optional
-        Range of the bandwidth and the value that it closes on. None: chosen from the data, by chains on halves
-        of it (see docs/choosing-the-range.md). Under cosine, h is the chord sqrt(2 - 2 cos) between unit vectors.
+        Smallest and largest bandwidth, and the limit to which the range shrinks, in the units of X. Those that
+        are None are chosen from the data, see docs/choosing-the-range.md. With ``metric="cosine"``, a bandwidth
+        is the distance between unit vectors, sqrt(2 - 2 cos).
     policy : {"shrinking", "walk", "uniform", "anchored", "constant"} or BandwidthPolicy, default="shrinking"
-        How h is drawn. "walk" is the paper's Algorithm 1b, which the theorems cover; "shrinking" is our reading of its
-        experiments. A policy of one's own brings its own range, so h_min, h_max and h_inf stay None.
+        Law of the random bandwidth, see docs/bandwidth-and-policies.md. "walk" is Algorithm 1b of the paper, to
+        which its theorems apply. "shrinking" is our reading of the experiments of the paper. A policy object
+        has its own range: leave `h_min`, `h_max` and `h_inf` at None.
     nu : {"log-log", "1/k", "1/k^a"}, float or callable, default="log-log"
-        The sequence that lets h settle; a number a means k^-a.
+        Sequence by which the policy narrows the bandwidth. A number a stands for k^-a.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
-        Shape of the kernel; the last two are outside the theorems.
+        Shape of the kernel. The theorems of the paper do not cover "flat" and "gaussian".
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Under "cosine" rows are scaled to unit length and points stay on the sphere.
+        With "cosine", rows are scaled to unit length and points stay on the unit sphere.
     order : {"random", "reshuffled", "even"}, default="random"
-        Draw every point anew (the paper), by its weight, or visit all in a new random order each sweep, or draw every
-        point anew with the same chance whatever its weight, which "random" does with a summary of many rows too.
+        Order in which points are updated. "random" draws each point with a probability proportional to its
+        weight, as in the paper; on a sketch of more than 50,000 rows it is the same as "even". "reshuffled"
+        visits all points in a new random order in each sweep. "even" draws each point with the same
+        probability.
     batch_size : int, default=1
-        How many distinct points move at once.
+        Number of distinct points that are updated at once.
     local_scale : bool, default=False
-        Multiply h by a factor of the moving point: its distance to near neighbours over the median one.
+        If True, the bandwidth at a point is multiplied by the distance of the point to its near neighbours,
+        divided by the median of this distance.
     tol : float, default=1e-6
-        A shift up to tol * h_min counts as none.
+        Shifts up to `tol` times the smallest bandwidth count as zero.
     tau : float, optional
-        Points closer than this at the end share a cluster; below h_min / 2. None: h_min / 4.
+        Points closer than `tau` at the end of the run belong to the same cluster. Must be below half of the
+        smallest bandwidth. If None, a quarter of it.
     max_updates : int, optional
-        Limit on single-point updates, looked at after each sweep of about n. None: max(10^7, 200 n).
+        Maximum number of updates of single points, checked after each sweep of about n updates. If None,
+        max(10^7, 200 n).
     max_time : float, optional
-        Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
+        Maximum time of a run in seconds. A sweep that is cut short does not count.
     n_chains : "auto" or int, default="auto"
-        How many independent chains run; "auto" is one. With more, `labels_` is what they agree on: groups of points
-        that go together in more than half of the chains (see docs/consensus.md). Chain 0 is the one that "auto"
-        runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
+        Number of independent chains; "auto" is 1. With several chains, `labels_` is their consensus: points are
+        in the same cluster if they are together in more than half of the chains, see docs/consensus.md.
+        `max_updates` and `max_time` apply to each chain. The first chain is the one that ``n_chains=1`` runs.
+        If the fit is interrupted, the consensus is that of the chains that had ended, or of all that had begun
+        if none had ended.
     min_cluster_size : int, default=1
-        Clusters lighter than this become noise, label -1.
+        Clusters with a smaller total weight become noise, label -1.
     sketch : {"auto", "grid", "sample"} or None, default="auto"
-        Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
-        sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
+        Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
+        in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
+        with a warning. None uses every row. See docs/scale.md.
     resolution : float, default=1/16
-        How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
-        All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
+        Maximum width of the grid cells of a sketch, relative to the smallest bandwidth.
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "reference", "cuda"}, default="auto"
+        How sums over neighbours are computed. All engines are exact and differ in speed only, see
+        docs/engines.md. `engine_` is the engine in force.
     n_jobs : int, optional
-        Threads for chains, batches, neighbour searches and `predict`. One chain is sequential. Labels do not depend
-        on it.
-    random_state : int, RandomState, Generator or None
-        Seed of the draws.
+        Number of threads, as in joblib. Labels do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws. Pass an int for reproducible results.
     verbose : int, default=0
-        1 shows progress on a terminal.
+        If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
-        Each is called as f(state, info) after every sweep.
-    record : "all", name, sequence of names or Record, optional
-        What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
-        "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X). With
-        several chains the first one records.
-        Pictures of a run need it, see `modeseek.plots`; `Record` also says how often.
+        Functions that are called as ``f(state, info)`` after each sweep.
+    record : str, sequence of str or Record, optional
+        Quantities to record in `trace_` after each sweep, in addition to the bandwidths and the largest shift:
+        "clumps", "diameter", "gap", "objective" (takes time proportional to n^2) and "snapshots" (the positions
+        of all rows), or "all". Plots of a run need them, see `modeseek.plots`. A `Record` also sets how often.
     checkpoint : str or path-like, optional
-        A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
-        bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
+        File in which the state of the run is saved at intervals and at the end. If the file exists, the fit
+        resumes from it and gives the same result as an uninterrupted fit. A file of other data or parameters is
+        an error. See docs/how-to-checkpoints.md.
     checkpoint_every : float, default=60
-        Seconds between two saves.
+        Number of seconds between two saves.
 
     Attributes
     ----------
     labels_ : integer array of shape (n_samples,)
-        Cluster of each row, 0 being the heaviest; -1 for noise.
-    cluster_centers_ : array of shape (n_clusters, n_features)
-        Where the clusters' points ended, on average.
+        Cluster of each row; -1 for noise. Clusters are numbered by decreasing weight.
     n_clusters_ : int
-        Number of clusters, noise aside.
+        Number of clusters, not counting noise.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Mean of the final positions of the rows of each cluster.
     h_min_, h_inf_, h_max_ : float
-        The range in force.
+        The bandwidth range in force.
     points_ : array of shape (n_samples, n_features)
-        Final position of each row; with several chains their mean.
+        Final position of each row. With several chains, the mean over the chains.
     outcome_ : Outcome
-        How the run ended; its value is a sentence. With several chains that of the worst.
+        How the run ended. `outcome_.value` is a sentence, `outcome_.converged` a bool. With several chains, the
+        worst outcome.
     partition_ : Partition
-        Diameter, gap, whether certified; small clusters included. With several chains diameter and gap are nan, and it
-        is certified where each chain is.
+        The partition before small clusters became noise, with its diameter, gap and certificate. With several
+        chains, diameter and gap are NaN, and it is certified if every chain is.
     n_updates_ : int
-        Single-point updates done, by all chains.
+        Number of updates of single points, summed over the chains.
     engine_ : str
         The engine in force.
     trace_ : Trace
-        Bandwidth path, largest shifts and what `record` asks for, of the first chain. Each is a `Series` of k, the
-        updates done, and values.
+        The recorded quantities, each as a `Series` of values against the number of updates k. With several
+        chains, those of the first.
     memberships_ : array of shape (n_samples, n_clusters)
-        Only with several chains, as are the next four: share of the chains in which a row goes with each cluster. A
-        chain's cluster counts as the one that it shares most weight with. Rows add up to 1 (0 for noise).
+        Share of the chains in which a row belongs to each cluster. A cluster of a chain is matched with the
+        consensus cluster with which it shares the largest weight. Rows sum to 1; those of noise are 0. Only
+        with several chains.
     confidence_ : array of shape (n_samples,)
-        The membership in its own cluster: about how often a fresh chain keeps the row there; see docs/confidence.md.
+        Membership of each row in its own cluster: an estimate of the probability that another chain keeps the
+        row there, see docs/confidence.md. Only with several chains.
     cluster_stability_ : array of shape (n_clusters,)
-        Mean Jaccard index of each cluster with the closest one of each chain: it falls where chains split or merge it.
+        Mean Jaccard index of each cluster with the most similar cluster of each chain. It is low if chains
+        split the cluster or merge it with others. Only with several chains.
     stability_ : float
-        Mean adjusted Rand index of the chains with the consensus.
+        Mean adjusted Rand index between the chains and the consensus. Only with several chains.
     chain_labels_ : integer array of shape (n_chains, n_samples)
-        Labels of each chain that counts; small clusters included.
+        Labels by each chain; small clusters are not noise here. Only with several chains.
     sketch_ : SketchPoints
-        If the fit ran on a sketch: its points, their weights and the width of its cells.
+        Points of the sketch, their weights and the width of the grid cells. Only if the fit ran on a sketch.
+    result_ : FitResult
+        All results of the fit in one frozen object.
     n_features_in_ : int
-    feature_names_in_ : array of str
+        Number of features.
+    feature_names_in_ : array of str of shape (n_features_in_,)
+        Names of the features. Only if X has names that are all strings.
+
+    See Also
+    --------
+    StochasticMeanShift : The same with a fixed bandwidth.
+    ModeSeek : Chooses a partition without a bandwidth.
 
     References
     ----------
@@ -146,7 +170,7 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
     >>> model.n_clusters_, model.outcome_.name
     (5, 'CERTIFIED')
 
-    Several chains also tell which rows are in doubt:
+    Several chains give a consensus, and the confidence of each row:
 
     >>> model.set_params(n_chains=8).fit(X).n_clusters_, round(model.stability_, 2)
     (3, 0.84)
@@ -154,102 +178,55 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
     array([ 49, 116])
     """
 
-    def __init__(
-        self,
-        h_min: float | None = None,
-        h_max: float | None = None,
-        h_inf: float | None = None,
-        *,
-        policy: str | BandwidthPolicy = "shrinking",
-        nu: NuSpec = "log-log",
-        profile: str | Profile = "biweight",
-        metric: str = "euclidean",
-        order: str = "random",
-        batch_size: int = 1,
-        local_scale: bool = False,
-        tol: float = 1e-6,
-        tau: float | None = None,
-        max_updates: int | None = None,
-        max_time: float | None = None,
-        n_chains: int | str = "auto",
-        min_cluster_size: int = 1,
-        sketch: str | None = "auto",
-        resolution: float = 1 / 16,
-        engine: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-        record: RecordSpec = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-    ):
-        self.h_min = h_min
-        self.h_max = h_max
-        self.h_inf = h_inf
-        self.policy = policy
-        self.nu = nu
-        self.profile = profile
-        self.metric = metric
-        self.order = order
-        self.batch_size = batch_size
-        self.local_scale = local_scale
-        self.tol = tol
-        self.tau = tau
-        self.max_updates = max_updates
-        self.max_time = max_time
-        self.n_chains = n_chains
-        self.min_cluster_size = min_cluster_size
-        self.sketch = sketch
-        self.resolution = resolution
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
-        self.record = record
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+    h_min: float | None = None
+    h_max: float | None = None
+    h_inf: float | None = None
+    _: KW_ONLY
+    policy: str | BandwidthPolicy = "shrinking"
+    nu: NuSpec = "log-log"
+
+    _bandwidth_parameter: ClassVar[str] = "h_max"
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
-        if not isinstance(self.policy, str):
-            return self._settings_of(self.policy)
-        given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
-        known = {name: check_number(name, h) for name, h in given.items() if h is not None}
-        if len(known) < 3:
-            h_min, h_inf, h_max = complete_range(**given, automatic=self._automatic_range(sample, watch))
+        if isinstance(self.policy, str):
+            given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
+            known = {name: check_number(name, h) for name, h in given.items() if h is not None}
+            if len(known) < 3:
+                h_min, h_inf, h_max = complete_range(**given, automatic=self._automatic_range(sample, watch))
+            else:
+                h_min, h_inf, h_max = known["h_min"], known["h_inf"], known["h_max"]
+            policy = make_policy(self.policy, h_min, h_max, h_inf, self.nu)
         else:
-            h_min, h_inf, h_max = known["h_min"], known["h_inf"], known["h_max"]
-        policy = make_policy(self.policy, h_min, h_max, h_inf, self.nu)
+            policy = self._check_policy(self.policy)
+            h_min, h_inf, h_max = _range_of(policy)
         return FitSettings(h_min=h_min, h_inf=h_inf, h_max=h_max, policy=policy, single_updates=self._single_updates())
 
-    def _settings_of(self, policy: BandwidthPolicy) -> FitSettings:
-        """Return the settings for a policy object, which has its own range."""
+    def _check_policy(self, policy: BandwidthPolicy) -> BandwidthPolicy:
         if not isinstance(policy, BandwidthPolicy):
             raise TypeError(
                 "policy must be a name or an object with h_0, h_min, draw(uniforms, h, k) and upper(h, k); "
                 f"got {policy!r}."
             )
         if not (self.h_min is self.h_max is self.h_inf is None):
-            raise ValueError("h_min, h_max and h_inf must stay None where policy is an object: it has its own range.")
-        return FitSettings(
-            h_min=float(policy.h_min),
-            h_inf=float(getattr(policy, "h_inf", None) or policy.h_0),
-            h_max=float(getattr(policy, "h_max", policy.upper(policy.h_0, 0))),
-            policy=policy,
-            single_updates=self._single_updates(),
-        )
+            raise ValueError("h_min, h_max and h_inf must be None if policy is an object, which has its own range.")
+        return policy
 
     def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
         settings = data.settings
-        assert settings.h_max is not None
         assert settings.policy is not None
         return partial(
             doubly_stochastic,
-            self._problem(data.points, settings.h_max),
+            self._problem(data.points, settings.largest_bandwidth),
             settings.policy,
             seed=seed_of(self.random_state),
             order=self._order(data),
             batch_size=self.batch_size,
             scales=self._scales(data.points),
         )
+
+
+def _range_of(policy: BandwidthPolicy) -> tuple[float, float, float]:
+    """Return h_min, h_inf and h_max of a policy object; the last two are not part of the protocol."""
+    h_inf = getattr(policy, "h_inf", None) or policy.h_0
+    h_max = getattr(policy, "h_max", policy.upper(policy.h_0, 0))
+    return float(policy.h_min), float(h_inf), float(h_max)

@@ -1,82 +1,72 @@
-"""What a fit will take of memory, before it does."""
+"""Upper bounds on the memory that a fit needs, checked before it starts."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from modeseek._common.resources import check_memory
-from modeseek.meanshift.chains.trace import FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS, as_record
+from modeseek.meanshift.chains import Record
 
-__all__ = ["check_fit", "fit_memory"]
-
-# bytes for each point, whatever its dimension: order, weights, draws, cells of a tree, labels; measured and rounded up
-# (benchmarks/memory.py)
-PER_POINT, PER_POINT_OF_CHAIN, PER_POINT_OF_CHOICE = 1400, 200, 9000
-# copies of the data: in double precision while points are put in order, and as states of the run
-COPIES, STATES, OF_A_CHAIN = 4, 9, 4
-# neighbour lists, 2^25 entries of four bytes held twice, and blocks of distances; a square of clumps, and its copy
-LISTS, SQUARE = 3.4e8, 1.2e8
-# blocks of distances where no tree helps: 32 MB, their order, and what is taken out of them
-BLOCKS = 1.3e8
-# a summary: rows once more, a hash and a weight of each; its table of cells
-PER_ROW, TABLE = 80, 6e7
+__all__ = ["FitMemory", "check_fit_memory", "check_sketch_memory", "snapshot_memory"]
 
 
-def fit_memory(estimator: Any, n: int, d: int, itemsize: int = 8) -> float:
-    """Return about how many bytes a fit of n distinct rows needs beside the rows themselves, every row taken.
+@dataclass(frozen=True)
+class FitMemory:
+    """Upper bound on the bytes that a fit needs in addition to X; benchmarks/memory.py compares it with measurements.
 
-    Rather too many than too few: up to several times what it turns out to be, for small data.
+    Attributes
+    ----------
+    point : float
+        Bytes for each distinct row, independent of the number of features.
+    coordinate : float
+        Bytes for each coordinate, in units of its size in X.
+    pair : float
+        Bytes for each pair of points, in lists of neighbours and blocks of distances; 0 in up to three dimensions,
+        where a tree is used.
+    pair_limit : float
+        Upper bound on the bytes for pairs, which are processed in blocks.
 
     Examples
     --------
-    >>> from modeseek import DoublyStochasticMeanShift
-    >>> 1e9 < fit_memory(DoublyStochasticMeanShift(), 1_000_000, 2) < 3e9
+    >>> FitMemory().bytes(1_000_000, 2, 8) < 2e9
     True
     """
-    plain = float(n) * (PER_POINT + d * (8 * COPIES + itemsize * STATES))
-    plain += min(BLOCKS, 30.0 * n * n) if d > 3 else 0.0
-    if not hasattr(estimator, "engine"):
-        return plain + float(n) * (PER_POINT_OF_CHOICE + 8 * COPIES * d)
-    chains = getattr(estimator, "n_chains", 1)
-    several = chains if isinstance(chains, int) and chains > 1 else 0
-    need = plain + several * n * (PER_POINT_OF_CHAIN + d * itemsize * OF_A_CHAIN)
-    need += min(LISTS, 12.0 * n * n) if d > 3 else 0.0
-    need += min(SQUARE, 30.0 * n * n) if several else 0.0
-    return need + _snapshots(estimator, n, d)
+
+    point: float = 1400.0
+    coordinate: float = 17.0
+    pair: float = 42.0
+    pair_limit: float = 4.7e8
+
+    def bytes(self, n: int, d: int, itemsize: int) -> float:
+        """Return the bound for n distinct rows of d numbers of `itemsize` bytes."""
+        pairs = min(self.pair_limit, self.pair * n * n) if d > 3 else 0.0
+        return n * (self.point + self.coordinate * itemsize * d) + pairs
 
 
-def check_fit(estimator: Any, n: int, d: int, itemsize: int, *, sketch: bool = False) -> None:
-    """Refuse a fit that needs more memory than there is, with the figure and the alternatives.
-
-    Raises
-    ------
-    NotEnoughMemory
-    """
-    name = type(estimator).__name__
-    if sketch:
-        # rows are looked at once, and none of them is kept
-        need = float(n) * (PER_ROW + 16 * d) + TABLE
-        what = f"a sketch of {n:,} rows in {d:,} dimensions for {name}"
-        instead = "Give them in batches, partial_fit(X) and finalize(), or as a Dask array (docs/how-to-dask.md)."
-    else:
-        need, what = fit_memory(estimator, n, d, itemsize), f"{name} of {n:,} rows in {d:,} dimensions"
-        single = "" if itemsize == 4 else ", X.astype(np.float32)"
-        kind = "auto" if hasattr(estimator, "engine") else "sample"
-        instead = (
-            f'Take sketch="{kind}" (weighted points that stand for the rows){single}, or a Dask array '
-            "(docs/how-to-dask.md); modeseek._common.resources.limit_memory(math.inf) tries all the same."
-        )
-    check_memory(need, what, instead)
-
-
-def _snapshots(estimator: Any, n: int, d: int) -> float:
-    asked = getattr(estimator, "record", None)
-    try:
-        record = as_record(asked)
-    except (TypeError, ValueError):  # what is wrong with it is said where it is used
-        return 0.0
+def snapshot_memory(record: Record, n: int, d: int) -> float:
+    """Return the bytes for recorded snapshots of n points: as states, as an array, and as rows of X."""
     if record.snapshots is None:
         return 0.0
-    most = min(record.limit // 8, max(FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS // max(1, n * d)))
-    # kept as states, put together, and brought back into the rows of the data
+    most = record.snapshot_limit(max(1, n * d))
     return 3.0 * 8 * most * n * d
+
+
+def check_fit_memory(estimator: str, need: float, shape: tuple[int, int], itemsize: int) -> None:
+    """Raise `NotEnoughMemory` if a fit of every row needs more memory than there is."""
+    single = "" if itemsize == 4 else ", X.astype(np.float32)"
+    check_memory(
+        need,
+        f"{estimator} of {shape[0]:,} rows in {shape[1]:,} dimensions",
+        f'Use sketch="sample" (weighted points that stand for the rows){single}, or a Dask array '
+        "(docs/how-to-dask.md). modeseek.limit_memory(math.inf) skips this check.",
+    )
+
+
+def check_sketch_memory(estimator: str, shape: tuple[int, int]) -> None:
+    """Raise `NotEnoughMemory` if a sketch of the rows needs more memory than there is."""
+    n, d = shape
+    check_memory(
+        n * (80.0 + 16 * d) + 6e7,  # a copy, a hash and a weight of each row; the table of cells
+        f"a sketch of {n:,} rows in {d:,} dimensions for {estimator}",
+        "Pass the rows in batches, partial_fit(X) and finalize(), or as a Dask array (docs/how-to-dask.md).",
+    )

@@ -1,104 +1,121 @@
-"""ModeSeek: clusters with nothing to set."""
+"""ModeSeek: clustering without parameters, by the most reproducible partition."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.decomposition import PCA
 
-from modeseek._common.neighbors import intrinsic_dimension, nearest_neighbors
+from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Stage, Watcher
-from modeseek._common.validation import Points, check_integer, seed_of
+from modeseek._common.validation import check_integer, seed_of
+from modeseek.estimators.advice import advise_on_size
 from modeseek.estimators.base import BaseClusterer
+from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection.proposers import KnnGraph
-from modeseek.selection.proposers.mode_trees import single_mode_tree, tree_of
-from modeseek.selection.proposers.proposals import neighbor_counts
-from modeseek.selection.proposers.subsampling import n_neighbors_needed
-from modeseek.selection.select import ClusterBounds, Selection, merge_clusters, select_partition
+from modeseek.selection import (
+    DEFAULT,
+    ClusterBounds,
+    KnnGraph,
+    Selection,
+    SelectionConfig,
+    build_knn_graph,
+    merge_clusters,
+    select_partition,
+)
+from modeseek.selection.modes import single_mode_tree
+from modeseek.selection.proposers.modes import density_tree
+from modeseek.selection.spherical import SphericalKMeans
+from modeseek.sketches import SketchConfig
 
 __all__ = ["ModeSeek"]
 
-# beyond this, directions of small variance are mostly noise to distances
-MOST_DIMENSIONS = 32
-# directions that a mixture goes by
-MOST_COORDINATES = 8
-POLISHING = 20
-# numbers in a block of products
-BLOCK = 1 << 22
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class ModeSeek(BaseClusterer):
-    """Clusters with nothing to set: a view of the data proposes partitions, and the most stable one is taken.
+    """Clustering without parameters, by the most reproducible partition.
 
-    A density by nearest neighbours gives modes that merge by prominence. Where the data fill many dimensions, a graph
-    of shared neighbours gives communities instead. Each is asked at several scales. Points are taken away at random
-    many times, and a partition is as good as what of it stays. A Gaussian mixture comes before modes if its components
-    are modes of their own, come back, and predict points that were held out: it sees groups that overlap. If nothing
-    is clear of what chance makes of so many points, the answer is one cluster.
+    `ModeSeek` builds a k-nearest-neighbour graph, proposes several partitions of the data, and returns the one that is
+    most reproducible when rows are left out at random. Partitions are proposed by modes of the density, which merge by
+    prominence, by a Gaussian mixture, and in data of high intrinsic dimension by communities of a graph of shared
+    neighbours. If no partition is more reproducible than expected for unclustered data of the same size and dimension,
+    the result is a single cluster. No row is labelled as noise unless `min_cluster_size` is set.
 
-    docs/mode-seek.md has the steps, docs/quality.md what it reaches.
+    See docs/mode-seek.md for the steps, and docs/quality.md for results on labelled data.
 
     Parameters
     ----------
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Under "cosine" rows are scaled to unit length.
+        With "cosine", rows are scaled to unit length.
     n_clusters : int, optional
-        A number of clusters to look for. None: found.
+        Number of clusters. If None, it is chosen.
     min_clusters, max_clusters : int, optional
-        Bounds on it.
+        Bounds on the number of clusters. Setting `min_clusters` to 2 or more skips the test for a single
+        cluster.
     min_cluster_size : int, default=1
-        Clusters lighter than this become noise, label -1.
+        Clusters with a smaller total weight become noise, label -1.
     sketch : {"auto", "sample"} or None, default="auto"
-        Whether to look at a sample of 50,000 rows and give the others the label of the nearest. "auto" does so above
-        100,000 rows and says so in a warning; None looks at every row.
+        Whether to cluster a sample of 50,000 rows and give every other row the label of the nearest one. "auto"
+        does so above 100,000 rows, with a warning. None uses every row.
     n_jobs : int, optional
-        Threads for the search of neighbours. Labels do not depend on it.
-    random_state : int, RandomState, Generator or None
-        Seed of the thinnings.
+        Number of threads, as in joblib. Labels do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the subsamples. Pass an int for reproducible results.
     verbose : int, default=0
-        1 shows progress in a terminal or a notebook.
+        If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
-        Each is called as f(stage) at every step of the way, with a `modeseek._common.types.Stage`: name, done, total.
+        Functions that are called as ``f(stage)`` at each step, with a `modeseek._common.types.Stage`: name,
+        done, total.
 
     Attributes
     ----------
     labels_ : integer array of shape (n_samples,)
-        Cluster of each row, 0 being the heaviest; -1 for noise.
+        Cluster of each row; -1 for noise. Clusters are numbered by decreasing weight.
     n_clusters_ : int
-        Number of clusters, noise aside.
+        Number of clusters, not counting noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
-        Means of the clusters.
+        Mean of the rows of each cluster.
     memberships_ : array of shape (n_samples, n_clusters)
-        How often a row went with each cluster when others were taken away; rows add up to 1 (0 for noise).
+        Share of the subsamples in which a row belongs to each cluster. Rows sum to 1; those of noise are 0.
     confidence_ : array of shape (n_samples,)
-        The membership in its own cluster: about how often the row would keep its cluster if 70 % of the rows were
-        clustered afresh. docs/confidence.md tells how near that comes, and where it fails.
+        Membership of each row in its own cluster: an estimate of the probability that the row stays in its
+        cluster if 70 % of the rows are clustered again. docs/confidence.md shows how accurate it is.
     cluster_stability_ : array of shape (n_clusters,)
-        How much of each cluster comes back when points are taken away: mean Jaccard index with the closest cluster of
-        thinned data. Unlike confidence it also falls where a cluster is split or merged.
+        Mean Jaccard index of each cluster with the most similar cluster of each subsample. Unlike the
+        confidence, it is also low if subsamples split the cluster or merge it with others.
     stability_ : float
-        Mean adjusted Rand index of the partition with those of thinned data.
+        Mean adjusted Rand index between the partition and those of the subsamples.
     alternatives_ : list of Candidate
-        The best few partitions that differ, with their stability; labels are those of distinct rows.
+        The best partitions that differ from each other, with their stability. Their labels are those of the
+        distinct rows.
     tree_ : MergeTree
-        How the modes of the density merge, with their prominence: at the count of neighbours that was chosen where
-        modes were, else at a middle one. `tree_.clusters(4)` gives labels; `modeseek.plots.plot_tree` draws it.
+        Merge tree of the modes of the density, with their prominence. ``tree_.clusters(4)`` returns labels for
+        four clusters, and `modeseek.plots.plot_tree` draws the tree. It belongs to the number of neighbours
+        that was chosen, or to a medium one if the partition does not consist of modes.
+    outcome_ : Outcome
+        How the fit ended: `Outcome.CHOSEN`, or `Outcome.INTERRUPTED` after Ctrl-C.
     message_ : str
-        What was chosen, in words.
+        The choice in words.
     interrupted_ : bool
-        Whether Ctrl-C came before the end, and what is here is the best so far: proposals are then judged by fewer
-        thinnings, and where there were hardly any for it, `memberships_`, `confidence_` and `cluster_stability_` are
-        not there.
+        Whether the fit was interrupted by Ctrl-C, so that this is the best result so far. Proposals were then
+        compared on fewer subsamples. `memberships_`, `confidence_` and `cluster_stability_` are missing if
+        there were too few subsamples for them.
     sketch_ : SketchPoints
-        If the fit ran on a sketch: its points, their weights.
+        The sample and its weights. Only if the fit ran on a sample.
+    result_ : FitResult
+        All results of the fit in one frozen object.
     n_features_in_ : int
-    feature_names_in_ : array of str
+        Number of features.
+    feature_names_in_ : array of str of shape (n_features_in_,)
+        Names of the features. Only if X has names that are all strings.
+
+    See Also
+    --------
+    DoublyStochasticMeanShift : Mean shift with a random bandwidth.
 
     Examples
     --------
@@ -110,44 +127,25 @@ class ModeSeek(BaseClusterer):
     (5, (300,))
     """
 
-    def __init__(
-        self,
-        *,
-        metric: str = "euclidean",
-        n_clusters: int | None = None,
-        min_clusters: int | None = None,
-        max_clusters: int | None = None,
-        min_cluster_size: int = 1,
-        sketch: str | None = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callable[[Stage], None]] | None = None,
-    ):
-        self.metric = metric
-        self.n_clusters = n_clusters
-        self.min_clusters = min_clusters
-        self.max_clusters = max_clusters
-        self.min_cluster_size = min_cluster_size
-        self.sketch = sketch
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    n_clusters: int | None = None
+    min_clusters: int | None = None
+    max_clusters: int | None = None
+    random_state: Any = None
 
-    _many: ClassVar[int] = 100_000
-    _sample_rows: ClassVar[int] = 50_000
+    _config: ClassVar[SelectionConfig] = DEFAULT
+    _sketch_config: ClassVar[SketchConfig] = SketchConfig(max_rows=100_000, sample_rows=50_000)
+    _fit_memory: ClassVar[FitMemory] = FitMemory(point=10_400.0, coordinate=21.0, pair=30.0, pair_limit=1.3e8)
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if self.sketch == "grid":
-            raise ValueError('sketch="grid" needs a bandwidth to measure cells by: take "sample" for ModeSeek.')
+            raise ValueError('sketch="grid" needs a bandwidth, which ModeSeek does not have: use sketch="sample".')
         return FitSettings()
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
-        points, watch = data.points, self._report_to(watch)
-        bounds = self._bounds(len(points.values))
-        if len(points.values) < 3:
-            n = len(points.values)
+        points, n = data.points, len(data.points.values)
+        watch = self._with_callbacks(watch)
+        bounds = self._bounds(n)
+        if n < 3:
             return self._selection_result(
                 data,
                 np.zeros(n, dtype=np.intp),
@@ -158,20 +156,21 @@ class ModeSeek(BaseClusterer):
                 stability=1.0,
                 tree=single_mode_tree(points.inverse, points.weights),
             )
-        graph = self._knn_graph(points, watch)
+        advise_on_size(type(self).__name__, n)
+        graph = build_knn_graph(points, config=self._config, n_jobs=self.n_jobs, watch=watch)
         found = self._choose(points, graph, bounds, watch)
         # a single cluster comes from no candidate
         modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
         return self._selection_result(
             data,
             found.labels,
-            found.memberships if found.asked else None,
+            found.memberships if found.has_confidence else None,
             found.cluster_stability,
-            outcome=Outcome.INTERRUPTED if found.cut else Outcome.CHOSEN,
+            outcome=Outcome.INTERRUPTED if found.interruption else Outcome.CHOSEN,
             message=found.message,
             stability=found.stability,
             alternatives=tuple(found.candidates),
-            tree=tree_of(graph, points.inverse, found.candidates[0].setting if modes else None),
+            tree=density_tree(graph, points.inverse, found.candidates[0].setting if modes else None),
         )
 
     def _selection_result(
@@ -185,90 +184,40 @@ class ModeSeek(BaseClusterer):
         return make_result(type(self).__name__, data, labels, centers, **fields)
 
     def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds, watch: Watcher | None) -> Selection:
+        config, spherical = self._config, points.geometry.spherical
+        refine = SphericalKMeans(points.values, config.refinement_steps) if spherical else None
         seed = seed_of(self.random_state)
-        polish = _Polish(points.values) if points.geometry.spherical else None
-        found = select_partition(graph, seed=seed, bounds=bounds, polish=polish, watch=watch)
+        select = partial(select_partition, graph, seed=seed, refine=refine, watch=watch, config=config)
+        found = select(bounds=bounds)
         if bounds.contains(found.n_clusters):
             return found
-        if found.cut:
-            raise KeyboardInterrupt("ModeSeek: interrupted before there were as many clusters as asked for")
-        # nobody proposed so few: of those with more, the best is merged
-        more = select_partition(graph, seed=seed, bounds=ClusterBounds(bounds.min_clusters), polish=polish, watch=watch)
+        if found.interruption:
+            raise KeyboardInterrupt("ModeSeek: interrupted before a partition with the given number of clusters")
+        # no proposal has so few clusters: merge clusters of the best one
+        more = select(bounds=ClusterBounds(bounds.min_clusters))
         if more.n_clusters > bounds.max_clusters:
             return merge_clusters(more, points.values, int(bounds.max_clusters))
-        return replace(
-            found, message=f"{found.message}; no partition with {bounds.min_clusters} clusters or more was found"
-        )
+        missing = f"no partition with {bounds.min_clusters} clusters or more was found"
+        return replace(found, message=f"{found.message}; {missing}")
 
-    def _report_to(self, line: Watcher | None) -> Watcher | None:
-        watchers = [*([] if line is None else [line]), *(self.callbacks or ())]
+    def _with_callbacks(self, watch: Watcher | None) -> Watcher | None:
+        watchers = [*([] if watch is None else [watch]), *(self.callbacks or ())]
 
-        def tell(stage: Stage) -> None:
+        def call_all(stage: Stage) -> None:
             for watcher in watchers:
                 watcher(stage)
 
-        return tell if watchers else None
+        return call_all if watchers else None
 
     def _bounds(self, n_distinct: int) -> ClusterBounds:
-        for name in ("n_clusters", "min_clusters", "max_clusters"):
-            wish = getattr(self, name)
-            if wish is not None and check_integer(name, wish, low=1) > n_distinct and name != "max_clusters":
-                raise ValueError(f"{name}={wish} is more than X has distinct rows, {n_distinct}: give a smaller one.")
+        low, high = self.min_clusters, self.max_clusters
+        for name, value in (("n_clusters", self.n_clusters), ("min_clusters", low)):
+            if value is not None and check_integer(name, value, low=1) > n_distinct:
+                raise ValueError(f"{name}={value} is larger than the number of distinct rows of X, {n_distinct}.")
+        if high is not None:
+            check_integer("max_clusters", high, low=1)
         if self.n_clusters is not None:
             return ClusterBounds(self.n_clusters, self.n_clusters)
-        if self.min_clusters is not None and self.max_clusters is not None and self.min_clusters > self.max_clusters:
-            raise ValueError(
-                f"min_clusters={self.min_clusters} is above max_clusters={self.max_clusters}: give a smaller one."
-            )
-        return ClusterBounds(self.min_clusters or 1, np.inf if self.max_clusters is None else self.max_clusters)
-
-    def _knn_graph(self, points: Points, watch: Watcher | None = None) -> KnnGraph:
-        x = points.values.astype(np.float64)
-        pca = PCA(min(MOST_DIMENSIONS, *x.shape), svd_solver="full")
-        coordinates = pca.fit_transform(x)
-        # what columns that others determine add is rounding, and to a density a direction thinner than any
-        spread = pca.singular_values_
-        filled = max(1, int((spread > _rounding(points, spread[0])).sum()))
-        if x.shape[1] > MOST_DIMENSIONS and len(x) > MOST_DIMENSIONS:
-            x = coordinates
-        counts = neighbor_counts(len(x))
-        neighbours = nearest_neighbors(x, n_neighbors_needed(counts, len(x)), n_jobs=self.n_jobs, watch=watch)
-        # distances of 0 are rounding between distinct rows
-        positive = neighbours.distances[neighbours.distances > 0]
-        least = float(positive.min()) if len(positive) else 1.0
-        neighbours = neighbours._replace(distances=np.maximum(neighbours.distances, least))
-        dimension = min(intrinsic_dimension(neighbours), filled)
-        return KnnGraph(neighbours, points.weights, dimension, counts, coordinates[:, : min(filled, MOST_COORDINATES)])
-
-
-def _rounding(points: Points, longest: float) -> float:
-    """Return what rounding can add to a singular value: that of the decomposition, or that of data far from zero."""
-    largest = float(np.abs(points.values).max()) + float(np.abs(points.offset).max())
-    most, eps = max(points.values.shape), np.finfo(points.values.dtype).eps
-    return float(max(most * np.finfo(np.float64).eps * longest, 4 * np.sqrt(most) * eps * largest))
-
-
-class _Polish:
-    """On the sphere: points go to the nearest mean direction, again and again (spherical k-means)."""
-
-    def __init__(self, points: Array):
-        self._points = points.astype(np.float64)
-        self._middle = self._points.mean(axis=0)
-
-    def __call__(self, labels: IntArray, rows: IntArray) -> IntArray:
-        x = self._points[rows]
-        away = x - self._middle  # cosines of directions that hardly differ are 1, to rounding
-        for _ in range(POLISHING):
-            labels = np.unique(labels, return_inverse=True)[1]
-            means = np.zeros((int(labels.max()) + 1, x.shape[1]))
-            np.add.at(means, labels, x)
-            directions = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12) - self._middle
-            half = np.square(directions).sum(axis=1) / 2
-            # in blocks: with many clusters all at once would be a square
-            step = max(1, BLOCK // len(directions))
-            parts = [(away[i : i + step] @ directions.T - half).argmax(axis=1) for i in range(0, len(x), step)]
-            new = np.concatenate(parts)
-            if (new == labels).all():
-                break
-            labels = new
-        return np.unique(labels, return_inverse=True)[1]
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"min_clusters={low} is larger than max_clusters={high}.")
+        return ClusterBounds(low or 1, np.inf if high is None else high)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
+from modeseek._common.points import Points
 from modeseek._common.types import Array, Watcher
-from modeseek._common.validation import Points
 from modeseek.estimators.chain_clusterer import ChainClusterer
-from modeseek.estimators.result import FitData, FitResult, drop_small, membership_fields
-from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Record, Stopping, partition
+from modeseek.estimators.result import FitData, FitResult, membership_fields
+from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Stopping, partition
 from modeseek.meanshift.chains.progress import EnsembleProgress
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
-from modeseek.meanshift.partition import partition_of
+from modeseek.meanshift.partition import Partition, partition_of
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
 from modeseek.sketches import joblib_on_dask
@@ -28,16 +29,18 @@ __all__ = ["RandomChainClusterer"]
 OUTCOMES = list(Outcome)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomChainClusterer(ChainClusterer):
     """Base class of the random mean shifts: a subclass implements `_choose_settings` and `_chain_maker`."""
 
-    local_scale: bool
-    order: str
-    batch_size: int
-    n_chains: int | str
-    tau: float | None
-    max_updates: int | None
-    max_time: float | None
+    tau: float | None = None
+    max_updates: int | None = None
+    max_time: float | None = None
+    order: str = "random"
+    batch_size: int = 1
+    local_scale: bool = False
+    n_chains: int | str = "auto"
+    random_state: Any = None
 
     def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
         """Return a function that makes the chain number `chain`."""
@@ -56,43 +59,42 @@ class RandomChainClusterer(ChainClusterer):
         results = self._run_chains(chains, stopping, watch, distributed=data.distributed)
         counted = _counted(results)
         if not counted:
-            raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; nothing is kept")
+            raise KeyboardInterrupt(f"{type(self).__name__}: interrupted before the first sweep; there is no result")
         outcome = max((result.outcome for result in results), key=OUTCOMES.index)
         n_updates = sum(result.state.k for result in results)
-        self._warn(outcome, n_updates, f"the consensus {self._of_chains(len(counted))}, as far as they came")
-        settings = self._in_force(data, chains[0], stopping)
-        trace = results[0].trace.restored(data.points)
-        result = self._consensus(data, [chains[i] for i in counted], [results[i] for i in counted], stopping.tau)
-        message = outcome.value
-        return replace(result, outcome=outcome, message=message, n_updates=n_updates, settings=settings, trace=trace)
+        self._warn_unless_converged(outcome, n_updates, f"the consensus {self._of_chains(len(counted))}")
+        return self._consensus(
+            data,
+            [partition(chains[i], results[i], stopping.tau) for i in counted],
+            _mean_positions(data.points, [results[i] for i in counted]),
+            settings=self._in_force(data, chains[0], stopping),
+            outcome=outcome,
+            n_updates=n_updates,
+            trace=results[0].trace.restored(data.points),
+        )
 
     def _run_chains(
         self, chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None, *, distributed: bool
     ) -> list[ChainResult]:
-        follower = None if watch is None else EnsembleProgress(watch, len(chains))
+        progress = None if watch is None else EnsembleProgress(watch, len(chains))
         with joblib_on_dask() if distributed else nullcontext():
             # chains on Dask's workers report only when they end
             remote = dask_client() and self.checkpoint is None
-            followers: list[Callback] = [] if follower is None or remote else [follower]
+            own: list[Callback] = [] if progress is None or remote else [progress]
             return run_chains(
                 chains,
                 stopping,
                 n_jobs=self.n_jobs,
-                callbacks=[*followers, *(self.callbacks or ())],
-                watch=None if follower is None else follower.ended,
+                callbacks=[*own, *(self.callbacks or ())],
+                watch=None if progress is None else progress.ended,
                 record=self._record(),
                 checkpoint=self._checkpoint(watch),
             )
 
-    def _consensus(
-        self, data: FitData, chains: Sequence[Chain], results: Sequence[ChainResult], tau: float
-    ) -> FitResult:
-        """Return the consensus of chains as a result; its outcome and settings are still to be set."""
-        points = data.points
-        parts = [partition(chain, result, tau) for chain, result in zip(chains, results, strict=True)]
-        chain_labels = np.stack([part.labels for part in parts])
+    def _consensus(self, data: FitData, parts: Sequence[Partition], positions: Array, **fields: Any) -> FitResult:
+        """Return the result for the consensus of the partitions by several chains."""
+        points, chain_labels = data.points, np.stack([part.labels for part in parts])
         found = consensus(chain_labels, points.weights)
-        positions = _mean_positions(points, results)
         part = partition_of(
             positions,
             points.weights,
@@ -104,15 +106,15 @@ class RandomChainClusterer(ChainClusterer):
             certified=all(part.certified for part in parts),
             theorem2=all(part.theorem2 for part in parts),
         )
-        labels, _ = drop_small(part, self.min_cluster_size)
+        labels, _ = self._final_labels(data, part)
         return self._chain_result(
             data,
             part,
-            outcome=Outcome.CERTIFIED,
             points=points.to_data(positions)[points.inverse],
             stability=found.stability,
             chain_labels=chain_labels[:, points.inverse],
             **membership_fields(data, labels, found.labels, found.shares, found.cluster_stability),
+            **fields,
         )
 
     def _of_chains(self, n_counted: int) -> str:
@@ -123,31 +125,45 @@ class RandomChainClusterer(ChainClusterer):
         text = super()._interruption(result)
         if result.chain_labels is None:
             return text
-        return f"{text}; labels_ is the consensus {self._of_chains(result.n_chains)}"
+        return f"{text}; labels_ are the consensus {self._of_chains(result.n_chains)}"
 
     def _run_chain(
-        self,
-        chain: Chain,
-        stopping: Stopping,
-        record: Record,
-        callbacks: list[Callback],
-        checkpoint: Checkpoint | None,
+        self, chain: Chain, stopping: Stopping, callbacks: list[Callback], checkpoint: Checkpoint | None
     ) -> ChainResult:
-        # `run_chains` can run the whole chain on a GPU, together with those of other threads
+        # `run_chains` can run the whole chain on a GPU, together with chains of other threads
+        record = self._record()
         return run_chains([chain], stopping, record=record, callbacks=callbacks, checkpoint=checkpoint)[0]
+
+    def _checkpoint(self, watch: Watcher | None = None) -> Checkpoint | None:
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "checkpoint needs random_state: without one, every fit makes other random draws, and none can resume "
+                "another. Set random_state to an integer."
+            )
+        return super()._checkpoint(watch)
 
     def _problem(self, points: Points, h: float) -> Problem:
         problem = super()._problem(points, h)
-        # several chains share the threads: each has one
+        # several chains share the threads: each runs in one
         return problem if self._count_chains() == 1 else replace(problem, n_jobs=None)
+
+    def _memory(self, n: int, d: int, itemsize: int) -> float:
+        chains = self._count_chains()
+        several = 0.0 if chains == 1 else chains * n * (200.0 + 4 * itemsize * d) + min(1.2e8, 30.0 * n * n)
+        return super()._memory(n, d, itemsize) + several
 
     def _order(self, data: FitData) -> str:
         """Return the order of updates: "even" instead of "random" for a sketch of many rows.
 
-        Drawn by weight, a cell of a million rows would be updated a million times before a cell of one row.
+        If points were drawn by weight, a cell of a million rows would be updated a million times before a cell of one
+        row.
         """
-        many = data.sketch is not None and data.sketch.weight > self._many
+        many = data.sketch is not None and data.sketch.weight > self._sketch_config.max_rows
         return "even" if self.order == "random" and many else self.order
+
+    @property
+    def _needs_all_rows(self) -> bool:
+        return self.local_scale
 
     def _single_updates(self) -> bool:
         return self.batch_size == 1 and not self.local_scale

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from modeseek._common.neighbors import nearest
+from modeseek._common.points import Points, unit_rows
 from modeseek._common.resources import check_memory
+from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, IntArray, Watcher
-from modeseek._common.validation import Points, unit_rows
 from modeseek.meanshift.chains import Outcome, Trace
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import BandwidthPolicy
@@ -22,6 +23,15 @@ from modeseek.sketches import Labeler, SketchPoints, is_dask
 __all__ = ["FitData", "FitResult", "FitSettings", "PointIndex", "drop_small", "make_result", "membership_fields"]
 
 
+# fields and properties of `FitResult` that estimators have as attributes, with a trailing underscore
+ATTRIBUTES = (
+    *("labels", "n_clusters", "outcome", "confidence", "cluster_stability", "stability", "trace", "partition"),
+    *("n_updates", "n_iter", "points", "chain_labels", "sketch"),
+)
+ATTRIBUTES_OF_SELECTION = ("tree", "alternatives", "message", "interrupted")
+
+
+@storable()
 @dataclass(frozen=True, eq=False)
 class FitSettings:
     """Values in force during a fit, after automatic choices.
@@ -58,9 +68,14 @@ class FitSettings:
         return {name: h for name, h in found.items() if h is not None}
 
     @property
-    def smallest_bandwidth(self) -> float | None:
-        """`h_min`, or the single bandwidth; None for algorithms without a bandwidth."""
-        return self.bandwidth if self.h_min is None else self.h_min
+    def smallest_bandwidth(self) -> float:
+        """`h_min`, or the single bandwidth."""
+        return min(self.bandwidths.values())
+
+    @property
+    def largest_bandwidth(self) -> float:
+        """`h_max`, or the single bandwidth."""
+        return max(self.bandwidths.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +103,16 @@ class FitData:
     distributed: bool = False
 
 
+def _check_index(index: PointIndex) -> None:
+    n, d = index.points.values.shape
+    require(index.labels.shape == (n,) and is_within(index.points.inverse, 0, n), "the labels of points")
+    require((index.sketch is None) == (index.sketch_points is None), "the sketch of a fit")
+    if index.sketch is not None and index.sketch_points is not None:
+        require(index.sketch.points.shape == (len(index.sketch_points), d), "the points of a sketch")
+        require(is_within(index.sketch_points, 0, n), "the points of a sketch")
+
+
+@storable(_check_index)
 @dataclass(frozen=True, eq=False)
 class PointIndex:
     """The distinct points of a fit and their labels: what `predict` needs.
@@ -125,6 +150,25 @@ class PointIndex:
         return Labeler(self.sketch, values[self.sketch_points])
 
 
+def _check_result(result: FitResult) -> None:
+    points, k, rows = result.index.points, result.n_clusters, (len(result.index.points.inverse),)
+    n, d = points.values.shape
+    require(is_real(result.centers, 2) and result.centers.shape == (k, d), "the centres of clusters")
+    require(result.labels.shape == rows and is_within(result.labels, -1, k), "the labels of rows")
+    require(is_within(result.index.labels, -1, k) and result.sizes.shape == (k,), "the labels of points")
+    for values in (result.weights, result.cluster_stability):
+        require(values is None or values.shape == (k,), "a value for each cluster")
+    require((result.memberships is None) == (result.confidence is None), "memberships and confidence")
+    require(result.memberships is None or result.memberships.shape == (n, k), "the memberships of points")
+    require(result.confidence is None or result.confidence.shape == rows, "the confidence of rows")
+    require(result.partition is None or result.partition.labels.shape == rows, "the partition of rows")
+    require(result.chain_labels is None or result.chain_labels.shape[1:] == rows, "the labels by chains")
+    require(result.tree is None or len(result.tree.weights) == n, "the tree of points")
+    for each in result.alternatives:
+        require(each.labels.shape == (n,) and is_within(each.labels, 0, n), "the alternatives")
+
+
+@storable(_check_result)
 @dataclass(frozen=True, eq=False)
 class FitResult:
     """Result of a fit, the same type for every estimator; a fitted estimator keeps it as `result_`.
@@ -232,19 +276,22 @@ class FitResult:
         inverse = self.index.points.inverse if rows is None else self.index.points.inverse[rows]
         n, k = len(inverse), self.memberships.shape[1]
         check_memory(
-            8.0 * k * (n + self.memberships.shape[0]),
+            8.0 * k * n,
             f"memberships_ of {n:,} rows in {k:,} clusters",
             "confidence_ has the largest of each row.",
         )
-        return self.memberships.toarray()[inverse]
+        return self.memberships[inverse].toarray()
 
     def relabelled(self, rows: Array, n_jobs: int | None = None) -> FitResult:
         """Return the result with labels and confidence of other rows, found in the sketch of the fit."""
         number = self.index.find_in_sketch(rows, n_jobs)
-        points = self.index.points
+        points, labels = self.index.points, self.labels[number]
         return replace(
             self,
-            labels=self.labels[number],
+            labels=labels,
+            sizes=np.bincount(labels[labels >= 0], minlength=self.n_clusters),
+            n_noise=int((labels < 0).sum()),
+            n_rows=len(labels),
             confidence=None if self.confidence is None else self.confidence[number],
             index=replace(self.index, points=points._replace(inverse=points.inverse[number])),
         )
@@ -263,28 +310,11 @@ class FitResult:
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes of an estimator; those without a value are left out."""
-        found: dict[str, Any] = {
-            "labels_": self.labels,
-            "cluster_centers_": self.centers,
-            "n_clusters_": self.n_clusters,
-            "outcome_": self.outcome,
-            "confidence_": self.confidence,
-            "cluster_stability_": self.cluster_stability,
-            "stability_": self.stability,
-            "trace_": self.trace,
-            "partition_": self.partition,
-            "n_updates_": self.n_updates,
-            "n_iter_": self.n_iter,
-            "points_": self.points,
-            "chain_labels_": self.chain_labels,
-            "engine_": self.settings.engine,
-            "sketch_": self.sketch,
-            **{f"{name}_": h for name, h in self.settings.bandwidths.items()},
-        }
+        found = {name: getattr(self, name) for name in ATTRIBUTES}
+        found |= {"cluster_centers": self.centers, "engine": self.settings.engine, **self.settings.bandwidths}
         if self.tree is not None:
-            found |= {"tree_": self.tree, "alternatives_": list(self.alternatives)}
-            found |= {"message_": self.message, "interrupted_": self.interrupted}
-        return {name: value for name, value in found.items() if value is not None}
+            found |= {name: getattr(self, name) for name in ATTRIBUTES_OF_SELECTION}
+        return {f"{name}_": value for name, value in found.items() if value is not None}
 
 
 def make_result(algorithm: str, data: FitData, labels: IntArray, centers: Array, **fields: Any) -> FitResult:
@@ -347,3 +377,16 @@ def largest_membership(memberships: csr_array) -> Array:
     """Return the largest membership of each point, which is the one in its own cluster; 0 without clusters."""
     n, k = memberships.shape
     return np.ravel(memberships.max(axis=1).toarray()) if k else np.zeros(n)
+
+
+def _restore_sparse(data: Array, indices: IntArray, indptr: IntArray, shape: tuple[int, int]) -> csr_array:
+    # checked before SciPy shortens integers that it assumes to be in range
+    n, k = shape
+    require(data.ndim == indices.ndim == indptr.ndim == 1 and len(indptr) == n + 1, "a sparse array")
+    require(is_real(data, 1) and is_within(indices, 0, k) and len(indices) == len(data), "a sparse array")
+    require(indptr[0] == 0 and indptr[-1] == len(data) and (np.diff(indptr) >= 0).all(), "the rows of a sparse array")
+    return csr_array((data, indices, indptr), shape=shape)
+
+
+SPARSE_PARTS = {"data": Array, "indices": IntArray, "indptr": IntArray, "shape": tuple[int, int]}
+storable(parts=SPARSE_PARTS, make=_restore_sparse)(csr_array)

@@ -1,91 +1,151 @@
-"""StochasticMeanShift: a random point moves at a fixed bandwidth."""
+"""Stochastic mean shift: one random point moves at a time."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
+from modeseek._common.points import Points
 from modeseek._common.types import Watcher
-from modeseek._common.validation import Points, seed_of
+from modeseek._common.validation import seed_of
 from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
-from modeseek.meanshift.chains import Chain, RecordSpec, stochastic
-from modeseek.meanshift.kernels.profiles import Profile
-from modeseek.meanshift.types import Callback
+from modeseek.meanshift.chains import Chain, stochastic
 
 __all__ = ["StochasticMeanShift"]
 
 
+@dataclass(eq=False, repr=False)
 class StochasticMeanShift(RandomChainClusterer):
-    """Stochastic mean shift (SMS): a random point moves at a fixed bandwidth, until nothing can change.
+    """Stochastic mean shift (SMS).
+
+    Each update replaces one point, drawn at random, by the weighted mean of the points around it. Points collapse into
+    groups, which are the clusters. The run ends as soon as it is certain that the partition can no longer change.
 
     Parameters
     ----------
     bandwidth : float, optional
-        Radius h of the kernel. None: chosen from the data, see docs/choosing-the-range.md.
+        Bandwidth h, the radius of the kernel, in the units of X. If None, it is chosen from the data, see
+        docs/choosing-the-range.md. With ``metric="cosine"``, h is the distance between unit vectors, sqrt(2 - 2
+        cos).
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
-        Shape of the kernel; the last two are outside the theorems.
+        Shape of the kernel. The theorems of the paper do not cover "flat" and "gaussian".
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Under "cosine" rows are scaled to unit length and points stay on the sphere.
+        With "cosine", rows are scaled to unit length and points stay on the unit sphere.
     order : {"random", "reshuffled", "even"}, default="random"
-        Draw every point anew (the paper), or visit all in a new random order each sweep.
+        Order in which points are updated. "random" draws each point with a probability proportional to its
+        weight, as in the paper; on a sketch of more than 50,000 rows it is the same as "even". "reshuffled"
+        visits all points in a new random order in each sweep. "even" draws each point with the same
+        probability.
     batch_size : int, default=1
-        How many distinct points move at once; n_samples of them is blurring mean shift.
+        Number of distinct points that are updated at once.
     local_scale : bool, default=False
-        Multiply h by a factor of the moving point: its distance to near neighbours over the median one.
+        If True, the bandwidth at a point is multiplied by the distance of the point to its near neighbours,
+        divided by the median of this distance.
     tol : float, default=1e-6
-        A shift up to tol * bandwidth counts as none.
+        Shifts up to `tol` times the smallest bandwidth count as zero.
     tau : float, optional
-        Points closer than this at the end share a cluster; below bandwidth / 2. None: bandwidth / 4.
+        Points closer than `tau` at the end of the run belong to the same cluster. Must be below half of the
+        smallest bandwidth. If None, a quarter of it.
     max_updates : int, optional
-        Limit on single-point updates, looked at after each sweep of about n. None: max(10^7, 200 n).
+        Maximum number of updates of single points, checked after each sweep of about n updates. If None,
+        max(10^7, 200 n).
     max_time : float, optional
-        Limit on seconds of a run, kept to within a fraction of one; a sweep that it cuts short does not count.
+        Maximum time of a run in seconds. A sweep that is cut short does not count.
     n_chains : "auto" or int, default="auto"
-        How many independent chains run; "auto" is one. With more, `labels_` is what they agree on: groups of points
-        that go together in more than half of the chains (see docs/consensus.md). Chain 0 is the one that "auto"
-        runs. Limits hold for each chain. After Ctrl-C those count that had ended, or else those that had begun.
+        Number of independent chains; "auto" is 1. With several chains, `labels_` is their consensus: points are
+        in the same cluster if they are together in more than half of the chains, see docs/consensus.md.
+        `max_updates` and `max_time` apply to each chain. The first chain is the one that ``n_chains=1`` runs.
+        If the fit is interrupted, the consensus is that of the chains that had ended, or of all that had begun
+        if none had ended.
     min_cluster_size : int, default=1
-        Clusters lighter than this become noise, label -1.
+        Clusters with a smaller total weight become noise, label -1.
     sketch : {"auto", "grid", "sample"} or None, default="auto"
-        Whether to run on weighted points that stand for many rows: cells of a grid with the mean of their rows, or a
-        sample. "auto" does so above 50,000 rows and says so in a warning; None takes every row. See docs/scale.md.
+        Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
+        in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
+        with a warning. None uses every row. See docs/scale.md.
     resolution : float, default=1/16
-        How wide cells of the grid may be, over the smallest bandwidth.
-    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "cuda", "reference"}, default="auto"
-        All are exact; they differ in speed, and `engine_` tells which was taken. See docs/engines.md.
+        Maximum width of the grid cells of a sketch, relative to the smallest bandwidth.
+    engine : {"auto", "brute", "moment_tree", "neighbor_lists", "reference", "cuda"}, default="auto"
+        How sums over neighbours are computed. All engines are exact and differ in speed only, see
+        docs/engines.md. `engine_` is the engine in force.
     n_jobs : int, optional
-        Threads for chains, batches, neighbour searches and `predict`. Labels do not depend on it.
-    random_state : int, RandomState, Generator or None
-        Seed of the draws.
+        Number of threads, as in joblib. Labels do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws. Pass an int for reproducible results.
     verbose : int, default=0
-        1 shows progress on a terminal.
+        If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
-        Each is called as f(state, info) after every sweep.
-    record : "all", name, sequence of names or Record, optional
-        What to keep of the run in `trace_` besides the bandwidth path and the largest shifts, after every sweep:
-        "clumps", "diameter", "gap", "objective" (costs n^2 each time), "snapshots" (the points, as rows of X). With
-        several chains the first one records.
-        Pictures of a run need it, see `modeseek.plots`; `Record` also says how often.
+        Functions that are called as ``f(state, info)`` after each sweep.
+    record : str, sequence of str or Record, optional
+        Quantities to record in `trace_` after each sweep, in addition to the bandwidths and the largest shift:
+        "clumps", "diameter", "gap", "objective" (takes time proportional to n^2) and "snapshots" (the positions
+        of all rows), or "all". Plots of a run need them, see `modeseek.plots`. A `Record` also sets how often.
     checkpoint : str or path-like, optional
-        A file for how far the run has come, saved now and then and at the end. The same fit goes on from it, and gives
-        bit for bit what it gives in one piece; other data or settings are refused. See docs/how-to-checkpoints.md.
+        File in which the state of the run is saved at intervals and at the end. If the file exists, the fit
+        resumes from it and gives the same result as an uninterrupted fit. A file of other data or parameters is
+        an error. See docs/how-to-checkpoints.md.
     checkpoint_every : float, default=60
-        Seconds between two saves.
+        Number of seconds between two saves.
 
     Attributes
     ----------
-    labels_, cluster_centers_, n_clusters_, points_, outcome_, partition_, n_updates_, engine_, trace_
-        As in `DoublyStochasticMeanShift`.
-    memberships_, confidence_, cluster_stability_, stability_, chain_labels_
-        With several chains, as there.
-    sketch_ : SketchPoints
-        If the fit ran on a sketch: its points, their weights and the width of its cells.
+    labels_ : integer array of shape (n_samples,)
+        Cluster of each row; -1 for noise. Clusters are numbered by decreasing weight.
+    n_clusters_ : int
+        Number of clusters, not counting noise.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        Mean of the final positions of the rows of each cluster.
     bandwidth_ : float
         The bandwidth in force.
+    points_ : array of shape (n_samples, n_features)
+        Final position of each row. With several chains, the mean over the chains.
+    outcome_ : Outcome
+        How the run ended. `outcome_.value` is a sentence, `outcome_.converged` a bool. With several chains, the
+        worst outcome.
+    partition_ : Partition
+        The partition before small clusters became noise, with its diameter, gap and certificate. With several
+        chains, diameter and gap are NaN, and it is certified if every chain is.
+    n_updates_ : int
+        Number of updates of single points, summed over the chains.
+    engine_ : str
+        The engine in force.
+    trace_ : Trace
+        The recorded quantities, each as a `Series` of values against the number of updates k. With several
+        chains, those of the first.
+    memberships_ : array of shape (n_samples, n_clusters)
+        Share of the chains in which a row belongs to each cluster. A cluster of a chain is matched with the
+        consensus cluster with which it shares the largest weight. Rows sum to 1; those of noise are 0. Only
+        with several chains.
+    confidence_ : array of shape (n_samples,)
+        Membership of each row in its own cluster: an estimate of the probability that another chain keeps the
+        row there, see docs/confidence.md. Only with several chains.
+    cluster_stability_ : array of shape (n_clusters,)
+        Mean Jaccard index of each cluster with the most similar cluster of each chain. It is low if chains
+        split the cluster or merge it with others. Only with several chains.
+    stability_ : float
+        Mean adjusted Rand index between the chains and the consensus. Only with several chains.
+    chain_labels_ : integer array of shape (n_chains, n_samples)
+        Labels by each chain; small clusters are not noise here. Only with several chains.
+    sketch_ : SketchPoints
+        Points of the sketch, their weights and the width of the grid cells. Only if the fit ran on a sketch.
+    result_ : FitResult
+        All results of the fit in one frozen object.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str of shape (n_features_in_,)
+        Names of the features. Only if X has names that are all strings.
+
+    See Also
+    --------
+    DoublyStochasticMeanShift : The bandwidth is random too.
+    BlurringMeanShift : All points move at once.
+
+    References
+    ----------
+    T. Trigano, Y. Sepulcre, I. Lapidot, "Doubly Stochastic Mean-Shift Clustering".
 
     Examples
     --------
@@ -94,62 +154,14 @@ class StochasticMeanShift(RandomChainClusterer):
     array([0, 0, 1])
     """
 
-    def __init__(
-        self,
-        bandwidth: float | None = None,
-        *,
-        profile: str | Profile = "biweight",
-        metric: str = "euclidean",
-        order: str = "random",
-        batch_size: int = 1,
-        local_scale: bool = False,
-        tol: float = 1e-6,
-        tau: float | None = None,
-        max_updates: int | None = None,
-        max_time: float | None = None,
-        n_chains: int | str = "auto",
-        min_cluster_size: int = 1,
-        sketch: str | None = "auto",
-        resolution: float = 1 / 16,
-        engine: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Sequence[Callback] | None = None,
-        record: RecordSpec = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-    ):
-        self.bandwidth = bandwidth
-        self.profile = profile
-        self.metric = metric
-        self.order = order
-        self.batch_size = batch_size
-        self.local_scale = local_scale
-        self.tol = tol
-        self.tau = tau
-        self.max_updates = max_updates
-        self.max_time = max_time
-        self.n_chains = n_chains
-        self.min_cluster_size = min_cluster_size
-        self.sketch = sketch
-        self.resolution = resolution
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
-        self.record = record
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
+    bandwidth: float | None = None
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         h = self._single_bandwidth(self.bandwidth, sample, watch)
         return FitSettings(bandwidth=h, policy=Constant(h), single_updates=self._single_updates())
 
     def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
-        h = data.settings.bandwidth
-        assert h is not None
+        h = data.settings.largest_bandwidth
         return partial(
             stochastic,
             self._problem(data.points, h),

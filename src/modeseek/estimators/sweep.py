@@ -1,4 +1,4 @@
-"""One estimator at many bandwidths: how many clusters there are at each, and how long a number lasts."""
+"""Fits of one estimator at many bandwidths: the number of clusters against the bandwidth."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from modeseek._common.distances import kth_distances
 from modeseek._common.hints import AdviceWarning
-from modeseek._common.neighbors import kth_distances
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer
-from modeseek.estimators.doubly_stochastic import DoublyStochasticMeanShift
 from modeseek.estimators.mean_shift import MeanShift
-from modeseek.meanshift.ensemble import run_tasks_on_gpu
+from modeseek.estimators.stepwise import prepare_fit
+from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
 
 __all__ = ["BandwidthSweep", "Plateau", "sweep_bandwidths"]
 
-# a grid goes from the median distance to a near neighbour to that to the farthest point; over so many points
-NEAR, QUERIES = 3, 200
+# an automatic grid starts at the median distance to this neighbour ...
+NEAR_NEIGHBOR = 3
+# ... over this many points
+MEDIAN_POINTS = 200
 
 
 class Plateau(NamedTuple):
-    """A run of bandwidths with one number of clusters.
+    """A range of bandwidths with the same number of clusters.
 
     Attributes
     ----------
     n_clusters : int
     low, high : float
-        The bandwidths between which it holds: halfway, in ratios, to the next of the grid.
+        Ends of the range: the geometric means with the next bandwidths of the grid.
     first, last : int
-        Where they are in the grid.
+        Indices of the first and the last bandwidth in the grid.
     """
 
     n_clusters: int
@@ -47,22 +49,22 @@ class Plateau(NamedTuple):
 
     @property
     def lifetime(self) -> float:
-        """The factor high / low: how far the bandwidth can change and leave the number as it is."""
+        """The ratio high / low."""
         return self.high / self.low
 
 
 @dataclass(frozen=True, eq=False)
 class BandwidthSweep:
-    """What an estimator finds at many bandwidths.
+    """Labels of an estimator at many bandwidths.
 
     Attributes
     ----------
     bandwidths : (m,) array
-        From the smallest on.
+        Bandwidths in increasing order.
     labels : (m, n) integer array
-        Labels of the rows at each.
+        Labels of the rows at each bandwidth.
     n_clusters : (m,) integer array
-        Clusters at each, noise aside.
+        Number of clusters at each bandwidth, not counting noise.
     """
 
     bandwidths: Array
@@ -70,14 +72,14 @@ class BandwidthSweep:
     n_clusters: IntArray
 
     def plateaus(self) -> list[Plateau]:
-        """Return the runs of bandwidths over which the number of clusters stays, from the smallest bandwidth on."""
+        """Return the ranges of bandwidths with the same number of clusters, in increasing order."""
         h, n = self.bandwidths, self.n_clusters
         starts = np.concatenate([[0], np.flatnonzero(np.diff(n)) + 1, [len(n)]])
         edges = np.concatenate([h[:1], np.sqrt(h[:-1]) * np.sqrt(h[1:]), h[-1:]])
         return [Plateau(int(n[a]), float(edges[a]), float(edges[b]), int(a), int(b) - 1) for a, b in pairwise(starts)]
 
     def longest(self) -> Plateau | None:
-        """Return the plateau of two clusters or more that lasts longest; None if there is no such number."""
+        """Return the plateau of at least two clusters with the largest lifetime; None if there is none."""
         several = [each for each in self.plateaus() if each.n_clusters > 1]
         return max(several, key=lambda each: each.lifetime, default=None)
 
@@ -89,7 +91,7 @@ def sweep_bandwidths(
     estimator: ChainClusterer | None = None,
     n_bandwidths: int = 25,
 ) -> BandwidthSweep:
-    """Fit an estimator at each of many bandwidths.
+    """Fit an estimator at each of several bandwidths.
 
     `modeseek.plots.plot_cluster_counts` draws the result.
 
@@ -98,13 +100,17 @@ def sweep_bandwidths(
     X : array-like of shape (n, d)
         The data.
     bandwidths : array-like of shape (m,), optional
-        Positive numbers. None: `n_bandwidths` of them in equal ratios, from the median distance between near
-        neighbours to that between far points.
+        Positive numbers. If None, a geometric sequence of `n_bandwidths` numbers, from the median distance between
+        near neighbours to the median distance to the farthest point.
     estimator : MeanShift, BlurringMeanShift, StochasticMeanShift or DoublyStochasticMeanShift, optional
-        What to fit; it is not changed. Default: `MeanShift()`. Clusters lighter than its `min_cluster_size` do not
-        count. Of a DoublyStochasticMeanShift, bandwidths are h_inf, and h_min and h_max go with it.
+        The estimator to fit; it is not changed. Default: `MeanShift()`. For a `DoublyStochasticMeanShift`, `bandwidths`
+        are the values of `h_inf`, and `h_min` and `h_max` are scaled by the same factor.
     n_bandwidths : int, default=25
-        How many, where none are given.
+        Number of bandwidths, if `bandwidths` is None.
+
+    Returns
+    -------
+    sweep : BandwidthSweep
 
     Examples
     --------
@@ -116,30 +122,28 @@ def sweep_bandwidths(
     """
     data = check_state(X, name="X")
     model = MeanShift() if estimator is None else estimator
-    if not isinstance(model, ChainClusterer) or not {"bandwidth", "h_inf"} & set(model.get_params()):
+    if not isinstance(model, ChainClusterer):
         raise TypeError(
             "estimator must be a MeanShift, BlurringMeanShift, StochasticMeanShift or DoublyStochasticMeanShift; "
             f"got {type(model).__name__}."
         )
     h = _grid(data, check_integer("n_bandwidths", n_bandwidths, low=2)) if bandwidths is None else _given(bandwidths)
-    ratios = (1.0, 1.0)
-    if isinstance(model, DoublyStochasticMeanShift):
-        base = clone(model).fit(data)
-        ratios = base.h_min_ / base.h_inf_, base.h_max_ / base.h_inf_
-    labels = np.empty((len(h), len(data)), dtype=np.int32)
+    used = prepare_fit(model, data).settings if model._bandwidth_parameter == "h_max" else None
 
     def fit(bandwidth: float) -> IntArray:
         each = clone(model)
-        if isinstance(model, DoublyStochasticMeanShift):
-            each.set_params(h_min=ratios[0] * bandwidth, h_inf=bandwidth, h_max=ratios[1] * bandwidth)
-        else:
+        if used is None:
             each.set_params(bandwidth=bandwidth)
+        else:
+            low, middle, high = (used.bandwidths[name] for name in ("h_min", "h_inf", "h_max"))
+            each.set_params(h_min=low / middle * bandwidth, h_inf=bandwidth, h_max=high / middle * bandwidth)
         return each.fit(data).labels_
 
     tasks = [partial(fit, bandwidth) for bandwidth in h.tolist()]
+    labels = np.empty((len(h), len(data)), dtype=np.int32)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdviceWarning)  # the ends of a grid are far off by design
-        # on a GPU all bandwidths at once
+        warnings.simplefilter("ignore", AdviceWarning)  # the first and the last bandwidths suit no data
+        # on a GPU, all bandwidths run at once
         done = run_tasks_on_gpu(tasks) if model.engine == "cuda" else ((row, task()) for row, task in enumerate(tasks))
         for row, found in done:
             labels[row] = found
@@ -147,17 +151,17 @@ def sweep_bandwidths(
 
 
 def _given(bandwidths: ArrayLike) -> Array:
-    h = np.sort(np.asarray(bandwidths, dtype=np.float64))
+    h = np.asarray(bandwidths, dtype=np.float64)
     if h.ndim != 1 or not len(h) or not (np.isfinite(h) & (h > 0)).all():
-        raise ValueError("bandwidths must be a list of finite numbers > 0; None chooses them from the data.")
+        raise ValueError("bandwidths must be a list of finite numbers > 0, or None to choose them from the data.")
     return np.unique(h)
 
 
 def _grid(data: Array, n_bandwidths: int) -> Array:
     n = len(data)
-    queries = data[np.linspace(0, n - 1, min(n, QUERIES)).astype(np.intp)]
-    near, far = np.median(kth_distances(data, [min(NEAR + 1, n), n], queries), axis=0)
-    # rows that all coincide, or mostly: any bandwidth will do
+    queries = data[np.linspace(0, n - 1, min(n, MEDIAN_POINTS)).astype(np.intp)]
+    near, far = np.median(kth_distances(data, [min(NEAR_NEIGHBOR + 1, n), n], queries), axis=0)
+    # if most rows are equal, any bandwidth gives the same clusters
     far = far if far > 0 else 1.0
-    # a little farther: at its rim the kernel is 0
+    # 1.2: at distance h the kernel is 0
     return np.geomspace(near if 0 < near < far else far / 100, 1.2 * far, n_bandwidths)

@@ -1,25 +1,24 @@
-"""The explorer behind `modeseek explore`: data, settings, runs on threads, sweeps and exports.
+"""The explorer behind `modeseek explore`. Only the subpackage `page` needs Panel and Bokeh."""
 
-Nothing here but `page` needs Panel or Bokeh.
-"""
-
-from modeseek.explorer.data import EXAMPLES, Data, Subject, example, from_bytes, from_file
-from modeseek.explorer.live import Live
-from modeseek.explorer.run import Result, Run
-from modeseek.explorer.settings import ALGORITHMS, Settings, estimator_of, read_settings
+from modeseek.explorer.animated_run import AnimatedRun
+from modeseek.explorer.config import ExplorerConfig
+from modeseek.explorer.dataset import Dataset, from_bytes, from_file
+from modeseek.explorer.examples import EXAMPLES, load_example
+from modeseek.explorer.prepared_data import PreparedData
+from modeseek.explorer.run_settings import ALGORITHMS, RunSettings, read_settings
+from modeseek.explorer.run_thread import RunThread
 
 __all__ = [
     "ALGORITHMS",
     "EXAMPLES",
-    "Data",
-    "Live",
-    "Result",
-    "Run",
-    "Settings",
-    "Subject",
-    "estimator_of",
-    "example",
+    "AnimatedRun",
+    "Dataset",
+    "ExplorerConfig",
+    "PreparedData",
+    "RunSettings",
+    "RunThread",
     "from_bytes",
     "from_file",
+    "load_example",
     "read_settings",
 ]

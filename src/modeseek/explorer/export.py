@@ -1,8 +1,9 @@
-"""What can be taken away: rows with their clusters, a picture, and the Python lines that repeat the run."""
+"""Exports of a result: rows with clusters, a figure, and Python code that repeats the run."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,89 +11,93 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._storage import read_bytes, write_table
-from modeseek.explorer.data import Subject
-from modeseek.explorer.run import Result
-from modeseek.explorer.settings import Settings, estimator_of
+from modeseek.estimators.result import FitResult
+from modeseek.explorer.animated_run import AnimatedRun
+from modeseek.explorer.prepared_data import PreparedData
+from modeseek.explorer.run_settings import RunSettings
 from modeseek.plots import save_clusters
 from modeseek.report import DataCode, file_data_code, fit_code
 
-__all__ = ["labels_csv", "picture", "python_code", "stem"]
+__all__ = ["export_figure", "export_labels", "file_stem", "python_code"]
 
 
-def stem(subject: Subject) -> str:
-    """Return a file name without ending, from letters and digits only."""
-    name = Path(subject.data.name).stem if subject.data.lines is None else subject.data.name
+def file_stem(data: PreparedData) -> str:
+    """Return a file name of letters, digits and hyphens, without a suffix."""
+    name = data.dataset.name if data.dataset.python_source else Path(data.dataset.name).stem
     return "".join(letter if letter.isalnum() else "-" for letter in name.replace("'", "")).strip("-") or "data"
 
 
-def labels_csv(subject: Subject, result: Result) -> bytes:
-    """Return the rows, as they came, with cluster and, where there is one, confidence."""
-    table = subject.data.table
-    extra: dict[str, Any] = {_free("cluster", table.columns): result.labels}
+def export_labels(run: AnimatedRun, result: FitResult) -> bytes:
+    """Return the table as CSV, with the columns cluster and, if known, confidence."""
+    table = run.data.dataset.table
+    extra: dict[str, Any] = {_unused_name("cluster", table.columns): result.labels}
     if result.confidence is not None:
-        extra[_free("confidence", table.columns)] = result.confidence
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "labels.csv")
-        write_table(table, path, extra)
-        return read_bytes(path)
+        extra[_unused_name("confidence", table.columns)] = result.confidence
+    return _written("labels.csv", lambda path: write_table(table, path, extra))
 
 
-def picture(subject: Subject, settings: Settings, result: Result, suffix: str) -> bytes:
-    """Return the picture of a result as PNG or SVG."""
-    X, centers = subject.X, result.centers
-    if settings.metric == "cosine":
+def export_figure(run: AnimatedRun, result: FitResult, *, suffix: str) -> bytes:
+    """Return a figure of the clusters, in the format of `suffix`."""
+    data, centers = run.data, np.asarray(result.centers, dtype=np.float64)
+    X = data.X
+    if run.settings.metric == "cosine":
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
-    elif X.shape[1] <= 2:  # axes carry names, so they carry the data's own units
-        X = subject.raw
-        centers = Scaling.fit(subject.raw, standardize=subject.standardise).undo(centers)
-    count = result.n_clusters
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"clusters{suffix}")
+    elif X.shape[1] <= 2:  # the axes are named after columns, so they have the units of the columns
+        X, centers = data.raw, Scaling.fit(data.raw, standardize=data.standardize).undo(centers)
+    count = f"{result.n_clusters:,} {'cluster' if result.n_clusters == 1 else 'clusters'}"
+
+    def save(path: Path) -> None:
         save_clusters(
             path,
             X,
             result.labels,
             centers=centers if len(centers) else None,
             confidence=result.confidence,
-            # a dollar begins mathematics in a picture
-            feature_names=[name.replace("$", r"\$") for name in subject.columns],
-            title=f"{Path(subject.data.name).name}: {count:,} {'cluster' if count == 1 else 'clusters'}".replace(
-                "$", r"\$"
-            ),
+            feature_names=[_without_math(name) for name in data.columns],
+            title=_without_math(f"{Path(data.dataset.name).name}: {count}"),
         )
-        return read_bytes(path)
+
+    return _written(f"clusters{suffix}", save)
 
 
-def python_code(subject: Subject, settings: Settings) -> str:
-    """Return the Python lines that give the same labels.
+def python_code(data: PreparedData, settings: RunSettings) -> str:
+    """Return Python code that gives the same labels.
 
     Examples
     --------
-    >>> from modeseek.explorer import example
-    >>> data = example("the paper's mixture (150 points)")
-    >>> print(python_code(Subject.of(data, ["x", "y"], standardise=False), Settings("sms", bandwidth=0.6)))
+    >>> from modeseek.explorer import load_example
+    >>> data = PreparedData.select(load_example("iris (150, four features)"), ["petal width (cm)"], standardize=False)
+    >>> print(python_code(data, RunSettings("stochastic mean shift", {"bandwidth": 0.6})))
     from modeseek import StochasticMeanShift
-    from modeseek.datasets import paper_mixture
+    from sklearn.datasets import load_iris
     <BLANKLINE>
-    X = paper_mixture(50, random_state=0)[0]
+    X = load_iris().data[:, [3]]
     model = StochasticMeanShift(bandwidth=0.6, random_state=0).fit(X)
     print(model.labels_)
     """
-    data = subject.data
-    everything = tuple(name for name in data.table.columns if name not in data.table.row_names)
-    columns = None if subject.columns == everything else subject.columns
-    model = estimator_of(settings)
-    if data.lines is None:
-        return fit_code(model, file_data_code(data.name, columns), standardize=subject.standardise)
-    head, expression = data.lines
-    if len(subject.columns) < len(data.table.columns) - 1:  # the last column of an example holds the known groups
-        expression += f"[:, {[data.table.columns.index(name) for name in subject.columns]}]"
-    return fit_code(model, DataCode(head, expression), standardize=subject.standardise)
+    dataset, table = data.dataset, data.dataset.table
+    if dataset.python_source is None:
+        every = tuple(name for name in table.columns if name not in table.row_names)
+        source = file_data_code(dataset.name, None if data.columns == every else data.columns)
+    else:
+        import_line, expression = dataset.python_source
+        if len(data.columns) < len(table.columns) - 1:  # the last column holds the known groups
+            expression += f"[:, {[table.columns.index(name) for name in data.columns]}]"
+        source = DataCode(import_line, expression)
+    return fit_code(settings.make_estimator(), source, standardize=data.standardize)
 
 
-def _free(name: str, taken: tuple[str, ...]) -> str:
-    number = 2
-    chosen = name
-    while chosen in taken:
-        chosen, number = f"{name}_{number}", number + 1
-    return chosen
+def _written(name: str, write: Callable[[Path], None]) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        write(path)
+        return read_bytes(path)
+
+
+def _without_math(text: str) -> str:
+    return text.replace("$", r"\$")
+
+
+def _unused_name(name: str, taken: tuple[str, ...]) -> str:
+    candidates = [name, *(f"{name}_{number}" for number in range(2, len(taken) + 3))]
+    return next(each for each in candidates if each not in taken)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.neighbors import pairs_within
+from modeseek._common.distances import pairs_within
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.images.config import SegmentConfig
 from modeseek.images.input_image import InputImage

@@ -101,9 +101,8 @@ def check_image(
         raise ValueError(f"image has no pixels: its shape is {np.shape(image)}.")
     if channels > max_channels:
         raise ValueError(
-            f"image of shape {np.shape(image)} has {channels} channels along axis {channel_axis}; at most "
-            f"{max_channels} are supported: pass channel_axis=None for a grey volume, or channel_axis=0 if the "
-            "channels come first; reduce more channels first (sklearn.decomposition.PCA)."
+            f"image of shape {np.shape(image)} has {channels} channels along axis {channel_axis}, but at most "
+            f"{max_channels} are supported: pass the axis of channels, or channel_axis=None for a grey volume."
         )
     checked = InputImage(
         pixels, _check_mask(mask, shape), _check_spacing(spacing, len(shape)), _is_rgb(convert2lab, channels)
@@ -122,10 +121,7 @@ def check_image(
 
 def _channels_last(given: Any, channel_axis: Any) -> NDArray:
     if isinstance(given, str | PathLike):
-        raise TypeError(
-            f"image must be an array; got the file name {str(given)!r}: read the file first, with skimage.io.imread "
-            "or numpy.load."
-        )
+        raise TypeError(f"image must be an array; got the file name {str(given)!r}: read it with skimage.io.imread.")
     image = np.asanyarray(given)
     if image.dtype.kind == "b":
         image = image.astype(np.uint8)
@@ -148,10 +144,7 @@ def _is_rgb(convert2lab: Any, channels: int) -> bool:
     if convert2lab and channels != 3:
         raise ValueError(f"convert2lab=True needs 3 channels (RGB); image has {channels}: leave convert2lab out.")
     if convert2lab is None and channels == 4:
-        raise ValueError(
-            "image has 4 channels: drop an alpha channel with image[..., :3], or pass convert2lab=False if all four "
-            "are measurements."
-        )
+        raise ValueError("image has 4 channels: drop an alpha channel (image[..., :3]), or pass convert2lab=False.")
     return channels == 3 if convert2lab is None else bool(convert2lab)
 
 
@@ -160,9 +153,7 @@ def _check_spacing(spacing: Any, dimensions: int) -> tuple[float, ...]:
         return (1.0,) * dimensions
     steps = np.asarray([spacing] * dimensions if isinstance(spacing, Real) else spacing)
     if steps.dtype.kind not in "iuf" or steps.shape != (dimensions,) or not (steps > 0).all() or np.isinf(steps).any():
-        raise ValueError(
-            f"spacing must be a number > 0, or one for each of the {dimensions} spatial axes; got {spacing!r}."
-        )
+        raise ValueError(f"spacing must be a number > 0, or {dimensions} of them, one per axis; got {spacing!r}.")
     return tuple(float(step) for step in steps)
 
 

@@ -35,10 +35,8 @@ def overlay(image: ArrayLike, labels: ArrayLike, *, channel_axis: int | None = -
     if values.ndim == 3 and channel_axis is not None:
         values = np.moveaxis(values, channel_axis, -1)[..., :3]
     if regions.ndim != 2 or values.shape[:2] != regions.shape or (values.ndim == 3 and channel_axis is None):
-        raise ValueError(
-            "labels must have the rows and columns of the image; got an image of shape "
-            f"{np.shape(image)} and labels of shape {regions.shape}."
-        )
+        shapes = f"{regions.shape} and {np.shape(image)}"
+        raise ValueError(f"labels must have the rows and columns of the image; got shapes {shapes}.")
     if values.ndim == 3 and values.shape[-1] == 2:
         values = values[..., 0]
     drawn = mark_boundaries(_to_unit_range(values), regions, color=(1, 1, 0), outline_color=(0, 0, 0), mode="inner")

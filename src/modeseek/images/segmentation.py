@@ -145,7 +145,8 @@ def _check_cells(cells: GridCells, bandwidths: Bandwidths) -> None:
     if cells.side > 1:
         raise ValueError(f"{problem}, even if each is a bandwidth wide: {remedy}")
     warnings.warn(
-        f"{problem}, so cells are one bandwidth wide instead of half, and regions are coarser: {remedy}",
+        f"{problem}, so the density is computed on cells of one bandwidth instead of half a bandwidth, "
+        f"and regions are coarser: {remedy}",
         AdviceWarning,
         stacklevel=3,
     )

@@ -1,5 +1,6 @@
-"""Files of fitted models: arrays and JSON, never pickled; a hostile file can neither run code nor take all memory."""
+"""Model files: arrays and JSON, never pickled."""
 
+from modeseek._common.storable import storable
 from modeseek.io.models import MODEL_SUFFIX, Saved, load, read_model, save
 
-__all__ = ["MODEL_SUFFIX", "Saved", "load", "read_model", "save"]
+__all__ = ["MODEL_SUFFIX", "Saved", "load", "read_model", "save", "storable"]

@@ -1,4 +1,4 @@
-"""Fitted estimators in files, and back."""
+"""Model files: fitted estimators that are written to a file and read again."""
 
 from __future__ import annotations
 
@@ -6,43 +6,62 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.scaling import Scaling
+from modeseek._common.storable import require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.version import __version__
-from modeseek._storage import DataError, read_container, write_container
-from modeseek.io.fitted import ESTIMATORS, check_fitted
-from modeseek.io.values import decoded, encoded
+from modeseek._storage import read_container, write_container
+from modeseek.estimators import ESTIMATORS
+from modeseek.estimators.state import FittedState, fitted_state, restore_state
 
 __all__ = ["MODEL_SUFFIX", "Saved", "load", "read_model", "save"]
 
+CLASSES = {kind.__name__: kind for kind in ESTIMATORS.values()}
 MODEL_SUFFIX = ".modeseek"
-# no text begins like this, and whoever turns line ends into others breaks it
-MAGIC = b"\x89MODESEEK\r\n\x1a"
-VERSION = 1
-READS = {1}
-INSTEAD = "Take a copy of it, or save the model again."
+REMEDY = "Use a copy of it, or save the model again."
+# an estimator starts as many threads as `n_jobs` says
+MOST_JOBS = 1024
+
+
+def _check_model(stored: StoredModel) -> None:
+    known = CLASSES[stored.estimator]().get_params(deep=False)
+    unknown = sorted(stored.params.keys() - known.keys())
+    require(not unknown, f"parameters that this version does not have, {', '.join(unknown)}")
+    jobs, d = stored.params.get("n_jobs"), stored.state.n_features
+    require(jobs is None or (isinstance(jobs, int) and abs(jobs) <= MOST_JOBS), f"n_jobs beyond {MOST_JOBS}")
+    require(stored.columns is None or d in (None, len(stored.columns)), "the number of columns")
+    require(stored.scaling is None or d in (None, len(stored.scaling.shift)), "the scaling")
+
+
+@storable(_check_model)
+class StoredModel(NamedTuple):
+    """What a model file holds; see `Saved`."""
+
+    written_by: str
+    estimator: str
+    params: dict[str, Any]
+    state: FittedState
+    columns: tuple[str, ...] | None
+    scaling: Scaling | None
 
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """What a file of a model holds.
+    """A model that was read from a file.
 
     Attributes
     ----------
     model : estimator
-        As it was saved.
+        The estimator, as it was saved.
     columns : tuple of str or None
-        Columns of the data file that it was fitted on, where the command saved it.
+        Columns of the data file that it was fitted on, if the command saved it.
     scaling : Scaling or None
-        What their numbers went through before the fit, where the command saved it.
+        Scaling of these columns before the fit, if the command saved it.
     written_by : str
-        The version of modeseek that wrote it.
+        The version of modeseek that wrote the file.
     """
 
     model: Any
@@ -51,7 +70,7 @@ class Saved:
     written_by: str
 
     def predict(self, rows: Array) -> IntArray:
-        """Return the labels of rows in the data's own units."""
+        """Return the labels of rows in the units of the data file."""
         return self.model.predict(rows if self.scaling is None else self.scaling.apply(rows))
 
 
@@ -62,24 +81,24 @@ def save(
     columns: Sequence[str] | None = None,
     scaling: Scaling | None = None,
 ) -> None:
-    """Write a model to a file: arrays and JSON, nothing pickled; the file appears whole or not at all.
+    """Write an estimator to a file of arrays and JSON; nothing is pickled.
 
-    All parameters and all that a fit, or batches of `partial_fit`, have left is in it, so that `load` gives the same
-    model: what it predicts, and how a stream goes on.
+    The file holds all parameters and everything that `fit` or `partial_fit` have computed, so that `load` returns the
+    same model: its predictions, and the state of a stream. The file appears complete or not at all.
 
     Parameters
     ----------
     model : ModeSeek, DoublyStochasticMeanShift, StochasticMeanShift, BlurringMeanShift or MeanShift
-        Fitted or not.
+        The estimator, fitted or not.
     path : str or path-like
         The file; the usual ending is ".modeseek".
     columns, scaling : optional
-        What rows go through before the fit, for who labels others later; the command gives both.
+        Names and scaling of the columns of the data file, for `Saved.predict`; the command passes both.
 
     Raises
     ------
     TypeError
-        If the model is none of these, or holds what such files do not: functions of one's own, callbacks, generators.
+        If the model is of another class, or holds what files cannot hold: functions, callbacks, random generators.
     DataError
         If the file cannot be written.
 
@@ -93,31 +112,23 @@ def save(
     array([1, 0])
     """
     name = type(model).__name__
-    if ESTIMATORS.get(name) is not type(model):
-        raise TypeError(f"save takes one of {', '.join(ESTIMATORS)}; got {type(model).__name__}: save its parts.")
-    arrays: dict[str, NDArray[Any]] = {}
+    if CLASSES.get(name) is not type(model):
+        raise TypeError(f"save takes one of {', '.join(CLASSES)}; got {name}: save the estimators in it.")
     params = model.get_params(deep=False)
-    params["callbacks"] = params["callbacks"] or None  # none of them is none
-    fitted = _state(model, params)
-    record = {
-        "written_by": __version__,
-        "estimator": name,
-        "params": {key: encoded(value, key, arrays) for key, value in params.items()},
-        "fitted": {key: encoded(value, key, arrays) for key, value in fitted.items()},
-        "columns": None if columns is None else [str(column) for column in columns],
-        "scaling": encoded(scaling, "scaling", arrays),
-    }
+    params["callbacks"] = params["callbacks"] or None
+    names = None if columns is None else tuple(str(column) for column in columns)
+    stored = StoredModel(__version__, name, params, fitted_state(model), names, scaling)
     try:
-        check_fitted(params, fitted)  # what could not be loaded is not written
+        _check_model(stored)
     except ValueError as error:
-        raise TypeError(f"this {name} cannot be saved: {error} is not as a fit leaves it. Fit it anew.") from None
-    write_container(path, MAGIC, VERSION, record, arrays)
+        raise TypeError(f"this {name} cannot be saved; wrong part: {error}.") from None
+    write_container(path, "model", stored)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Return the model that `save` wrote.
+    """Return the estimator that `save` wrote.
 
-    Nothing in a file is run, and it can ask for no more memory than it is long.
+    Nothing in a file is executed, and reading takes no more memory than the file is long.
 
     Parameters
     ----------
@@ -130,12 +141,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     DataError
-        If the file is none of a model, is damaged, or was written by a newer version; the message says which.
+        If the file is not a model file, is damaged, or is of another version of the format.
 
     Warns
     -----
     AdviceWarning
-        If the command saved the model with its features scaled: `read_model(path).predict` scales rows.
+        If the command scaled the features before the fit: `read_model(path).predict` scales rows.
     """
     saved = read_model(path)
     if saved.scaling is not None:
@@ -148,53 +159,15 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read_model(path: str | os.PathLike[str]) -> Saved:
-    """Return all that a file of a model holds: the model, and what rows went through before the fit.
+    """Return everything that a model file holds: the estimator, and the columns and scaling of its data.
 
     Raises
     ------
     DataError
         As `load` does.
     """
-    _, record, arrays = read_container(path, MAGIC, READS, "a model of modeseek", INSTEAD)
-    try:
-        # odd numbers are refused below, not complained of
-        with np.errstate(all="ignore"):
-            return _made(record, arrays)
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, ArithmeticError) as error:
-        raise DataError(f"'{path}' is no model that modeseek wrote: {error} is wrong. Save the model again.") from None
-
-
-def _made(record: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Saved:
-    kind: Any = ESTIMATORS[record["estimator"]]
-    params = {key: decoded(value, arrays) for key, value in record["params"].items()}
-    unknown = sorted(set(params) - set(kind().get_params(deep=False)))
-    if unknown:
-        raise ValueError(f"parameter {unknown[0]}, which this version does not know,")
-    fitted = {key: decoded(value, arrays) for key, value in record["fitted"].items()}
-    check_fitted(params, fitted)
-    # those that an older version did not have are at their defaults
-    model = kind(**params)
-    result = fitted.get("result_")
-    vars(model).update(fitted | ({} if result is None else result.attributes()))
-    columns, scaling, written_by = record["columns"], decoded(record["scaling"], arrays), record["written_by"]
-    if not isinstance(written_by, str) or not (columns is None or all(isinstance(each, str) for each in columns)):
-        raise ValueError("what is said of columns and version")
-    if scaling is not None and not (isinstance(scaling, Scaling) and _fits(len(scaling.shift), fitted)):
-        raise ValueError("the scaling")
-    if columns is not None and not _fits(len(columns), fitted):
-        raise ValueError("the number of columns")
-    return Saved(model, None if columns is None else tuple(columns), scaling, written_by)
-
-
-def _state(model: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a fit without those that are made from `result_`."""
-    state = {key: value for key, value in vars(model).items() if key not in params}
-    if "result_" in state:
-        made = model.result_.attributes()
-        state = {key: value for key, value in state.items() if key not in made}
-        state["result_"] = model.result_.in_memory()
-    return state
-
-
-def _fits(d: int, fitted: dict[str, Any]) -> bool:
-    return bool(np.equal(d, fitted.get("n_features_in_", d)))
+    stored: StoredModel = read_container(path, "model", StoredModel, REMEDY)
+    # parameters that an older version did not have get their defaults
+    model = CLASSES[stored.estimator](**stored.params)
+    restore_state(model, stored.state)
+    return Saved(model, stored.columns, stored.scaling, stored.written_by)

@@ -1,10 +1,9 @@
-"""What several partitions of the same points agree on: one partition, and how sure each point is of its cluster.
+"""Consensus of several partitions of the same points, and the memberships of each point.
 
-Two points are as close as the share of partitions in which they go together (co-association). Groups merge by average
-linkage, the closest first, as long as two groups share more than half: that is as long as merging them puts more pairs
-of points right than wrong, counted over all partitions. So nobody gives a number of clusters.
-
-Points that go together in every partition are one clump, and nothing below looks at single points.
+The co-association of two points is the share of partitions that put them in the same cluster. The consensus is average
+linkage on it: the closest groups merge as long as their mean co-association is above one half, which is as long as a
+merge makes more pairs of points agree with the partitions than disagree. So no number of clusters is needed. Points
+that are together in every partition form a fragment, and all computations use fragments instead of points.
 """
 
 from __future__ import annotations
@@ -19,8 +18,9 @@ from scipy.sparse import csr_array
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import check_integer, check_weights, unique_rows
-from modeseek.meanshift.partition import by_weight
+from modeseek._common.unique_rows import unique_rows
+from modeseek._common.validation import check_integer, check_weights
+from modeseek.meanshift.partition import rank_by_weight
 from modeseek.metrics import best_jaccard, rand_agreement
 
 __all__ = [
@@ -34,27 +34,27 @@ __all__ = [
     "memberships",
 ]
 
-# which points, and their clusters
+# a partition of some of the points: their indices and their clusters
 Vote: TypeAlias = tuple[IntArray, IntArray]
 
-# clumps whose co-association is held as a square: 32 MB
-SQUARE = 2000
-# groups merge above this share of the partitions; the last digits are rounding
-HALF = 0.5 + 1e-9
-# entries of a block of rows by groups
+# default number of fragments whose co-association matrix is stored (32 MB)
+MAX_FRAGMENTS = 2000
+# groups merge above a mean co-association of one half, with a margin for rounding
+MERGE_ABOVE = 0.5 + 1e-9
+# number of entries in a block of fragments by groups
 BLOCK = 1 << 22
 
 
 class Fragments(NamedTuple):
-    """Points that go together in every partition, from the heaviest clump to the lightest.
+    """Sets of points that are together in every partition, from the heaviest to the lightest.
 
     Attributes
     ----------
     labels : (m, c) integer array
-        Cluster of each clump in each partition.
+        Cluster of each fragment in each partition.
     weights : (c,) array
     members : (n,) integer array
-        Clump of each point.
+        Fragment of each point.
     """
 
     labels: IntArray
@@ -64,18 +64,18 @@ class Fragments(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """What several partitions agree on.
+    """The consensus of several partitions.
 
     Attributes
     ----------
     labels : (n,) integer array
-        Cluster of each point, 0 being the heaviest.
+        Cluster of each point; 0 is the heaviest.
     shares : (n, k) sparse array
-        Share of the partitions in which a point goes with each cluster; rows add up to 1.
+        Share of the partitions in which a point belongs to each cluster. Rows sum to 1.
     stability : float
-        Mean adjusted Rand index of the partitions with this one.
+        Mean adjusted Rand index between the partitions and the consensus.
     cluster_stability : (k,) array
-        Mean Jaccard index of each cluster with the closest of each partition.
+        For each cluster, mean over the partitions of the largest Jaccard index with one of their clusters.
     """
 
     labels: IntArray
@@ -90,28 +90,31 @@ class Consensus:
 
     @property
     def memberships(self) -> Array:
-        """The shares as a plain array."""
+        """The shares as a dense array."""
         n, k = self.shares.shape
-        check_memory(8.0 * n * k, f"a plain array of {n:,} points in {k:,} clusters", "Take shares, which is sparse.")
+        check_memory(8.0 * n * k, f"a dense array of {n:,} points by {k:,} clusters", "Use shares, which is sparse.")
         return self.shares.toarray()
 
 
-def consensus(partitions: ArrayLike, weights: ArrayLike | None = None, *, square: int = SQUARE) -> Consensus:
-    """Return the partition that several partitions agree on.
+def consensus(
+    partitions: ArrayLike, weights: ArrayLike | None = None, *, max_fragments: int = MAX_FRAGMENTS
+) -> Consensus:
+    """Return the consensus of several partitions.
 
-    The order of the partitions, and the numbers that they give to their clusters, change nothing. Where groups are
-    equally close, the heavier one is preferred, and of equally heavy ones that with the earlier point.
+    The result depends neither on the order of the partitions nor on the numbering of their clusters. Ties between
+    groups go to the heavier one, and between equally heavy groups to the one with the first point.
 
     Parameters
     ----------
-    partitions : (m, n) array-like of whole numbers from 0 on
-        A row for each partition, a column for each point.
+    partitions : (m, n) array-like of non-negative integers
+        One row for each partition, one column for each point.
     weights : (n,) array-like, optional
-        Positive numbers: a weight of 3 is three equal points.
-    square : int
-        Up to so many clumps, linkage is exact. With more, it goes in rounds: the heaviest clumps of that number are
-        linked, each lighter one joins the group that it shares most with, if that is more than half, and what is left
-        goes to the next round. Memory stays at square^2.
+        Positive numbers. A weight of 3 counts as three equal points.
+    max_fragments : int
+        Linkage is exact for at most this many fragments. For more, it proceeds in rounds: the heaviest `max_fragments`
+        fragments are linked, each lighter one joins the group with which it has the largest mean co-association if
+        that is above one half, and the remaining ones go to the next round. Memory is proportional to
+        max_fragments^2.
 
     Examples
     --------
@@ -122,27 +125,27 @@ def consensus(partitions: ArrayLike, weights: ArrayLike | None = None, *, square
     rows = np.asarray(partitions)
     if rows.ndim != 2 or 0 in rows.shape or rows.dtype.kind not in "iu" or rows.min() < 0:
         raise ValueError(
-            "partitions must be whole numbers from 0 on, a row for each partition and a column for each point; "
-            f"got shape {rows.shape}, {rows.dtype}."
+            "partitions must be an array of non-negative integers, a row for each partition and a column for each "
+            f"point; got shape {rows.shape}, {rows.dtype}."
         )
-    check_integer("square", square, low=1)
+    check_integer("max_fragments", max_fragments, low=1)
     masses = check_weights(weights, rows.shape[1])
     if not masses.all():
         raise ValueError(f"weights must be positive, but that of point {int(masses.argmin())} is 0: leave it out.")
-    clumps = find_fragments(rows, masses)
-    groups = by_weight(_in_rounds(clumps, square)[clumps.members], masses)
-    labels = groups.labels
-    of_clump = np.empty(len(clumps.weights), dtype=np.intp)
-    of_clump[clumps.members] = labels
-    everyone = np.arange(len(of_clump))
-    votes = [(everyone, row) for row in clumps.labels]
-    shares = memberships(of_clump, votes, clumps.weights)
+    fragments = find_fragments(rows, masses)
+    labels = rank_by_weight(_in_rounds(fragments, max_fragments)[fragments.members], masses).labels
+    of_fragment = np.empty(len(fragments.weights), dtype=np.intp)
+    of_fragment[fragments.members] = labels
+    everyone = np.arange(len(of_fragment))
+    votes = [(everyone, row) for row in fragments.labels]
+    shares = memberships(of_fragment, votes, fragments.weights)
     stability = float(np.mean([rand_agreement(row, labels, masses) for row in rows]))
-    return Consensus(labels, shares[clumps.members], stability, cluster_stability(of_clump, votes, clumps.weights))
+    by_cluster = cluster_stability(of_fragment, votes, fragments.weights)
+    return Consensus(labels, shares[fragments.members], stability, by_cluster)
 
 
 def find_fragments(partitions: IntArray, weights: Array) -> Fragments:
-    """Return the points that go together in every partition.
+    """Return the sets of points that are together in every partition.
 
     Examples
     --------
@@ -150,25 +153,23 @@ def find_fragments(partitions: IntArray, weights: Array) -> Fragments:
     Fragments(labels=array([[1, 0, 1], [0, 0, 1]]), weights=array([2., 1., 1.]), members=array([1, 0, 0, 2]))
     """
     first, members = unique_rows(partitions.T)
-    sizes = np.bincount(members, weights=weights)
-    order = np.lexsort((first, -sizes))
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return Fragments(partitions[:, first[order]], sizes[order], rank[members])
+    ranked = rank_by_weight(first[members], weights)
+    return Fragments(partitions[:, ranked.first], ranked.sizes, ranked.labels)
 
 
 def memberships(labels: IntArray, votes: Iterable[Vote], weights: Array | None = None) -> csr_array:
-    """Return how often each point went with each cluster of a partition: a sparse array whose rows add up to 1.
+    """Return the share of votes for each point and cluster: a sparse array whose rows sum to 1.
 
-    A cluster of a vote counts as the one that it shares most weight with. Where most votes say otherwise, the point's
-    own cluster is put level with theirs: it is at most as likely, and labels and memberships agree.
+    Each cluster of a vote is identified with the cluster of `labels` with which it shares most weight. If most votes
+    for a point are for another cluster, the share of its own cluster is raised to the largest share, so that
+    memberships never contradict the labels.
 
     Parameters
     ----------
     labels : (n,) integer array
-        The partition, numbered from 0 on.
+        The partition, numbered from 0.
     votes : iterable of (rows, found)
-        Other partitions, of all points or of some: which points, and their clusters. A point without a vote is sure.
+        Other partitions of all points or of some: indices and clusters. A point without a vote has a share of 1.
     weights : (n,) array, optional
 
     Examples
@@ -184,7 +185,7 @@ def memberships(labels: IntArray, votes: Iterable[Vote], weights: Array | None =
         columns.append(counterparts(found, labels[some], None if weights is None else weights[some]))
     row, column = np.concatenate(rows), np.concatenate(columns)
     shape = len(labels), int(labels.max()) + 1
-    counts = csr_array((np.ones(len(row)), (row, column)), shape=shape).tocoo()  # adds up what comes twice
+    counts = csr_array((np.ones(len(row)), (row, column)), shape=shape).tocoo()  # adds entries at the same position
     row, column, count = counts.row, counts.col, counts.data
     own = column == labels[row]
     mine, most = np.zeros(len(labels)), np.zeros(len(labels))
@@ -198,7 +199,9 @@ def memberships(labels: IntArray, votes: Iterable[Vote], weights: Array | None =
 
 
 def cluster_stability(labels: IntArray, votes: Sequence[Vote], weights: Array | None = None) -> Array:
-    """Return the mean Jaccard index of each cluster with the closest one of each vote that has some of its points.
+    """Return the mean over votes of the largest Jaccard index of each cluster with a cluster of the vote.
+
+    Votes that contain no point of a cluster are left out.
 
     Examples
     --------
@@ -207,16 +210,16 @@ def cluster_stability(labels: IntArray, votes: Sequence[Vote], weights: Array | 
     >>> cluster_stability(np.array([0, 0, 1, 1]), votes).round(2)
     array([0.83, 0.75])
     """
-    total, heard = np.zeros((2, int(labels.max()) + 1))
+    total, count = np.zeros((2, int(labels.max()) + 1))
     for rows, found in votes:
         best = best_jaccard(labels[rows], found, None if weights is None else weights[rows])
         total[: len(best)] += best
-        heard[: len(best)] += best > 0
-    return np.divide(total, heard, out=np.ones(len(total)), where=heard > 0)
+        count[: len(best)] += best > 0
+    return np.divide(total, count, out=np.ones(len(total)), where=count > 0)
 
 
 def counterparts(found: IntArray, labels: IntArray, weights: Array | None = None) -> IntArray:
-    """Return for each point the label that its found cluster shares most weight with; of equals, the lowest."""
+    """Return for each point the label with which its cluster in `found` shares most weight; ties go to the lowest."""
     k = int(labels.max()) + 1
     pairs, inverse = np.unique(found.astype(np.int64) * k + labels, return_inverse=True)
     shared = np.bincount(inverse, weights=weights)
@@ -225,49 +228,49 @@ def counterparts(found: IntArray, labels: IntArray, weights: Array | None = None
     return (pairs[order[first]] % k)[np.searchsorted(clusters, found)]
 
 
-def _in_rounds(clumps: Fragments, square: int) -> IntArray:
-    """Return the group of each clump: by linkage at once if they are few, and in rounds if not."""
-    groups = np.empty(len(clumps.weights), dtype=np.intp)
+def _in_rounds(fragments: Fragments, max_fragments: int) -> IntArray:
+    """Return the group of each fragment."""
+    groups = np.empty(len(fragments.weights), dtype=np.intp)
     left, count = np.arange(len(groups)), 0
     while len(left):
-        heavy, left = left[:square], left[square:]
-        labels, weights = clumps.labels[:, heavy], clumps.weights[heavy]
-        found = _linked(_co_association(labels), weights)
+        heavy, left = left[:max_fragments], left[max_fragments:]
+        labels, weights = fragments.labels[:, heavy], fragments.weights[heavy]
+        found = _average_linkage(_co_association(labels), weights)
         groups[heavy] = count + found
-        joined = _closest(clumps.labels[:, left], labels, found, weights)
+        joined = _closest_group(fragments.labels[:, left], labels, found, weights)
         groups[left] = count + joined
         left, count = left[joined < 0], count + int(found.max()) + 1
     return groups
 
 
 def _co_association(labels: IntArray) -> Array:
-    """Return the share of partitions in which two clumps go together, as a square."""
     together = np.zeros((labels.shape[1], labels.shape[1]))
     for row in labels:
         together += row[:, None] == row
     return together / len(labels)
 
 
-def _linked(close: Array, weights: Array) -> IntArray:
-    """Return groups by average linkage, weighted by mass, down to `HALF`; `close` is written over.
+def _average_linkage(close: Array, weights: Array) -> IntArray:
+    """Return groups by weighted average linkage, merged down to `MERGE_ABOVE`; `close` is overwritten.
 
-    From a group to the one closest to it, and on, until two are closest to each other: these merge. This gives what
-    merging the closest pair of all gives, since a merged group is never closer to a third than the closer of its parts.
+    The nearest-neighbour chain algorithm: follow closest groups until two are closest to each other, and merge these.
+    The result is that of merging the closest pair of all, because average linkage is reducible. SciPy's linkage does
+    not take weights.
     """
     n = len(weights)
     into, mass, done = np.arange(n), weights.astype(np.float64), np.zeros(n, dtype=bool)
     np.fill_diagonal(close, -1.0)
     path: list[int] = []
     for start in range(n):
-        # groups before this one have ended, so that it keeps its number when it merges
+        # all earlier groups are finished, so this one keeps its number when it merges
         while into[start] == start and not done[start]:
             tip = path[-1] if path else start
             path = path or [start]
             best = int(close[tip].argmax())
-            if close[tip, best] <= HALF:
-                close[:, tip], done[tip] = -1.0, True  # nobody will come closer to it than now
+            if close[tip, best] <= MERGE_ABOVE:
+                close[:, tip], done[tip] = -1.0, True  # other groups cannot get closer to it
                 path.pop()
-            elif len(path) > 1 and close[tip, path[-2]] >= close[tip, best]:  # of equals the one before, or it circles
+            elif len(path) > 1 and close[tip, path[-2]] >= close[tip, best]:  # ties go back, or the chain would cycle
                 kept, gone = sorted((path.pop(), path.pop()))
                 _merge(close, mass, kept, gone)
                 into[gone] = kept
@@ -286,11 +289,11 @@ def _merge(close: Array, mass: Array, kept: int, gone: int) -> None:
     mass[kept] = total
 
 
-def _closest(labels: IntArray, heavy: IntArray, groups: IntArray, weights: Array) -> IntArray:
-    """Return for each column of labels the group of heavy clumps that it shares most with; -1 where at most half."""
+def _closest_group(labels: IntArray, heavy: IntArray, groups: IntArray, weights: Array) -> IntArray:
+    """Return for each column of labels the group with the largest mean co-association; -1 if it is at most one half."""
     m, n = labels.shape
     k = int(groups.max()) + 1
-    # clusters of all partitions get numbers of their own; entry (q, g) is the share of group g that lies in cluster q
+    # clusters of all partitions are numbered consecutively; entry (q, g) is the share of group g in cluster q
     start = np.append(0, np.cumsum(np.maximum(labels.max(axis=1, initial=0), heavy.max(axis=1)) + 1))
     shares = np.tile(weights / np.bincount(groups, weights=weights)[groups], m)
     rows, columns = (heavy + start[:-1, None]).ravel(), np.tile(groups, m)
@@ -299,8 +302,8 @@ def _closest(labels: IntArray, heavy: IntArray, groups: IntArray, weights: Array
     step = max(1, BLOCK // k)
     for low in range(0, n, step):
         some = (labels[:, low : low + step] + start[:-1, None]).T
-        lines = np.arange(0, some.size + 1, m)
-        share = (csr_array((np.ones(some.size), some.ravel(), lines), shape=(len(some), start[-1])) @ within).toarray()
+        starts = np.arange(0, some.size + 1, m)
+        share = (csr_array((np.ones(some.size), some.ravel(), starts), shape=(len(some), start[-1])) @ within).toarray()
         best = share.argmax(axis=1)
-        closest[low : low + step] = np.where(share[np.arange(len(some)), best] > m * HALF, best, -1)
+        closest[low : low + step] = np.where(share[np.arange(len(some)), best] > m * MERGE_ABOVE, best, -1)
     return closest

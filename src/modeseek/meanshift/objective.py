@@ -1,17 +1,18 @@
-"""The operator and the objective: S_h, the shift vector, the density, L_h, its gradients and their norm.
+"""The mean-shift operator S_h, the density, the objective L_h and its gradient.
 
-Everywhere, `points` is a state of shape (n, d), `weights` counts each point w_j times (a point of weight 3 is three
-coincident points that move together) and `profile` is a name or a `Profile`.
+In all functions, `points` is a state of shape (n, d), and `profile` is a name or a `Profile`. A point of weight w_j
+counts as w_j coincident points that move together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._common.neighbors import BLOCK
+from modeseek._common.distances import BLOCK
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state, check_weights
 from modeseek.meanshift.kernels.profiles import Profile, get_profile
@@ -29,12 +30,15 @@ __all__ = [
     "shift_vector",
 ]
 
+ProfileSpec: TypeAlias = str | Profile
+Weights: TypeAlias = ArrayLike | None
+
 
 def mean_shift_vector(x: Array, h: float, points: Array, weights: Array, profile: ProfileLike) -> Array:
-    """Return m_h(x) for one query, with nothing checked: the sum that the reference engine is made of.
+    """Return m_h(x) = S_h(x) - x for one query, without validation; the reference engine uses this sum.
 
-    Summing differences loses nothing when all of them are tiny, and lets coincident points stay exactly where
-    they are. A query that no point reaches stays too.
+    It is a sum of differences x_j - x, which keeps its digits when all differences are small and leaves coincident
+    points exactly where they are. A query without any point within h does not move.
 
     Parameters
     ----------
@@ -51,51 +55,36 @@ def mean_shift_vector(x: Array, h: float, points: Array, weights: Array, profile
 
 
 def shift_vector(
-    x: ArrayLike,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    x: ArrayLike, points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None
 ) -> Array:
     """Return the shift vectors m_h(x) = S_h(x) - x of one query (d,) or several (m, d)."""
     points, w, kernel = _checked(points, h, profile, weights)
     queries = np.asarray(x, dtype=np.float64)
     rows = np.atleast_2d(queries)
     if rows.shape[1] != points.shape[1]:
-        raise ValueError(f"x has {rows.shape[1]} coordinates where points have {points.shape[1]}.")
+        raise ValueError(f"x has {rows.shape[1]} coordinates, but points have {points.shape[1]}.")
     return np.array([mean_shift_vector(row, h, points, w, kernel) for row in rows]).reshape(queries.shape)
 
 
 def shift(
-    x: ArrayLike,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    x: ArrayLike, points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None
 ) -> Array:
     """Return S_h(x) = sum_j w_j G((x - x_j)/h) x_j / sum_j w_j G((x - x_j)/h) of one query or several.
 
     Examples
     --------
-    >>> shift([0.0], [[0.0], [0.5], [9.0]], h=1.0)  # weights 1 and 0.75; the third is out of reach
+    >>> shift([0.0], [[0.0], [0.5], [9.0]], h=1.0)  # the weights are 1, 0.75 and 0
     array([0.21428571])
     """
     return np.asarray(x, dtype=np.float64) + shift_vector(x, points, h, profile=profile, weights=weights)
 
 
 def density(
-    x: ArrayLike,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    x: ArrayLike, points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None
 ) -> Array:
-    """Return D(x) = 1 / (W h^d) sum_j w_j K((x - x_j)/h), W the total weight, at queries (m, d).
+    """Return D(x) = 1 / (W h^d) sum_j w_j K((x - x_j)/h) at queries (m, d), where W is the total weight.
 
-    As in the paper, up to the constant that makes K integrate to 1.
+    As in the paper, K is not normalised to an integral of 1.
 
     Examples
     --------
@@ -109,14 +98,9 @@ def density(
 
 
 def kernel_mass(
-    x: ArrayLike,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    x: ArrayLike, points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None
 ) -> Array:
-    """Return sum_j w_j G((x - x_j)/h), the denominator of S_h, at queries (m, d); with flat weights, a count.
+    """Return sum_j w_j G((x - x_j)/h), the denominator of S_h, at queries (m, d).
 
     Examples
     --------
@@ -128,17 +112,11 @@ def kernel_mass(
     return np.concatenate([kernel.weight(t) @ w for _, _, t in _blocks(queries, points, h)])
 
 
-def objective(
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
-) -> float:
+def objective(points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None) -> float:
     """Return L_h(X) = sum over i <= j of K((x_i - x_j)/h).
 
-    With weights, sum over i < j of w_i w_j K + sum over i of w_i (w_i + 1)/2 K(0): what the copies of weighted
-    points would give.
+    With weights, it is the sum over i < j of w_i w_j K plus the sum over i of w_i (w_i + 1)/2 K(0), as for coincident
+    copies.
 
     Examples
     --------
@@ -151,30 +129,17 @@ def objective(
     return (pairs + at_zero * float(w.sum())) / 2.0
 
 
-def gradient(
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
-) -> Array:
-    """Return the gradient of L_h, block i being (2 / h^2) sum_j w_i w_j G((x_i - x_j)/h) (x_j - x_i).
+def gradient(points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None) -> Array:
+    """Return the gradient of L_h, shape (n, d).
 
-    Returns
-    -------
-    (n, d) array
+    Its block i is (2 / h^2) sum_j w_i w_j G((x_i - x_j)/h) (x_j - x_i).
     """
     points, w, kernel = _checked(points, h, profile, weights)
     return np.array([_block_gradient(i, h, points, w, kernel) for i in range(len(points))])
 
 
 def block_gradient(
-    i: int,
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    i: int, points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None
 ) -> Array:
     """Return block i of the gradient of L_h, shape (d,)."""
     points, w, kernel = _checked(points, h, profile, weights)
@@ -182,7 +147,7 @@ def block_gradient(
 
 
 def max_norm(blocks: ArrayLike) -> float:
-    """Return the norm of the theorems: the largest Euclidean length among the blocks (n, d).
+    """Return the norm used in the theorems: the largest Euclidean norm of the rows of an (n, d) array.
 
     Examples
     --------
@@ -198,16 +163,14 @@ def _block_gradient(i: int, h: float, points: Array, weights: Array, profile: Pr
     return 2.0 / h**2 * weights[i] * (g @ difference)
 
 
-def _checked(
-    points: ArrayLike, h: float, profile: str | Profile, weights: ArrayLike | None
-) -> tuple[Array, Array, Profile]:
+def _checked(points: ArrayLike, h: float, profile: ProfileSpec, weights: Weights) -> tuple[Array, Array, Profile]:
     check_number("h", h)
     state = check_state(points).astype(np.float64)
     return state, check_weights(weights, len(state)), get_profile(profile)
 
 
 def _blocks(queries: Array, points: Array, h: float) -> Iterator[tuple[int, int, Array]]:
-    """Yield (start, stop, t) with t = |x - x_j|^2 / h^2 for a block of queries; by differences, coordinate-wise."""
+    """Yield (start, stop, t) with t = |x - x_j|^2 / h^2 for blocks of queries, computed from differences."""
     step = max(1, BLOCK // max(1, len(points)))
     for start in range(0, len(queries), step):
         block = queries[start : start + step]

@@ -17,9 +17,9 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_state, check_tau, check_weights
 from modeseek.meanshift.bandwidth import Constant, Walk, uniforms
 from modeseek.meanshift.chains import Chain
+from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.kernels.profiles import Profile, get_profile
 from modeseek.meanshift.objective import block_gradient, gradient, max_norm, mean_shift_vector, objective, shift_vector
-from modeseek.meanshift.partition import components, diameter_of, gap_of
 from modeseek.meanshift.types import BandwidthPolicy, ChainState
 
 __all__ = [
@@ -65,7 +65,7 @@ def proven(
     >>> proven(Walk(0.2, 1.6))["theorem 2"], proven(Shrinking(0.2, 1.6))["theorem 2"]
     (True, False)
     """
-    covered = get_profile(profile).proven and metric == "euclidean" and not local_scale and batch_size == 1
+    covered = get_profile(profile).smooth and metric == "euclidean" and not local_scale and batch_size == 1
     walk = covered and isinstance(policy, Walk) and order == "random"
     # the first two speak of an update at one given h: that of the fixed bandwidth, or the one the walk has drawn
     single = covered and isinstance(policy, (Constant, Walk))
@@ -100,12 +100,7 @@ class Proposition1(NamedTuple):
 
 
 def proposition1(
-    points: ArrayLike,
-    i: int,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    points: ArrayLike, i: int, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Proposition1:
     """Update point i of a state at bandwidth h and measure both sides of Proposition 1's inequalities.
 
@@ -178,11 +173,7 @@ class Theorem1(NamedTuple):
 
 
 def theorem1(
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
+    points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> Theorem1:
     """Compare "the gradient of L_h vanishes" with "points coincide or are at least h apart".
 
@@ -191,11 +182,20 @@ def theorem1(
     >>> theorem1([[0.0], [0.0], [1.0]], 1.0), theorem1([[0.0], [0.9]], 1.0).holds
     (Theorem1(gradient=0.0, critical=True, separated=True), True)
     """
-    state = check_state(points).astype(np.float64)
-    norm = max_norm(gradient(state, h, profile=profile, weights=weights))
-    distances = np.sqrt(np.square(state[:, None, :] - state[None, :, :]).sum(axis=2))
-    separated = bool(((distances == 0) | (distances >= h)).all())
-    return Theorem1(norm, norm <= 1e-14 / h, separated)
+    state, kernel = check_state(points).astype(np.float64), get_profile(profile)
+    w = check_weights(weights, len(state))
+    norm = max_norm(gradient(state, h, profile=kernel, weights=w))
+    critical = separated = True
+    for x in state:
+        difference = state - x
+        g = w * kernel.weight(np.square(difference / h).sum(axis=1))
+        terms = g[:, None] * difference
+        terms /= max(float(np.abs(terms).max()), np.finfo(np.float64).tiny)  # squares of tiny terms would vanish
+        # relative to the terms of the sum, so that neither small distances nor small weights count as zero
+        rounding = 16 * EPS * len(state) * float(np.linalg.norm(terms, axis=1).sum())
+        critical &= bool(np.linalg.norm(terms.sum(axis=0)) <= rounding)
+        separated &= bool(((g == 0) | (difference == 0).all(axis=1)).all())
+    return Theorem1(norm, critical, separated)
 
 
 class Theorem2(NamedTuple):
@@ -222,21 +222,25 @@ def theorem2(points: ArrayLike, tau: float, h_min: float) -> Theorem2:
 
 
 def hull_distance(points: ArrayLike, original: ArrayLike) -> float:
-    """Return how far the farthest of the points lies outside the convex hull of the original ones.
+    """Return the largest distance of the points from the convex hull of the original ones.
 
-    By non-negative least squares: x is in the hull iff weights >= 0 with sum 1 reproduce it.
+    With A the matrix of the corners minus x, and lambda the non-negative least-squares solution of A lambda = 0 and
+    sum(lambda) = 1, the point of the hull nearest to x is x + A lambda / sum(lambda).
 
     Examples
     --------
-    >>> round(hull_distance([[0.5], [1.5]], [[0.0], [1.0]]), 3) > 0.1
-    True
+    >>> round(hull_distance([[0.5], [1.5]], [[0.0], [1.0]]), 12)
+    0.5
     """
-    corners = check_state(original).astype(np.float64)
-    corners = np.unique(corners, axis=0)
-    scale = max(float(np.abs(corners).max()), 1e-300)
-    system = np.vstack([corners.T / scale, np.ones(len(corners))])
-    queries = check_state(points).astype(np.float64)
-    return scale * max(nnls(system, np.append(x / scale, 1.0))[1] for x in queries)
+    corners = np.unique(check_state(original).astype(np.float64), axis=0)
+    return max(_distance_from_hull(x, corners) for x in check_state(points).astype(np.float64))
+
+
+def _distance_from_hull(x: Array, corners: Array) -> float:
+    away = (corners - x).T
+    scale = max(float(np.abs(away).max()), 1e-300)
+    shares, _ = nnls(np.vstack([away / scale, np.ones(len(corners))]), np.append(np.zeros(len(x)), 1.0))
+    return scale * float(np.linalg.norm(away / scale @ shares)) / float(shares.sum())
 
 
 def partition_stays(chain: Chain, state: ChainState, tau: float, *, sweeps: int = 20) -> bool:

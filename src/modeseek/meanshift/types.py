@@ -1,4 +1,4 @@
-"""Types of the mean-shift core: named tuples and protocols."""
+"""Types of the mean-shift packages: named tuples and protocols."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array, Geometry, IntArray
 
 __all__ = [
@@ -26,33 +27,34 @@ __all__ = [
 
 
 class Draws(NamedTuple):
-    """What chance decided, for a block of updates.
+    """The random draws of a block of updates.
 
     Attributes
     ----------
     indices : (m,) or (m, b) integer array
-        The point of each update. In a 2-D block a row holds the points that move at once; -1 pads a short row.
+        The point of each update. In a 2-D block, the points of a row move at once; -1 pads a short row.
     bandwidths : (m,) or (m, b) array
-        The bandwidth of each update, per-point scale included.
+        The bandwidth of each update, including the per-point scale.
     """
 
     indices: IntArray
     bandwidths: Array
 
 
+@storable()
 class ChainState(NamedTuple):
-    """What the next step needs, nothing more.
+    """The state of a chain: everything that the next step depends on.
 
     Attributes
     ----------
     points : (n, d) array
-        The state X^(k); never written to once it is here.
+        The points X^(k). Never written to.
     h : float
         The bandwidth h_k of the policy, before any per-point scale.
     k : int
-        Single-point updates done.
+        Number of single-point updates so far.
     last_shift : (n,) array
-        Length of each point's last move; +inf until it was first chosen.
+        Length of each point's last move; inf for a point that has not been drawn yet.
     """
 
     points: Array
@@ -67,14 +69,14 @@ class ChainState(NamedTuple):
 
 
 class SweepInfo(NamedTuple):
-    """What happened in a sweep; reported, never fed back.
+    """What happened in a sweep. It is reported, and the next step does not depend on it.
 
     Attributes
     ----------
     bandwidths : (m,) array
         The policy's draws h_{k+1}, ... in order, before any per-point scale.
     largest_shift : float
-        The longest move of the sweep.
+        Length of the longest move.
     sweeps : int
         Number of sweeps that ended: 1, or more where an engine does several at once, or 0 within a sweep.
     """
@@ -85,7 +87,7 @@ class SweepInfo(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """When a chain ends, for an engine that runs it to its end; see `modeseek.meanshift.chains.Stopping`.
+    """The stopping rule as numbers, for an engine that runs whole chains; see `modeseek.meanshift.chains.Stopping`.
 
     Attributes
     ----------
@@ -104,15 +106,15 @@ class Ending(NamedTuple):
 
 
 class ChainJob(NamedTuple):
-    """A chain that is to be run to its end by an engine.
+    """A chain that an engine is to run to its end.
 
     Attributes
     ----------
     points : (n, d) array
-        Where it starts.
+        The initial state.
     weights : (n,) array
     plan : DrawPlan
-        Its draws, as `modeseek.meanshift.bandwidth` makes them.
+        The draws, from `modeseek.meanshift.bandwidth`.
     ending : Ending
     """
 
@@ -123,16 +125,16 @@ class ChainJob(NamedTuple):
 
 
 class ChainEnd(NamedTuple):
-    """What such a chain leaves behind.
+    """The result of a `ChainJob`.
 
     Attributes
     ----------
     state : ChainState
     sweeps : int
     outcome : str
-        A name in `modeseek.meanshift.chains.Outcome`.
+        Name of a member of `modeseek.meanshift.chains.Outcome`.
     shifts : array
-        The longest move of each sweep; of very long runs, of the first sweeps.
+        Length of the longest move of each sweep; in very long runs, of the first sweeps only.
     """
 
     state: ChainState
@@ -145,15 +147,15 @@ Callback: TypeAlias = Callable[[ChainState, SweepInfo], None]
 
 
 class ProfileLike(Protocol):
-    """What an engine asks of a profile; `modeseek.meanshift.kernels.profiles.Profile` is the one that ships."""
+    """A kernel profile as engines use it; implemented by `modeseek.meanshift.kernels.profiles.Profile`."""
 
     @property
     def name(self) -> str:
-        """The profile's name."""
+        """Name of the profile."""
 
     @property
     def code(self) -> int | None:
-        """Number of its compiled branch; None for a user's own functions."""
+        """Number of the compiled branch; None for a user-defined profile."""
 
     @property
     def k(self) -> Callable[[Array], Array]:
@@ -166,10 +168,7 @@ class ProfileLike(Protocol):
 
 @runtime_checkable
 class BandwidthPolicy(Protocol):
-    """How the bandwidth of the next update is drawn.
-
-    `h_0` is where the policy starts and `h_min` the smallest bandwidth that it can draw.
-    """
+    """The law of the bandwidths."""
 
     @property
     def h_0(self) -> float:
@@ -183,11 +182,11 @@ class BandwidthPolicy(Protocol):
         """Return h_{k+1}, h_{k+2}, ... from uniforms on [0, 1), one each, given h_k = h."""
 
     def upper(self, h: float, k: int) -> float:
-        """Return the largest bandwidth still to come after k draws, given h_k = h; inf if nobody knows."""
+        """Return an upper bound of all bandwidths after h_k = h; inf if unknown."""
 
 
 class Workspace(Protocol):
-    """An engine at work on one state."""
+    """The data structures of an engine for one state."""
 
     @property
     def points(self) -> Array:
@@ -197,35 +196,35 @@ class Workspace(Protocol):
         """Replace the state."""
 
     def shift_each(self, draws: Draws) -> Array:
-        """Apply the draws in order; return the length of each shift, shaped as `draws.indices`."""
+        """Apply the draws in order; return the length of each shift, with the shape of `draws.indices`."""
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
-        """Return S_h(x) for every query x against the current state, which stays as it is."""
+        """Return S_h(x) for every query x against the current state, which does not change."""
 
 
 @runtime_checkable
 class ClimbingWorkspace(Protocol):
-    """A workspace that can take climbers to their ends by itself."""
+    """A workspace that can move queries to their modes by itself."""
 
     @property
     def climbs(self) -> bool:
-        """Whether it can, for these points."""
+        """Whether this is possible for its points."""
 
     def climb(self, queries: Array, h: float, tol: float, most: int) -> tuple[Array, Array, IntArray]:
-        """Return where climbers end, the lengths of their last steps, and how many they took, at most so many."""
+        """Return the final positions, the lengths of the last steps and the numbers of steps, at most `most`."""
 
 
 class Engine(Protocol):
-    """Something that can apply draws to a state."""
+    """An implementation of the mean-shift operator."""
 
     @property
     def name(self) -> str:
-        """The engine's name."""
+        """Name of the engine."""
 
     def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:
-        """Return why it cannot be used with a profile in so many dimensions; None where it can."""
+        """Return why the engine cannot be used with a profile in this many dimensions, or None if it can."""
 
     def open(
         self, points: Array, weights: Array, profile: ProfileLike, geometry: Geometry, n_jobs: int | None
     ) -> Workspace:
-        """Return a workspace that may keep cells, lists or device memory between blocks."""
+        """Return a workspace. It may keep data structures between calls."""

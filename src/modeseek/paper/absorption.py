@@ -1,47 +1,48 @@
-"""Where the walk of Algorithm 1b ends: its paths, the formula for its ends, and shrinking beside it."""
+"""Where the walk of Algorithm 1b ends: simulated walks, the closed formula, and shrinking for comparison."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
 from modeseek._common.types import Array
 from modeseek.meanshift.bandwidth import Shrinking, Walk, get_nu
 from modeseek.meanshift.theory import walk_paths
-from modeseek.paper.absorption_pictures import draw_paths, draw_starts
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.intervals import wilson
 from modeseek.paper.rows import Row, Rows
+from modeseek.paper.theory_style import COLORS, dashed_line, heading, legend, new_figure, plain_numbers, style_panel
+from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 from modeseek.report import TableBlock
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["Absorption"]
-
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+NU_NAMES = {"log-log": "the paper's slow nu", "1/k": "nu = 1/k"}
+LAST_SHRINKING_DRAW = 10**7
 
 
 @dataclass(frozen=True)
 class Absorption(Experiment):
-    """Simulated walks against the closed formula.
+    """Simulated walks compared with the closed formula.
 
     Attributes
     ----------
     starts : tuple of float
-        Where walks start, h_inf among them.
+        Starting values h_0 of the walks, including h_inf.
     nus : tuple of str
-        The paper's slow sequence, and one whose squares have a finite sum.
+        The paper's slowly decreasing sequence, and one with a finite sum of squares.
     paths : int
-        Walks from each start, in each run.
+        Number of walks from each start, in each run.
     draws : int
-        How long each walk is.
+        Length of each walk.
     shown : int
-        Walks from h_inf that are drawn, all of run 0.
+        Number of walks from h_inf in the figure, all from run 0.
     tolerance : float
-        A walk is at an end of the range when it is within this share of it.
+        Relative distance from an end of the range below which a walk counts as being at that end.
     """
 
     starts: tuple[float, ...] = (0.22, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
@@ -52,112 +53,91 @@ class Absorption(Experiment):
     tolerance: float = 1e-3
 
     name: ClassVar[str] = "absorption"
-    title: ClassVar[str] = "Where the walk of Algorithm 1b ends"
-    text: ClassVar[str] = """\
-Algorithm 1b draws alpha from U(1 - delta, 1 + delta) with delta = min{nu_k, (h_k/h_min)^2 - 1, 1 - (h_k/h_max)^2} and
-sets h_{k+1} = h_k / sqrt(alpha). So 1/h_k^2 is a bounded martingale. The paper takes nu_k = 1 / log10(10 + log10 k)
-and says that the rate at which nu_k falls is of no importance in the proofs. It matters for where h goes. Where the
-sum of nu_k^2 diverges, as it does here, h cannot come to rest inside the range: it is absorbed at h_min or at h_max,
-and optional stopping gives P(h -> h_min) = (h_0^-2 - h_max^-2) / (h_min^-2 - h_max^-2). Where the sum converges, as
-with nu_k = 1/k, h may freeze anywhere. The paper mentions neither.
-
-We simulate walks from many starts h_0 and count where they are after the last draw. A walk is at an end when it is
-within 0.1 % of it. The law of h does not look at the points, so no data are needed. Beside it stands the policy
-`shrinking`, our reading of the paper's experiments, whose draws are independent and cover a share nu_k of the
-range."""
     columns: ClassVar[tuple[str, ...]] = (
         "kind", "nu", "run", "h_0", "paths", "at_min", "at_max", "path", "k", "h", "absorbed_at",
     )  # fmt: skip
-    captions: ClassVar[dict[str, str]] = {
-        "absorption-paths": (
-            "Top: single walks from the paper's start with the paper's nu and with 1/k, and for contrast draws of "
-            "shrinking with the ends of what it can draw; the number of the draw on a logarithmic axis. Below the "
-            "walks: the share of all walks that are at either end from that draw on. Below shrinking: the share of "
-            "the range that its draws still cover, which is nu_k."
-        ),
-        "absorption-starts": (
-            "Share of walks at each end after the last draw, against the start h_0, with 90 % Wilson intervals. "
-            "Left, the paper's nu: the lines are the formula. Middle, nu = 1/k, for which there is no formula. "
-            "Right, the paper's nu again: how far the simulated share is from the formula, in percentage points; "
-            "bars should mostly cross 0."
-        ),
-    }
 
     def quick(self) -> Self:
-        """Return a config with fewer starts; paths per start are as many as runs give."""
+        """Return a config with fewer starts and shorter walks."""
         return replace(self, starts=(0.25, 0.4, 0.6, 0.9, 1.3), draws=600, shown=25)
 
     def jobs(self, runs: int) -> list[Job]:
-        """Return a batch of walks from all starts, for each nu and run."""
+        """Return one job for each nu and run: a batch of walks from all starts."""
         cost = 3.2e-5 * len(self.starts) * self.paths * self.draws
         return [Job({"nu": nu}, run, cost) for nu in self.nus for run in range(runs)]
 
     def walk(self, nu: str) -> Walk:
-        """Return the paper's walk with that nu."""
+        """Return the paper's walk with the given nu."""
         return Walk(self.settings.h_min, self.settings.h_max, self.settings.h_inf, get_nu(nu))
 
+    def _at_ends(self, h: Array) -> tuple[Array, Array]:
+        """Return which bandwidths are at h_min, and which are at h_max."""
+        low, high = self.settings.h_min * (1 + self.tolerance), self.settings.h_max * (1 - self.tolerance)
+        return h <= low, h >= high
+
     def work(self, job: Job, seed: int) -> list[Row]:
-        """Return a row for each start, one for each walk from h_inf, and the steps of those that are drawn."""
+        """Return a row for each start, one for each walk from h_inf, and the steps of the walks in the figure."""
         nu = str(job.cell["nu"])
         rng = np.random.default_rng(seed_for(seed, job.run, self.nus.index(nu)))
         h_0 = np.repeat(self.starts, self.paths)
         paths = walk_paths(self.walk(nu), rng.random((len(h_0), self.draws)), h_0)
-        low, high = (
-            paths <= self.settings.h_min * (1 + self.tolerance),
-            paths >= self.settings.h_max * (1 - self.tolerance),
-        )
+        low, high = self._at_ends(paths)
         blank: Row = {**dict.fromkeys(self.columns), "nu": nu, "run": job.run}
         rows: list[Row] = []
         for start in self.starts:
             mine = h_0 == start
             ends = {"at_min": int(low[mine, -1].sum()), "at_max": int(high[mine, -1].sum())}
             rows.append({**blank, "kind": "share", "h_0": start, "paths": self.paths, **ends})
+        blank["h_0"] = self.settings.h_inf
         mine = np.flatnonzero(h_0 == self.settings.h_inf)
         for path, at in zip(mine, _absorbed_at(low[mine] | high[mine]), strict=True):
             last: Row = {"path": int(path - mine[0]), "k": self.draws, "h": float(paths[path, -1]), "absorbed_at": at}
-            rows.append({**blank, "kind": "path", "h_0": self.settings.h_inf, **last})
+            rows.append({**blank, "kind": "path", **last})
         if job.run == 0:
             for path in mine[: self.shown]:
-                for k in _steps(self.draws):
+                for k in _shown_draws(self.draws):
                     step: Row = {"path": int(path - mine[0]), "k": k, "h": float(paths[path, k - 1])}
-                    rows.append({**blank, "kind": "step", "h_0": self.settings.h_inf, **step})
+                    rows.append({**blank, "kind": "step", **step})
         return rows
 
     def shrinking(self, k: int) -> tuple[float, float]:
-        """Return the ends of what the shrinking policy draws from at draw k, in closed form."""
+        """Return the interval from which the shrinking policy draws at draw k, in closed form."""
         policy = Shrinking(self.settings.h_min, self.settings.h_max, self.settings.h_inf)
         low, high = (float(policy.draw(np.array([u]), self.settings.h_inf, k - 1)[0]) for u in (0.0, 1.0))
         return low, high
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
-        """Return the walks and the ends by start."""
-        return {"absorption-paths": draw_paths(self, rows), "absorption-starts": draw_starts(self, rows)}
+    def _formula(self, nu: str, starts: Array) -> Array:
+        """Return the probability of ending at h_min for each start; NaN where there is no formula."""
+        return np.array([self.walk(nu).absorption(h).to_min for h in starts], dtype=np.float64)
+
+    def _counts(self, rows: Rows, nu: str) -> Array:
+        """Return the numbers of walks at h_min, of walks at h_max and of all walks, for each start."""
+        by_start = [rows.where(kind="share", nu=nu, h_0=start) for start in self.starts]
+        return np.array([[mine[name].sum() for mine in by_start] for name in ("at_min", "at_max", "paths")])
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return shares by start, draws until absorption, and what shrinking still covers."""
+        """Return the shares by start, the draws until absorption, and the share of the range that shrinking covers."""
         return [self._shares(rows), self._times(rows), self._cover()]
 
     def _shares(self, rows: Rows) -> TableBlock:
-        lines, inside, shares = [], 0, rows.where(kind="share")
-        for start in self.starts:
-            line = [f"{start:g}", f"{100 * float(self.walk('log-log').absorption(start).to_min or 0):.2f}"]
-            for nu in self.nus:
-                mine = shares.where(nu=nu, h_0=start)
-                n, at_min, at_max = (float(mine[name].sum()) for name in ("paths", "at_min", "at_max"))
-                share = wilson(at_min, n)
-                line += [f"{100 * share.centre:.2f} ({100 * share.low:.2f} to {100 * share.high:.2f})"]
-                line += [f"{100 * (n - at_min - at_max) / n:.2f}"]
-                inside += int(share.low <= float(self.walk(nu).absorption(start).to_min or np.nan) <= share.high)
-            lines.append(line)
-        header = ["h_0", "formula: at h_min, %"]
+        formula = self._formula("log-log", np.array(self.starts))
+        columns = [[f"{start:g}" for start in self.starts], [f"{100 * share:.2f}" for share in formula]]
+        header, inside = ["h_0", "formula: at h_min, %"], 0
         for nu in self.nus:
+            at_min, at_max, n = self._counts(rows, nu)
+            shares = [wilson(count, total) for count, total in zip(at_min, n, strict=True)]
             header += [f"nu {nu}: at h_min, % (90 %)", f"nu {nu}: inside, %"]
-        count = int(shares.where(nu="log-log", h_0=self.starts[0])["paths"].sum())
+            columns += [
+                [f"{100 * share.center:.2f} ({100 * share.low:.2f} to {100 * share.high:.2f})" for share in shares],
+                [f"{each:.2f}" for each in 100 * (n - at_min - at_max) / n],
+            ]
+            expected = self._formula(nu, np.array(self.starts))
+            inside += sum(bool(share.low <= each <= share.high) for share, each in zip(shares, expected, strict=True))
         caption = (
-            f"Where walks are after {self.draws:,} draws, {count:,} walks from each start. With the paper's nu the "
-            f"formula lies inside {inside} of {len(self.starts)} intervals; about nine in ten of them should hold it."
+            f"Where walks are after {self.draws:,} draws, {int(n[0]):,} walks from each start. With the paper's nu the "
+            f"formula lies inside {inside} of {len(self.starts)} intervals; about nine in ten are expected."
         )
-        return TableBlock(header, lines, caption)
+        return TableBlock(header, [list(line) for line in zip(*columns, strict=True)], caption)
 
     def _times(self, rows: Rows) -> TableBlock:
         lines = []
@@ -168,9 +148,8 @@ range."""
             texts = [f"{k:.0f}" if np.isfinite(k) else f"> {self.draws:,}" for k in picked]
             lines.append([nu, f"{len(arrived):,}", f"{100 * np.isnan(times).mean():.2f}", *texts])
         header = ["nu", "walks", "still inside, %", *(f"{100 * q:g} % by draw" for q in QUANTILES)]
-        return TableBlock(
-            header, lines, f"Draws until a walk from {self.settings.h_inf:g} is within 0.1 % of an end for good."
-        )
+        caption = f"Draws after which a walk from {self.settings.h_inf:g} stays within 0.1 % of an end."
+        return TableBlock(header, lines, caption)
 
     def _cover(self) -> TableBlock:
         lines = []
@@ -178,13 +157,112 @@ range."""
             low, high = self.shrinking(10**power)
             share = (high - low) / (self.settings.h_max - self.settings.h_min)
             lines.append([f"10^{power}", f"{low:.3f} to {high:.3f}", f"{100 * share:.1f}"])
-        return TableBlock(
-            ["draw k", "shrinking draws from", "share of the range, %"], lines, "From the formula of nu_k."
-        )
+        header = ["draw k", "shrinking draws from", "share of the range, %"]
+        return TableBlock(header, lines, "From the formula of nu_k.")
+
+    def draw(self, rows: Rows) -> dict[str, Figure]:
+        """Return the figure of single walks, and that of the ends by start."""
+        return {"absorption-paths": self._draw_paths(rows), "absorption-starts": self._draw_starts(rows)}
+
+    def _draw_paths(self, rows: Rows) -> Figure:
+        given, figure = self.settings, new_figure(11, 6.2)
+        axes = figure.subplots(2, len(self.nus) + 1, sharey="row", height_ratios=[3, 2])
+        for column, nu in enumerate(self.nus):
+            self._draw_walks(axes[0, column], rows, nu)
+            self._draw_ends(axes[1, column], rows, nu)
+        self._draw_shrinking(axes[0, -1], axes[1, -1])
+        axes[0, 0].set_ylabel("bandwidth h", color=TEXT_COLOR)
+        axes[1, 0].set_ylabel("share", color=TEXT_COLOR)
+        for ax in axes[0]:
+            for end in (given.h_min, given.h_max):
+                dashed_line(ax, end)
+            plain_numbers(ax, "y", [given.h_min, given.h_inf, 1.0, given.h_max])
+        shares = [100 * np.isfinite(rows.where(kind="path", nu=nu)["absorbed_at"]).mean() for nu in self.nus]
+        parts = [f"{share:.0f} % with {NU_NAMES.get(nu, nu)}" for share, nu in zip(shares, self.nus, strict=True)]
+        heading(figure, f"Walks from {given.h_inf:g} at an end after {self.draws:,} draws: {', '.join(parts)}")
+        return figure
+
+    def _draw_walks(self, ax: Axes, rows: Rows, nu: str) -> None:
+        steps = rows.where(kind="step", nu=nu)
+        for path in steps.distinct("path"):
+            mine = steps.where(path=path)
+            at_min, at_max = self._at_ends(mine["h"][-1])
+            color = COLORS["h_max"] if at_max else COLORS["h_min"] if at_min else MUTED_COLOR
+            ax.plot(mine["k"], mine["h"], color=color, linewidth=0.9, alpha=0.65)
+        ax.set_xscale("log")
+        style_panel(ax, title=f"walk, {NU_NAMES.get(nu, nu)}")
+
+    def _draw_ends(self, ax: Axes, rows: Rows, nu: str) -> None:
+        paths = rows.where(kind="path", nu=nu)
+        at, low = paths["absorbed_at"], paths["h"] < self.settings.h_inf
+        k = np.arange(1, self.draws + 1)
+        to_min, to_max = ((at[side][:, None] <= k).sum(axis=0) / len(at) for side in (low, ~low))
+        bands = [("at h_min", "h_min", 0 * to_min, to_min), ("inside", "inside", to_min, 1 - to_max)]
+        for label, name, bottom, top in [*bands, ("at h_max", "h_max", 1 - to_max, np.ones_like(to_max))]:
+            ax.fill_between(k, bottom, top, color=COLORS[name], linewidth=0, alpha=0.85, label=label)
+        ax.set(xscale="log", ylim=(0, 1))
+        style_panel(ax, x="draw k", title=f"where {len(at):,} walks are")
+        ax.margins(x=0.045)
+        legend(ax, place="lower left")
+
+    def _draw_shrinking(self, above: Axes, below: Axes) -> None:
+        h_inf = self.settings.h_inf
+        offset: dict[str, Any] = {"textcoords": "offset points", "color": TEXT_COLOR}
+        k = np.unique(np.round(np.geomspace(1, LAST_SHRINKING_DRAW, 400)))
+        low, high = np.array([self.shrinking(int(at)) for at in k]).T
+        draws = low + (high - low) * np.random.default_rng(0).random(len(k))
+        above.fill_between(k, low, high, color=COLORS["shrinking"], alpha=0.15, linewidth=0)
+        above.plot(k, draws, ".", markersize=2.5, color=COLORS["shrinking"])
+        above.axhline(h_inf, color=TEXT_COLOR, linewidth=0.9)
+        label = above.annotate("h_inf", (1, h_inf), (2, 4), **offset)
+        label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1})
+        above.set_xscale("log")
+        style_panel(above, title="shrinking, the paper's slow nu")
+        share = (high - low) / (self.settings.h_max - self.settings.h_min)
+        below.plot(k, share, color=COLORS["shrinking"], linewidth=2)
+        below.annotate(f"{share[-1]:.2f} at k = 10^7", (k[-1], share[-1]), (0, -16), ha="right", **offset)
+        below.set_xscale("log")
+        style_panel(below, x="draw k", title="share of the range it draws from")
+
+    def _draw_starts(self, rows: Rows) -> Figure:
+        given, figure = self.settings, new_figure(11, 4.0)
+        *panels, difference = axes = figure.subplots(1, len(self.nus) + 1)
+        grid = np.linspace(given.h_min, given.h_max, 300)
+        for ax, nu in zip(panels, self.nus, strict=True):
+            at_min, at_max, total = self._counts(rows, nu)
+            formula = self._formula(nu, grid)
+            if not np.isnan(formula[0]):
+                ax.plot(grid, formula, color=COLORS["h_min"], linewidth=1.4)
+                ax.plot(grid, 1 - formula, color=COLORS["h_max"], linewidth=1.4)
+                ax.plot([], [], color=TEXT_COLOR, linewidth=1.4, label="formula")
+                expected = self._formula("log-log", np.array(self.starts))
+                self._draw_shares(difference, at_min, total, COLORS["h_min"], "at h_min", expected)
+            self._draw_shares(ax, at_min, total, COLORS["h_min"], "at h_min")
+            self._draw_shares(ax, at_max, total, COLORS["h_max"], "at h_max")
+            self._draw_shares(ax, total - at_min - at_max, total, MUTED_COLOR, "inside")
+            style_panel(ax, x="start h_0", y="share of walks", title=f"walk, {NU_NAMES.get(nu, nu)}")
+            ax.set_ylim(-0.03, 1.03)
+        difference.axhline(0, color=TEXT_COLOR, linewidth=1)
+        difference.yaxis.set_major_formatter(PercentFormatter(1, decimals=1))
+        style_panel(difference, x="start h_0", title="at h_min: simulated less formula")
+        for ax in axes:
+            ax.set_xlim(given.h_min - 0.04, given.h_max + 0.04)
+        legend(panels[0], place="center right")
+        heading(figure, f"Where walks are after {self.draws:,} draws, {int(total[0]):,} from each start")
+        return figure
+
+    def _draw_shares(
+        self, ax: Axes, count: Array, total: Array, color: str, label: str, expected: Array | float = 0.0
+    ) -> None:
+        """Draw shares of walks minus their expected values, with Wilson intervals, against the start."""
+        share = wilson(count, total)
+        bars, y = np.abs([share.center - share.low, share.high - share.center]), share.center - expected
+        style: dict[str, Any] = {"fmt": "o", "markersize": 4.5, "elinewidth": 1.3, "capsize": 2.5}
+        ax.errorbar(self.starts, y, bars, color=color, label=label, **style)
 
 
 def _absorbed_at(at_end: Array) -> list[int | None]:
-    """Return from which draw on each walk was at an end; None where it is not after its last draw.
+    """Return the draw after which each walk stayed at an end; None if it is not at an end after its last draw.
 
     Examples
     --------
@@ -192,11 +270,11 @@ def _absorbed_at(at_end: Array) -> list[int | None]:
     [4, 1, None]
     """
     draws = at_end.shape[1]
-    # a walk that came close to an end can leave it again, so only what lasts counts
+    # a walk that is close to an end can leave it again
     last_inside = np.where(at_end.all(axis=1), 0, draws - np.argmax(~at_end[:, ::-1], axis=1))
     return [None if k == draws else int(k) + 1 for k in last_inside]
 
 
-def _steps(draws: int) -> list[int]:
-    """Return numbers of draws that are about even on a logarithmic axis, each of the first ones."""
+def _shown_draws(draws: int) -> list[int]:
+    """Return draw numbers that are about evenly spaced on a logarithmic axis, starting with every early one."""
     return np.unique(np.round(np.geomspace(1, draws, 60)).astype(int)).tolist()

@@ -1,82 +1,85 @@
-"""What the comparisons of SMS with DSMS share: their lines, pictures and tables."""
+"""Shared part of the comparisons of SMS with DSMS: contenders, figures and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import ClassVar, NamedTuple
 
 from matplotlib.figure import Figure
 
 from modeseek.paper.comparison import Comparison
-from modeseek.paper.lines import POLICIES, Line, doubly_stochastic_line, fixed_lines
-from modeseek.paper.panels import (
+from modeseek.paper.comparison_figures import (
     SPREADS,
+    FigureLayout,
     Panel,
-    Shown,
-    Summary,
     draw_panels,
-    endings,
-    mean_table,
-    own_shown,
-    random_shown,
-    sweep_shown,
+    dsms_curves,
+    mean_tables,
+    outcome_table,
+    sweep_curves,
+    user_curves,
 )
+from modeseek.paper.contenders import Contender, paper_contenders
 from modeseek.paper.rows import Rows, Value
 from modeseek.report import TableBlock
 
-__all__ = ["AgainstSMS"]
+
+class Setup(NamedTuple):
+    """A set-up: the stem of its figure, the column and value that select its rows, and its title."""
+
+    stem: str
+    column: str
+    value: Value
+    title: str
 
 
 @dataclass(frozen=True)
 class AgainstSMS(Comparison):
-    """SMS over a sweep of bandwidths against DSMS at the paper's range, by K.
+    """K of SMS at several bandwidths and of DSMS on the paper's range.
 
     Attributes
     ----------
     sweep : tuple of float
-        Bandwidths of SMS beside the paper's.
+        Bandwidths of SMS in addition to the paper's.
+    x_label : str
+        Label of the horizontal axis, which shows the last column of the cells.
     """
 
     sweep: tuple[float, ...] = (0.9, 1.2, 1.6)
 
-    def lines(self) -> list[Line]:
-        return [
-            *fixed_lines(self.settings, sorted({self.settings.h, *self.sweep}), ["SMS"]),
-            *(doubly_stochastic_line(self.settings, policy) for policy in POLICIES),
-        ]
+    x_label: ClassVar[str]
 
-    def summary(self) -> Summary:
+    def contenders(self) -> list[Contender]:
+        return paper_contenders(self.settings, self.sweep, ["SMS"])
+
+    @abstractmethod
+    def setups(self) -> list[Setup]:
+        """Return the set-ups, each with a figure of scores and a panel for each spread."""
+
+    def layout(self) -> FigureLayout:
         """Return the figure of K: a panel for each set-up and spread."""
-        raise NotImplementedError
-
-    def set_ups(self) -> dict[str, tuple[str, Value]]:
-        """Return the stem of a picture of scores for each set-up: the column and its value."""
-        raise NotImplementedError
+        bandwidths = sorted({self.settings.h, *self.sweep})
+        return FigureLayout(
+            x=list(self.axes())[-1],
+            x_label=self.x_label,
+            measures=("k",),
+            panels=tuple(
+                Panel(f"{each.title}\n{SPREADS[spread]}", {each.column: each.value, "spread": spread})
+                for each, spread in product(self.setups(), self.spreads)
+            ),
+            curves=(*sweep_curves(bandwidths), *dsms_curves(), *user_curves(self.user_contenders)),
+        )
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        summary = self.summary()
-        scores = replace(summary, measures=("n_clusters", "k_weighted", "ari"), log_y=("n_clusters",))
+        layout = self.layout()
+        scores = replace(layout, measures=("n_clusters", "k_weighted", "ari"), log_y=("n_clusters",))
         parts = {
             stem: replace(scores, panels=tuple(panel for panel in scores.panels if panel.where[column] == value))
-            for stem, (column, value) in self.set_ups().items()
+            for stem, column, value, _ in self.setups()
         }
-        return {
-            self.name: draw_panels(rows, summary),
-            **{stem: draw_panels(rows, each) for stem, each in parts.items()},
-        }
+        return {stem: draw_panels(rows, each) for stem, each in {self.name: layout, **parts}.items()}
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        summary = self.summary()
-        scores = [mean_table(rows, summary, measure, panel) for measure in ("k", "ari") for panel in summary.panels]
-        return [*scores, endings(rows)]
-
-    def _lines_shown(self) -> tuple[Shown, ...]:
-        bandwidths = sorted({self.settings.h, *self.sweep})
-        return (*sweep_shown(bandwidths), *random_shown(), *own_shown(self.own))
-
-    def _panels(self, column: str, titles: Mapping[Value, str]) -> tuple[Panel, ...]:
-        return tuple(
-            Panel(f"{title}\n{SPREADS[spread]}", {column: value, "spread": spread})
-            for (value, title), spread in product(titles.items(), self.spreads)
-        )
+        return [*mean_tables(rows, self.layout(), ("k", "ari")), outcome_table(rows)]

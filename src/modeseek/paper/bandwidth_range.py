@@ -1,8 +1,8 @@
-"""The width of the bandwidth range: what h_max - h_min does to K, ACP and ALP."""
+"""Effect of the width of the bandwidth range, h_max - h_min, on K, ACP and ALP."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -10,39 +10,39 @@ from matplotlib.figure import Figure
 
 from modeseek.datasets import paper_mixture
 from modeseek.paper.comparison import COST_OF_FIT, COST_OF_POINT
+from modeseek.paper.comparison_figures import (
+    SPREADS,
+    FigureLayout,
+    Panel,
+    draw_panels,
+    dsms_curves,
+    mean_tables,
+    outcome_table,
+)
+from modeseek.paper.contenders import POLICIES, RESULT_COLUMNS, dsms_contender, fixed_contenders, measure
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.intervals import mean_interval
-from modeseek.paper.lines import (
-    LINE_COLUMNS,
-    POLICIES,
-    doubly_stochastic_line,
-    fixed_lines,
-    measure,
-)
-from modeseek.paper.panels import SPREADS, Panel, Shown, Summary, draw_panels, endings, mean_table, random_shown
 from modeseek.paper.rows import Row, Rows
 from modeseek.report import TableBlock
 
-__all__ = ["BandwidthRange"]
-
-# where h_inf lies in the range: in its middle, or as in the paper's table, (0.6 - 0.2) / (1.6 - 0.2) of the way up
+# relative position of h_inf in the range: in the middle, or as in the paper's table, (0.6 - 0.2) / (1.6 - 0.2)
 PLACES = {"middle": 0.5, "paper": 2 / 7}
 
 
 @dataclass(frozen=True)
 class BandwidthRange(Experiment):
-    """DSMS on ever wider ranges around the best bandwidth of SMS, on the same data.
+    """DSMS on wider and wider ranges around the best bandwidth of SMS, on the same data.
 
     Attributes
     ----------
     spreads : tuple of str
     n_per_cluster : int
     sweep : tuple of float
-        Bandwidths of SMS that the best is taken from, by K against the true labels.
+        Bandwidths of SMS; the one with the best K against the true labels becomes h_inf.
     widths : tuple of float
-        h_max - h_min; 0 is SMS itself.
+        Values of h_max - h_min; 0 is SMS.
     lowest : float
-        h_min never falls below this; the range then moves up, its width stays.
+        Lower bound of h_min; where it applies, the range moves up and keeps its width.
     """
 
     spreads: tuple[str, ...] = ("std", "variance")
@@ -52,23 +52,7 @@ class BandwidthRange(Experiment):
     lowest: float = 0.1
 
     name: ClassVar[str] = "range"
-    title: ClassVar[str] = "The width of the bandwidth range"
-    text: ClassVar[str] = """\
-Three Gaussians of 100 points each. On each data set SMS is run over a grid of bandwidths, and the one with the best K
-against the true labels becomes h_inf: an oracle, as in the paper. Then DSMS runs on the same data with ever wider
-ranges [h_min, h_max] around that h_inf. A width of 0 is SMS at this h_inf, run again with the same fresh draws as
-DSMS, for the best of many runs looks better than it is.
-
-The paper does not say where in the range h_inf lies. We show two places: in the middle, and 2/7 of the way up, as in
-the paper's table. h_min never falls below 0.1; the range then moves up."""
-    captions: ClassVar[Mapping[str, str]] = {
-        "range-std": "K, ACP and ALP, in the paper's weighting, against the width; at the left end, SMS at h_inf. "
-        "0.65 as standard deviation.",
-        "range-scores-std": "The same runs by K weighted by size, ARI and the number of clusters.",
-        "range-variance": "K, ACP and ALP with 0.65 as variance.",
-        "range-scores-variance": "The same runs by K weighted by size, ARI and the number of clusters.",
-    }
-    columns: ClassVar[tuple[str, ...]] = ("spread", "run", "place", "width", "h_min", "h_max", *LINE_COLUMNS)
+    columns: ClassVar[tuple[str, ...]] = ("spread", "run", "place", "width", "h_min", "h_max", *RESULT_COLUMNS)
 
     def quick(self) -> Self:
         """Return fewer widths and bandwidths."""
@@ -82,12 +66,12 @@ the paper's table. h_min never falls below 0.1; the range then moves up."""
     def work(self, job: Job, seed: int) -> list[Row]:
         X, truth = paper_mixture(self.n_per_cluster, spread=job.cell["spread"], random_state=seed_for(seed, job.run, 0))
         chance = seed_for(seed, job.run, 1)
-        tried = [measure(line, X, truth, chance) for line in fixed_lines(self.settings, self.sweep, ["SMS"])]
+        tried = [measure(each, X, truth, chance) for each in fixed_contenders(self.settings, self.sweep, ["SMS"])]
         best: Row = max(tried, key=lambda row: row["k"])  # type: ignore[arg-type, return-value]
         h_inf = float(best["h"])  # type: ignore[arg-type]
-        # chosen by these draws, judged by others: the best of many would look better than it is
+        # h_inf is chosen with one seed and evaluated with another: the best of many runs overestimates its own quality
         fresh = seed_for(seed, job.run, 2)
-        sms = measure(fixed_lines(self.settings, [h_inf], ["SMS"])[0], X, truth, fresh)
+        sms = measure(fixed_contenders(self.settings, [h_inf], ["SMS"])[0], X, truth, fresh)
         head: Row = {**job.cell, "run": job.run}
         rows: list[Row] = [
             {**head, "place": None, "width": 0.0, "h_min": row["h"], "h_max": row["h"], **row} for row in tried
@@ -98,43 +82,42 @@ the paper's table. h_min never falls below 0.1; the range then moves up."""
                 settings = replace(self.settings, h_min=h_min, h_max=h_min + width, h_inf=h_inf)
                 ends: Row = {"place": place, "width": width, "h_min": h_min, "h_max": h_min + width}
                 for policy in POLICIES:
-                    line = doubly_stochastic_line(settings, policy)
-                    # a range of one point is SMS, which has been run with the same draws
-                    row = measure(line, X, truth, fresh) if width else {**sms, "line": line.name}
+                    dsms = dsms_contender(settings, policy)
+                    # a range of width 0 is SMS, which has been run with the same draws
+                    row = measure(dsms, X, truth, fresh) if width else {**sms, "line": dsms.name}
                     rows.append({**head, **ends, **row})
         return rows
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        figures = {}
-        for spread in self.spreads:
-            for stem, measures in {
-                "range": ("k", "acp", "alp"),
-                "range-scores": ("k_weighted", "ari", "n_clusters"),
-            }.items():
-                summary = self._summary(measures)
-                panels = tuple(panel for panel in summary.panels if panel.where["spread"] == spread)
-                figures[f"{stem}-{spread}"] = draw_panels(rows, replace(summary, panels=panels))
-        return figures
+        measures = {"range": ("k", "acp", "alp"), "range-scores": ("k_weighted", "ari", "n_clusters")}
+        return {
+            f"{stem}-{spread}": draw_panels(rows, self._layout(shown, [spread]))
+            for spread in self.spreads
+            for stem, shown in measures.items()
+        }
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        summary = self._summary(("k",))
         body = []
         for spread in self.spreads:
             best = rows.where(spread=spread, line=f"DSMS {POLICIES[0]}", place=next(iter(PLACES)), width=0.0)
             shares = [f"{h:g} ({len(best.where(h=h))})" for h in sorted(best.distinct("h"))]  # type: ignore[type-var]
             body.append([SPREADS[spread], mean_interval(best["h"]).text(), ", ".join(shares)])
-        chosen = TableBlock(
-            ["spread", "mean", "h (data sets)"], body, "The best bandwidth of SMS, by K, on each data set."
-        )
-        means = [mean_table(rows, summary, each, panel) for each in ("k", "acp", "alp") for panel in summary.panels]
-        return [chosen, *means, endings(rows)]
+        caption = "The best bandwidth of SMS, by K, on each data set."
+        chosen = TableBlock(["spread", "mean", "h (data sets)"], body, caption)
+        measures = ("k", "acp", "alp")
+        return [chosen, *mean_tables(rows, self._layout(measures, self.spreads), measures), outcome_table(rows)]
 
-    def _summary(self, measures: tuple[str, ...]) -> Summary:
+    def _layout(self, measures: tuple[str, ...], spreads: Sequence[str]) -> FigureLayout:
         titles = {"middle": "h_inf in the middle", "paper": "h_inf 2/7 of the way up"}
-        panels = tuple(
-            Panel(f"{titles[place]}\n{SPREADS[spread]}", {"spread": spread, "place": place})
-            for spread in self.spreads
-            for place in PLACES
+        return FigureLayout(
+            x="width",
+            x_label="width of the range, h_max - h_min",
+            measures=measures,
+            panels=tuple(
+                Panel(f"{titles[place]}\n{SPREADS[spread]}", {"spread": spread, "place": place})
+                for spread in spreads
+                for place in PLACES
+            ),
+            curves=dsms_curves(),
+            reference={"n_clusters": 3.0},
         )
-        lines: tuple[Shown, ...] = random_shown()
-        return Summary("width", "width of the range, h_max - h_min", measures, panels, lines, {"n_clusters": 3.0})

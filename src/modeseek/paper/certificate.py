@@ -1,41 +1,44 @@
-"""When runs are certified, when the paper's own rule would have stopped them, and what Theorem 2's conditions say."""
+"""When runs are certified, when the paper's rule would have stopped them, and when Theorem 2's conditions hold."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from itertools import product
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
-from modeseek.meanshift.partition import components, diameter_of, gap_of
-from modeseek.paper.certificate_pictures import draw_differences, draw_times
-from modeseek.paper.course import POLICIES, paper_chain, paper_policy
-from modeseek.paper.drawing import NAMES
+from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.paper.experiment import Experiment, Job
+from modeseek.paper.intervals import wilson
+from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy
 from modeseek.paper.rows import Row, Rows
+from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, plain_numbers, style_panel
+from modeseek.plots.colors import TEXT_COLOR
 from modeseek.report import TableBlock
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["CertificateTimes"]
+TIMES = {"shifts": "paper's rule", "certificate": "certificate", "final": "partition final (hindsight)"}
+BAND_PERCENTILES = (5, 25, 50, 75, 95)
+TICKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
 
 
 @dataclass(frozen=True)
 class CertificateTimes(Experiment):
-    """Sweeps until the certificate and until the paper's rule, on the same runs.
+    """Sweeps until the certificate and until the paper's rule, in the same runs.
 
     Attributes
     ----------
     sizes : tuple of int
-        Points in each of the mixture's three components.
+        Numbers of points in each of the mixture's three components.
     tau : float
-        Distance at which clusters are read off.
+        Distance below which points are linked to clusters.
     most_sweeps : int
-        Limit of a run.
+        Maximum number of sweeps.
     """
 
     sizes: tuple[int, ...] = (10, 20, 50, 100, 200, 500)
@@ -43,52 +46,24 @@ class CertificateTimes(Experiment):
     most_sweeps: int = 2000
 
     name: ClassVar[str] = "certificate"
-    title: ClassVar[str] = "How long until a run is certified?"
-    text: ClassVar[str] = """\
-Theorem 2 says that for the walk of Algorithm 1b, almost surely, clusters of diameter D < tau that are more than h_min
-- tau apart are there from some update on for ever. The paper gives no bound on when, and stops a run in practice when
-enough points have a last shift below a threshold, 10^-6 in its experiments. Here every point must. Under a random
-bandwidth a last shift can be small by luck. The certificate instead proves for the state at hand that its clusters
-can never change: D < tau and gap > h_upper + 2D, with h_upper the largest bandwidth that can still be drawn.
-
-Each run on the paper's mixture is watched by both rules, after each sweep (n updates of single points). The
-certificate is looked for after each of the first 32 sweeps and then ever more rarely, a few per cent late. In
-hindsight, we also note from which sweep on the partition was the last one. Where the paper's rule stops before the
-certificate, its clusters may differ from the final ones: they are compared by the adjusted Rand index. Last, we count
-runs in which Theorem 2's two conditions held after some sweep before the certificate and the partition changed later
-all the same. The theorem says that they hold for all large k, not that they are final once they hold."""
     columns: ClassVar[tuple[str, ...]] = (
         "policy", "n", "run", "certificate", "certificate_outcome", "shifts", "shifts_outcome", "final", "clusters",
         "shifts_clusters", "ari", "theorem2", "theorem2_changed",
     )  # fmt: skip
-    captions: ClassVar[dict[str, str]] = {
-        "certificate-times": (
-            "Updates per point (sweeps) until the certificate, until the paper's rule, and until the partition was "
-            "final in hindsight, against the number of points n. Lines are medians over runs; dark bands hold the "
-            "middle half of the runs and light bands nine in ten. Both axes are logarithmic."
-        ),
-        "certificate-differences": (
-            "Left: share of runs that the paper's rule stopped at other clusters than the final ones (adjusted Rand "
-            "index below 1). Right: share of runs in which Theorem 2's conditions held before the certificate, and "
-            "yet the partition changed afterwards. 90 % Wilson intervals."
-        ),
-    }
 
     def quick(self) -> Self:
-        """Return a config with two small sizes."""
+        """Return a config with three small sizes."""
         return replace(self, sizes=(10, 30, 60))
 
     def jobs(self, runs: int) -> list[Job]:
-        """Return a run for each policy and size."""
+        """Return a job for each policy, size and run."""
         return [
             Job({"policy": policy, "n": 3 * size}, run, (20 if policy == "walk" else 35) + 0.27 * size)
-            for policy in POLICIES
-            for size in self.sizes
-            for run in range(runs)
+            for policy, size, run in product(POLICIES, self.sizes, range(runs))
         ]
 
     def work(self, job: Job, seed: int) -> list[Row]:
-        """Run once, past both rules, and return what each would have said."""
+        """Run one chain until both rules have stopped, and return the result of each rule."""
         policy = paper_policy(str(job.cell["policy"]), self.settings)
         n = int(job.cell["n"] or 0)
         seen = self._watch(paper_chain(n // 3, policy, seed, job.run))
@@ -99,6 +74,7 @@ all the same. The theorem says that they hold for all large k, not that they are
         differs = [(labels != last).any() for labels in seen.partitions]
         held = [sweep for sweep in seen.theorem2 if sweep < certificate]
         row: Row = {
+            **job.cell,
             "run": job.run,
             "certificate": certificate,
             "certificate_outcome": certificate_outcome.name,
@@ -111,7 +87,7 @@ all the same. The theorem says that they hold for all large k, not that they are
             "theorem2": held[0] if held else None,
             "theorem2_changed": int(any(differs[sweep] for sweep in held)),
         }
-        return [{**job.cell, **row}]
+        return [row]
 
     def _watch(self, chain: Chain) -> _Seen:
         limits = Stopping(self.tau, self.settings.threshold, max_sweeps=self.most_sweeps)
@@ -132,49 +108,45 @@ all the same. The theorem says that they hold for all large k, not that they are
             (state, _), sweep = chain.sweep(state), sweep + 1
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        """Return the times, and how often rules and conditions misled."""
-        return {"certificate-times": draw_times(rows), "certificate-differences": draw_differences(rows)}
+        """Return the figure of the times, and that of the runs that were stopped too early."""
+        return {"certificate-times": _draw_times(rows), "certificate-differences": _draw_differences(rows)}
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the times, and how often rules and conditions misled, by policy and size."""
+        """Return the times, and how often the rule and the conditions were premature, by policy and size."""
         times, counts = [], []
         for policy in POLICIES:
             for n in rows.where(policy=policy).distinct("n"):
                 mine = rows.where(policy=policy, n=n)
-                certified, small = (
-                    len(mine.where(**{f"{rule}_outcome": outcome.name}))
-                    for rule, outcome in (("certificate", Outcome.CERTIFIED), ("shifts", Outcome.SMALL_SHIFTS))
-                )
+                start = [NAMES[policy], f"{n:,}", str(len(mine))]
+                certified = len(mine.where(certificate_outcome=Outcome.CERTIFIED.name))
+                small = len(mine.where(shifts_outcome=Outcome.SMALL_SHIFTS.name))
                 ends = [_spread(mine[name]) for name in ("final", "certificate", "shifts")]
-                times.append([NAMES[policy], f"{n:,}", str(len(mine)), *ends, str(certified), str(small)])
+                times.append([*start, *ends, str(certified), str(small)])
                 early, other = mine["shifts"] < mine["certificate"], mine["ari"] < 1
                 held, changed = np.isfinite(mine["theorem2"]), mine["theorem2_changed"] > 0
-                smallest = f"{mine['ari'].min():.7g}"
                 numbers = [str(int(which.sum())) for which in (early, other, held, changed)]
-                counts.append([NAMES[policy], f"{n:,}", str(len(mine)), *numbers[:2], smallest, *numbers[2:]])
-        spread = "(5 / 50 / 95 %)"
-        header = [
-            "policy",
-            "n",
-            "runs",
-            f"final from sweep {spread}",
-            f"certificate {spread}",
-            f"paper's rule {spread}",
-        ]
-        header += ["ended by certificate", "ended by small shifts"]
+                counts.append([*start, *numbers[:2], f"{mine['ari'].min():.7g}", *numbers[2:]])
+        start = ["policy", "n", "runs"]
+        header = [f"{name} (5 / 50 / 95 %)" for name in ("final from sweep", "certificate", "paper's rule")]
+        header = [*start, *header, "ended by certificate", "ended by small shifts"]
         first = TableBlock(header, times, f"Sweeps, at most {self.most_sweeps:,}; one sweep is n updates.")
-        header = ["policy", "n", "runs", "paper's rule came first", "it stopped at other clusters", "smallest ARI"]
+        header = [*start, "paper's rule came first", "it stopped at other clusters", "smallest ARI"]
         header += ["Theorem 2's conditions held before the certificate", "and the partition changed afterwards"]
-        return [
-            first,
-            TableBlock(header, counts, "How often the paper's rule and Theorem 2's conditions came too early."),
-        ]
+        caption = "How often the paper's rule and Theorem 2's conditions were premature."
+        return [first, TableBlock(header, counts, caption)]
 
 
 class _Seen(NamedTuple):
-    """What a run showed: how each rule ended it, the partition after each sweep, when Theorem 2's conditions held.
+    """Observations of one run.
 
-    Partitions and conditions are those up to the certificate: later ones are the same.
+    Attributes
+    ----------
+    ends : dict
+        Rule -> the sweep at which it stopped, and the outcome.
+    partitions : list of int arrays
+        Labels after each sweep up to the certificate; they cannot change later.
+    theorem2 : list of int
+        Sweeps up to the certificate at which Theorem 2's conditions held.
     """
 
     ends: dict[str, tuple[int, Outcome]]
@@ -183,7 +155,7 @@ class _Seen(NamedTuple):
 
 
 def _numbered(labels: IntArray) -> IntArray:
-    """Return the labels in the order in which clusters first occur: the same for the same partition.
+    """Renumber labels by first occurrence, so that equal partitions have equal labels.
 
     Examples
     --------
@@ -196,3 +168,60 @@ def _numbered(labels: IntArray) -> IntArray:
 
 def _spread(values: Array) -> str:
     return " / ".join(f"{value:.0f}" for value in np.percentile(values, (5, 50, 95), method="inverted_cdf"))
+
+
+def _draw_times(rows: Rows) -> Figure:
+    figure = new_figure(10.5, 4.8)
+    axes = figure.subplots(1, len(POLICIES), sharey=True)
+    for ax, policy in zip(axes, POLICIES, strict=True):
+        mine = rows.where(policy=policy)
+        sizes = mine.distinct("n")
+        n = np.array(sizes, dtype=np.float64)
+        for name, label in TIMES.items():
+            # the log axis cannot show zeros: a partition that is final from the start counts as one sweep
+            values = [np.maximum(mine.where(n=size)[name], 1) for size in sizes]
+            low, lower, median, upper, high = np.array([np.percentile(at, BAND_PERCENTILES) for at in values]).T
+            if name == "final":  # close to the certificate: the bands would overlap
+                ax.plot(n, median, color=TEXT_COLOR, linewidth=1.4, linestyle=(0, (2, 2)), label=label)
+                continue
+            ax.fill_between(n, low, high, color=COLORS[name], alpha=0.13, linewidth=0)
+            ax.fill_between(n, lower, upper, color=COLORS[name], alpha=0.30, linewidth=0)
+            ax.plot(n, median, color=COLORS[name], marker="o", markersize=4, linewidth=1.8, label=label)
+        ax.set(xscale="log", yscale="log")
+        plain_numbers(ax, "x", n.tolist())
+        style_panel(ax, x="points n", title=NAMES[policy])
+    low, high = axes[0].get_ylim()
+    plain_numbers(axes[0], "y", [tick for tick in TICKS if low < tick < high])
+    axes[0].set_ylabel("updates per point (sweeps)", color=TEXT_COLOR)
+    legend(axes[0], place="upper left")
+    return figure
+
+
+def _draw_differences(rows: Rows) -> Figure:
+    figure = new_figure(10.5, 3.8)
+    left, right = figure.subplots(1, 2, sharey=True)
+    _draw_shares(left, rows, "ari", "the paper's rule stopped at other clusters")
+    _draw_shares(right, rows, "theorem2_changed", "Theorem 2's conditions held, then a change")
+    left.set_ylabel("share of runs", color=TEXT_COLOR)
+    legend(left, place="center")
+    return figure
+
+
+def _draw_shares(ax: Axes, rows: Rows, column: str, title: str) -> None:
+    for shift, policy in zip((-1, 1), POLICIES, strict=True):
+        mine = rows.where(policy=policy)
+        sizes = mine.distinct("n")
+        n = np.array(sizes, dtype=np.float64)
+        values = [mine.where(n=size)[column] for size in sizes]
+        counts = [int(((at < 1) if column == "ari" else (at > 0)).sum()) for at in values]
+        share = wilson(counts, [len(at) for at in values])
+        bars = np.abs([share.center - share.low, share.high - share.center])
+        # shifted a little, so that the intervals do not overlap
+        ax.errorbar(
+            n * 1.025**shift, share.center, bars,
+            color=COLORS[policy], marker="o", markersize=4.5, linewidth=1.3, capsize=2.5, label=NAMES[policy],
+        )  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_ylim(-0.03, 1.03)
+    plain_numbers(ax, "x", n.tolist())
+    style_panel(ax, x="points n", title=title)

@@ -1,10 +1,13 @@
-"""What an experiment is: a frozen config that knows its jobs, how to do one, and how to show the rows."""
+"""Base class of the experiments: a frozen config with its jobs, one job's computation, figures and tables."""
 
 from __future__ import annotations
 
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,20 +20,18 @@ if TYPE_CHECKING:
 
     from modeseek.report import TableBlock
 
-__all__ = ["Experiment", "Job", "seed_for"]
-
 
 class Job(NamedTuple):
-    """One piece of work: it is done, kept and, after an interruption, found again as a whole.
+    """A unit of work: computed, stored and resumed as a whole.
 
     Attributes
     ----------
     cell : mapping
-        Where in the experiment it belongs: column -> value, for example {"spread": "std", "n_per_cluster": 10}.
+        Cell of the experiment's grid: column -> value, for example {"spread": "std", "n_per_cluster": 10}.
     run : int
-        Which repetition.
+        Number of the repetition.
     cost : float
-        How long it takes, in about milliseconds: progress bars go by it.
+        Approximate duration in milliseconds, for progress bars.
     """
 
     cell: Mapping[str, Any]
@@ -39,64 +40,78 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> str:
-        """A name that no other job of the experiment has."""
+        """A name that is unique within the experiment."""
         return "/".join([*(f"{name}={value}" for name, value in self.cell.items()), f"run={self.run}"])
 
 
 @dataclass(frozen=True)
 class Experiment(ABC):
-    """A figure of the report; its fields are its config, which the report prints.
+    """A section of the report. Its fields are its config, which the report prints.
+
+    Its title, introduction and captions are in `texts.toml`.
 
     Attributes
     ----------
     settings : Hyperparameters
     name : str
-        What users type, and the stem of its files.
-    title : str
-        Heading of its section.
-    text : str
-        What is run and why, in Markdown: a paragraph or several.
+        Name on the command line, and stem of the output files.
     columns : tuple of str
-        Columns of its CSV.
-    captions : mapping
-        Stem of a picture -> what it shows, one line for each picture of `draw`.
+        Columns of its CSV file.
     """
 
     settings: Hyperparameters = field(default_factory=Hyperparameters)
 
     name: ClassVar[str]
-    title: ClassVar[str]
-    text: ClassVar[str]
     columns: ClassVar[tuple[str, ...]]
-    captions: ClassVar[Mapping[str, str]]
+
+    @property
+    def title(self) -> str:
+        """Heading of the section."""
+        return report_texts()[self.name]["title"]
+
+    @property
+    def text(self) -> str:
+        """Introduction of the section, in Markdown: one or several paragraphs."""
+        return report_texts()[self.name]["text"]
+
+    @property
+    def captions(self) -> Mapping[str, str]:
+        """Stem of a figure's file -> its caption, for each figure of `draw`."""
+        return report_texts()[self.name]["captions"]
 
     @abstractmethod
     def quick(self) -> Self:
-        """Return a config that takes seconds, with the same parts."""
+        """Return a smaller config that runs in seconds."""
 
     def on_engine(self, engine: str) -> Self:
-        """Return the same with an engine for its random lines."""
+        """Return the same config with another engine for SMS and DSMS."""
         return replace(self, settings=replace(self.settings, engine=engine))
 
     @abstractmethod
     def jobs(self, runs: int) -> list[Job]:
-        """Return what there is to do; more runs add jobs and change none."""
+        """Return all jobs; a larger `runs` adds jobs and changes none."""
 
     @abstractmethod
     def work(self, job: Job, seed: int) -> list[Row]:
-        """Do one job: its rows depend on nothing but the config, the job and the seed."""
+        """Compute one job; its rows depend only on the config, the job and the seed."""
 
     @abstractmethod
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        """Return the pictures, by the stems of `captions`."""
+        """Return the figures, with the keys of `captions`."""
 
     @abstractmethod
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the tables that stand below the pictures."""
+        """Return the tables below the figures."""
+
+
+@cache
+def report_texts() -> dict[str, Any]:
+    """Return the prose of the report, by experiment."""
+    return tomllib.loads((files("modeseek.paper") / "texts.toml").read_text(encoding="utf-8"))
 
 
 def seed_for(seed: int, *path: int) -> int:
-    """Return a seed of its own for each path of numbers, for example (run, 0) for the data and (run, 1) for chains.
+    """Return an independent seed for each path of numbers, for example (run, 0) for data and (run, 1) for chains.
 
     Examples
     --------

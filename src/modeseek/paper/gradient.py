@@ -1,26 +1,22 @@
-"""The gradient of L along runs: how fast it vanishes."""
+"""Convergence of the gradient of L to 0 along runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from modeseek._common.types import Array
 from modeseek.meanshift.theory import gradient_norms
-from modeseek.paper.course import POLICIES, paper_chain, paper_policy
-from modeseek.paper.drawing import COLOURS, NAMES, dress, legend, new_figure
 from modeseek.paper.experiment import Experiment, Job
+from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs
 from modeseek.paper.rows import Row, Rows
-from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
+from modeseek.paper.theory_style import COLORS, NAMES, dashed_line, legend, new_figure, style_panel
+from modeseek.plots.colors import TEXT_COLOR
 from modeseek.report import TableBlock
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-__all__ = ["GradientNorm"]
 
 QUANTILES = (0.05, 0.5, 0.95)
 
@@ -32,13 +28,13 @@ class GradientNorm(Experiment):
     Attributes
     ----------
     n_per_cluster : int
-        Points of each of the mixture's three components.
+        Number of points in each of the mixture's three components.
     sweeps : int
         Length of a run.
     levels : tuple of float
-        Norms of which the tables say when runs are below them.
+        Levels for which the table gives the number of sweeps until the norm stays below them.
     floor : float
-        Smaller norms are drawn here: they are rounding, or 0.
+        Smaller norms, which are rounding errors or 0, are drawn at this value.
     """
 
     n_per_cluster: int = 20
@@ -47,64 +43,43 @@ class GradientNorm(Experiment):
     floor: float = 1e-16
 
     name: ClassVar[str] = "gradient"
-    title: ClassVar[str] = "The gradient of L vanishes"
-    text: ClassVar[str] = """\
-The paper proves for the walk of Algorithm 1b that the gradient of L tends to 0 almost surely, in the norm that takes
-the longest of the n points' blocks. By its Theorem 1 the gradient of L_h is 0 exactly where every two points coincide
-or are at least h apart. The proposition takes the state before an update and the bandwidth of that update. We take
-the state after each sweep and the bandwidth drawn last, which is the same thing once h has come to rest. There is no
-such statement for shrinking. It is shown beside it, at the bandwidth drawn last, which is another after every sweep.
-
-Each thin line is a run on the paper's mixture. L is not scaled here: a block of its gradient sums over up to n
-points."""
     columns: ClassVar[tuple[str, ...]] = ("policy", "run", "sweep", "norm")
-    captions: ClassVar[dict[str, str]] = {
-        "gradient-norms": (
-            "Max norm of the gradient of L_h after each sweep: single runs thin, their median thick, on a "
-            "logarithmic axis. The dashed lines are the levels of the table. What is below 10^-16, which is "
-            "rounding or exactly 0, is drawn at 10^-16."
-        ),
-    }
 
     def quick(self) -> Self:
         """Return a config with fewer points and sweeps."""
         return replace(self, n_per_cluster=10, sweeps=50)
 
     def jobs(self, runs: int) -> list[Job]:
-        """Return a run for each policy."""
-        cost = self.sweeps * self.n_per_cluster * 0.065
-        return [Job({"policy": policy}, run, cost) for policy in POLICIES for run in range(runs)]
+        """Return a job for each policy and run."""
+        return policy_jobs(runs, self.sweeps * self.n_per_cluster * 0.065)
 
     def work(self, job: Job, seed: int) -> list[Row]:
-        """Return the norm after each sweep, the start included."""
-        name = str(job.cell["policy"])
-        policy = paper_policy(name, self.settings)
+        """Return the norm after each sweep, including the start."""
+        policy = paper_policy(job.cell["policy"], self.settings)
         norms = gradient_norms(paper_chain(self.n_per_cluster, policy, seed, job.run), sweeps=self.sweeps)
-        return [
-            {"policy": name, "run": job.run, "sweep": sweep, "norm": float(norm)} for sweep, norm in enumerate(norms)
-        ]
+        return [{**job.cell, "run": job.run, "sweep": sweep, "norm": float(norm)} for sweep, norm in enumerate(norms)]
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        """Return the norms of all runs."""
+        """Return the figure of the norms of all runs."""
         figure = new_figure(10.5, 4.4)
         axes = figure.subplots(1, len(POLICIES), sharey=True)
         for ax, policy in zip(axes, POLICIES, strict=True):
-            self._lines(ax, _norms(rows, policy), policy)
+            self._draw_norms(ax, _norms(rows, policy), policy)
         axes[0].set_ylabel("max norm of the gradient of L_h", color=TEXT_COLOR)
         return {"gradient-norms": figure}
 
-    def _lines(self, ax: Axes, norms: Array, policy: str) -> None:
+    def _draw_norms(self, ax: Axes, norms: Array, policy: str) -> None:
         shown = np.maximum(norms, self.floor)
-        ax.plot(shown.T, color=COLOURS[policy], linewidth=0.6, alpha=0.3)
+        ax.plot(shown.T, color=COLORS[policy], linewidth=0.6, alpha=0.3)
         ax.plot(np.median(shown, axis=0), color=TEXT_COLOR, linewidth=2.2, label=f"median of {len(norms)} runs")
         for level in self.levels:
-            ax.axhline(level, color=MUTED_COLOR, linewidth=0.9, linestyle=(0, (4, 3)))
+            dashed_line(ax, level)
         ax.set_yscale("log")
-        dress(ax, x="updates per point (sweeps)", title=NAMES[policy])
+        style_panel(ax, x="updates per point (sweeps)", title=NAMES[policy])
         legend(ax, place="upper right")
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return after how many sweeps runs are below the levels for good, and how far they came."""
+        """Return the numbers of sweeps until the norm stays below each level, and the last norms."""
         lines = []
         for policy in POLICIES:
             norms = _norms(rows, policy)
@@ -117,7 +92,7 @@ points."""
             lines.append([*line, f"{np.median(last):.1e}", f"{last[-1]:.1e}"])
         header = ["policy", "runs", *(f"sweeps until < {level:g} for good (5 / 50 / 95 %)" for level in self.levels)]
         header += ["median norm at the end", "largest norm at the end"]
-        caption = f"Runs of {self.sweeps} sweeps; for good means up to the last of them."
+        caption = f"Runs of {self.sweeps} sweeps; 'for good' means up to the last sweep."
         return [TableBlock(header, lines, caption)]
 
 
@@ -128,7 +103,7 @@ def _norms(rows: Rows, policy: str) -> Array:
 
 
 def below_from(norms: Array, level: float) -> Array:
-    """Return the first sweep from which on each run stays below a level; inf where its last one is not.
+    """Return the sweep after which each run stays below a level; inf if its last norm is not below.
 
     Examples
     --------

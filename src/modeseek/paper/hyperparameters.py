@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Hyperparameters"]
-
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """The paper's table of hyperparameters, and what it does not say: the profile.
+    """The paper's table of hyperparameters, with our choice of the kernel profile.
 
     Attributes
     ----------
@@ -22,12 +20,12 @@ class Hyperparameters:
     max_updates : int
         The paper's limit on iterations.
     threshold : float
-        The paper's convergence threshold, absolute. It ends a climb of MS. The others stop when no later update can
-        change the partition, and on this threshold only where their bandwidth has come to rest.
+        The paper's absolute convergence threshold. MS stops on it. The others stop when no later update can change the
+        partition, and on this threshold only if their bandwidth is constant by then.
     profile : str
-        The paper does not say which kernel its experiments use.
+        Kernel profile; the paper does not name it.
     engine : str
-        What computes SMS and DSMS; results do not depend on it.
+        Engine of SMS and DSMS; results do not depend on it.
     """
 
     h: float = 0.6

@@ -1,4 +1,4 @@
-"""Clusters of unequal size: whether DSMS loses anything against SMS."""
+"""Clusters of unequal size: K of DSMS and SMS."""
 
 from __future__ import annotations
 
@@ -8,36 +8,21 @@ from typing import Any, ClassVar, Self
 
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import imbalanced_mixture
-from modeseek.paper.against_sms import AgainstSMS
-from modeseek.paper.panels import Summary
+from modeseek.paper.against_sms import AgainstSMS, Setup
+from modeseek.paper.comparison_figures import FigureLayout
 from modeseek.paper.rows import Value
-
-__all__ = ["Imbalance"]
 
 
 @dataclass(frozen=True)
 class Imbalance(AgainstSMS):
-    """SMS and DSMS on the paper's three Gaussians, against the largest size over the smallest."""
+    """SMS and DSMS on the paper's three Gaussians, against the ratio of the largest to the smallest size."""
 
     ratios: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
     sizes: tuple[str, ...] = ("graded", "one small")
     n_per_cluster: int = 50
 
     name: ClassVar[str] = "imbalance"
-    title: ClassVar[str] = "Clusters of unequal size"
-    text: ClassVar[str] = """\
-The paper refers to its predecessor for this set-up, which is not available to us. Ours: the paper's three Gaussians,
-150 points in all, the largest cluster *ratio* times the smallest. *Graded* sizes are in the proportion ratio :
-sqrt(ratio) : 1; *one small* is ratio : ratio : 1, the small cluster being the one between the others, at (1, -1). The
-total stays the same, so that only the imbalance changes.
-
-SMS runs at the paper's h = 0.6 and over a sweep of h, DSMS at the paper's range."""
-    captions: ClassVar[Mapping[str, str]] = {
-        "imbalance": "K, in the paper's weighting, against the ratio of the largest to the smallest cluster.",
-        "imbalance-graded": "Graded sizes by the number of clusters, K weighted by size, and ARI.",
-        "imbalance-one-small": "One small cluster by the same measures.",
-    }
-    cell_columns: ClassVar[tuple[str, ...]] = ("sizes", "spread", "ratio")
+    x_label: ClassVar[str] = "largest cluster over smallest"
 
     def quick(self) -> Self:
         """Return fewer ratios and bandwidths."""
@@ -46,28 +31,17 @@ SMS runs at the paper's h = 0.6 and over a sweep of h, DSMS at the paper's range
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"sizes": self.sizes, "spread": self.spreads, "ratio": self.ratios}
 
-    def points(self, cell: Mapping[str, Any]) -> int:
+    def n_points(self, cell: Mapping[str, Any]) -> int:
         return 3 * self.n_per_cluster
 
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         return imbalanced_mixture(
-            cell["ratio"],
-            self.n_per_cluster,
-            sizes=cell["sizes"],
-            spread=cell["spread"],
-            random_state=seed,
+            cell["ratio"], self.n_per_cluster, sizes=cell["sizes"], spread=cell["spread"], random_state=seed
         )
 
-    def set_ups(self) -> dict[str, tuple[str, Value]]:
-        return {f"imbalance-{each.replace(' ', '-')}": ("sizes", each) for each in self.sizes}
+    def setups(self) -> list[Setup]:
+        titles = {"graded": "graded sizes", "one small": "one small cluster"}
+        return [Setup(f"imbalance-{each.replace(' ', '-')}", "sizes", each, titles[each]) for each in self.sizes]
 
-    def summary(self) -> Summary:
-        return Summary(
-            x="ratio",
-            x_label="largest cluster over smallest",
-            measures=("k",),
-            panels=self._panels("sizes", {"graded": "graded sizes", "one small": "one small cluster"}),
-            lines=self._lines_shown(),
-            reference={"n_clusters": 3.0},
-            log_x=True,
-        )
+    def layout(self) -> FigureLayout:
+        return replace(super().layout(), reference={"n_clusters": 3.0}, log_x=True)

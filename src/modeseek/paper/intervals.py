@@ -1,4 +1,4 @@
-"""Intervals for means and shares over runs, at the paper's 90 %."""
+"""Confidence intervals for means and proportions over runs, at the paper's level of 90 %."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from scipy.stats import norm, t
 
 from modeseek._common.types import Array
 
-__all__ = ["LEVEL", "Interval", "half_width", "mean_interval", "wilson"]
-
 LEVEL = 0.9
 
 
 class Interval(NamedTuple):
-    """A centre with its interval; arrays where the input was several, NaN where the ends are unknown."""
+    """An estimate and its interval: floats or arrays; the ends are NaN where they are undefined."""
 
-    centre: Any
+    center: Any
     low: Any
     high: Any
 
     def text(self, digits: int = 2) -> str:
-        """Return a single centre with its interval.
+        """Return a scalar estimate and its interval as text.
 
         Examples
         --------
@@ -31,12 +29,12 @@ class Interval(NamedTuple):
         '4.0 [2.3, 5.7]'
         """
         if np.isnan(self.low):
-            return f"{self.centre:.{digits}f}"
-        return f"{self.centre:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+            return f"{self.center:.{digits}f}"
+        return f"{self.center:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
 
 
 def wilson(count: ArrayLike, total: ArrayLike, level: float = LEVEL) -> Interval:
-    """Return Wilson's score interval for a share; it says something at shares of 0 and 1 too.
+    """Return Wilson's score interval for a proportion, which is also valid for proportions of 0 and 1.
 
     Examples
     --------
@@ -48,25 +46,25 @@ def wilson(count: ArrayLike, total: ArrayLike, level: float = LEVEL) -> Interval
     z, share = norm.ppf((1 + level) / 2), count / total
     middle = (share + z**2 / (2 * total)) / (1 + z**2 / total)
     half = z / (1 + z**2 / total) * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
-    # at 0 and 1 the end is exact, and rounding must not move it
+    # exact at 0 and 1, without rounding errors
     low = np.where(count == 0, 0.0, middle - half)[()]
     high = np.where(count == total, 1.0, middle + half)[()]
     return Interval(share[()], low, high)
 
 
 def half_width(std: ArrayLike, count: int, level: float = LEVEL) -> Array:
-    """Return half of Student's interval for the mean of `count` numbers with that standard deviation."""
+    """Return half the width of Student's interval for the mean of `count` numbers with standard deviation `std`."""
     if count < 2:
         return np.full(np.shape(std), np.nan)[()]
     return t.ppf((1 + level) / 2, count - 1) * np.asarray(std) / np.sqrt(count)
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
-    """Return the mean over the first axis with Student's interval, mean -+ t s / sqrt(count); NaN ends for one value.
+    """Return the mean over the first axis with Student's interval; the ends are NaN for one value.
 
     Examples
     --------
-    >>> float(mean_interval([1.0, 2.0, 3.0]).centre)
+    >>> float(mean_interval([1.0, 2.0, 3.0]).center)
     2.0
     """
     x = np.asarray(values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What was done is kept as it is done, so that an interrupted command goes on where it stopped."""
+"""Journal of finished jobs, with which an interrupted command resumes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from modeseek._storage import DataError
 from modeseek.paper.experiment import Experiment
 from modeseek.paper.rows import Row
 
-__all__ = ["Journal", "config_of"]
-
 FOLDER = "unfinished"
 
 
 def config_of(experiment: Any) -> dict[str, Any]:
-    """Return the fields of an experiment, for a reader and for the name of its journal.
+    """Return the fields of a config as plain values, for the report and for the name of the journal.
 
     Examples
     --------
-    >>> from modeseek.paper.lines import Hyperparameters
+    >>> from modeseek.paper.hyperparameters import Hyperparameters
     >>> config_of(Hyperparameters())["h_max"]
     1.6
     """
@@ -40,15 +38,15 @@ def _plain(value: Any) -> Any:
 
 
 class Journal:
-    """The rows of an experiment's finished jobs, a line of JSON for each job, under a name that tells the set-up.
+    """File of an experiment's finished jobs: one line of JSON for each job, with its rows.
 
-    Another config, seed or state of the code has another name, so that rows of two set-ups never mix. The number of
-    runs is not part of it: more runs add jobs.
+    The file name contains hashes of the config, the seed and the source code, so that rows of different set-ups never
+    mix. It does not depend on the number of runs: more runs add jobs.
 
     Parameters
     ----------
     folder : path
-        Where the command writes.
+        Output folder of the command.
     experiment : Experiment
     seed : int
     """
@@ -63,15 +61,15 @@ class Journal:
         done = {}
         with suppress(FileNotFoundError):
             for line in self.path.read_text(encoding="utf-8").splitlines():
-                # a line cut short by a crash is a job to do again
+                # a crash may have truncated a line: that job is run again
                 with suppress(json.JSONDecodeError):
                     entry = json.loads(line)
                     done[entry["job"]] = entry["rows"]
         return done
 
     def add(self, key: str, rows: list[Row]) -> None:
-        """Keep the rows of a finished job."""
-        # one line in one write: nothing else can come between, and a crash leaves at most this line torn
+        """Append the rows of a finished job."""
+        # a single write: a crash can truncate this line only
         line = json.dumps({"job": key, "rows": rows}, allow_nan=False) + "\n"
         try:
             self.path.parent.mkdir(exist_ok=True)
@@ -81,10 +79,10 @@ class Journal:
             raise DataError(f"cannot write '{self.path}': {error.strerror or error}.") from error
 
     def remove(self) -> None:
-        """Delete it once the results are written, and what an older state of the code left of the same set-up."""
+        """Delete the journal, and those that older source code left for the same set-up."""
         for path in self.path.parent.glob(f"{self._stem}-*.jsonl"):
             path.unlink(missing_ok=True)
-        with suppress(OSError):  # the last one out takes the folder
+        with suppress(OSError):  # other journals are still in the folder
             self.path.parent.rmdir()
 
 

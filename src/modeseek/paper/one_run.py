@@ -1,27 +1,37 @@
-"""One run of doubly stochastic mean shift, watched to its certificate and a little beyond."""
+"""One run of doubly stochastic mean shift, recorded until a few sweeps after its certificate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
+from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.objective import objective
-from modeseek.meanshift.partition import read_off
+from modeseek.meanshift.partition import Partition, read_off
 from modeseek.meanshift.types import ChainState
-from modeseek.paper.course import POLICIES, paper_chain, paper_policy
-from modeseek.paper.drawing import NAMES
 from modeseek.paper.experiment import Experiment, Job
-from modeseek.paper.one_run_pictures import draw_course, draw_points
+from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs
 from modeseek.paper.rows import Row, Rows
+from modeseek.paper.theory_style import (
+    COLORS,
+    DASHES,
+    NAMES,
+    dashed_line,
+    legend,
+    new_figure,
+    plain_numbers,
+    style_panel,
+    title_right,
+)
+from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.report import TableBlock
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["OneRun"]
 
 
 @dataclass(frozen=True)
@@ -31,17 +41,17 @@ class OneRun(Experiment):
     Attributes
     ----------
     n_per_cluster : int
-        Points of each of the mixture's three components.
+        Number of points in each of the mixture's three components.
     tau : float
-        Distance at which clusters are read off.
+        Distance below which points are linked to clusters.
     snapshots : tuple of int
-        Sweeps after which all points are kept; those of the certificate are kept too.
+        Sweeps after which all points are recorded, in addition to the certificate.
     beyond : int
-        Sweeps that are run after the certificate.
+        Number of sweeps after the certificate.
     most_sweeps : int
-        Limit of a run that is never certified.
+        Maximum number of sweeps of a run that is never certified.
     every : int
-        Of the bandwidths after the first sweep, one in so many is kept.
+        After the first sweep, one in `every` bandwidths is recorded.
     """
 
     n_per_cluster: int = 50
@@ -52,47 +62,24 @@ class OneRun(Experiment):
     every: int = 5
 
     name: ClassVar[str] = "one-run"
-    title: ClassVar[str] = "One run, from the data to its certificate"
-    text: ClassVar[str] = """\
-One run of doubly stochastic mean shift on the paper's mixture, under the walk of Algorithm 1b and under shrinking,
-our reading of the paper's experiments. Both runs start from the same points and move the same ones in the same order.
-Only the bandwidths differ. One sweep is as many updates as there are points.
-
-Theorem 2 says that almost surely the clusters are fixed from some update on, but not from which. A run can tell by a
-certificate: clusters of diameter at most D < tau that are a gap apart with gap > h_upper + 2D, where h_upper is the
-largest bandwidth that can still be drawn, can never change again. After each sweep we read off the clusters (points
-closer than tau are linked), D and the gap, and mark the first sweep at which the certificate holds. The runs then go
-on for a few sweeps. Where all points are in one cluster there is no gap, and D < tau is enough."""
     columns: ClassVar[tuple[str, ...]] = (
         "kind", "policy", "sweep", "k", "h", "L", "clusters", "diameter", "gap", "h_upper", "certified",
         "index", "x", "y", "label",
     )  # fmt: skip
-    captions: ClassVar[dict[str, str]] = {
-        "one-run-points": (
-            "The points after some sweeps and at the certificate (final), in the colours of the clusters they end in "
-            "(grey: clusters of one point). Lines lead from where each point was in the picture before."
-        ),
-        "one-run-course": (
-            "The same runs over time, in updates per point (sweeps). Top: the bandwidths drawn. Middle: L_h at the "
-            "bandwidth of the moment, over its largest possible value n(n+1)/2 k(0). Bottom: diameter D and gap of "
-            "the clusters, and h_upper + 2D. The run is certified, at the dashed line, as soon as D is below tau "
-            "and the gap is above h_upper + 2D; where there is one cluster there is no gap."
-        ),
-    }
 
     def quick(self) -> Self:
         """Return a config with fewer points."""
         return replace(self, n_per_cluster=20)
 
     def jobs(self, runs: int) -> list[Job]:
-        """Return one run for each policy, however many runs there are."""
-        return [Job({"policy": policy}, 0, 1.5 * self.n_per_cluster) for policy in POLICIES if runs]
+        """Return one job for each policy, for any number of runs."""
+        return policy_jobs(min(runs, 1), 1.5 * self.n_per_cluster)
 
     def work(self, job: Job, seed: int) -> list[Row]:
-        """Return rows of three kinds: sweeps, bandwidths that were drawn, and points at snapshots."""
-        policy = str(job.cell["policy"])
-        chain = paper_chain(self.n_per_cluster, paper_policy(policy, self.settings), seed, job.run)
-        blank: Row = {**dict.fromkeys(self.columns), "policy": policy}
+        """Return rows of three kinds: sweeps, drawn bandwidths, and points at snapshots."""
+        policy = paper_policy(job.cell["policy"], self.settings)
+        chain = paper_chain(self.n_per_cluster, policy, seed, job.run)
+        blank: Row = {**dict.fromkeys(self.columns), **job.cell}
         state, sweeps = chain.init(), 0
         rows: list[Row] = [self._sweep(chain, state, 0), {"kind": "draw", "k": 0, "h": state.h}]
         kept, left = {0: state.points} if 0 in self.snapshots else {}, self.beyond
@@ -106,17 +93,21 @@ on for a few sweeps. Where all points are in one cluster there is no gap, and D 
             if left == self.beyond and (certified or sweeps in self.snapshots):
                 kept[sweeps] = state.points
             left -= certified
-        labels = self._labels(chain, state)
+        labels = self._partition(chain, state).labels
         for at, points in kept.items():
             for index, (x, y) in enumerate(points):
                 place: Row = {"index": index, "x": float(x), "y": float(y), "label": int(labels[index])}
                 rows.append({"kind": "point", "sweep": at, **place})
         return [{**blank, **row} for row in rows]
 
+    def _partition(self, chain: Chain, state: ChainState) -> Partition:
+        assert chain.upper is not None
+        weights, upper = chain.problem.weights, chain.upper(state)
+        return read_off(state.points, weights, self.tau, h_min=chain.h_min, h_upper=upper)
+
     def _sweep(self, chain: Chain, state: ChainState, sweep: int) -> Row:
         assert chain.upper is not None
-        n, upper = len(state.points), chain.upper(state)
-        found = read_off(state.points, chain.problem.weights, self.tau, h_min=chain.h_min, h_upper=upper)
+        n, found = len(state.points), self._partition(chain, state)
         largest = n * (n + 1) / 2 * float(chain.problem.profile.k(np.zeros(1))[0])
         return {
             "kind": "sweep",
@@ -128,21 +119,12 @@ on for a few sweeps. Where all points are in one cluster there is no gap, and D 
             "diameter": found.diameter,
             # one cluster has no gap
             "gap": found.gap if np.isfinite(found.gap) else None,
-            "h_upper": upper,
+            "h_upper": chain.upper(state),
             "certified": int(found.certified),
         }
 
-    def _labels(self, chain: Chain, state: ChainState) -> list[int]:
-        assert chain.upper is not None
-        weights, upper = chain.problem.weights, chain.upper(state)
-        return read_off(state.points, weights, self.tau, h_min=chain.h_min, h_upper=upper).labels.tolist()
-
-    def draw(self, rows: Rows) -> dict[str, Figure]:
-        """Return the points and the course."""
-        return {"one-run-points": draw_points(self, rows), "one-run-course": draw_course(self, rows)}
-
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return both runs at their certificates and at their ends."""
+        """Return both runs at their certificates and after their last sweeps."""
         lines = []
         for policy in POLICIES:
             mine = rows.where(kind="sweep", policy=policy)
@@ -158,4 +140,97 @@ on for a few sweeps. Where all points are in one cluster there is no gap, and D 
                 line += [f"{value['L']:.4f}", f"{value['clusters']:.0f}", f"{value['diameter']:.2g}", gap]
                 lines.append([*line, f"{value['h_upper'] + 2 * value['diameter']:.4g}"])
         header = ["policy", "when", "sweep", "updates k", "h_k", "L / largest", "clusters", "D", "gap", "h_upper + 2D"]
-        return [TableBlock(header, lines, f"The two runs; clusters are read off at tau = {self.tau:g}.")]
+        return [TableBlock(header, lines, f"The two runs; points closer than tau are linked; tau = {self.tau:g}.")]
+
+    def draw(self, rows: Rows) -> dict[str, Figure]:
+        """Return the figure of the points, and that of bandwidths, L and certificate over time."""
+        return {"one-run-points": _draw_points(rows), "one-run-course": self._draw_course(rows)}
+
+    def _draw_course(self, rows: Rows) -> Figure:
+        figure = new_figure(10.5, 7.6)
+        axes = figure.subplots(3, len(POLICIES), sharex="col", sharey="row", height_ratios=[3, 2.2, 4])
+        for policy, column in zip(POLICIES, axes.T, strict=True):
+            sweeps, draws = rows.where(kind="sweep", policy=policy), rows.where(kind="draw", policy=policy)
+            n = 3 * self.n_per_cluster
+            certified = sweeps["certified"].astype(bool)
+            at = int(np.argmax(certified)) if certified.any() else None
+            # the walk changes most in its first sweep; of independent draws, the same share of every sweep is shown
+            kept = (draws["k"] - 1) % (1 if policy == "walk" else self.every) == 0
+            self._draw_bandwidths(column[0], draws["k"][kept] / n, draws["h"][kept], policy)
+            column[1].plot(sweeps["sweep"], sweeps["L"], color=COLORS[policy], marker="o", markersize=3, linewidth=1.3)
+            style_panel(column[1])
+            column[1].set_ylim(0, 1.03)
+            self._draw_certificate(column[2], sweeps)
+            if at is not None:
+                for ax in column:
+                    ax.axvline(at, color=TEXT_COLOR, linewidth=1.1, linestyle=DASHES)
+                count = sweeps["clusters"][at]
+                words = f"certified after sweep {at}: {count:.0f} cluster" + "s" * int(count > 1)
+                title_right(column[0], words)
+        for ax, label in zip(axes[:, 0], ("bandwidth h", "L_h / largest", "distance"), strict=True):
+            ax.set_ylabel(label, color=TEXT_COLOR)
+        legend(axes[2, 0], place="lower left")
+        return figure
+
+    def _draw_bandwidths(self, ax: Axes, sweeps: Array, h: Array, policy: str) -> None:
+        # the walk is a path; the draws of the other policy are independent
+        style = {"linewidth": 1.4} if policy == "walk" else {"linewidth": 0, "marker": ".", "markersize": 2.2}
+        ax.plot(sweeps, h, color=COLORS[policy], **style)
+        given = self.settings
+        for end in (given.h_min, given.h_max):
+            dashed_line(ax, end)
+        style_panel(ax, title=NAMES[policy])
+        plain_numbers(ax, "y", [given.h_min, given.h_inf, 1.0, given.h_max])
+
+    def _draw_certificate(self, ax: Axes, sweeps: Rows) -> None:
+        at, diameter = sweeps["sweep"], sweeps["diameter"]
+        lines = [
+            ("gap", "gap between clusters", sweeps["gap"]),
+            ("bound", "h_upper + 2D", sweeps["h_upper"] + 2 * diameter),
+            ("diameter", "diameter D", np.where(diameter > 0, diameter, np.nan)),
+        ]
+        for name, label, values in lines:
+            ax.plot(at, values, color=COLORS[name], marker="o", markersize=3, linewidth=1.4, label=label)
+        dashed_line(ax, self.tau, f"tau = {self.tau:g}")
+        ax.set_yscale("log")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        style_panel(ax, x="updates per point (sweeps)")
+
+
+def _draw_points(rows: Rows) -> Figure:
+    points = rows.where(kind="point")
+    shown = {policy: points.where(policy=policy).distinct("sweep") for policy in POLICIES}
+    columns = max(len(sweeps) for sweeps in shown.values())
+    figure = new_figure(2.3 * columns + 0.4, 5.2)
+    axes = figure.subplots(len(POLICIES), columns, sharex=True, sharey=True, squeeze=False)
+    for policy, line in zip(POLICIES, axes, strict=True):
+        mine = points.where(policy=policy)
+        by_sweep = rows.where(kind="sweep", policy=policy)
+        colors = _colors(mine.where(sweep=shown[policy][0])["label"].astype(int))
+        before = None
+        for ax, sweep in zip(line, shown[policy], strict=False):
+            at = mine.where(sweep=sweep)
+            now = np.column_stack([at["x"], at["y"]])
+            if before is not None:
+                trails = LineCollection(np.stack([before, now], axis=1).tolist(), colors=colors, alpha=0.35)
+                trails.set_linewidth(0.7)
+                ax.add_collection(trails)
+            ax.scatter(*now.T, s=13, c=colors, linewidths=0.3, edgecolors="white", zorder=3)
+            (count,), (certified,) = (by_sweep.where(sweep=sweep)[name] for name in ("clusters", "certified"))
+            words = f"{count:.0f} cluster" + "s" * int(count > 1)
+            style_panel(ax, title=f"sweep {sweep}{': final' * int(certified)}" if sweep else "the data")
+            title_right(ax, words, MUTED_COLOR)
+            before = now
+        for ax in line[len(shown[policy]) :]:
+            ax.set_visible(False)
+        line[0].set_ylabel(NAMES[policy], color=COLORS[policy], fontweight="bold")
+        for ax in line:
+            ax.set_aspect("equal", adjustable="box")
+    return figure
+
+
+def _colors(labels: IntArray) -> list[str]:
+    """Return a colour for each point by its cluster, from the largest; clusters of one point are grey."""
+    several = int((np.bincount(labels) > 1).sum())
+    shades = palette(several)
+    return [shades[label] if label < several else NOISE_COLOR for label in labels]

@@ -1,4 +1,4 @@
-"""All experiments of the paper, run, drawn and written to a folder."""
+"""Run all experiments of the paper, and write rows, figures and reports to a folder."""
 
 from __future__ import annotations
 
@@ -16,39 +16,27 @@ from modeseek.paper.clusters import Clusters
 from modeseek.paper.experiment import Experiment
 from modeseek.paper.gradient import GradientNorm
 from modeseek.paper.imbalance import Imbalance
+from modeseek.paper.job_list import JobList, run_jobs
 from modeseek.paper.one_run import OneRun
-from modeseek.paper.page import Made, claims_page, report_page
-from modeseek.paper.runner import Plan, run_plan
+from modeseek.paper.report_page import RunInfo, claims_page, report_page
+from modeseek.paper.result_files import write_results
 from modeseek.paper.sparse import Sparse
 from modeseek.paper.submartingale import SubmartingaleMeans
 from modeseek.paper.sweep import Sweep
-from modeseek.paper.writing import write_results
 from modeseek.report import write_page
 
-__all__ = ["EXPERIMENTS", "choose", "run_paper"]
-
-EXPERIMENTS: Mapping[str, Experiment] = {
-    each.name: each
-    for each in (
-        Sparse(),
-        Imbalance(),
-        Clusters(),
-        BandwidthRange(),
-        Sweep(),
-        Absorption(),
-        OneRun(),
-        SubmartingaleMeans(),
-        GradientNorm(),
-        CertificateTimes(),
-    )
-}
-RUNS, QUICK_RUNS = 100, 5
+COMPARISONS: tuple[type[Experiment], ...] = (Sparse, Imbalance, Clusters, BandwidthRange, Sweep)
+THEORY: tuple[type[Experiment], ...] = (Absorption, OneRun, SubmartingaleMeans, GradientNorm, CertificateTimes)
+EXPERIMENTS: Mapping[str, Experiment] = {kind.name: kind() for kind in (*COMPARISONS, *THEORY)}
+# default number of repetitions
+RUNS = 100
+QUICK_RUNS = 5
 
 Bar = Callable[[float, float], AbstractContextManager[Callable[[float], None]]]
 
 
 def choose(figures: Sequence[str] = (), *, quick: bool = False) -> list[Experiment]:
-    """Return the experiments named, or all, in the order of the report.
+    """Return the named experiments, or all, in the order of the report.
 
     Examples
     --------
@@ -72,27 +60,28 @@ def run_paper(
     engine: str = "auto",
     bar: Bar | None = None,
 ) -> Path:
-    """Run experiments of the paper and write rows, pictures and the report; return the report's path.
+    """Run experiments of the paper and write rows, figures and the report; return the path of the report.
 
-    Finished jobs are kept in the folder as they end: after Ctrl-C, the same call goes on where it stopped.
+    Finished jobs are stored in the folder: after an interruption, the same call resumes.
 
     Parameters
     ----------
     folder : path
-        Where everything is written; made if it is not there.
+        Output folder; created if it does not exist.
     figures : sequence of str
-        Which experiments; none means all.
+        Names of the experiments; empty means all.
     runs : int, optional
-        Repetitions; None means 100, or 5 in quick mode.
+        Number of repetitions; None means 100, or 5 in quick mode.
     seed : int
     n_jobs : int, optional
-        Processes; None means 1, -1 all cores. Results do not depend on it.
+        Number of processes; None means 1, -1 all cores. Results do not depend on it.
     quick : bool
-        A small grid that takes a minute or two.
+        Use a small grid that takes a minute or two.
     engine : str
-        What computes SMS and DSMS; "cuda" runs those of many jobs at once. Results do not depend on it.
+        Engine of SMS and DSMS; "cuda" runs the chains of many jobs together. Results do not depend on it.
     bar : callable, optional
-        (all work, work done) -> context manager that yields a function of the work just done: the progress bar.
+        Progress bar: (total cost, finished cost) -> context manager that yields a function, which is called with
+        the cost of each finished job.
     """
     chosen = [each.on_engine(engine) for each in choose(figures, quick=quick)]
     runs = (QUICK_RUNS if quick else RUNS) if runs is None else check_integer("runs", runs, low=1)
@@ -100,11 +89,11 @@ def run_paper(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot make the folder '{folder}': {error.strerror or error}.") from error
-    plan = Plan(chosen, runs, check_integer("seed", seed, low=0), folder)
+    plan = JobList(chosen, runs, check_integer("seed", seed, low=0), folder)
     began, done = time.perf_counter(), plan.cost - sum(job.cost for _, job in plan.left())
     with nullcontext() if bar is None else bar(plan.cost, done) as advance:
-        run_plan(plan, n_jobs=n_jobs, advance=advance, gathered=engine == "cuda")
-    made = Made(tuple(figures), runs, seed, quick, None if done else (time.perf_counter() - began) / 60)
+        run_jobs(plan, n_jobs=n_jobs, advance=advance, gathered=engine == "cuda")
+    made = RunInfo(tuple(figures), runs, seed, quick, None if done else (time.perf_counter() - began) / 60)
     results = {experiment: plan.rows(experiment) for experiment in chosen}
     write_results(folder, results, n_jobs=n_jobs)
     write_page(folder, "report", report_page(results, made))

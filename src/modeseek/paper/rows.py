@@ -1,4 +1,4 @@
-"""Tidy rows: what an experiment measured, one row for each thing that was run."""
+"""Result tables of experiments, in tidy form: one row for each measurement."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ import numpy as np
 
 from modeseek._common.types import Array
 
-__all__ = ["Row", "Rows", "Value"]
-
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = dict[str, Value]
 
 
 class Rows:
-    """Rows with the same columns, to be picked from.
+    """A table of rows with the same columns.
 
     Examples
     --------
@@ -41,20 +39,20 @@ class Rows:
         return len(self._rows)
 
     def __getitem__(self, column: str) -> Array:
-        """Return a column of numbers; what was not measured is NaN."""
+        """Return a column of numbers; missing values are NaN."""
         return np.array([np.nan if row[column] is None else row[column] for row in self._rows], dtype=np.float64)
 
     def where(self, **conditions: Value) -> Rows:
-        """Return the rows in which the columns named have the values given."""
+        """Return the rows whose columns have the given values."""
         kept = [row for row in self._rows if all(row[name] == value for name, value in conditions.items())]
         return Rows(self.columns, kept)
 
     def distinct(self, column: str) -> list[Value]:
-        """Return the values of a column, each once, in the order in which they come."""
+        """Return the distinct values of a column, in order of first occurrence."""
         return list(dict.fromkeys(row[column] for row in self._rows))
 
     def csv(self) -> str:
-        """Return the rows as CSV with a header; floats in full, so that what is read back is what was written."""
+        """Return the rows as CSV with a header; floats have all digits and can be read back exactly."""
         text = io.StringIO()
         writer = csv.DictWriter(text, self.columns, lineterminator="\n")
         writer.writeheader()

@@ -1,4 +1,4 @@
-"""What is measured of one clustering."""
+"""Scores of a clustering against the true labels."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from modeseek._common.types import IntArray
 from modeseek.metrics import acp, alp, k_score
 from modeseek.paper.rows import Row
 
-__all__ = ["MEASURES", "score"]
-
-# column -> what a reader calls it
+# column -> name in the report
 MEASURES = {
     "n_clusters": "clusters",
     "n_singletons": "clusters of one point",
@@ -25,7 +23,7 @@ MEASURES = {
 
 
 def score(truth: IntArray, labels: IntArray) -> Row:
-    """Compare found labels with the true ones; -1 is noise, and each such point counts as a cluster of its own.
+    """Compare labels with the true ones; each noise point (label -1) counts as a cluster of one point.
 
     Examples
     --------
@@ -35,7 +33,7 @@ def score(truth: IntArray, labels: IntArray) -> Row:
     noise = labels == -1
     own = np.where(noise, labels.max() + 1 + np.cumsum(noise), labels)
     sizes = np.unique(own, return_counts=True)[1]
-    # labels are ours, and small: checking them again would take longer than the scores
+    # validation would take longer than the scores of these small sets
     with config_context(assume_finite=True, skip_parameter_validation=True):
         ari = float(adjusted_rand_score(truth, own))
     return {

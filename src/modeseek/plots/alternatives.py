@@ -23,8 +23,6 @@ from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.projection import project
 from modeseek.plots.style import add_title, draw_points, new_figure
 
-__all__ = ["match_labels", "plot_alternatives"]
-
 PANEL_INCHES = 2.9
 PANELS_PER_ROW = 3
 MAX_POINTS = 10_000
@@ -89,22 +87,14 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
 
 
 def _make_panels(estimator: ModeSeek) -> list[_Panel]:
-    labels, source = np.asarray(estimator.labels_), chosen_one(estimator)
-    note = f"stability {estimator.stability_:.2f}" if source is None else _note(source.proposer, estimator.stability_)
-    chosen = _Panel(f"chosen: {counted(estimator.n_clusters_, 'cluster')}", note, labels)
-    others = [
-        _Panel(
-            counted(other.n_clusters, "cluster"),
-            _note(other.proposer, other.stability),
-            match_labels(other.labels, labels),
-        )
-        for other in nearly_chosen(estimator)
-    ]
-    return [chosen, *others]
-
-
-def _note(proposer: str, stability: float) -> str:
-    return f"by {proposer}, stability {stability:.2f}"
+    labels, chosen = np.asarray(estimator.labels_), chosen_one(estimator)
+    by = "" if chosen is None else f"by {chosen.proposer}, "
+    title = f"chosen: {counted(estimator.n_clusters_, 'cluster')}"
+    panels = [_Panel(title, f"{by}stability {estimator.stability_:.2f}", labels)]
+    for other in nearly_chosen(estimator):
+        note = f"by {other.proposer}, stability {other.stability:.2f}"
+        panels.append(_Panel(counted(other.n_clusters, "cluster"), note, match_labels(other.labels, labels)))
+    return panels
 
 
 def _draw(ax: Axes, points: Array, panel: _Panel, colors: Array, *, chosen: bool) -> None:

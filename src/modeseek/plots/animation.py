@@ -25,8 +25,6 @@ from modeseek.plots.sources import RunSource
 from modeseek.plots.style import draw_points, new_figure, style_axes
 from modeseek.plots.trajectories import Paths, read_paths
 
-__all__ = ["ANIMATION_SUFFIXES", "animate"]
-
 ANIMATION_SUFFIXES = (".gif", ".mp4")
 SIZE = (6.4, 5.0)
 DPI = 100

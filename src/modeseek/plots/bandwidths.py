@@ -6,15 +6,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
-from modeseek._common.types import Array
 from modeseek.meanshift.chains import Series
 from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
 from modeseek.plots.sources import Run, RunSource, read_run
-from modeseek.plots.style import DASHED, new_axes, style_axes
-from modeseek.plots.ticks import log_ticks
-
-__all__ = ["plot_bandwidths"]
+from modeseek.plots.style import DASHED, log_ticks, new_axes, style_axes
 
 # uniform numbers from the whole of [0, 1) show which bandwidths a policy can draw
 PROBES = np.array([0.0, 0.25, 0.5, 0.75, 1.0 - 2.0**-53])
@@ -64,12 +60,13 @@ def plot_bandwidths(source: RunSource, *, ax: Axes | None = None, title: str | N
         ax.plot(path.k, path.values, color=color, linewidth=1.2, zorder=3)
     ax.set_xscale("log")
     ax.set_xlim(0.85, last * 1.15)
-    low, high = _limits(np.append(path.values, list(ends.values())))
-    ax.set_ylim(low, high)
+    ax.margins(y=0.07)
+    if np.ptp(path.values) <= 1e-9 * path.values[0] and not ends:
+        ax.set_ylim(0, 2 * path.values[0])
     x_label = "update k" if run.settings.single_updates else "draw k"
     style_axes(ax, x_label=x_label, y_label="bandwidth h", title=title, note=_note(run, path))
     log_ticks(ax.xaxis, 1.0, float(last))
-    _label_range(ax, ends, high - low)
+    _label_range(ax, ends)
     return ax
 
 
@@ -104,19 +101,12 @@ def _draw_range(ax: Axes, run: Run, last: int, color: str) -> dict[str, float]:
     return ends
 
 
-def _limits(values: Array) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    if high - low <= 1e-9 * high:
-        return 0.0, 2.0 * high
-    return low - 0.07 * (high - low), high + 0.07 * (high - low)
-
-
-def _label_range(ax: Axes, ends: dict[str, float], height: float) -> None:
+def _label_range(ax: Axes, ends: dict[str, float]) -> None:
     """Write the ends of the range to the right of the axes, moved apart if they would overlap."""
     side = blended_transform_factory(ax.transAxes, ax.transData)
-    y = -np.inf
+    y, (low, high) = -np.inf, ax.get_ylim()
     for name, h in ends.items():
-        y = max(h, y + LABEL_DISTANCE * height)
+        y = max(h, y + LABEL_DISTANCE * (high - low))
         color = TEXT_COLOR if name == "h_inf" else MUTED_COLOR
         ax.text(1.015, y, f"{name} {h:.3g}", transform=side, va="center", fontsize="small", color=color)
 

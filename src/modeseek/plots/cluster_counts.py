@@ -13,12 +13,9 @@ from modeseek._common.text import counted
 from modeseek.estimators import BandwidthSweep, ModeSeek
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.sources import read_tree
-from modeseek.plots.style import DASHED, new_figure, style_axes
-from modeseek.plots.ticks import log_ticks
+from modeseek.plots.style import DASHED, log_ticks, new_figure, style_axes
 from modeseek.plots.trace import LOG_RATIO
 from modeseek.selection.modes import MergeTree
-
-__all__ = ["plot_cluster_counts"]
 
 SIZE = (7.2, 5.4)
 UNBOUNDED_COLOR = "#DEDEDE"

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from modeseek._common.types import Array, IntArray
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
 
-__all__ = ["MAX_IN_LEGEND", "add_legend", "cluster_legend", "number_clusters"]
-
 MAX_IN_LEGEND = 12
 MAX_NUMBERS = 200
 # size of a number, as shares of the plot

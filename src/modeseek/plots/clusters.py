@@ -15,14 +15,12 @@ from modeseek._common.text import counted
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state
 from modeseek._storage import check_target
-from modeseek.estimators.display import DOUBTFUL
+from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_clusters
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette, point_colors
 from modeseek.plots.projection import project
 from modeseek.plots.sources import ClusteringSource, check_column, read_clustering
 from modeseek.plots.style import DASHED, FIGURE_SIZE, FIGURE_SUFFIXES, draw_points, new_axes, save_figure, style_axes
-
-__all__ = ["plot_clusters", "save_clusters"]
 
 MAX_POINTS = 50_000
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,12 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.random_chains import RandomChainClusterer
+from modeseek.estimators.result import FitResult
 from modeseek.meanshift.consensus import consensus
 from modeseek.plots.colors import NOISE_COLOR, SHARE_COLORS, palette
 from modeseek.plots.sources import check_column, sample_rows
 from modeseek.plots.style import add_colorbar, new_axes, style_axes
-
-__all__ = ["plot_coassociation"]
 
 MAX_ROWS = 1000
 # at least one row of each cluster is drawn, so this limits the number of clusters
@@ -30,14 +29,6 @@ MIN_NAMED = 0.03
 STRIP_WIDTH = 0.025
 
 PartitionsSource: TypeAlias = ModeSeek | RandomChainClusterer | ArrayLike
-
-
-class _Partitions(NamedTuple):
-    """Several partitions of the same points, or memberships instead, and the labels to order points by."""
-
-    partitions: IntArray | None
-    memberships: Array | None
-    labels: IntArray
 
 
 def plot_coassociation(
@@ -75,13 +66,25 @@ def plot_coassociation(
     >>> ax.images[0].get_array().round(2)[2]
     masked_array(data=[0.33, 0.33, 1.  , 0.67], ...
     """
-    found = _read_partitions(source, labels)
-    rows, shares, meaning = _coassociation(found)
-    n, shown = len(found.labels), found.labels[rows]
+    partitions, result = _read_partitions(source)
+    if labels is not None:
+        ordering = check_column("labels", labels, partitions.shape[1] if result is None else result.n_rows)
+    else:
+        ordering = consensus(partitions).labels if result is None else np.asarray(result.labels)
+    rows = sample_rows(ordering, MAX_ROWS)
+    if len(rows) > MAX_CLUSTERS:
+        raise ValueError(
+            f"the plot has at least one row for each cluster, at most {MAX_CLUSTERS:,} rows, and labels has "
+            f"{len(rows):,} clusters: pass labels with fewer clusters."
+        )
+    shares, meaning = _coassociation(partitions, result, rows)
+    shown = ordering[rows]
+    belonging = np.array([shares[i, shown == shown[i]].mean() for i in range(len(rows))])
+    order = np.lexsort((rows, -belonging, shown, shown == -1))
     ax = new_axes() if ax is None else ax
-    image = ax.imshow(shares, cmap=SHARE_COLORS, vmin=0, vmax=1, interpolation="nearest", aspect="equal")
-    _mark_clusters(ax, shown, np.unique(found.labels[found.labels != -1]))
-    note = f"{len(shown):,} of {n:,} points drawn" if len(shown) < n else ""
+    image = ax.imshow(shares[np.ix_(order, order)], cmap=SHARE_COLORS, vmin=0, vmax=1, interpolation="nearest")
+    _mark_clusters(ax, shown[order], np.unique(ordering[ordering != -1]))
+    note = f"{len(rows):,} of {len(ordering):,} points drawn" if len(rows) < len(ordering) else ""
     style_axes(ax, x_label="points, grouped by cluster", y_label="", title=title, note=note)
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
@@ -90,54 +93,39 @@ def plot_coassociation(
     return ax
 
 
-def _read_partitions(source: PartitionsSource, labels: ArrayLike | None) -> _Partitions:
-    partitions = memberships = None
+def _read_partitions(source: PartitionsSource) -> tuple[IntArray, FitResult | None]:
+    """Return partitions, one in each row, and the result of an estimator, which has none if it has memberships."""
     if isinstance(source, ModeSeek | RandomChainClusterer):
         check_is_fitted(source)
-        partitions, own = source.result_.chain_labels, np.asarray(source.result_.labels)
-        if partitions is None and source.result_.memberships is None:
+        result = source.result_
+        if result.chain_labels is None and result.memberships is None:
             raise ValueError(f"{type(source).__name__} needs several chains for this plot: fit with n_chains=16.")
-        if partitions is None:
-            memberships = source.result_.row_memberships()
-    elif isinstance(source, BaseEstimator):
+        return np.empty((0, 0), np.intp) if result.chain_labels is None else result.chain_labels, result
+    if isinstance(source, BaseEstimator):
         raise TypeError(
             "source must be a fitted ModeSeek, a StochasticMeanShift or DoublyStochasticMeanShift with several chains, "
             f"or an array of partitions; got {type(source).__name__}."
         )
-    else:
-        partitions = np.asarray(source)
-        if partitions.ndim != 2 or 0 in partitions.shape:
-            raise ValueError(
-                "source must be an estimator, or an array with a row for each partition and a column for each point; "
-                f"got shape {partitions.shape}."
-            )
-        own = consensus(partitions).labels if labels is None else np.empty(partitions.shape[1])
-    return _Partitions(partitions, memberships, own if labels is None else check_column("labels", labels, len(own)))
-
-
-def _coassociation(found: _Partitions) -> tuple[IntArray, Array, str]:
-    """Return the rows to draw in order, the share for each pair of them, and the meaning of the shares."""
-    rows = sample_rows(found.labels, MAX_ROWS)
-    if len(rows) > MAX_CLUSTERS:
+    partitions = np.asarray(source)
+    if partitions.ndim != 2 or 0 in partitions.shape:
         raise ValueError(
-            f"the plot has at least one row for each cluster, at most {MAX_CLUSTERS:,} rows, and labels has "
-            f"{len(rows):,} clusters: pass labels with fewer clusters."
+            "source must be an estimator, or an array with a row for each partition and a column for each point; "
+            f"got shape {partitions.shape}."
         )
-    if found.partitions is not None:
-        shares = np.zeros((len(rows), len(rows)))
-        for partition in found.partitions[:, rows]:
-            shares += partition[:, None] == partition
-        shares /= len(found.partitions)
-        meaning = f"share of {len(found.partitions):,} partitions\nin which two points share a cluster"
-    else:
-        assert found.memberships is not None
-        shares = found.memberships[rows] @ found.memberships[rows].T
+    return partitions, None
+
+
+def _coassociation(partitions: IntArray, result: FitResult | None, rows: IntArray) -> tuple[Array, str]:
+    """Return the share for each pair of rows, and the meaning of the shares."""
+    if result is not None and not len(partitions):
+        memberships = result.row_memberships(rows)
+        shares = memberships @ memberships.T
         np.fill_diagonal(shares, 1.0)
-        meaning = "probability that two points\nshare a cluster, by memberships"
-    labels = found.labels[rows]
-    belonging = np.array([shares[i, labels == labels[i]].mean() for i in range(len(rows))])
-    order = np.lexsort((rows, -belonging, labels, labels == -1))
-    return rows[order], shares[np.ix_(order, order)], meaning
+        return shares, "probability that two points\nshare a cluster, by memberships"
+    shares = np.zeros((len(rows), len(rows)))
+    for partition in partitions[:, rows]:
+        shares += partition[:, None] == partition
+    return shares / len(partitions), f"share of {len(partitions):,} partitions\nin which two points share a cluster"
 
 
 def _mark_clusters(ax: Axes, shown: IntArray, clusters: IntArray) -> None:

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from modeseek._common.types import Array
 
-__all__ = ["MUTED_COLOR", "NOISE_COLOR", "SHARE_COLORS", "TEXT_COLOR", "palette", "point_colors"]
-
 # Okabe and Ito (2008) without black, the colour of centres; yellow is last because it is faint on white
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 NOISE_COLOR = "#B4B4B4"

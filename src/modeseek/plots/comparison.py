@@ -16,10 +16,7 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice
 from modeseek.plots.colors import NOISE_COLOR, SHARE_COLORS, TEXT_COLOR, palette
 from modeseek.plots.sources import ClusteringSource, read_clustering
-from modeseek.plots.style import add_colorbar, add_title, new_axes
-from modeseek.plots.ticks import format_number
-
-__all__ = ["plot_comparison"]
+from modeseek.plots.style import add_colorbar, add_title, format_number, new_axes
 
 KINDS = ("auto", "flow", "matrix")
 MAX_CLUSTERS_IN_FLOW = 14
@@ -96,7 +93,7 @@ def plot_comparison(
     """
     check_choice("kind", kind, KINDS)
     if isinstance(names, str) or len(names) != 2:
-        raise ValueError(f"names must be two, one for each partition; got {names!r}.")
+        raise ValueError(f"names must have two entries, one for each partition; got {names!r}.")
     compared = _compare(_encode("first", first), _encode("second", second))
     ax = new_axes() if ax is None else ax
     changed, total = int(compared.counts[~compared.matched].sum()), int(compared.counts.sum())
@@ -220,4 +217,4 @@ def _draw_matrix(ax: Axes, compared: _Comparison, names: tuple[str, str]) -> Non
     for i, j in np.argwhere(compared.matched & (counts > 0)).tolist():
         ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=0.9))
     ax.spines[:].set_color("#D0D0D0")
-    add_colorbar(ax, image, f"share of the points of a cluster in {names[0]}")
+    add_colorbar(ax, image, f'share of the cluster in "{names[0]}"')

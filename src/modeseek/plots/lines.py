@@ -12,14 +12,12 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.ticker import FixedLocator, NullLocator
 from numpy.typing import ArrayLike
 
 from modeseek._common.types import Array
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
-from modeseek.plots.style import LETTER_INCHES, new_axes, style_axes
-from modeseek.plots.ticks import log_ticks, x_ticks
-
-__all__ = ["Band", "LineStyle", "legend_below", "plot_lines", "style_cycle"]
+from modeseek.plots.style import LETTER_INCHES, format_number, log_ticks, new_axes, style_axes
 
 Dash: TypeAlias = str | tuple[float, Sequence[float]]
 
@@ -30,6 +28,8 @@ DASHES: tuple[Dash, ...] = ("-", (0, (5, 1.6)), (0, (1.4, 1.2)), (0, (6, 1.6, 1.
 REFERENCE_ORDER = 1.5
 BAND_ORDER = 2.0
 LINE_ORDER = 3.0
+MAX_TICKS = 10
+LETTERS_BETWEEN_TICKS = 1.5
 LEGEND_STYLE: dict[str, Any] = {"frameon": False, "labelcolor": TEXT_COLOR, "handlelength": 2.8}
 
 
@@ -156,7 +156,7 @@ def plot_lines(
     for (name, band), default in zip(bands.items(), style_cycle(len(bands)), strict=True):
         _draw(ax, name, band, (styles or {}).get(name, default))
     style_axes(ax, x_label=x_label, y_label=y_label, title=title)
-    x_ticks(ax, np.concatenate([band[0] for band in bands.values()] or [np.empty(0)]), log=log_x)
+    _set_x_ticks(ax, np.concatenate([band[0] for band in bands.values()] or [np.empty(0)]), log=log_x)
     if log_y:
         log_ticks(ax.yaxis, *ax.get_ylim())
     entries = _legend_entries([ax])
@@ -245,3 +245,40 @@ def _legend_entries(panels: Sequence[Axes]) -> dict[str, Artist]:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     return dict(sorted(entries.items(), key=lambda entry: entry[1].get_zorder() < LINE_ORDER))
+
+
+def _set_x_ticks(ax: Axes, x: Array, *, log: bool) -> None:
+    """Put ticks at the values of x if there are few; otherwise keep matplotlib's ticks, with plain numbers.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> ax.set_xlim(0, 100)
+    (0.0, 100.0)
+    >>> _set_x_ticks(ax, np.array([20.0, 90.0, 20.0]), log=False)
+    >>> [tick.get_text() for tick in ax.get_xticklabels()]
+    ['20', '90']
+    """
+    values = np.unique(x[np.isfinite(x) & ((x > 0) | (not log))])
+    if 0 < len(values) <= MAX_TICKS:
+        ax.xaxis.set_major_locator(FixedLocator(values.tolist()))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.set_xticks(values, _spaced_labels(ax, values, log=log))
+    elif log:
+        log_ticks(ax.xaxis, *ax.get_xlim())
+
+
+def _spaced_labels(ax: Axes, values: Array, *, log: bool) -> list[str]:
+    """Return labels of ticks, empty where a label would overlap the previous one."""
+    low, high = ax.get_xlim()
+    positions = np.log(values / low) / np.log(high / low) if log else (values - low) / (high - low)
+    letters = ax.bbox.width / ax.figure.dpi / LETTER_INCHES
+    labels: list[str] = []
+    end = -np.inf
+    for position, value in zip(positions * letters, values, strict=True):
+        label = format_number(value)
+        fits = position - len(label) / 2 >= end + LETTERS_BETWEEN_TICKS
+        labels.append(label if fits else "")
+        end = position + len(label) / 2 if fits else end
+    return labels

@@ -10,8 +10,6 @@ from sklearn.utils.extmath import randomized_svd
 
 from modeseek._common.types import Array
 
-__all__ = ["PrincipalComponents", "Projection", "principal_components", "project"]
-
 # with more features, a randomized SVD replaces the eigenvectors of the covariance matrix
 MAX_EXACT_FEATURES = 1000
 

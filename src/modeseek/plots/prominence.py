@@ -12,8 +12,6 @@ from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.sources import TreeSource, read_tree
 from modeseek.plots.style import DASHED, draw_points, new_axes, style_axes
 
-__all__ = ["plot_prominence"]
-
 # area of a marker in square points: the smallest, and what is added for the heaviest
 MIN_AREA = 14.0
 EXTRA_AREA = 700.0
@@ -74,9 +72,7 @@ def plot_prominence(
         ax.text(1.0, level, text, transform=side, ha="right", va="bottom", fontsize="small", color=TEXT_COLOR)
     _draw_never_band(ax, highest, ticks=bool(len(finite)) or level is not None)
     n_minor = int((~is_top).sum())
-    note = (
-        f"{counted(len(tree), 'mode')}, of which {n_minor:,} in grey are not clusters of their own" if n_minor else ""
-    )
+    note = f"{counted(len(tree), 'mode')}; {n_minor:,} in grey are not clusters" if n_minor else ""
     style_axes(
         ax, x_label="log density of the mode", y_label="prominence (height above the saddle)", title=title, note=note
     )

@@ -20,20 +20,6 @@ from modeseek.estimators.result import FitResult, FitSettings
 from modeseek.meanshift.chains import ChainResult, Outcome, Series, Trace
 from modeseek.selection.modes import MergeTree
 
-__all__ = [
-    "Clustering",
-    "ClusteringSource",
-    "Run",
-    "RunSource",
-    "TreeClusters",
-    "TreeSource",
-    "check_column",
-    "read_clustering",
-    "read_run",
-    "read_tree",
-    "sample_rows",
-]
-
 ClusteringSource: TypeAlias = ArrayLike | BaseEstimator
 RunSource: TypeAlias = ChainClusterer | ChainResult
 TreeSource: TypeAlias = MergeTree | ModeSeek
@@ -190,10 +176,11 @@ def check_column(name: str, values: ArrayLike, n: int) -> NDArray[np.generic]:
     return column
 
 
-def sample_rows(labels: IntArray, n_most: int) -> IntArray:
-    """Return a reproducible random sample of rows, in random order, with at least one row of each cluster.
+def sample_rows(labels: IntArray, n_most: int, n_each: int = 1) -> IntArray:
+    """Return a reproducible random sample of rows, in random order, with at least `n_each` rows of each cluster.
 
-    The random order keeps clusters from covering each other when the rows are drawn.
+    The random order keeps clusters from covering each other when the rows are drawn. If there are more than `n_most`
+    clusters, the sample has one row of each.
 
     Examples
     --------
@@ -203,14 +190,18 @@ def sample_rows(labels: IntArray, n_most: int) -> IntArray:
     order = np.random.default_rng(0).permutation(len(labels))
     if len(labels) <= n_most:
         return order
-    first = np.unique(labels[order], return_index=True)[1]
-    rank = np.arange(len(order))
-    rank[first] = -1
-    return order[np.sort(np.argsort(rank, kind="stable")[: max(n_most, len(first))])]
+    # rank of each row within its cluster
+    by_label = np.argsort(labels[order], kind="stable")
+    ordered = labels[order][by_label]
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[by_label] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    n_taken = max(n_most, int((rank == 0).sum()))
+    first = np.argsort(np.where(rank < n_each, rank, n_each), kind="stable")[:n_taken]
+    return order[np.sort(first)]
 
 
 def _labels_of_climbers(result: FitResult) -> IntArray:
-    """Return the label of each point that moved: that of its row, or of the mode nearest to the end of a seed."""
+    """Return the label of each point that moved: that of its row or, for seeds, of the mode nearest to its end."""
     snapshots = None if result.trace is None else result.trace.snapshots
     if snapshots is None or snapshots.values.shape[1] == len(result.labels):
         return np.asarray(result.labels)

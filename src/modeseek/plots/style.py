@@ -1,33 +1,22 @@
-"""Style that all plots share: axes, titles, colour bars, and figures as files."""
+"""Style that all plots share: axes, ticks, titles, colour bars, and figures as files."""
 
 from __future__ import annotations
 
 import os
 import textwrap
+from math import log10
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from modeseek._common.types import Array
 from modeseek._storage import atomic_path, check_target
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
-
-__all__ = [
-    "DASHED",
-    "FIGURE_SIZE",
-    "FIGURE_SUFFIXES",
-    "LETTER_INCHES",
-    "add_colorbar",
-    "add_title",
-    "draw_points",
-    "new_axes",
-    "new_figure",
-    "save_figure",
-    "style_axes",
-]
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
 FIGURE_SIZE = (7.2, 5.0)
@@ -134,3 +123,20 @@ def save_figure(path: str | os.PathLike[str], figure: Figure) -> None:
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
     with mpl.rc_context({"svg.hashsalt": "modeseek"}), atomic_path(path) as part:
         figure.savefig(part, dpi=160, metadata=metadata)
+
+
+def log_ticks(axis: Axis, low: float, high: float) -> None:
+    """Put ticks with plain numbers on a logarithmic axis from low to high."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if log10(high / low) < 2.5 else (1,)))
+    plain_ticks(axis)
+    axis.set_minor_locator(NullLocator())
+
+
+def plain_ticks(axis: Axis) -> None:
+    """Label the ticks of an axis with plain numbers."""
+    axis.set_major_formatter(FuncFormatter(format_number))
+
+
+def format_number(value: float, _position: int | None = None) -> str:
+    """Return a number as 1,000,000 or 0.05; in scientific notation if it is very large or very small."""
+    return f"{value:,.10g}" if value == 0 or 1e-4 <= abs(value) < 1e9 else f"{value:.4g}"

@@ -15,10 +15,7 @@ from modeseek._common.validation import check_choice
 from modeseek.meanshift.chains import Series
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
 from modeseek.plots.sources import Run, RunSource, read_run
-from modeseek.plots.style import DASHED, new_figure, style_axes
-from modeseek.plots.ticks import log_ticks, plain_ticks
-
-__all__ = ["LOG_RATIO", "QUANTITIES", "plot_trace"]
+from modeseek.plots.style import DASHED, log_ticks, new_figure, plain_ticks, style_axes
 
 QUANTITIES = {
     "objective": "objective L_h",

@@ -16,10 +16,7 @@ from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_
 from modeseek.plots.colors import NOISE_COLOR, point_colors
 from modeseek.plots.projection import project
 from modeseek.plots.sources import Run, RunSource, read_run, sample_rows
-from modeseek.plots.style import draw_points, new_axes, style_axes
-from modeseek.plots.ticks import plain_ticks
-
-__all__ = ["Paths", "plot_trajectories", "read_paths"]
+from modeseek.plots.style import draw_points, new_axes, plain_ticks, style_axes
 
 MAX_PATHS = 2000
 

@@ -14,8 +14,6 @@ from modeseek.plots.style import new_axes, style_axes
 from modeseek.plots.tree_layout import layout_hills
 from modeseek.selection.modes import MergeTree
 
-__all__ = ["plot_tree"]
-
 # share of the weight that may lie below the plot, so that a few isolated points do not take half of it
 MAX_SHARE_BELOW = 0.005
 
@@ -71,7 +69,7 @@ def plot_tree(
         # each point is a column with two corners at its height
         outline_x, outline_y = (
             np.repeat(edges, 2)[1:-1],
-            np.repeat(np.maximum(tree.tree.heights[hill.points], floor), 2),
+            np.repeat(np.maximum(tree.point_tree.heights[hill.points], floor), 2),
         )
         for label in np.unique(labels[hill.points]):
             where = np.repeat(labels[hill.points] == label, 2)
@@ -105,8 +103,8 @@ def _draw_merges(ax: Axes, tree: MergeTree, modes: list[int], peaks: Array) -> N
 
 def _lowest_height(tree: MergeTree, n_hills: int) -> float:
     """Return the lower end of the plot: above it are nearly all points and all saddles."""
-    order = np.argsort(tree.tree.heights, kind="stable")
+    order = np.argsort(tree.point_tree.heights, kind="stable")
     share = np.cumsum(tree.weights[order]) / tree.weights.sum()
-    lowest = float(tree.tree.heights[order][np.searchsorted(share, MAX_SHARE_BELOW)])
+    lowest = float(tree.point_tree.heights[order][np.searchsorted(share, MAX_SHARE_BELOW)])
     saddles = tree.saddle[:n_hills]
     return min(lowest, float(saddles[np.isfinite(saddles)].min(initial=lowest)))

@@ -10,8 +10,6 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.modes import MergeTree, cut
 
-__all__ = ["Hill", "layout_hills", "order_modes"]
-
 # more points cannot be distinguished
 MAX_POINTS = 20_000
 
@@ -48,7 +46,7 @@ def layout_hills(tree: MergeTree, level: float) -> list[Hill]:
     >>> [(hill.mode, hill.points.tolist()) for hill in layout_hills(tree, 0.7)]
     [(0, [1, 0]), (1, [4, 3, 2])]
     """
-    labels = cut(tree.tree, 0.0)
+    labels = cut(tree.point_tree, 0.0)
     mode_of_label = np.empty(len(tree), dtype=np.intp)
     mode_of_label[labels[tree.inverse[tree.row]]] = np.arange(len(tree))
     mode_of_point = mode_of_label[labels]
@@ -57,7 +55,7 @@ def layout_hills(tree: MergeTree, level: float) -> list[Hill]:
     weight[points] = weights
     merging = np.flatnonzero(tree.prominence < level)
     # events are points, or merges as -1 - mode; at equal height points come first, so that a saddle is in the valley
-    heights = np.concatenate([tree.tree.heights[points], tree.saddle[merging]])
+    heights = np.concatenate([tree.point_tree.heights[points], tree.saddle[merging]])
     events = np.concatenate([points, -1 - merging])
     strips, root = [_Strip() for _ in range(len(tree))], list(range(len(tree)))
     for event in events[np.lexsort((events < 0, -heights))].tolist():
@@ -144,7 +142,7 @@ def _sample_points(tree: MergeTree, mode_of_point: IntArray) -> tuple[IntArray, 
     if n <= MAX_POINTS:
         return np.arange(n), tree.weights
     # the points of each mode from its peak down; a point that is kept stands for those up to the next
-    order = np.lexsort((-tree.tree.heights, mode_of_point))
+    order = np.lexsort((-tree.point_tree.heights, mode_of_point))
     kept = np.zeros(n, dtype=bool)
     kept[:: -(-n // MAX_POINTS)] = True
     kept |= np.isin(order, tree.inverse[tree.row])

@@ -1,45 +1,34 @@
-"""The HTML report of a clustering, and pages of text, tables and images in general."""
+"""The HTML report of a clustering, and pages of text, tables and images; more blocks are in `report.blocks`."""
 
 from modeseek.report.blocks import (
     Block,
     Bullets,
-    CellLines,
     Details,
     Heading,
-    HtmlBlock,
     ImageBlock,
     Page,
     Paragraph,
-    RowLink,
-    Swatch,
     TableBlock,
-    TableCell,
     Verdict,
 )
 from modeseek.report.clustering_report import REPORT_SUFFIXES, write_report
 from modeseek.report.markdown_text import PlainText
-from modeseek.report.python_code import DataCode, chunked_fit_code, file_data_code, fit_code
+from modeseek.report.python_code import DataCode, file_data_code, fit_code
 from modeseek.report.rendering import to_html, to_markdown, write_page
 
 __all__ = [
     "REPORT_SUFFIXES",
     "Block",
     "Bullets",
-    "CellLines",
     "DataCode",
     "Details",
     "Heading",
-    "HtmlBlock",
     "ImageBlock",
     "Page",
     "Paragraph",
     "PlainText",
-    "RowLink",
-    "Swatch",
     "TableBlock",
-    "TableCell",
     "Verdict",
-    "chunked_fit_code",
     "file_data_code",
     "fit_code",
     "to_html",

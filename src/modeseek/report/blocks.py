@@ -12,23 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = [
-    "Block",
-    "Bullets",
-    "CellLines",
-    "Details",
-    "Heading",
-    "HtmlBlock",
-    "ImageBlock",
-    "Page",
-    "Paragraph",
-    "RowLink",
-    "Swatch",
-    "TableBlock",
-    "TableCell",
-    "Verdict",
-]
-
 VERDICT_KINDS = ("good", "partly", "bad")
 
 

@@ -12,19 +12,6 @@ from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, IntArray
 from modeseek.report.report_data import ExtraColumn, ReportData
 
-__all__ = [
-    "SecondChoice",
-    "Trait",
-    "categorical_columns",
-    "composition",
-    "distinguishing_features",
-    "feature_separation",
-    "format_share",
-    "format_value",
-    "second_choices",
-    "typical_rows",
-]
-
 # smallest difference between the mean of a cluster and that of the other rows, in standard deviations, that is shown
 MIN_EFFECT = 0.25
 # a column with more distinct values is not counted by value
@@ -67,7 +54,7 @@ def distinguishing_features(data: ReportData, n_most: int) -> list[list[Trait]]:
     left out.
     """
     scaling, means = _standardized_means(data)
-    sizes, n = data.sizes, data.n_rows
+    sizes, n = data.table.sizes, data.table.n_rows
     found: list[list[Trait]] = []
     for c, size in enumerate(sizes):
         if size == n:
@@ -91,7 +78,7 @@ def distinguishing_features(data: ReportData, n_most: int) -> list[list[Trait]]:
 def feature_separation(data: ReportData) -> Array:
     """Return for each feature the share of its variance that lies between clusters."""
     _, means = _standardized_means(data)
-    return (data.sizes[:, None] * means**2).sum(axis=0) / data.n_rows
+    return (data.table.sizes[:, None] * means**2).sum(axis=0) / data.table.n_rows
 
 
 def typical_rows(data: ReportData) -> IntArray:
@@ -103,7 +90,7 @@ def typical_rows(data: ReportData) -> IntArray:
     labels = data.labels[rows]
     distances = ((data.X[rows] - _cluster_means(data, data.X)[labels]) ** 2).sum(axis=1)
     order = np.lexsort((rows, distances, labels))
-    return rows[order[np.searchsorted(labels[order], np.arange(data.n_clusters))]]
+    return rows[order[np.searchsorted(labels[order], np.arange(data.table.n_clusters))]]
 
 
 def second_choices(data: ReportData, rows: IntArray) -> list[SecondChoice | None]:
@@ -121,7 +108,7 @@ def second_choices(data: ReportData, rows: IntArray) -> list[SecondChoice | None
 
 def categorical_columns(data: ReportData) -> list[ExtraColumn]:
     """Return the extra columns with few enough distinct values to count them."""
-    most = min(MAX_CATEGORIES, data.n_rows - 1)
+    most = min(MAX_CATEGORIES, data.table.n_rows - 1)
     return [column for column in data.extra if 1 < len(set(column.cells)) <= most]
 
 
@@ -182,5 +169,5 @@ def _cluster_means(data: ReportData, values: Array) -> Array:
     if not len(rows):
         return np.zeros((0, values.shape[1]))
     order = rows[np.argsort(data.labels[rows], kind="stable")]
-    starts = np.concatenate([[0], np.cumsum(data.sizes)[:-1]])
-    return np.add.reduceat(values[order], starts, axis=0) / data.sizes[:, None]
+    starts = np.concatenate([[0], np.cumsum(data.table.sizes)[:-1]])
+    return np.add.reduceat(values[order], starts, axis=0) / data.table.sizes[:, None]

@@ -10,20 +10,20 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from modeseek._common.text import counted
+from modeseek._common.validation import check_integer
 from modeseek._storage import atomic_path, check_target
+from modeseek.estimators.table import DOUBTFUL
 from modeseek.report.blocks import Block, Bullets, Heading, Page
 from modeseek.report.markdown_text import PlainText
 from modeseek.report.python_code import fit_code
 from modeseek.report.rendering import to_html
-from modeseek.report.report_data import ReportData, make_report_data
+from modeseek.report.report_data import ReportData, check_extra, check_feature_names, check_row_names, check_rows
 from modeseek.report.sections.clusters import clusters_section
 from modeseek.report.sections.code import code_section
 from modeseek.report.sections.confidence import confidence_section
 from modeseek.report.sections.method import method_section
 from modeseek.report.sections.scatter import scatter_section
 from modeseek.report.sections.settings import settings_section
-
-__all__ = ["REPORT_SUFFIXES", "write_report"]
 
 REPORT_SUFFIXES = (".html",)
 
@@ -93,18 +93,20 @@ def write_report(
     >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp(), "report.html")
     >>> write_report(path, ModeSeek(random_state=0).fit(X), X, feature_names=["width", "height"])
-    >>> "300 rows fall into 5 clusters" in path.read_text(encoding="utf-8")
+    >>> "5 clusters in 300 rows" in path.read_text(encoding="utf-8")
     True
     """
     check_target(path, REPORT_SUFFIXES)
-    data = make_report_data(
+    rows, in_units = check_rows(estimator, X, original)
+    named, (n, d) = X if original is None else original, rows.shape
+    data = ReportData(
         estimator,
-        X,
-        original=original,
-        feature_names=feature_names,
-        row_names=row_names,
-        extra=extra,
-        first_row=first_row,
+        rows,
+        in_units,
+        check_feature_names(feature_names, named, d),
+        check_row_names(row_names, named, n),
+        check_integer("first_row", first_row, low=0),
+        check_extra(extra, n),
     )
     blocks: list[Block] = [
         *scatter_section(data),
@@ -115,7 +117,7 @@ def write_report(
         *_notes(notes),
         *code_section(fit_code(estimator) if code is None else code),
     ]
-    page = Page(PlainText(title or counted(data.n_clusters, "cluster")), _lead(data), blocks)
+    page = Page(PlainText(title or counted(data.table.n_clusters, "cluster")), _lead(data), blocks)
     # names from broken files may hold lone surrogates, which UTF-8 cannot encode
     html = to_html(page, ".").encode("utf-8", "replace")
     with atomic_path(path) as part:
@@ -127,23 +129,13 @@ def _notes(notes: Sequence[str]) -> list[Block]:
 
 
 def _lead(data: ReportData) -> str:
-    n, n_noise = data.n_rows, data.n_noise
-    if not data.n_clusters:
-        parts = [f"No clusters: {'all ' if n > 1 else ''}{counted(n, 'row')} {'are' if n > 1 else 'is'} noise"]
-    else:
-        fall = "falls" if n - n_noise == 1 else "fall"
-        parts = [f"{counted(n - n_noise, 'row')} {fall} into {counted(data.n_clusters, 'cluster')}"]
-        if n_noise:
-            parts.append(f"{counted(n_noise, 'row')} {'is' if n_noise == 1 else 'are'} noise")
-    if data.confidence is not None and data.n_clusters:
-        n_doubtful = int(data.doubtful.sum())
-        parts.append(
-            f"{counted(n_doubtful, 'row') if n_doubtful else 'no row'} {'are' if n_doubtful > 1 else 'is'} doubtful"
-        )
-    lead = [f"**{'; '.join(parts)}.**"]
-    result = data.result
+    table, result = data.table, data.result
+    summary = [table.headline]
+    if table.doubtful is not None and table.n_clusters:
+        summary.append(f"{counted(int(table.doubtful.sum()), 'row')} doubtful (confidence below {DOUBTFUL:g})")
+    lead = [f"**{'; '.join(summary)}.**"]
     if result is not None and not result.outcome.converged:
         lead.append(f"The run did not converge ({result.outcome.value}); these are the clusters when it stopped.")
-    if result is not None and result.message and data.n_clusters == 1 and n > 1:
-        lead.append(PlainText(f"{result.message[:1].upper()}{result.message[1:]}."))
+    elif result is not None and table.n_clusters == 1 and table.n_rows > 1:
+        lead.append(f"{result.message[:1].upper()}{result.message[1:]}.")
     return "\n\n".join(lead)

@@ -12,8 +12,6 @@ from PIL import Image, UnidentifiedImageError
 
 from modeseek._storage import DataError, read_bytes
 
-__all__ = ["EmbeddedImage", "embed_image"]
-
 MAX_IMAGE_BYTES = 1_500_000
 SCREEN_DPI = 96
 

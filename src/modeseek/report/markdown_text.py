@@ -11,8 +11,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-__all__ = ["PlainText", "escape_markdown", "split_paragraphs", "to_html", "to_markdown", "to_plain"]
-
 
 class PlainText(str):
     """Literal text without any markup, such as a name from a data file."""

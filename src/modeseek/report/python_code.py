@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-__all__ = ["DISPLAY_PARAMETERS", "DataCode", "changed_parameters", "chunked_fit_code", "file_data_code", "fit_code"]
-
 # parameters that do not influence the result
 DISPLAY_PARAMETERS = ("callbacks", "checkpoint", "checkpoint_every", "record", "verbose")
 MAX_LINE = 100
@@ -39,7 +37,7 @@ def file_data_code(file: str, columns: Sequence[str] | None = None, *, header: b
     >>> file_data_code("birds.csv", ["width"], header=True).expression
     "read_table('birds.csv', header=True).features(['width']).values"
     """
-    selected = "" if columns is None else _list_literal(columns)
+    selected = "" if columns is None else list_literal(columns)
     expression = f"read_table({file!r}{_header_argument(header)}).features({selected}).values"
     return DataCode("from modeseek._storage import read_table", expression)
 
@@ -79,45 +77,9 @@ def fit_code(estimator: BaseEstimator, data: DataCode | None = None, *, standard
     if standardize:
         imports.append("from modeseek._common.scaling import Scaling")
         body.append("X = Scaling.fit(X, standardize=True).apply(X)")
-    return "\n".join([*sorted(imports), "", *body, f"model = {_call(estimator)}.fit(X)", "print(model.labels_)"])
-
-
-def chunked_fit_code(
-    estimator: BaseEstimator,
-    files: Sequence[str],
-    columns: Sequence[str],
-    *,
-    standardize: bool = False,
-    header: bool | None = None,
-) -> str:
-    """Return code that fits files of any size in chunks.
-
-    Examples
-    --------
-    >>> from modeseek import ModeSeek
-    >>> print(chunked_fit_code(ModeSeek(random_state=0), ["a.csv", "b.csv"], ["width", "height"]))
-    from modeseek import ModeSeek
-    from modeseek._storage import open_chunks
-    <BLANKLINE>
-    chunks, columns = open_chunks(['a.csv', 'b.csv']), ['width', 'height']
-    model = ModeSeek(random_state=0)
-    for chunk in chunks.read(only=columns):
-        model.partial_fit(chunk.table.features(columns).values)
-    model.finalize()
-    for chunk in chunks.read(only=columns):
-        print(model.predict(chunk.table.features(columns).values))
-    """
-    imports = [f"from modeseek import {type(estimator).__name__}"]
-    opened = f"open_chunks({_list_literal(files)}{_header_argument(header)})"
-    body = [f"chunks, columns = {opened}, {_list_literal(columns)}"]
-    loop, rows = "for chunk in chunks.read(only=columns):", "chunk.table.features(columns).values"
-    if standardize:
-        imports.append("from modeseek._common.scaling import Moments")
-        body += ["moments = Moments.empty(len(columns))", loop, f"    moments = moments.add({rows})"]
-        rows = f"moments.scaling().apply({rows})"
-    imports.append("from modeseek._storage import open_chunks")
-    body += [f"model = {_call(estimator)}", loop, f"    model.partial_fit({rows})", "model.finalize()"]
-    return "\n".join([*imports, "", *body, loop, f"    print(model.predict({rows}))"])
+    return "\n".join(
+        [*sorted(imports), "", *body, f"model = {estimator_call(estimator)}.fit(X)", "print(model.labels_)"]
+    )
 
 
 def changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:
@@ -139,7 +101,15 @@ def changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:
     }
 
 
-def _call(estimator: BaseEstimator) -> str:
+def estimator_call(estimator: BaseEstimator) -> str:
+    """Return the call that makes an estimator with the same parameters.
+
+    Examples
+    --------
+    >>> from modeseek import MeanShift
+    >>> estimator_call(MeanShift(bandwidth=2.0, verbose=1))
+    'MeanShift(bandwidth=2.0)'
+    """
     name = type(estimator).__name__
     arguments = [f"{key}={value!r}" for key, value in changed_parameters(estimator).items()]
     line = f"{name}({', '.join(arguments)})"
@@ -152,6 +122,7 @@ def _header_argument(header: bool | None) -> str:
     return "" if header is None else f", header={header}"
 
 
-def _list_literal(names: Sequence[str]) -> str:
+def list_literal(names: Sequence[str]) -> str:
+    """Return names as the code of a list, on several lines if it is long."""
     line = repr(list(names))
     return line if len(line) <= MAX_LINE else "[\n" + "".join(f"    {name!r},\n" for name in names) + "]"

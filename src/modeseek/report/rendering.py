@@ -22,8 +22,6 @@ from modeseek.report.blocks import CellLines, Heading, HtmlBlock, Page, TableBlo
 from modeseek.report.images import embed_image
 from modeseek.report.markdown_text import to_plain
 
-__all__ = ["column_alignment", "read_static", "render_template", "to_html", "to_markdown", "write_page"]
-
 # cells up to this length stay on one line, and longer ones than the second get a minimum width, on narrow screens too
 SHORT_CELL = 16
 LONG_CELL = 36

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.points import unit_rows
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import check_integer, check_state, unit_rows
+from modeseek._common.validation import check_state
 from modeseek.estimators.base import BaseClusterer
-from modeseek.estimators.display import DOUBTFUL
 from modeseek.estimators.result import FitResult
+from modeseek.estimators.table import DOUBTFUL, ClusterTable, RowCounts
+from modeseek.plots.colors import palette
+from modeseek.report.blocks import RowLink, Swatch
 
-__all__ = ["ExtraColumn", "ReportData", "make_report_data"]
-
+# the `id` of the scatter plot
+SCATTER_ANCHOR = "scatter"
 MAX_CELL_LENGTH = 80
 
 
@@ -37,10 +41,8 @@ class ReportData:
     ----------
     estimator : BaseEstimator
         The fitted estimator.
-    result : FitResult or None
-        Its result; None for estimators of other libraries, of which only the labels are known.
     X : (n, d) array
-        The rows as they were clustered; of unit length if the metric is cosine.
+        The rows as they were clustered.
     original : (n, d) array
         The same rows in their original units.
     features : tuple of str
@@ -51,101 +53,87 @@ class ReportData:
         Number of the first row.
     extra : tuple of ExtraColumn
         Columns that were not used for clustering.
-    cluster_labels : (n_clusters,) integer array
-        The labels that occur, in ascending order, without noise.
-    labels : (n,) integer array
-        Index of each row's cluster in `cluster_labels`; -1 for noise.
-    confidence : (n,) array or None
-        Confidence of each row, if the estimator computes it.
     """
 
     estimator: BaseEstimator
-    result: FitResult | None
     X: Array
     original: Array
     features: tuple[str, ...]
     row_names: tuple[str, ...] | None
     first_row: int
     extra: tuple[ExtraColumn, ...]
-    cluster_labels: IntArray
-    labels: IntArray
-    confidence: Array | None
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.labels)
+    def result(self) -> FitResult | None:
+        """Result of the fit; None for estimators of other libraries, of which only the labels are known."""
+        return self.estimator.result_ if isinstance(self.estimator, BaseClusterer) else None
 
     @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return len(self.cluster_labels)
+    def confidence(self) -> Array | None:
+        """Confidence of each row, if the estimator computes it."""
+        return None if self.result is None else self.result.confidence
 
-    @property
-    def sizes(self) -> IntArray:
-        """Number of rows of each cluster."""
-        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
+    @cached_property
+    def cluster_labels(self) -> IntArray:
+        """The labels that occur, in ascending order, without noise."""
+        labels = np.unique(self.estimator.labels_)
+        return labels[labels >= 0]
 
-    @property
-    def n_noise(self) -> int:
-        """Number of noise rows."""
-        return int((self.labels < 0).sum())
+    @cached_property
+    def labels(self) -> IntArray:
+        """Index of each row's cluster in `cluster_labels`; -1 for noise."""
+        labels = np.asarray(self.estimator.labels_)
+        return np.where(labels >= 0, np.searchsorted(self.cluster_labels, labels), -1)
+
+    @cached_property
+    def table(self) -> ClusterTable:
+        """Sizes, mean confidence and stability of the clusters in the order of `cluster_labels`."""
+        n = len(self.cluster_labels)
+        result = self.result
+        stability = None if result is None else result.cluster_stability
+        stability = None if stability is None else stability[self.cluster_labels]
+        counts = RowCounts().add(self.labels, self.confidence, n)
+        return ClusterTable(np.zeros(n, np.intp), 0, 0, np.zeros((n, 0)), stability=stability).with_counts(counts)
 
     @property
     def doubtful(self) -> NDArray[np.bool_]:
         """Whether each row is in a cluster with a confidence below `DOUBTFUL`."""
         if self.confidence is None:
-            return np.zeros(self.n_rows, dtype=bool)
+            return np.zeros(len(self.labels), dtype=bool)
         return (self.confidence < DOUBTFUL) & (self.labels >= 0)
+
+    @cached_property
+    def swatches(self) -> list[Swatch]:
+        """Label and colour of each cluster."""
+        colors = palette(len(self.cluster_labels))
+        return [Swatch(str(label), color) for label, color in zip(self.cluster_labels, colors, strict=True)]
+
+    def row_link(self, i: int) -> RowLink:
+        """Return the name of a row with a link to its point in the scatter plot."""
+        return RowLink(self.row_name(i), SCATTER_ANCHOR, i)
 
     def row_name(self, i: int) -> str:
         """Return the name of a row."""
         return self.row_names[i] if self.row_names is not None else f"row {i + self.first_row:,}"
 
 
-def make_report_data(
-    estimator: BaseEstimator,
-    X: ArrayLike,
-    *,
-    original: ArrayLike | None,
-    feature_names: Sequence[str] | None,
-    row_names: Sequence[Any] | None,
-    extra: Mapping[str, Sequence[Any]] | None,
-    first_row: int,
-) -> ReportData:
-    """Check the arguments of `write_report` and combine them."""
+def check_rows(estimator: BaseEstimator, X: ArrayLike, original: ArrayLike | None) -> tuple[Array, Array]:
+    """Return the rows as they were clustered, of unit length if the metric is cosine, and in their original units."""
     check_is_fitted(estimator, "labels_")
-    named = X if original is None else original
     rows = check_state(X, name="X").astype(np.float64)
     in_units = rows if original is None else check_state(original, name="original").astype(np.float64)
     if in_units.shape != rows.shape:
         raise ValueError(f"original has shape {in_units.shape}, but X has {rows.shape}: both need the same shape.")
-    result = estimator.result_ if isinstance(estimator, BaseClusterer) else None
-    labels = np.asarray(estimator.labels_)
-    if labels.shape != (len(rows),):
-        raise ValueError(
-            f"X has {len(rows):,} rows, but the estimator was fitted on {len(labels):,}: pass the rows of the fit."
-        )
-    if result is not None and result.index.points.geometry.spherical:
+    if np.shape(estimator.labels_) != (len(rows),):
+        n = len(estimator.labels_)
+        raise ValueError(f"X has {len(rows):,} rows, but the estimator was fitted on {n:,}: pass the rows of the fit.")
+    if isinstance(estimator, BaseClusterer) and estimator.result_.index.points.geometry.spherical:
         rows = unit_rows(rows)
-    confidence = None if result is None else result.confidence
-    cluster_labels = np.unique(labels[labels >= 0])
-    return ReportData(
-        estimator,
-        result,
-        rows,
-        in_units,
-        _feature_names(feature_names, named, rows.shape[1]),
-        _row_names(row_names, named, len(rows)),
-        check_integer("first_row", first_row, low=0),
-        _extra_columns(extra, len(rows)),
-        cluster_labels,
-        np.where(labels >= 0, np.searchsorted(cluster_labels, labels), -1),
-        None if confidence is None else np.asarray(confidence, dtype=np.float64),
-    )
+    return rows, in_units
 
 
-def _feature_names(names: Sequence[str] | None, table: Any, n_features: int) -> tuple[str, ...]:
+def check_feature_names(names: Sequence[str] | None, table: Any, n_features: int) -> tuple[str, ...]:
+    """Return the given names, or those of the columns of a DataFrame, or numbers."""
     if names is None:
         names = getattr(table, "columns", None)  # of a DataFrame
     if names is None:
@@ -155,7 +143,8 @@ def _feature_names(names: Sequence[str] | None, table: Any, n_features: int) -> 
     return tuple(str(name) for name in names)
 
 
-def _row_names(names: Sequence[Any] | None, table: Any, n_rows: int) -> tuple[str, ...] | None:
+def check_row_names(names: Sequence[Any] | None, table: Any, n_rows: int) -> tuple[str, ...] | None:
+    """Return the given names, or those of the index of a DataFrame; None if rows are numbered."""
     if names is None:
         index = getattr(table, "index", None)  # of a DataFrame; lists have a method of this name
         if index is None or callable(index) or type(index).__name__ == "RangeIndex":
@@ -166,7 +155,8 @@ def _row_names(names: Sequence[Any] | None, table: Any, n_rows: int) -> tuple[st
     return tuple(map(_cell_text, names))
 
 
-def _extra_columns(columns: Mapping[str, Sequence[Any]] | None, n_rows: int) -> tuple[ExtraColumn, ...]:
+def check_extra(columns: Mapping[str, Sequence[Any]] | None, n_rows: int) -> tuple[ExtraColumn, ...]:
+    """Return extra columns as text."""
     if columns is None:
         return ()
     if not hasattr(columns, "items"):

@@ -1,37 +1,42 @@
-"""What a choice is made from and what comes out of it: candidates, bounds, the partition with its memberships."""
+"""Values that go into a selection and come out of it: candidates, bounds on the number of clusters, the result."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from modeseek._common.resources import check_memory
+from modeseek._common.storable import storable
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.consensus import Vote, cluster_stability, counterparts
-from modeseek.selection.proposers.proposals import Setting
 
-__all__ = ["FEWEST_VOTES", "Candidate", "ClusterBounds", "Selection", "merge_clusters"]
+__all__ = ["Candidate", "ClusterBounds", "Partitions", "Selection", "Setting", "is_trivial", "merge_clusters"]
 
-# after Ctrl-C: with fewer votes than this, too many points were never asked for a confidence
-FEWEST_VOTES = 4
+# the two parameters of a proposer, and the labels that it proposes for each
+Setting: TypeAlias = tuple[float, float]
+Partitions: TypeAlias = dict[Setting, IntArray]
 
 
+@storable()
 class Candidate(NamedTuple):
     """A partition that a proposer proposed.
 
     Attributes
     ----------
     proposer : str
-    setting : tuple
-        Of the proposer.
+        Name of the proposer.
+    setting : tuple of float
+        Parameters of the proposer.
     labels : (n,) integer array
+        Cluster of each point.
     n_clusters : int
     stability : float
-        Mean adjusted Rand index with the proposer's partitions of thinned data.
+        Mean adjusted Rand index with the partitions of random subsamples.
     score : float
-        Stability, with that of settings next to it and a little for each cluster more: what the choice goes by.
+        What candidates are ranked by: the stability, smoothed over neighbouring settings, with a small bonus for more
+        clusters.
     """
 
     proposer: str
@@ -43,35 +48,40 @@ class Candidate(NamedTuple):
 
 
 class ClusterBounds(NamedTuple):
-    """How many clusters a user wants at least and at most."""
+    """Bounds on the number of clusters, both included."""
 
     min_clusters: int = 1
     max_clusters: float = np.inf
 
     def contains(self, n_clusters: int) -> bool:
-        """Return whether a number of clusters is wanted."""
+        """Return whether a number of clusters lies within the bounds."""
         return self.min_clusters <= n_clusters <= self.max_clusters
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The partition chosen, and what it was chosen from.
+    """The selected partition, with memberships and alternatives.
 
     Attributes
     ----------
     labels : (n,) integer array
+        Cluster of each point.
     memberships : (n, c) array
-        Share of thinned data in which a point, where it was kept, went with each cluster; rows add up to 1.
+        Share of the subsamples with a point in which it was assigned to each cluster; rows add up to 1.
     cluster_stability : (c,) array
-        Mean Jaccard index of each cluster with the closest of thinned data, among the points that were kept.
+        Mean Jaccard index of each cluster with the most similar cluster of each subsample.
     votes : tuple of (rows, labels)
-        The partitions of thinned data behind both.
+        The partitions of subsamples from which these two were computed.
     stability : float
+        Mean adjusted Rand index with the partitions of subsamples.
     candidates : tuple of Candidate
-        Different ones, from the best on.
+        The best candidates that differ from each other, best first.
     message : str
-    cut : str
-        What Ctrl-C cut short; "" where nothing was.
+        One sentence on what was selected and why.
+    interruption : str
+        What Ctrl-C cut short; empty if nothing.
+    has_confidence : bool
+        Whether there were enough subsamples for `memberships` and `cluster_stability`.
     """
 
     labels: IntArray
@@ -81,32 +91,38 @@ class Selection:
     stability: float
     candidates: tuple[Candidate, ...]
     message: str
-    cut: str = ""
+    interruption: str = ""
+    has_confidence: bool = True
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
-        return self.memberships.shape[1]
-
-    @property
-    def asked(self) -> bool:
-        """Whether there are votes enough behind memberships and stability of clusters."""
-        return not self.cut or self.n_clusters == 1 or len(self.votes) >= FEWEST_VOTES
+        return len(self.cluster_stability)
 
 
-def merge_clusters(choice: Selection, points: Array, n_clusters: int) -> Selection:
-    """Merge the clusters of a choice, those with the closest centres first, until so many are left."""
+def is_trivial(labels: IntArray, weights: Array) -> bool:
+    """Return whether one cluster has at least 95 % of the weight, or fewer than two have three points or more."""
+    heaviest = np.bincount(labels, weights=weights).max()
+    return bool(heaviest >= 0.95 * weights.sum() or (np.bincount(labels) >= 3).sum() < 2)
+
+
+def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Selection:
+    """Merge the clusters with the closest centres until `n_clusters` are left (average linkage)."""
     from sklearn.cluster import AgglomerativeClustering  # slow to import, and seldom needed
 
-    k = choice.n_clusters
+    k, labels = selection.n_clusters, selection.labels
     check_memory(12.0 * k * k, f"merging {k:,} clusters", "Ask for a number of clusters nearer to that.")
-    sums = np.zeros((choice.n_clusters, points.shape[1]))
-    np.add.at(sums, choice.labels, points)
-    centres = sums / np.bincount(choice.labels)[:, None]
-    into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(centres)
-    shares = np.column_stack([choice.memberships[:, into == c].sum(axis=1) for c in range(n_clusters)])
-    message = f"{n_clusters} clusters as wished, merged from: {choice.message}"
-    labels = shares.argmax(axis=1)
-    votes = tuple((rows, into[counterparts(found, choice.labels[rows])]) for rows, found in choice.votes)
-    firm = cluster_stability(labels, votes)
-    return replace(choice, labels=labels, memberships=shares, cluster_stability=firm, votes=votes, message=message)
+    sums = np.zeros((k, points.shape[1]))
+    np.add.at(sums, labels, points)
+    into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(sums / np.bincount(labels)[:, None])
+    shares = np.column_stack([selection.memberships[:, into == c].sum(axis=1) for c in range(n_clusters)])
+    merged = shares.argmax(axis=1)
+    votes = tuple((rows, into[counterparts(found, labels[rows])]) for rows, found in selection.votes)
+    return replace(
+        selection,
+        labels=merged,
+        memberships=shares,
+        cluster_stability=cluster_stability(merged, votes),
+        votes=votes,
+        message=f"{n_clusters} clusters as requested, merged from: {selection.message}",
+    )

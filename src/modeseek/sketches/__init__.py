@@ -1,14 +1,12 @@
-"""Many rows: weighted points that stand for them, made in one pass, in parts and in any order."""
+"""Sketches of many rows: weighted points that stand for them, built in one pass, in chunks and in any order."""
 
-from modeseek.sketches.arrays import sketch_arrays, sketch_from_arrays
-from modeseek.sketches.blocks import Labeler
-from modeseek.sketches.dask_input import DaskError, DaskRows, dask_errors, is_dask, joblib_on_dask
+from modeseek.sketches.dask_chunks import Labeler
+from modeseek.sketches.dask_rows import DaskError, DaskRows, dask_errors, is_dask, joblib_on_dask
 from modeseek.sketches.grid import Grid, GridCells
 from modeseek.sketches.sample import Sample
-from modeseek.sketches.sketch import LAYOUT_ROWS, Sketch, SketchLayout, SketchPoints
+from modeseek.sketches.sketch import Sketch, SketchConfig, SketchLayout, SketchPoints
 
 __all__ = [
-    "LAYOUT_ROWS",
     "DaskError",
     "DaskRows",
     "Grid",
@@ -16,11 +14,10 @@ __all__ = [
     "Labeler",
     "Sample",
     "Sketch",
+    "SketchConfig",
     "SketchLayout",
     "SketchPoints",
     "dask_errors",
     "is_dask",
     "joblib_on_dask",
-    "sketch_arrays",
-    "sketch_from_arrays",
 ]

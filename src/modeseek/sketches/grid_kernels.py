@@ -1,4 +1,7 @@
-"""Compiled passes over rows: which cell each lies in, and what the cells hold."""
+"""Compiled passes over rows: the grid cell of each row, and the sums of each cell.
+
+Cells are found by a hash table with open addressing: `slots` holds the number of a cell, or -1.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,22 @@ from numba import njit
 
 from modeseek._common.jit import FAST_MATH, cached
 
-__all__ = ["add_rows", "find_cells", "insert_cells"]
+__all__ = ["add_rows", "fill_slots", "find_cells"]
 
 
 @cached
-def add_rows(rows, weights, finest, offset, level, slots, keys, counts, sums, used, limit):  # type: ignore[no-untyped-def]
-    """Put rows into their cells until all are in or more than `limit` cells are used; return rows done and cells.
+def fill_slots(keys, slots):  # type: ignore[no-untyped-def]
+    """Enter distinct cells into an empty hash table."""
+    for number in range(len(keys)):
+        slots[_slot(keys[number], slots, keys)] = number
 
-    `finest` holds one over the finest side and its units; `weights` may be empty, which stands for ones. Sums are in
-    units from the cell's lower corner, rounded down, so they are whole numbers where weights are.
+
+@cached
+def add_rows(rows, weights, finest, offset, level, slots, keys, counts, sums, used):  # type: ignore[no-untyped-def]
+    """Add rows to their cells until no free cell is left; return the number of added rows and of used cells.
+
+    `finest` holds the inverse of the finest side, and the units of a side. `weights` may be empty, which means 1. Sums
+    are in units from the lower corner of a cell, rounded down: integers if the weights are.
     """
     n, d = rows.shape
     cell = np.empty(d, dtype=np.int64)
@@ -27,10 +37,10 @@ def add_rows(rows, weights, finest, offset, level, slots, keys, counts, sums, us
             place = np.int64(below) + offset[c]
             cell[c] = place >> level
             units[c] = np.float64(place - (cell[c] << level)) * finest[1] + np.floor((at - below) * finest[1])
-        slot = _slot_of(cell, slots, keys)
+        slot = _slot(cell, slots, keys)
         number = slots[slot]
         if number == -1:
-            if used == limit:
+            if used == len(keys):
                 return i, used
             number = used
             slots[slot] = number
@@ -45,44 +55,23 @@ def add_rows(rows, weights, finest, offset, level, slots, keys, counts, sums, us
 
 
 @cached
-def insert_cells(new_keys, new_counts, new_sums, slots, keys, counts, sums, used, limit):  # type: ignore[no-untyped-def]
-    """Put whole cells into the table, as `add_rows` does with rows."""
-    n, d = new_keys.shape
-    for i in range(n):
-        slot = _slot_of(new_keys[i], slots, keys)
-        number = slots[slot]
-        if number == -1:
-            if used == limit:
-                return i, used
-            number = used
-            slots[slot] = number
-            for c in range(d):
-                keys[number, c] = new_keys[i, c]
-            used += 1
-        counts[number] += new_counts[i]
-        for c in range(d):
-            sums[number, c] += new_sums[i, c]
-    return n, used
-
-
-@cached
 def find_cells(rows, finest, offset, level, slots, keys, found):  # type: ignore[no-untyped-def]
-    """Write the cell of each row, or -1 where there is none."""
+    """Write the number of each row's cell to `found`, or -1 if there is no such cell."""
     n, d = rows.shape
     cell = np.empty(d, dtype=np.int64)
     for i in range(n):
         for c in range(d):
             cell[c] = (np.int64(np.floor(np.float64(rows[i, c]) * finest[0])) + offset[c]) >> level
-        found[i] = slots[_slot_of(cell, slots, keys)]
+        found[i] = slots[_slot(cell, slots, keys)]
 
 
 @njit(**FAST_MATH)
-def _slot_of(cell, slots, keys):  # type: ignore[no-untyped-def]
-    """Return where a cell is, or the free slot where it goes; the number of slots is a power of two."""
+def _slot(cell, slots, keys):  # type: ignore[no-untyped-def]
+    """Return the slot of a cell, or the free slot for it; the number of slots is a power of two."""
     d = len(cell)
     mixed = np.int64(0)
     for c in range(d):
-        mixed = (mixed ^ cell[c]) * np.int64(5698744577812945411)  # odd, without pattern: 2^63 over the golden ratio
+        mixed = (mixed ^ cell[c]) * np.int64(5698744577812945411)  # an odd number near 2^63 over the golden ratio
         mixed ^= mixed >> np.int64(29)
     mask = len(slots) - 1
     slot = mixed & mask

@@ -1,7 +1,7 @@
-"""A summary of rows in any dimension: the rows that a hash of their contents chooses, as good as drawn at random.
+"""A sketch of rows in any dimension: a random sample of the distinct rows, with their weights.
 
-The rows with the smallest hashes are kept, each with how often it occurs. So the same rows are kept in whatever order,
-chunks or merging they come.
+The sample has the rows with the smallest hashes of their values. Therefore it does not depend on the order of rows, on
+chunks or on the order of merging.
 """
 
 from __future__ import annotations
@@ -11,28 +11,37 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modeseek._common.neighbors import nearest
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import hash_rows
+from modeseek._common.unique_rows import hash_rows
 
 __all__ = ["Sample"]
 
 
+def _check_sample(sample: Sample) -> None:
+    m = len(sample.rows)
+    require(m <= sample.size and sample.keys.shape == sample.counts.shape == (m,), "a sample")
+    require(is_real(sample.rows, 2) and is_real(sample.counts, 1) and sample.keys.dtype == np.uint64, "a sample")
+    require((sample.counts > 0).all() and np.isfinite(sample.weight), "the weights of a sample")
+
+
+@storable(_check_sample)
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A summary: some of the rows.
+    """A random sample of the distinct rows.
 
     Attributes
     ----------
     size : int
-        How many distinct rows are kept at most.
+        Largest number of rows in the sample.
     keys : (m,) array
-        Hash of each row kept, ascending.
+        Hashes of the sampled rows, ascending.
     rows : (m, d) array
-        The rows.
+        The sampled rows.
     counts : (m,) array
-        Weight of all copies of each.
+        Weight of all copies of each sampled row.
     weight : float
-        Weight of all rows, kept or not.
+        Weight of all rows, sampled or not.
     """
 
     size: int
@@ -43,7 +52,7 @@ class Sample:
 
     @classmethod
     def empty(cls, size: int, d: int, dtype: np.dtype | type = np.float64) -> Sample:
-        """Return a summary of no rows."""
+        """Return the sample of no rows."""
         return cls(size, np.empty(0, np.uint64), np.empty((0, d), dtype), np.empty(0), 0.0)
 
     def __len__(self) -> int:
@@ -51,11 +60,11 @@ class Sample:
 
     @property
     def whole(self) -> bool:
-        """Whether every distinct row is in it."""
+        """Whether the sample has all distinct rows."""
         return len(self.rows) < self.size
 
     def add(self, rows: Array, weights: Array | None = None) -> Sample:
-        """Return the summary with more rows in it.
+        """Return the sample of more rows.
 
         Examples
         --------
@@ -65,27 +74,27 @@ class Sample:
         (True, 2, 3.0)
         """
         weights = np.ones(len(rows)) if weights is None else weights
-        keys = _spread(hash_rows(rows.astype(np.float64)))
+        keys = _mix(hash_rows(rows.astype(np.float64)))
         total = self.weight + float(weights.sum())
-        if len(self.keys) == self.size:  # most rows of a long stream are out of the question at once
-            near = keys <= self.keys[-1]
-            rows, keys, weights = rows[near], keys[near], weights[near]
+        if len(self.keys) == self.size:  # most rows of a long stream have too large a hash
+            small = keys <= self.keys[-1]
+            rows, keys, weights = rows[small], keys[small], weights[small]
         return self._with(keys, rows, weights, total)
 
     def merge(self, other: Sample) -> Sample:
-        """Return the summary of the rows of both."""
+        """Return the sample of the rows of both."""
         if self.size != other.size:
-            raise ValueError(f"summaries of {self.size} and of {other.size} rows cannot be merged: give both one size.")
+            raise ValueError(f"samples of sizes {self.size} and {other.size} cannot be merged: give both one size.")
         return self._with(other.keys, other.rows, other.counts, self.weight + other.weight)
 
-    def faded(self, share: float) -> Sample:
-        """Return the summary with every weight times `share`; rows of less than half a one are dropped."""
-        kept = self.counts * share >= 0.5
-        counts = self.counts[kept] * share
-        return replace(self, keys=self.keys[kept], rows=self.rows[kept], counts=counts, weight=self.weight * share)
+    def discounted(self, factor: float) -> Sample:
+        """Return the sample with weights multiplied by `factor`; rows whose weight falls below 0.5 are dropped."""
+        kept = self.counts * factor >= 0.5
+        counts = self.counts[kept] * factor
+        return replace(self, keys=self.keys[kept], rows=self.rows[kept], counts=counts, weight=self.weight * factor)
 
     def find(self, rows: Array, n_jobs: int | None = None) -> IntArray:
-        """Return the number of the kept row that is nearest to each row."""
+        """Return the number of the sampled row that is nearest to each row."""
         return nearest(self.rows, rows, n_jobs=n_jobs)
 
     def _with(self, keys: Array, rows: Array, counts: Array, total: float) -> Sample:
@@ -97,8 +106,8 @@ class Sample:
         return Sample(self.size, distinct[kept], rows[first[kept]], counts[kept], total)
 
 
-def _spread(keys: Array) -> Array:
-    """Mix hashes once more, so that their order has nothing to do with the rows."""
+def _mix(keys: Array) -> Array:
+    """Mix the bits of hashes (the finalizer of SplitMix64), so that their order is unrelated to the rows."""
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))

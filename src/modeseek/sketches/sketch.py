@@ -1,66 +1,97 @@
-"""One pass over rows, and the weighted points that stand for them afterwards."""
+"""Sketches: what one pass over the rows keeps of them, and the weighted points that stand for them afterwards."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from modeseek._common.neighbors import nearest
+from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek.sketches.grid import Grid, GridCells
 from modeseek.sketches.sample import Sample
 
-__all__ = ["LAYOUT_ROWS", "Sketch", "SketchLayout", "SketchPoints"]
+__all__ = ["DEFAULT", "Sketch", "SketchConfig", "SketchLayout", "SketchPoints"]
 
-# so many of the first rows say how fine the finest cells are
-LAYOUT_ROWS = 65_536
-# a grid in more dimensions has hardly two rows in a cell
-MOST_DIMENSIONS = 6
-# cells, and rows of the sample, at most
-CELLS, ROWS = 200_000, 20_000
-# cells that are wider than this, over the smallest bandwidth, say less than a sample does
-WIDEST = 1 / 4
+
+@dataclass(frozen=True)
+class SketchConfig:
+    """Settings of sketches.
+
+    Attributes
+    ----------
+    max_rows : int
+        Number of rows above which `sketch="auto"` uses a sketch.
+    layout_rows : int
+        Number of first rows from which the grid is derived.
+    max_dimensions : int
+        In more dimensions there is no grid, because most cells would have one row.
+    max_cells : int
+        Largest number of cells.
+    sample_rows : int
+        Largest number of sampled rows.
+    max_cell_width : float
+        If cells are wider than this times the smallest bandwidth, a sample is more accurate.
+    """
+
+    max_rows: int = 50_000
+    layout_rows: int = 65_536
+    max_dimensions: int = 6
+    max_cells: int = 200_000
+    sample_rows: int = 20_000
+    max_cell_width: float = 1 / 4
+
+
+DEFAULT = SketchConfig()
 
 
 class SketchLayout(NamedTuple):
-    """What all parts of the data are counted in, so that what is counted can be added up.
+    """The grid and the sample size that all parts of a data set share, so that their sketches can be merged.
 
     Attributes
     ----------
     grid : Grid or None
-        The finest cells; None above six dimensions.
-    rows : int
-        Size of the sample.
-    dimensions : int
+        None in more dimensions than a grid is used for.
+    sample_size : int
+    n_features : int
     """
 
     grid: Grid | None
-    rows: int
-    dimensions: int
+    sample_size: int
+    n_features: int
 
     @classmethod
-    def of(cls, first: Array, *, cells: int = CELLS, rows: int = ROWS) -> SketchLayout:
-        """Return the plan for data that begin with these rows."""
+    def of(cls, first: Array, config: SketchConfig = DEFAULT) -> SketchLayout:
+        """Return the layout for data that start with the rows `first`."""
         d = first.shape[1]
-        return cls(Grid.of(first[:LAYOUT_ROWS], cells) if d <= MOST_DIMENSIONS else None, rows, d)
+        grid = Grid.of(first[: config.layout_rows], config.max_cells) if d <= config.max_dimensions else None
+        return cls(grid, config.sample_rows, d)
 
-    def begin(self) -> Sketch:
-        """Return a survey of no rows."""
-        return Sketch(None if self.grid is None else self.grid.empty(), Sample.empty(self.rows, self.dimensions))
+    def empty(self) -> Sketch:
+        """Return the sketch of no rows."""
+        sample = Sample.empty(self.sample_size, self.n_features)
+        return Sketch(None if self.grid is None else self.grid.empty(), sample)
 
 
+def _check_sketch(sketch: Sketch) -> None:
+    d = sketch.sample.rows.shape[1]
+    require(
+        sketch.cells is None or sketch.cells.keys.shape[1] == d <= DEFAULT.max_dimensions, "the dimensions of a sketch"
+    )
+
+
+@storable(_check_sketch)
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """What a pass over rows has counted; whole numbers, so that no order changes anything.
+    """What a pass over rows keeps of them: grid cells and a sample.
 
     Attributes
     ----------
     cells : GridCells or None
-        Where the rows lie.
+        None in more dimensions than a grid is used for.
     sample : Sample
-        Some of them.
     """
 
     cells: GridCells | None
@@ -72,45 +103,48 @@ class Sketch:
         return self.sample.weight
 
     def add(self, rows: Array, weights: Array | None = None) -> Sketch:
-        """Return the survey with more rows in it."""
+        """Return the sketch with more rows."""
         cells = None if self.cells is None else self.cells.add(rows, weights)
         return Sketch(cells, self.sample.add(rows, weights))
 
     def merge(self, other: Sketch) -> Sketch:
-        """Return the survey of the rows of both; which is merged into which makes no difference."""
-        if self.cells is None or other.cells is None:
-            return Sketch(None, self.sample.merge(other.sample))
-        return Sketch(self.cells.merge(other.cells), self.sample.merge(other.sample))
+        """Return the sketch of the rows of both; the order does not matter."""
+        cells = None if self.cells is None or other.cells is None else self.cells.merge(other.cells)
+        return Sketch(cells, self.sample.merge(other.sample))
 
-    def faded(self, share: float) -> Sketch:
-        """Return the survey with every weight times `share`; what falls below half a row is dropped."""
-        return Sketch(None if self.cells is None else self.cells.faded(share), self.sample.faded(share))
+    def discounted(self, factor: float) -> Sketch:
+        """Return the sketch with weights multiplied by `factor`; weights that fall below 0.5 are dropped."""
+        cells = None if self.cells is None else self.cells.discounted(factor)
+        return Sketch(cells, self.sample.discounted(factor))
 
-    def summary(self, h: float, resolution: float, kind: str = "auto") -> SketchPoints:
-        """Return the points that stand for all rows.
+    def points(self, h: float, resolution: float, kind: str = "auto", config: SketchConfig = DEFAULT) -> SketchPoints:
+        """Return weighted points that stand for all rows.
 
         Parameters
         ----------
         h : float
             The smallest bandwidth.
         resolution : float
-            How wide a cell may be, over h. GridCells that are finer are joined, but none are cut: where there were more
-            than could be kept, they are wider, and `SketchPoints.resolution` tells.
+            Largest side of a cell over h. Finer cells are joined. If there were more cells than `config.max_cells`,
+            they are wider; see `SketchPoints.resolution`.
         kind : {"auto", "grid", "sample"}
-            "auto" takes the sample where it has all distinct rows, where there are no cells, or where these are wider
-            than h / 4.
+            "auto" uses the sample if it has all distinct rows, or if there are no cells, or if these are wider than
+            `config.max_cell_width` * h.
+        config : SketchConfig
         """
-        cells = self.cells
+        cells, sample = self.cells, self.sample
         if cells is not None:
             while 2 * cells.side <= resolution * h:
                 cells = cells.coarser()
         if kind == "grid" and cells is None:
             raise ValueError(
-                f'sketch="grid" is for up to {MOST_DIMENSIONS} features: in more, a cell has hardly two rows in it. '
-                'Take sketch="sample".'
+                f'sketch="grid" supports up to {config.max_dimensions} features: with more, most cells would have one '
+                'row. Use sketch="sample".'
             )
-        if cells is None or kind == "sample" or (kind == "auto" and (self.sample.whole or cells.side > WIDEST * h)):
-            return SketchPoints(self.sample, self.sample.rows, self.sample.counts, None, self.weight)
+        if kind == "auto" and cells is not None:
+            kind = "sample" if sample.whole or cells.side > config.max_cell_width * h else "grid"
+        if cells is None or kind == "sample":
+            return SketchPoints(sample, sample.rows, sample.counts, None, self.weight)
         return SketchPoints(cells, cells.means, cells.counts, cells.side / h, self.weight)
 
 
@@ -121,15 +155,15 @@ class SketchPoints:
     Attributes
     ----------
     source : GridCells or Sample
-        Where they come from.
+        What the points come from.
     points : (m, d) array
-        Means of cells, or rows of a sample.
+        Means of cells, or sampled rows.
     weights : (m,) array
-        Weight of the rows in each cell, or of the copies of each row.
+        Weight of the rows in each cell, or of the copies of each sampled row.
     resolution : float or None
         Side of a cell over the smallest bandwidth; None for a sample.
     weight : float
-        Weight of all rows that are stood for.
+        Weight of all rows.
     """
 
     source: GridCells | Sample
@@ -139,16 +173,35 @@ class SketchPoints:
     weight: float
 
     def find(self, rows: Array, n_jobs: int | None = None) -> IntArray:
-        """Return for each row the number of the point that stands for it: that of its cell, or else the nearest."""
+        """Return the number of the point that stands for each row: that of its cell, or the nearest."""
         if isinstance(self.source, Sample):
             return self.source.find(rows, n_jobs)
         found = self.source.find(rows)
-        strange = np.flatnonzero(found < 0)
-        if len(strange):
-            found[strange] = nearest(self.points, rows[strange].astype(np.float64), n_jobs=n_jobs)
+        outside = np.flatnonzero(found < 0)
+        if len(outside):
+            found[outside] = nearest(self.points, rows[outside].astype(np.float64), n_jobs=n_jobs)
         return found
+
+    def without_weights(self) -> SketchPoints:
+        """Return a smaller copy with only what `find` needs."""
+        empty = np.empty(0)
+        source = self.source
+        if isinstance(source, GridCells):
+            source = replace(source, counts=empty, sums=empty)
+        return replace(self, source=source, weights=empty)
 
     def __str__(self) -> str:
         if self.resolution is None:
-            return f"{len(self.points):,} of {self.weight:,.0f} rows, drawn by a hash"
+            return f"a random sample of {len(self.points):,} of {self.weight:,.0f} rows"
         return f"{len(self.points):,} cells for {self.weight:,.0f} rows, each h_min / {1 / self.resolution:.0f} wide"
+
+
+def _restore_points(source: GridCells | Sample, resolution: float | None, weight: float) -> SketchPoints:
+    points = source.rows if isinstance(source, Sample) else source.means
+    require(is_real(points, 2), "the points of a sketch")
+    return SketchPoints(source, points, source.counts, resolution, weight)
+
+
+# points and weights are computed from the source
+STORED_PARTS = {"source": GridCells | Sample, "resolution": float | None, "weight": float}
+storable(parts=STORED_PARTS, make=_restore_points)(SketchPoints)

@@ -1,6 +1,6 @@
-"""The explorer in a real browser: load, run, see the count change, compare, sweep, export, by mouse and by keyboard.
+"""The explorer in a browser: load, run, compare, scan, export, by mouse and by keyboard.
 
-Pictures of what was seen go into the folder that MODESEEK_SCREENSHOTS names, or into a temporary one.
+Screenshots are written to the folder in MODESEEK_SCREENSHOTS, or to a temporary one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 if CHROMIUM is None:
     pytest.skip("needs Chromium: apt-get install chromium", allow_module_level=True)
 
+pytestmark = pytest.mark.slow
 PATIENCE = 60_000
 EVIL = '<img src=x onerror="window.hacked=1">'
 FOCUSED = """() => { let e = document.activeElement
@@ -34,7 +35,7 @@ FOCUSED = """() => { let e = document.activeElement
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """Three groups, text in a column, and names that try to be markup and mathematics."""
+    """Three groups, a text column, and names that look like markup and mathematics."""
     rows = ["width,$$height$$," + EVIL.replace('"', "'")]
     for number in range(60):
         group = number % 3
@@ -46,7 +47,7 @@ def table(tmp_path_factory):
 
 @contextlib.contextmanager
 def serving(*arguments):
-    with socket.socket() as probe:  # a port of its own, since other workers serve too
+    with socket.socket() as probe:  # a free port, because other processes may serve too
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "modeseek", "explore", "--no-browser", "--port", str(port), *map(str, arguments)]
@@ -76,7 +77,7 @@ def browser():
 
 @pytest.fixture
 def visit(browser):
-    """Open the page; whatever goes wrong in it fails the test, and so does a word to another machine."""
+    """Open the page; errors on it and requests to other hosts fail the test."""
     opened, wrong = [], []
 
     def open_page(url, *, width=1280, height=900, dark=False):
@@ -109,12 +110,12 @@ def button(page, name):
 
 
 def field(page, name, number=0):
-    """Return a field of run A, or of run B, whose form may be hidden."""
+    """Return a field of run A (number 0) or B (number 1)."""
     return page.get_by_label(name, exact=True).nth(number)
 
 
 def fact(page, name, number=0):
-    """Return a number of the line under the picture."""
+    """Return a value of the status below the scatter plot."""
     entry = page.locator("dl.facts div").filter(has=page.locator("dt", has_text=re.compile(f"^{name}$")))
     entry.nth(number).wait_for()
     return float(entry.nth(number).locator("dd").inner_text().replace(",", ""))
@@ -136,17 +137,17 @@ def download(page, name):
     return Path(waiting.value.path()), waiting.value.suggested_filename
 
 
-def test_points_move_the_count_falls_and_results_can_be_taken_away(visit, address, tmp_path):
+def test_points_move_and_results_can_be_exported(visit, address, tmp_path):
     page = visit(address)
     button(page, "Run").click()
     before = fact(page, "clumps")
     page.get_by_text("Running.").wait_for()
-    page.wait_for_timeout(500)  # for the picture only: points shall have moved
+    page.wait_for_timeout(500)  # so that points have moved in the screenshot
     keep(page, "running", tmp_path)
     page.get_by_text("Certified: no later update can change the partition.").wait_for()
     assert fact(page, "clusters") == 5
     assert before > 5
-    assert field(page, "h_max").get_attribute("placeholder") == "found: 1.29"
+    assert field(page, "h_max").get_attribute("placeholder") == "auto: 1.29"
     keep(page, "ended", tmp_path)
     button(page, "Export").click()
     path, name = download(page, "Labels (CSV)")
@@ -154,8 +155,8 @@ def test_points_move_the_count_falls_and_results_can_be_taken_away(visit, addres
     lines = path.read_text().splitlines()
     assert lines[0] == "x,y,label,cluster"
     assert len({line.rsplit(",", 1)[1] for line in lines[1:]}) == 5
-    assert download(page, "Picture (PNG)")[0].read_bytes().startswith(b"\x89PNG")
-    assert b"<svg" in download(page, "Picture (SVG)")[0].read_bytes()
+    assert download(page, "Figure (PNG)")[0].read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in download(page, "Figure (SVG)")[0].read_bytes()
     code = download(page, "Python code")[0].read_text()
     assert code.strip() == page.get_by_label("Python code", exact=True).last.inner_text().strip()
     keep(page, "export", tmp_path)
@@ -164,17 +165,17 @@ def test_points_move_the_count_falls_and_results_can_be_taken_away(visit, addres
 def test_pause_step_and_reset(visit, address):
     page = visit(address)
     button(page, "Step").click()
-    page.get_by_text("Standing still.").wait_for()
+    page.get_by_text("Paused.").wait_for()
     page.wait_for_function(_fact_is("updates", "150"))
     button(page, "Step").click()
     page.wait_for_function(_fact_is("updates", "300"))
     page.get_by_label("speed").select_option("1 sweep/s")
-    button(page, "Go on").click()
+    button(page, "Resume").click()
     button(page, "Pause").click()
-    button(page, "Go on").wait_for()
+    button(page, "Resume").wait_for()
     field(page, "seed").fill("7")
     field(page, "seed").press("Tab")
-    button(page, "Run anew").wait_for()
+    button(page, "Restart").wait_for()
     button(page, "Reset").click()
     button(page, "Run").wait_for()
     assert page.locator("dl.facts").count() == 0
@@ -188,7 +189,7 @@ def _fact_is(name, value):
       walk(document); return seen.includes("{value}") }}"""
 
 
-def test_two_runs_a_sweep_and_an_error(visit, address, tmp_path):
+def test_two_runs_a_scan_and_an_error(visit, address, tmp_path):
     page = visit(address, dark=True)
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     fast(page)
@@ -197,33 +198,33 @@ def test_two_runs_a_sweep_and_an_error(visit, address, tmp_path):
     button(page, "Run").click()
     page.get_by_text("ARI between A and B").wait_for()
     keep(page, "two-runs-dark", tmp_path)
-    button(page, "Sweep").click()
-    page.get_by_label("how many").select_option("8")
-    button(page, "Start sweep").click()
-    page.get_by_text("8 of 8 bandwidths: done.").wait_for()
-    keep(page, "sweep-dark", tmp_path)
+    button(page, "Bandwidth scan").click()
+    page.get_by_label("number of bandwidths").select_option("8")
+    button(page, "Start scan").click()
+    page.get_by_text("8 of 8 bandwidths: finished.").wait_for()
+    keep(page, "scan-dark", tmp_path)
     page.get_by_label("bandwidth", exact=True).last.select_option(index=6)
     button(page, "Use in run A").click()
     page.get_by_text("press Run.").wait_for()
     assert float(field(page, "h_max").input_value()) > 1.29
     field(page, "h_max").fill("wide")
     field(page, "h_max").press("Tab")
-    button(page, "Run anew").click()
+    button(page, "Restart").click()
     alert = page.get_by_role("alert")
     alert.wait_for()
-    assert "Run A: h_max must be a number > 0, or empty to take it from the data; got 'wide'." in alert.inner_text()
-    assert page.get_by_text("ARI between A and B").is_visible()  # nothing is lost
+    assert "Run A: h_max must be a number > 0, or empty for an automatic value; got 'wide'." in alert.inner_text()
+    assert page.get_by_text("ARI between A and B").is_visible()  # the results stay
     keep(page, "error-dark", tmp_path)
     button(page, "Switch to light colours").click()
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
 
-def test_a_file_whose_text_tries_to_be_markup(visit, address, table, tmp_path):
+def test_markup_in_a_file_is_escaped(visit, address, table, tmp_path):
     page = visit(address)
-    page.get_by_label("or a file: CSV, Parquet, NPY, NPZ").set_input_files(table)
-    page.get_by_text("things.csv: 60 rows, 2 columns to cluster by.").wait_for()
+    page.get_by_label("or a file").set_input_files(table)
+    page.get_by_text("things.csv: 60 rows, 2 columns to cluster.").wait_for()
     fast(page)
-    field(page, "algorithm").select_option("ModeSeek (nothing to set)")
+    field(page, "algorithm").select_option("ModeSeek (no bandwidth)")
     button(page, "Run").click()
     assert fact(page, "clusters") == 3
     page.get_by_text("Mean confidence").wait_for()
@@ -235,19 +236,19 @@ def test_a_file_whose_text_tries_to_be_markup(visit, address, table, tmp_path):
     assert "<b>" in lines[1]
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b\nx,y\nz,w\n")
-    page.get_by_label("or a file: CSV, Parquet, NPY, NPZ").set_input_files(bad)
-    page.get_by_role("alert").filter(has_text="'bad.csv' has no column of numbers").wait_for()
-    page.get_by_text("things.csv: 60 rows").wait_for()  # what was there stays
+    page.get_by_label("or a file").set_input_files(bad)
+    page.get_by_role("alert").filter(has_text="'bad.csv' has no numeric column").wait_for()
+    page.get_by_text("things.csv: 60 rows").wait_for()  # the last data stay
 
 
-def test_twenty_thousand_points_move_by_keyboard_on_a_narrow_screen(visit, address, tmp_path):
+def test_many_points_by_keyboard_on_a_narrow_screen(visit, address, tmp_path):
     page = visit(address, width=390, height=844)
     page.get_by_label("example").select_option("ten blobs (20,000)")
     page.get_by_text("20,000 rows").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Tab")
-    assert "To the run button" in page.evaluate(FOCUSED)
+    assert "Skip to the run controls" in page.evaluate(FOCUSED)
     page.keyboard.press("Enter")
     for _ in range(4):
         page.keyboard.press("Tab")
@@ -261,16 +262,16 @@ def test_twenty_thousand_points_move_by_keyboard_on_a_narrow_screen(visit, addre
     page.wait_for_timeout(1000)
     keep(page, "narrow", tmp_path)
     button(page, "Pause").press("Space")
-    button(page, "Go on").wait_for()
-    page.get_by_label("speed").select_option("as fast as it goes")
-    button(page, "Go on").press("Enter")
+    button(page, "Resume").wait_for()
+    page.get_by_label("speed").select_option("no limit")
+    button(page, "Resume").press("Enter")
     assert fact(page, "clusters") < first
 
 
-def test_it_begins_with_a_file_answers_its_own_page_only_and_ends_by_ctrl_c(visit, table):
+def test_the_server_serves_only_its_page_and_stops_with_ctrl_c(visit, table):
     with serving(table) as (url, server):
         page = visit(url)
-        page.get_by_text("60 rows, 2 columns to cluster by.").wait_for()
+        page.get_by_text("60 rows, 2 columns to cluster.").wait_for()
         host, token = url.split("/")[2:4]
         asked = http.client.HTTPConnection(host)
         asked.request(
@@ -309,7 +310,7 @@ def test_it_begins_with_a_file_answers_its_own_page_only_and_ends_by_ctrl_c(visi
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-def test_sigterm_ends_it_and_leaves_nothing(tmp_path, monkeypatch):
+def test_sigterm_stops_the_server_without_leftovers(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with serving() as (_, server):
         server.send_signal(signal.SIGTERM)

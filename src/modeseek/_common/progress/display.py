@@ -17,8 +17,6 @@ from modeseek._common.types import Stage
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["ProgressLine", "show_progress"]
-
 # seconds before the line appears: shorter work shows nothing
 DELAY = 0.5
 # seconds between two updates of the line
@@ -147,21 +145,14 @@ def _display(line: ProgressLine) -> AbstractContextManager[Draw] | None:
 
 @contextmanager
 def _terminal(line: ProgressLine, console: Console) -> Iterator[Draw]:
-    from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn
-    from rich.progress_bar import ProgressBar
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
     from rich.table import Column
-    from rich.text import Text
 
-    class Bar(BarColumn):
-        def render(self, task: Task) -> ProgressBar | Text:  # type: ignore[override]
-            return Text("") if task.total is None else super().render(task)
-
-    fixed = Column(no_wrap=True)
     progress = Progress(
-        SpinnerColumn(table_column=fixed),
+        SpinnerColumn(),
         TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
-        Bar(BAR_WIDTH, table_column=fixed),
-        TextColumn("{task.fields[times]}", markup=False, table_column=fixed),
+        BarColumn(BAR_WIDTH),
+        TextColumn("{task.fields[times]}", markup=False),
         console=console,
         auto_refresh=False,
         transient=True,

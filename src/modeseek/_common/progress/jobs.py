@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["job_bar"]
+from modeseek._common.progress.display import show_progress
+from modeseek._common.types import Stage, Watcher
 
 
 @contextmanager
@@ -24,49 +25,33 @@ def job_bar(title: str, total: float, done: float = 0.0) -> Iterator[Callable[[f
     total, done : float
         The whole amount of work, and the part that was completed before.
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    with show_progress(title) as line:
+        report: Watcher = _Log(title) if line is None else line
+        completed = done
 
-    console = Console(stderr=True)
-    if not (console.is_terminal or console.is_jupyter):
-        yield _Log(title, total, done).advance
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("elapsed"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    # jobs differ in length, so the speed is averaged over five minutes
-    with Progress(*columns, console=console, speed_estimate_period=300.0) as progress:
-        task = progress.add_task(title, total=total)
-        progress.advance(task, done)
-        yield lambda amount: progress.advance(task, amount)
+        def advance(amount: float) -> None:
+            nonlocal completed
+            completed += amount
+            report(Stage("", int(100 * completed / total + 1e-9) if total else 100, 100, "%"))
+
+        advance(0.0)
+        yield advance
 
 
 class _Log:
     """Prints a line at each tenth of the work."""
 
-    def __init__(self, title: str, total: float, done: float):
-        self._title, self._total, self._start, self._done = title, total, done, done
-        self._began, self._printed = time.perf_counter(), int(10 * done / total) if total else 10
+    def __init__(self, title: str):
+        self._title, self._began = title, time.perf_counter()
+        self._first: int | None = None
+        self._printed = 0
 
-    def advance(self, amount: float) -> None:
-        self._done += amount
-        tenths = int(10 * self._done / self._total + 1e-9)
-        if tenths > self._printed:
-            self._printed = tenths
+    def __call__(self, stage: Stage) -> None:
+        if self._first is None:
+            self._first, self._printed = stage.done, stage.done // 10
+        if stage.done // 10 > self._printed:
+            self._printed = stage.done // 10
             passed = time.perf_counter() - self._began
-            left = passed * (self._total - self._done) / max(self._done - self._start, 1e-9)
-            text = f"{self._title}: {10 * tenths} %, {passed:.0f} s, about {left:.0f} s left"
+            left = passed * (100 - stage.done) / (stage.done - self._first)
+            text = f"{self._title}: {10 * self._printed} %, {passed:.0f} s, about {left:.0f} s left"
             print(text, file=sys.stderr, flush=True)

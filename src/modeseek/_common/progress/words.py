@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from modeseek._common.types import Stage
 
-__all__ = ["clock", "count", "describe", "plural"]
-
 
 def describe(stage: Stage) -> str:
     """Return the text of a stage: its name, what is counted, and details.

@@ -3,22 +3,9 @@
 import importlib
 import pkgutil
 
-from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions
-from modeseek._storage.formats.registry import FORMATS, STANDARD_STREAM, format_of, register_format
-
-__all__ = [
-    "FORMATS",
-    "STANDARD_STREAM",
-    "Format",
-    "InputFile",
-    "OutputSpec",
-    "Position",
-    "ReadOptions",
-    "Reader",
-    "format_of",
-    "register_format",
-]
+from modeseek._storage.formats.base import *  # noqa: F403
+from modeseek._storage.formats.base import __all__ as __all__
 
 # every module of this package that defines a format registers it
-for _module in pkgutil.iter_modules(__path__):
+for _module in pkgutil.iter_modules(__path__):  # noqa: F405
     importlib.import_module(f"{__name__}.{_module.name}")

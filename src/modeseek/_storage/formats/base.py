@@ -1,4 +1,4 @@
-"""The interface of a file format, and what its readers and writers exchange with the rest of the package."""
+"""The interface of a file format, and the registry of formats."""
 
 from __future__ import annotations
 
@@ -13,11 +13,23 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.hints import did_you_mean
 from modeseek._storage.cells import Content, to_numbers
 from modeseek._storage.errors import DataError, SourceChangedError
 from modeseek._storage.table import Table
 
-__all__ = ["Format", "InputFile", "OutputSpec", "Position", "ReadOptions", "Reader"]
+__all__ = [
+    "FORMATS",
+    "STANDARD_STREAM",
+    "Format",
+    "InputFile",
+    "OutputSpec",
+    "Position",
+    "ReadOptions",
+    "Reader",
+    "format_of",
+    "register_format",
+]
 
 
 class ReadOptions(NamedTuple):
@@ -28,7 +40,7 @@ class ReadOptions(NamedTuple):
     header : bool or None
         Whether the first row of a text file holds names; None detects it.
     chunk_bytes : int
-        Approximate size of a chunk: bytes of a text file, else eight for each number.
+        Approximate size of a chunk in bytes. In formats other than text, a number counts as eight bytes.
     """
 
     header: bool | None = None
@@ -138,11 +150,14 @@ class Reader(ABC):
 
     def read(self) -> Table:
         """Return all rows."""
-        return Table.concatenate([table for table, _, _ in self.chunks(START, None)])
+        tables = [table for table, _, _ in self.chunks(START, None)]
+        if not tables:
+            raise DataError(f"{self.file.name} has no rows: give at least one.")
+        return Table.concatenate(tables)
 
 
 class OutputSpec(NamedTuple):
-    """What has to be known of an output file before its first row is written.
+    """What a format needs to know before it writes the first row of a file.
 
     Attributes
     ----------
@@ -151,7 +166,7 @@ class OutputSpec(NamedTuple):
     columns : tuple of str
         Names of the columns of the input.
     added : tuple of str
-        Names of the columns that are added behind them.
+        Names of the columns that are added after them.
     contents : tuple of Content
         What the columns of the input hold, if the format needs it; else empty.
     delimiter : str
@@ -174,7 +189,7 @@ class Format(ABC):
     Attributes
     ----------
     name : str
-        Name in messages, with an article.
+        Name in messages, such as "Parquet".
     suffixes : tuple of str
         Endings of file names, in lower case and with the dot; the first is the usual one.
     magic : bytes
@@ -228,3 +243,43 @@ class NumericFormat(Format):
 def numbers_of(chunk: Any) -> NDArray[np.float64]:
     """Return the columns of an Arrow table as one array of float64."""
     return np.column_stack([to_numbers(column)[0] for column in chunk.columns])
+
+
+STANDARD_STREAM = "-"
+# formats by the ending of file names
+FORMATS: dict[str, Format] = {}
+# what to do with files of formats that cannot be read
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+PANDAS = {".json": "json", ".feather": "feather", ".h5": "hdf", ".hdf5": "hdf", ".pkl": "pickle", ".dta": "stata"}
+COMPRESSED = {".gz": "gunzip", ".zip": "unzip", ".xz": "unxz", ".bz2": "bunzip2"}
+
+
+def register_format(new: Format) -> None:
+    """Add a format; it replaces earlier ones for the endings that they share."""
+    FORMATS.update(dict.fromkeys(new.suffixes, new))
+
+
+def format_of(path: str | os.PathLike[str]) -> Format:
+    """Return the format of a file by the ending of its name; "-" is text.
+
+    Examples
+    --------
+    >>> format_of("birds.CSV").name, format_of("-").name, format_of("birds.pq").name
+    ('delimited text', 'delimited text', 'Parquet')
+    """
+    suffix = ".csv" if os.fspath(path) == STANDARD_STREAM else Path(path).suffix.lower()
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    ending = f"unknown ending '{suffix}'" if suffix else "the name has no ending"
+    raise DataError(f"'{path}': {ending}.{_conversion(suffix)} Known: {', '.join(FORMATS)}.")
+
+
+def _conversion(suffix: str) -> str:
+    """Return how to convert a file of a known foreign format."""
+    if suffix in SPREADSHEETS:
+        return " Save the sheet as CSV (in the spreadsheet: Save as, CSV UTF-8)."
+    if suffix in PANDAS:
+        return f" Convert it once, in Python: pandas.read_{PANDAS[suffix]}(...).to_parquet('data.parquet')."
+    if suffix in COMPRESSED:
+        return f" Unpack it first: {COMPRESSED[suffix]}."
+    return did_you_mean(suffix, FORMATS)

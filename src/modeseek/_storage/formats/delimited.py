@@ -19,9 +19,8 @@ import numpy as np
 from modeseek._common.types import IntArray
 from modeseek._storage.cells import is_missing, is_number, to_array
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions
+from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
 from modeseek._storage.formats.dialect import WHITESPACE, Dialect, QuoteError, find_dialect, rows_of
-from modeseek._storage.formats.registry import register_format
 from modeseek._storage.table import Table
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -62,7 +61,7 @@ class DelimitedReader(Reader):
                     yield table, Position(at, lines, row), at
 
     def _next_rows(self, stream: BinaryIO, at: int) -> bytes:
-        """Return about `chunk_bytes` of whole rows, and leave the stream behind them."""
+        """Return about `chunk_bytes` of whole rows, and leave the stream at their end."""
         wanted = self._chunk_bytes
         while True:
             data = stream.read(wanted)
@@ -100,7 +99,7 @@ def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
         delimiter, quote = SEPARATOR, False
         data = "\n".join(SEPARATOR.join(row.cells) for row in rows_of(text, WHITESPACE)).encode()
     elif data.startswith(BYTE_ORDER_MARK):
-        # behind a blank line it is text: only at the beginning of a file it is not
+        # a byte order mark inside a file is text; the blank line keeps pyarrow from removing it
         data = b"\n" + data
     # by number: names may occur twice
     names = [str(j) for j in range(len(dialect.names))]
@@ -112,7 +111,7 @@ def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
                 delimiter=delimiter,
                 quote_char=quote,
                 newlines_in_values=bool(quote),
-                invalid_row_handler=lambda row: "skip" if _is_blank(row) else "error",
+                invalid_row_handler=lambda row: "skip" if _is_blank(row, quote) else "error",
             ),
             convert_options=pc.ConvertOptions(
                 include_columns=[str(j) for j in chosen],
@@ -124,12 +123,12 @@ def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
     except pa.ArrowInvalid:
         return None
     if len(names) == 1 and chosen:
-        table = table.filter(pa.array([bool(cell.strip()) for cell in table.column(0).to_pylist()]))
+        table = table.filter(pa.array([bool(cell.strip()) for cell in table.column(0).to_pylist()], pa.bool_()))
     return table.rename_columns([dialect.names[j] for j in chosen])
 
 
-def _is_blank(row: Any) -> bool:
-    return row.actual_columns == 1 and not row.text.strip().strip('"').strip()
+def _is_blank(row: Any, quote: str | bool) -> bool:
+    return row.actual_columns == 1 and not row.text.strip().strip(quote or None).strip()
 
 
 def whole_rows(data: bytes, delimiter: str) -> int:

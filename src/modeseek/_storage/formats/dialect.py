@@ -16,8 +16,6 @@ from modeseek._storage.cells import is_missing, is_number
 from modeseek._storage.errors import DataError, HeaderOnlyError
 from modeseek._storage.formats.base import Position
 
-__all__ = ["WHITESPACE", "Dialect", "find_dialect", "rows_of"]
-
 WHITESPACE = " "
 # in order of preference if two fit equally well
 DELIMITERS = ("\t", ";", ",", "|", WHITESPACE)
@@ -37,7 +35,7 @@ class Dialect(NamedTuple):
     line : int
         Line of the first row, counted from 1. All rows must have as many fields as this one.
     start : Position
-        Where the rows begin, behind the header.
+        Where the rows begin, after the header.
     """
 
     names: tuple[str, ...]
@@ -107,7 +105,7 @@ class _Lines:
 
 
 def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | None = None) -> Dialect:
-    r"""Detect the dialect of a file from its beginning, which ends behind a line.
+    r"""Detect the dialect of a file from its first lines.
 
     Parameters
     ----------

@@ -19,11 +19,9 @@ from modeseek._storage.formats.base import (
     Reader,
     ReadOptions,
     numbers_of,
+    register_format,
 )
-from modeseek._storage.formats.registry import register_format
 from modeseek._storage.table import Table
-
-__all__ = ["Header", "Npy", "array_columns", "check_matrix", "read_header"]
 
 KINDS = {"c": "complex numbers", "U": "text", "S": "text", "V": "records"}
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -52,7 +50,7 @@ def read_header(stream: IO[bytes], source: str, file_bytes: int) -> Header:
     """
     try:
         header = Header(*HEADERS[np.lib.format.read_magic(stream)](stream), stream.tell())
-    except Exception:  # NumPy and ast raise whatever the bytes lead them to
+    except Exception:  # damaged bytes can make NumPy and ast raise any exception
         raise DataError(f"{source} cannot be read: {DAMAGED}") from None
     if header.dtype.hasobject:
         raise DataError(
@@ -64,13 +62,13 @@ def read_header(stream: IO[bytes], source: str, file_bytes: int) -> Header:
         raise DataError(f"{source} cannot be read: {DAMAGED}")
     if end < file_bytes:
         raise DataError(
-            f"{source} has {file_bytes - end:,} bytes behind its array: it is still being written, or holds several "
+            f"{source} has {file_bytes - end:,} bytes after its array: it is still being written, or holds several "
             "arrays; save one array with numpy.save."
         )
     return header
 
 
-DAMAGED = "it is cut short or is no NumPy file; save it again with numpy.save or savez."
+DAMAGED = "it is cut short or not a NumPy file; save it again with numpy.save or savez."
 
 
 def check_matrix(header: Header, source: str) -> tuple[int, int]:
@@ -116,11 +114,11 @@ class NpyReader(Reader):
 
     def _mapped(self) -> NDArray[Any]:
         """Map the array, for one chunk only: pages that were read stay in memory as long as the map."""
-        if self.file.path is None:
-            raise DataError(f"{self.file.name} is not a regular file: give an NPY file by its name.")
         shape, fortran, dtype, offset = self._header
-        mapped = np.memmap(self.file.path, dtype, "r", offset, shape, "F" if fortran else "C")
-        return mapped.reshape(len(mapped), -1)
+        order: Any = "F" if fortran else "C"
+        if self.file.path is None:
+            return np.ndarray(shape, dtype, self.file.data, offset, order=order).reshape(shape[0], -1)
+        return np.memmap(self.file.path, dtype, "r", offset, shape, order).reshape(shape[0], -1)
 
 
 class Npy(NumericFormat):

@@ -22,12 +22,10 @@ from modeseek._storage.formats.base import (
     Reader,
     ReadOptions,
     numbers_of,
+    register_format,
 )
 from modeseek._storage.formats.npy import DAMAGED, Header, array_columns, check_matrix, read_header
-from modeseek._storage.formats.registry import register_format
 from modeseek._storage.table import Table
-
-__all__ = ["Archive", "Npz", "open_archive"]
 
 
 class Archive:
@@ -63,7 +61,7 @@ class Archive:
             yield
         except DataError:
             raise
-        except Exception:  # zipfile and zlib raise whatever the bytes lead them to
+        except Exception:  # damaged bytes can make zipfile and zlib raise any exception
             reason = "it is encrypted" if self._members[name].flag_bits & 1 else "the file is damaged"
             raise DataError(f"{self._source} array {name} cannot be read: {reason}; save it again.") from None
 

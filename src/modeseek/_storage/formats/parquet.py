@@ -9,13 +9,10 @@ from typing import Any
 
 from modeseek._storage.cells import to_typed
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions
-from modeseek._storage.formats.registry import register_format
+from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
 from modeseek._storage.table import Table
 
-__all__ = ["Parquet"]
-
-# columns are read in pieces of so many bytes, if not the whole file is read
+# buffer size in bytes, if the file is not read as a whole
 BUFFER_BYTES = 1 << 20
 
 
@@ -36,11 +33,10 @@ class ParquetReader(Reader):
     def _open(self, buffer: int = 0) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
-        if self.file.path is None:
-            raise DataError(f"{self.file.name} is not a regular file: give a Parquet file by its name.")
         try:
             # not pyarrow.parquet.read_table, which makes a column of a folder called "year=2024"
-            with pq.ParquetFile(self.file.path, buffer_size=buffer, pre_buffer=not buffer) as opened:
+            source = self.file.path or self.file.open()
+            with pq.ParquetFile(source, buffer_size=buffer, pre_buffer=not buffer) as opened:
                 yield opened
         except DataError:
             raise

@@ -1,1 +1,1 @@
-"""The explorer's page: Panel's widgets, Bokeh's figures and the server. Only this part needs the extra `explore`."""
+"""The page of the explorer: Panel widgets, Bokeh figures and the server. Needs the extra `explore`."""

@@ -1,30 +1,24 @@
-"""The forms: which data, and the settings of a run."""
+"""The forms of the page: the data, and the settings of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import panel as pn
 
-from modeseek.explorer.data import EXAMPLES, Data
-from modeseek.explorer.page.theme import beside
-from modeseek.explorer.settings import ALGORITHMS, POLICY_NAMES, PROFILE_NAMES, Settings, read_settings
-from modeseek.selection.bandwidths import Range
+from modeseek._storage import FORMATS
+from modeseek.explorer.dataset import Dataset
+from modeseek.explorer.examples import EXAMPLES
+from modeseek.explorer.page.style import column, html_pane, side_by_side
+from modeseek.explorer.run_settings import ALGORITHMS, BANDWIDTHS, FIELDS, RunSettings, read_settings
 
-__all__ = ["DataForm", "SettingsForm", "tick"]
+__all__ = ["DataForm", "SettingsForm", "checkbox"]
 
 NONE = "(none)"
 WRAPPED = ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; } label { margin: 0; }"
-FROM_DATA = "from the data"
-# fields that an algorithm has
-FIELDS = {
-    "dsms": ("h_min", "h_inf", "h_max", "policy", "nu", "profile", "metric", "seed", "chains"),
-    "sms": ("bandwidth", "profile", "metric", "seed", "chains"),
-    "bms": ("bandwidth", "profile", "metric"),
-    "ms": ("bandwidth", "profile", "metric"),
-    "modeseek": ("metric", "seed"),
-}
+AUTOMATIC = "automatic"
+WIDGET_OPTIONS: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (3, 4), "min_width": 60}
 
 
 class SettingsForm:
@@ -36,150 +30,130 @@ class SettingsForm:
         "A" or "B".
     changed : callable
         Called without arguments when a field changes.
+    algorithm : str
+        Algorithm at the start.
     """
 
-    def __init__(self, name: str, changed: Callable[[], None], algorithm: str = "dsms"):
+    def __init__(self, name: str, changed: Callable[[], None], algorithm: str):
         self.name = name
-        self.heading = pn.pane.HTML(f"<h3>Run {name}</h3>", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
-        # the widgets hold words; `read_settings` makes sense of them
-        self._fields: dict[str, Any] = {
-            "algorithm": _select("algorithm", {text: word for word, text in ALGORITHMS.items()}, algorithm),
-            **{field: _text(field, FROM_DATA) for field in ("h_min", "h_inf", "h_max", "bandwidth")},
-            "policy": _select("policy", POLICY_NAMES, "shrinking"),
-            "nu": _select("nu", ["log-log", "1/k", "0.6", "0.8"], "log-log"),
-            "profile": _select("profile", PROFILE_NAMES, "biweight"),
-            "metric": _select("metric", ["euclidean", "cosine"], "euclidean"),
-            "seed": _text("seed", "", "0"),
-            "chains": _text("chains", "", "1"),
-        }
-        for widget in self._fields.values():
-            widget.param.watch(lambda event: changed(), "value")
-        self._fields["algorithm"].param.watch(lambda event: self._fit(), "value")
-        grid = pn.Column(
-            *(self._fields[field] for field in self._fields if field != "algorithm"),
-            stylesheets=beside("8rem"),
-            sizing_mode="stretch_width",
+        self.heading = html_pane(f"<h3>Run {name}</h3>", margin=(6, 0, 0, 0))
+        self.algorithm = pn.widgets.Select(
+            label="algorithm", options=list(ALGORITHMS), value=algorithm, **WIDGET_OPTIONS
         )
-        self.layout = pn.Column(self.heading, self._fields["algorithm"], grid, sizing_mode="stretch_width")
-        self._fit()
+        self._widgets: dict[str, Any] = {}
+        for parameter, (label, default, _, choices) in FIELDS.items():
+            if choices:
+                widget = pn.widgets.Select(label=label, options=list(choices), value=default, **WIDGET_OPTIONS)
+            else:
+                placeholder = AUTOMATIC if parameter in BANDWIDTHS else ""
+                widget = pn.widgets.TextInput(label=label, value=default, placeholder=placeholder, **WIDGET_OPTIONS)
+            self._widgets[parameter] = widget
+        for widget in (self.algorithm, *self._widgets.values()):
+            widget.param.watch(lambda event: changed(), "value")
+        self.algorithm.param.watch(lambda event: self._show_fields(), "value")
+        grid = column(*self._widgets.values(), stylesheets=side_by_side("8rem"))
+        self.layout = column(self.heading, self.algorithm, grid)
+        self._show_fields()
 
-    def _fit(self) -> None:
-        """Show the fields that the algorithm has."""
-        has = FIELDS[self._fields["algorithm"].value]
-        for field, widget in self._fields.items():
-            widget.visible = field in has or field == "algorithm"
+    def _show_fields(self) -> None:
+        fields = RunSettings(self.algorithm.value).fields
+        for parameter, widget in self._widgets.items():
+            widget.visible = parameter in fields
 
-    def read(self) -> Settings:
+    def read(self) -> RunSettings:
         """Return the settings; an error names the run and the field."""
+        texts = {parameter: widget.value for parameter, widget in self._widgets.items()}
         try:
-            return read_settings({field: widget.value for field, widget in self._fields.items()})
+            return read_settings(self.algorithm.value, texts)
         except (ValueError, TypeError) as error:
             raise ValueError(f"Run {self.name}: {error}") from None
 
-    def found(self, h: Range | None) -> None:
-        """Show the bandwidths in force where fields are empty."""
-        values = {"h_min": h.h_min, "h_inf": h.h_inf, "h_max": h.h_max, "bandwidth": h.h_max} if h else {}
-        for field in ("h_min", "h_inf", "h_max", "bandwidth"):
-            self._fields[field].placeholder = f"found: {values[field]:.3g}" if field in values else FROM_DATA
+    def show_automatic(self, bandwidths: Mapping[str, float]) -> None:
+        """Show the bandwidths in force in the empty fields."""
+        for parameter in BANDWIDTHS:
+            found = f"auto: {bandwidths[parameter]:.3g}" if parameter in bandwidths else AUTOMATIC
+            self._widgets[parameter].placeholder = found
 
-    def take(self, settings: Settings) -> None:
-        """Write bandwidths into the fields."""
-        for field in ("h_min", "h_inf", "h_max", "bandwidth"):
-            value = getattr(settings, field)
-            self._fields[field].value = "" if value is None else f"{value:g}"
+    def set_bandwidths(self, settings: RunSettings) -> None:
+        """Fill in the bandwidths of the settings."""
+        for parameter in BANDWIDTHS:
+            value = settings.parameters.get(parameter)
+            self._widgets[parameter].value = "" if value is None else f"{value:g}"
 
 
 class DataForm:
-    """Which data, which columns, what to compare with.
+    """The dataset, the columns to cluster, and known groups.
 
     Parameters
     ----------
-    chosen : callable
+    example_chosen : callable
         Called with the name of an example.
     uploaded : callable
-        Called with name and content of a file.
-    changed : callable
-        Called without arguments when columns or scaling change.
-    compared : callable
-        Called without arguments when known groups change.
+        Called with the name and the content of a file.
+    columns_changed, groups_changed : callable
+        Called without arguments.
     """
 
     def __init__(
         self,
-        chosen: Callable[[str], None],
+        example_chosen: Callable[[str], None],
         uploaded: Callable[[str, bytes], None],
-        changed: Callable[[], None],
-        compared: Callable[[], None],
+        columns_changed: Callable[[], None],
+        groups_changed: Callable[[], None],
     ):
-        self._quiet = False
-        self.example = _select("example", [NONE, *EXAMPLES], NONE)
+        self._filling = False
+        self.example = pn.widgets.Select(label="example", options=[NONE, *EXAMPLES], value=NONE, **WIDGET_OPTIONS)
         self.file = pn.widgets.FileInput(
-            label="or a file: CSV, Parquet, NPY, NPZ",
-            accept=".csv,.tsv,.txt,.dat,.tab,.parquet,.pq,.npy,.npz",
+            label=f"or a file: {', '.join(dict.fromkeys(each.name for each in FORMATS.values()))}",
+            accept=",".join(FORMATS),
             sizing_mode="stretch_width",
             margin=(3, 4),
         )
         self.columns = pn.widgets.CheckBoxGroup(
             options=[], inline=True, margin=(0, 4), sizing_mode="stretch_width", stylesheets=[WRAPPED]
         )
-        self.standardise = tick("standardise (mean 0, deviation 1)")
-        self.known = _select("known groups, to compare with", [NONE], NONE)
-        self.about = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4))
-        self.example.param.watch(lambda event: self._pick(chosen, event.new), "value")
+        self.standardize = checkbox("standardise columns")
+        self.groups = pn.widgets.Select(
+            label="known groups, for comparison", options=[NONE], value=NONE, **WIDGET_OPTIONS
+        )
+        self.summary = html_pane(margin=(0, 4))
         self.file.param.watch(lambda event: uploaded(self.file.filename or "file", event.new), "value")
-        self.columns.param.watch(lambda event: self._tell(changed), "value")
-        self.standardise.param.watch(lambda event: self._tell(changed), "value")
-        self.known.param.watch(lambda event: self._tell(compared), "value")
-        self.layout = pn.Column(
+        self._watch(self.example, lambda: None if self.example.value == NONE else example_chosen(self.example.value))
+        self._watch(self.columns, columns_changed)
+        self._watch(self.standardize, columns_changed)
+        self._watch(self.groups, groups_changed)
+        self.layout = column(
             self.example,
             self.file,
-            self.about,
-            pn.pane.HTML("<p>columns to cluster by</p>", margin=(3, 4, 0, 4)),
+            self.summary,
+            pn.pane.HTML("<p>columns to cluster</p>", margin=(3, 4, 0, 4)),
             pn.Column(self.columns, sizing_mode="stretch_width", styles={"max-height": "12rem", "overflow-y": "auto"}),
-            self.standardise,
-            self.known,
-            sizing_mode="stretch_width",
+            self.standardize,
+            self.groups,
         )
 
-    def _pick(self, chosen: Callable[[str], None], name: str) -> None:
-        if not self._quiet and name != NONE:
-            chosen(name)
+    def _watch(self, widget: Any, changed: Callable[[], None]) -> None:
+        widget.param.watch(lambda event: None if self._filling else changed(), "value")
 
-    def _tell(self, whom: Callable[[], None]) -> None:
-        if not self._quiet:
-            whom()
-
-    def show(self, data: Data, example: str | None) -> None:
-        """Show the columns of new data."""
-        self._quiet = True
+    def fill(self, dataset: Dataset, example: str | None) -> None:
+        """Show the columns of a dataset; the callbacks are not called."""
+        self._filling = True
         try:
             self.example.value = example or NONE
-            self.columns.options = list(data.numeric)
-            self.columns.value = list(data.features) or list(data.numeric)
-            self.standardise.value = self.standardise.options if data.standardise else []
-            self.known.options = [NONE, *data.known]
-            self.known.value = data.truth or NONE
+            self.columns.options = list(dataset.numeric)
+            self.columns.value = list(dataset.default_columns) or list(dataset.numeric)
+            self.standardize.value = self.standardize.options if dataset.standardize else []
+            self.groups.options = [NONE, *dataset.group_columns]
+            self.groups.value = dataset.default_groups or NONE
         finally:
-            self._quiet = False
+            self._filling = False
 
     @property
-    def truth(self) -> str | None:
+    def group_column(self) -> str | None:
         """The column of known groups."""
-        return None if self.known.value == NONE else str(self.known.value)
+        return None if self.groups.value == NONE else str(self.groups.value)
 
 
-def tick(name: str) -> Any:
-    """Return a box to tick, whose value is empty where it is not: a group of one, because its label belongs to it."""
-    return pn.widgets.CheckBoxGroup(options=[name], margin=(4, 4))
-
-
-def _text(name: str, placeholder: str, value: str = "") -> Any:
-    return pn.widgets.TextInput(
-        label=name, value=value, placeholder=placeholder, sizing_mode="stretch_width", margin=(3, 4), min_width=60
-    )
-
-
-def _select(name: str, options: Any, value: str) -> Any:
-    return pn.widgets.Select(
-        label=name, options=options, value=value, sizing_mode="stretch_width", margin=(3, 4), min_width=60
-    )
+def checkbox(label: str) -> Any:
+    """Return a checkbox whose value is falsy if it is not checked; in a group of one, the label can be clicked."""
+    return pn.widgets.CheckBoxGroup(options=[label], margin=(4, 4))

@@ -12,27 +12,44 @@ from typing import Any
 import panel as pn
 from panel.io.server import get_server
 
-from modeseek.explorer.data import LARGEST_FILE, Data
-from modeseek.explorer.page.theme import INSIDE
-from modeseek.explorer.page.view import Explorer
+from modeseek.explorer.config import DEFAULT_CONFIG
+from modeseek.explorer.dataset import Dataset
+from modeseek.explorer.page.explorer_page import ExplorerPage
+from modeseek.explorer.page.style import read_asset
 
-__all__ = ["DEFAULT_PORT", "build", "serve"]
+__all__ = ["DEFAULT_PORT", "PortError", "make_server", "serve"]
 
-ADDRESS, DEFAULT_PORT = "127.0.0.1", 5808
-# an upload comes as one message, in base 64; the page refuses what is a little too large by a sentence
-LARGEST_MESSAGE = 2 * LARGEST_FILE
-# bytes of chance in the address: other users of this computer reach the port, but do not know where the page is
-TOKEN = 16
-# a laptop that was closed finds its page again within this time
-FORGET_AFTER_MS = 10 * 60 * 1000
+ADDRESS = "127.0.0.1"
+DEFAULT_PORT = 5808
+# an upload is one message in base 64, a third larger than the file; slightly larger files reach the check in from_bytes
+MAX_MESSAGE_BYTES = 2 * DEFAULT_CONFIG.max_upload_bytes
+# random bytes in the address: other users of the computer can reach the port, but not guess the address of the page
+TOKEN_BYTES = 16
+# a computer that wakes up within this time finds its page again
+SESSION_MILLISECONDS = 10 * 60 * 1000
 
 
-def build(data: Data | None, port: int, token: str) -> Any:
-    """Return a server that is not running yet, on the loopback address; it answers its page, below /token/, only."""
-    pn.extension(raw_css=[INSIDE], notifications=False)
+class PortError(ValueError):
+    """A port that cannot be used.
+
+    Attributes
+    ----------
+    port : int or None
+        The requested port; None if no port is free.
+    reason : str
+    """
+
+    def __init__(self, port: int | None, reason: str):
+        self.port, self.reason = port, reason
+        super().__init__("no port is free on the loopback address" if port is None else f"port {port} is {reason}")
+
+
+def make_server(dataset: Dataset | None, port: int, token: str) -> Any:
+    """Return a server on the loopback address that serves the page below /token/ and nothing else; not started."""
+    pn.extension(raw_css=[read_asset("widgets.css")], notifications=False)
 
     def page() -> Any:
-        explorer = Explorer(data)
+        explorer = ExplorerPage(dataset)
         explorer.open()
         return explorer.template()
 
@@ -46,39 +63,39 @@ def build(data: Data | None, port: int, token: str) -> Any:
         show=False,
         start=False,
         verbose=False,
-        websocket_max_message_size=LARGEST_MESSAGE,
-        unused_session_lifetime=FORGET_AFTER_MS,
+        websocket_max_message_size=MAX_MESSAGE_BYTES,
+        unused_session_lifetime=SESSION_MILLISECONDS,
     )
 
 
 def free_port(port: int | None) -> int:
-    """Return the port that was asked for, if it is free; where none was, the usual one or any."""
+    """Return the requested port if it is free; without a request, the default port or any free one."""
     for candidate in (DEFAULT_PORT, 0) if port is None else (port,):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((ADDRESS, candidate))
             except OSError as error:
-                if error.errno not in (errno.EADDRINUSE, errno.EACCES) or port is None:
+                if port is None:
                     continue
-                why = "in use" if error.errno == errno.EADDRINUSE else "not allowed for this user"
-                raise ValueError(f"--port {port} is {why}: give another, or leave it out to have one found.") from None
+                reasons = {errno.EADDRINUSE: "in use", errno.EACCES: "not allowed for this user"}
+                raise PortError(port, reasons.get(error.errno or 0, str(error))) from None
             return int(probe.getsockname()[1])
-    raise ValueError("no port is free on the loopback address: close some programs, or give a port with --port.")
+    raise PortError(None, "in use")
 
 
-def serve(data: Data | None = None, *, port: int | None = None, browser: bool = True) -> None:
+def serve(dataset: Dataset | None = None, *, port: int | None = None, browser: bool = True) -> None:
     """Serve the page until Ctrl-C."""
     chosen = free_port(port)
-    token = secrets.token_urlsafe(TOKEN)
-    server = build(data, chosen, token)
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    server = make_server(dataset, chosen, token)
     url = f"http://{ADDRESS}:{chosen}/{token}/"
-    print(f"modeseek explore: {url}  (Ctrl-C ends it)", flush=True)
+    print(f"modeseek explore: {url}  (stop with Ctrl-C)", flush=True)
     if browser:
         server.io_loop.add_callback(webbrowser.open, url)
     try:
         server.start()
-        server.io_loop.start()  # which Ctrl-C ends
+        server.io_loop.start()  # until Ctrl-C
     finally:
         server.stop()
     print("\nended.", file=sys.stderr)

@@ -1,6 +1,6 @@
 """Bandwidths: policies, the sequences nu, and the draws."""
 
-from modeseek.meanshift.bandwidth.draws import ORDERS, DrawPlan, SweepDraws, uniforms
+from modeseek.meanshift.bandwidth.draws import ORDERS, DrawPlan, PolicyBoundsError, SweepDraws, uniforms
 from modeseek.meanshift.bandwidth.nu import CustomNu, LogLog, Nu, NuSpec, Power, get_nu
 from modeseek.meanshift.bandwidth.policies import (
     POLICIES,
@@ -26,6 +26,7 @@ __all__ = [
     "LogLog",
     "Nu",
     "NuSpec",
+    "PolicyBoundsError",
     "PolicyCode",
     "Power",
     "Shrinking",

@@ -1,10 +1,10 @@
-"""The draws: which point moves at which bandwidth, from a counter-based generator.
+"""The random draws of a chain: which point moves, and at which bandwidth.
 
-The recipe. Philox 4x64 with key (seed, chain) turns a counter into four 64-bit words. Update k = 1, 2, ... owns the
-block with counter (k, 0, 0, 0): word 0 chooses the point, word 1 the bandwidth. Batches of b > 1 points own, per
-step s = 1, 2, ..., the block (s, 0, 0, 0) for their bandwidth and blocks (., s, 0, 0) for their members.
-A word becomes a uniform number on [0, 1) by its upper 53 bits. So the draws are a function of (seed, chain, k)
-alone: block size, engine, number of workers and resumption cannot change them.
+The draws come from Philox 4x64 with key (seed, chain), which maps a counter to four 64-bit words. Update k = 1, 2, ...
+uses the counter (k, 0, 0, 0): word 0 selects the point, word 1 the bandwidth. With batches of b > 1 points, step
+s = 1, 2, ... uses the counter (s, 0, 0, 0) for the bandwidth and the counters (., s, 0, 0) for the points. The upper 53
+bits of a word give a uniform number on [0, 1). So the draws depend only on (seed, chain, k). Block size, engine, number
+of workers and resumption cannot change them.
 """
 
 from __future__ import annotations
@@ -20,36 +20,37 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice, check_integer
 from modeseek.meanshift.types import BandwidthPolicy, Draws
 
-__all__ = ["ORDERS", "DrawPlan", "SweepDraws", "uniforms"]
-
 ORDERS = ("random", "reshuffled", "even")
-# blocks made at once, for as many whole sweeps as they hold: few for a chain that begins, then as many as it has had
-AHEAD = (256, 4096)
+# words are generated ahead for short sweeps: for as many updates as were done, within these limits
+MIN_AHEAD = 256
+MAX_AHEAD = 4096
+# rounding may take a draw out of its bounds by this share
+BOUND_RTOL = 1e-12
 
 
 def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
-    """Return (count, width) uniforms on [0, 1), the first of each block: counters (first, page), (first + 1, page), ...
+    """Return uniforms on [0, 1), shape (count, width), for the counters (first, page), (first + 1, page), ...
 
     Examples
     --------
     >>> bool((uniforms(0, 0, 5, 2) == uniforms(0, 0, 1, 10)[4:6]).all())
     True
     """
-    # NumPy's Philox counts up before it generates, so it is set one short of the first counter
+    # NumPy's Philox increments the counter before it generates, hence first - 1
     counter = ((page << 64) + first - 1) % 2**256
     words = np.random.Philox(key=(chain << 64) + seed, counter=counter).random_raw(4 * count)
     return (words.reshape(count, 4)[:, :width] >> np.uint64(11)) * 2.0**-53
 
 
 class SweepDraws(NamedTuple):
-    """A sweep's draws and the policy's path behind them.
+    """The draws of one sweep.
 
     Attributes
     ----------
     draws : Draws
-        What an engine applies; bandwidths are scaled per point.
+        Input of the engine; bandwidths include the per-point scale.
     path : (m,) array
-        The policy's bandwidths, one per step.
+        The bandwidths drawn by the policy, one for each step.
     """
 
     draws: Draws
@@ -58,23 +59,23 @@ class SweepDraws(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DrawPlan:
-    """Who moves, and with which bandwidth: everything that chance decides for one chain.
+    """All random draws of one chain, as a function of the number of the sweep.
 
     Attributes
     ----------
     weights : (n,) array
         A point is drawn with probability proportional to its weight, unless order is "even".
     policy : BandwidthPolicy
-        How bandwidths are drawn.
+        Law of the bandwidths.
     seed, chain : int
         Key of the draws.
     order : {"random", "reshuffled", "even"}
-        "random" draws every point anew (the paper); "reshuffled" visits each once per sweep, in a new random order;
-        "even" draws every point anew, with the same chance whatever its weight.
+        "random" draws each point independently (the paper). "reshuffled" visits each point once per sweep, in a new
+        random order. "even" draws independently, with equal probabilities whatever the weights.
     batch_size : int
-        How many distinct points move at once; 1 is SMS, n is BMS.
+        Number of distinct points that move at once: 1 is SMS, n is BMS.
     scales : (n,) array, optional
-        Factors on the bandwidth, one for each point.
+        Factor on the bandwidth for each point.
     """
 
     weights: Array
@@ -91,24 +92,24 @@ class DrawPlan:
 
     @cached_property
     def batch(self) -> int:
-        """Points that move at once: `batch_size`, at most all."""
+        """Number of points that move at once: `batch_size`, or n if that is smaller."""
         return min(self.batch_size, len(self.weights))
 
     @cached_property
     def steps(self) -> int:
-        """Steps in a sweep: as many as it takes to move n points."""
+        """Number of steps in a sweep, so that about n points move."""
         return -(-len(self.weights) // self.batch)
 
     @cached_property
     def updates(self) -> int:
-        """Single-point updates in a sweep."""
+        """Number of single-point updates in a sweep."""
         return len(self.weights) if self.order == "reshuffled" else self.steps * self.batch
 
     def sweep(self, number: int, h: float) -> SweepDraws:
         """Return the draws of sweep 0, 1, ..., given the policy's bandwidth h before it."""
         first = number * self.steps
         words = self._words(number)
-        path = _checked(self.policy.draw(words[:, 1].copy(), h, first), self.steps, self.policy)
+        path = _check_path(self.policy.draw(words[:, 1].copy(), h, first), self.steps, self.policy, h, first)
         if self.batch > 1:
             indices = self._batches(first)
         elif self.order == "reshuffled":
@@ -120,27 +121,30 @@ class DrawPlan:
             bandwidths = bandwidths * self.scales[indices]
         return SweepDraws(Draws(indices, bandwidths), path)
 
+    def upper(self, k: int, h: float) -> float:
+        """Return the policy's upper bound of all bandwidths after k draws, given h_k = h."""
+        return _check_upper(self.policy, h, k)
+
     def _words(self, number: int) -> Array:
-        """Return the two words of each step of a sweep; those of small sweeps are made several sweeps at a time."""
-        first, made = number * self.steps, self.__dict__.get("_made")
-        if made is None or not made[0] <= first < made[0] + len(made[1]):
-            sweeps = max(1, int(np.clip(first, *AHEAD)) // self.steps)
-            made = first, uniforms(self.seed, self.chain, first + 1, sweeps * self.steps, width=2)
+        """Return two words for each step of a sweep, from those generated ahead if possible."""
+        first, ahead = number * self.steps, self.__dict__.get("_ahead")
+        if ahead is None or not ahead[0] <= first < ahead[0] + len(ahead[1]):
+            sweeps = max(1, int(np.clip(first, MIN_AHEAD, MAX_AHEAD)) // self.steps)
+            ahead = first, uniforms(self.seed, self.chain, first + 1, sweeps * self.steps, width=2)
             if sweeps > 1:
-                self.__dict__["_made"] = made  # in one step, as `cached_property` keeps what it finds
-        low = first - made[0]
-        return made[1][low : low + self.steps]
+                self.__dict__["_ahead"] = ahead  # stored as `cached_property` does, because the class is frozen
+        low = first - ahead[0]
+        return ahead[1][low : low + self.steps]
 
     @cached_property
-    def _ladder(self) -> Array | None:
-        even = self.order == "even" or (self.weights == 1.0).all()
-        return None if even else np.cumsum(self.weights)
+    def _cumulative_weights(self) -> Array | None:
+        equal = self.order == "even" or (self.weights == 1.0).all()
+        return None if equal else np.cumsum(self.weights)
 
     def _weighted(self, u: Array) -> IntArray:
-        n, ladder = len(self.weights), self._ladder
-        # rungs 1, 2, ..., n need no search
-        rungs = u * n if ladder is None else np.searchsorted(ladder, u * ladder[-1], side="right")
-        return np.minimum(rungs.astype(np.intp), n - 1)
+        n, cumulative = len(self.weights), self._cumulative_weights
+        found = u * n if cumulative is None else np.searchsorted(cumulative, u * cumulative[-1], side="right")
+        return np.minimum(found.astype(np.intp), n - 1)
 
     def _batches(self, first: int) -> IntArray:
         n, b = len(self.weights), self.batch
@@ -154,16 +158,49 @@ class DrawPlan:
         for step in range(self.steps):
             check_time()
             keys = uniforms(self.seed, self.chain, 1, blocks, page=first + step + 1).ravel()[:n]
-            # the b first arrivals of exponential clocks with rates w: b distinct points, drawn by weight
+            # the b earliest of n exponential clocks with rates w are b distinct points, drawn by weight
             clocks = -np.log1p(-keys) / rates
             indices[step] = np.argpartition(clocks, b - 1)[:b]
         return indices
 
 
-def _checked(path: Array, m: int, policy: BandwidthPolicy) -> Array:
+class PolicyBoundsError(ValueError):
+    """A bandwidth policy violates its own bounds, so that a certificate could be wrong.
+
+    Attributes
+    ----------
+    policy : BandwidthPolicy
+    draw : int
+        Number of the draw, counted from 1.
+    """
+
+    def __init__(self, policy: BandwidthPolicy, draw: int, problem: str):
+        super().__init__(f"policy {type(policy).__name__}: {problem}. Correct h_min or upper.")
+        self.policy, self.draw = policy, draw
+
+
+def _check_upper(policy: BandwidthPolicy, h: float, k: int) -> float:
+    high = policy.upper(h, k)
+    if not high >= policy.h_min * (1 - BOUND_RTOL):
+        raise PolicyBoundsError(policy, k, f"upper is {high:.6g} after {k} draws, below h_min = {policy.h_min:.6g}")
+    return high
+
+
+def _check_path(path: Array, m: int, policy: BandwidthPolicy, h: float, k: int) -> Array:
+    """Check the draws k + 1, ..., k + m after the bandwidth h against the policy's bounds."""
     path = np.asarray(path, dtype=np.float64)
-    if path.shape != (m,) or not (path.min() > 0 and path.max() < np.inf):  # NaN is neither
+    if path.shape != (m,) or not (path.min() > 0 and path.max() < np.inf):  # false for NaN
         raise ValueError(
             f"policy {type(policy).__name__}.draw must return one finite bandwidth > 0 for each of the {m} uniforms."
         )
+    low, high = policy.h_min, _check_upper(policy, h, k)
+    outside = (path < low * (1 - BOUND_RTOL)) | (path > high * (1 + BOUND_RTOL))
+    if outside.any():
+        draw = int(np.argmax(outside))
+        drawn = f"draw {k + draw + 1} is {path[draw]:.6g}"
+        raise PolicyBoundsError(policy, k + draw + 1, f"{drawn}, outside [h_min, upper] = [{low:.6g}, {high:.6g}]")
+    later = policy.upper(float(path[-1]), k + m)
+    if not later <= high * (1 + BOUND_RTOL):
+        grown = f"upper grows from {high:.6g} after {k} draws to {later:.6g} after {k + m}"
+        raise PolicyBoundsError(policy, k + m, grown)
     return path

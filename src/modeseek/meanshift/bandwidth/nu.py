@@ -1,4 +1,4 @@
-"""The sequences nu_k, k = 1, 2, ..., that let the bandwidth settle."""
+"""The sequences nu_k, k = 1, 2, ..., that control how far a bandwidth policy can still move."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar, Protocol, TypeAlias, cast
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number
-from modeseek.meanshift.bandwidth import steps
-
-__all__ = ["CustomNu", "LogLog", "Nu", "NuSpec", "Power", "get_nu"]
+from modeseek.meanshift.bandwidth import formulas
 
 
+@runtime_checkable
 class Nu(Protocol):
-    """A non-negative sequence nu_k -> 0."""
+    """A non-negative sequence nu_k that tends to 0."""
 
     def __call__(self, k: Array) -> Array:
         """Return nu_k for an array of k >= 1."""
@@ -28,9 +28,10 @@ class Nu(Protocol):
 
     @property
     def squares_diverge(self) -> bool | None:
-        """Whether the sum of nu_k^2 diverges; None if nobody knows."""
+        """Whether the sum of nu_k^2 diverges; None if unknown."""
 
 
+@storable()
 @dataclass(frozen=True)
 class LogLog:
     """The paper's nu_k = 1 / log10(10 + log10 k): 1.0 at k = 1, still 0.81 at k = 10^7.
@@ -44,16 +45,17 @@ class LogLog:
     squares_diverge: ClassVar[bool] = True
 
     def __call__(self, k: Array) -> Array:
-        return steps.log_log(k)
+        return formulas.log_log(k)
 
     def sup(self, k: int) -> float:
-        """Return nu_k: the sequence falls."""
+        """Return nu_k, because the sequence decreases."""
         return float(self(np.array(float(k))))
 
 
+@storable()
 @dataclass(frozen=True)
 class Power:
-    """nu_k = k^-a with a > 0; its squares sum to infinity iff a <= 1/2.
+    """nu_k = k^-a with a > 0. The sum of its squares diverges if and only if a <= 1/2.
 
     Examples
     --------
@@ -72,24 +74,24 @@ class Power:
         return self.a <= 0.5
 
     def __call__(self, k: Array) -> Array:
-        return steps.power(np.asarray(k, dtype=np.float64), self.a)
+        return formulas.power(np.asarray(k, dtype=np.float64), self.a)
 
     def sup(self, k: int) -> float:
-        """Return nu_k: the sequence falls."""
-        return steps.power(float(k), self.a)
+        """Return nu_k, because the sequence decreases."""
+        return formulas.power(float(k), self.a)
 
 
 @dataclass(frozen=True)
 class CustomNu:
-    """A user's own sequence.
+    """A user-defined sequence.
 
     Parameters
     ----------
     function : callable
         nu_k for a number k >= 1.
     falls : bool
-        Whether the sequence never rises. Only then can a run be certified before nu has left the scene: otherwise
-        any nu_k up to 1 is held to be still possible.
+        Whether the sequence never increases. If not, every later nu_k has to be assumed to be 1 or more, so that a
+        run is certified only at the upper end of the whole range.
     squares_diverge : bool, optional
         Whether the sum of nu_k^2 diverges, if known.
     """
@@ -101,11 +103,11 @@ class CustomNu:
     def __call__(self, k: Array) -> Array:
         values = np.array([float(self.function(float(j))) for j in np.atleast_1d(k)])
         if not (np.isfinite(values).all() and (values >= 0).all()):
-            raise ValueError("nu must give finite numbers >= 0 for every k >= 1.")
+            raise ValueError("nu must return finite numbers >= 0 for every k >= 1.")
         return values.reshape(np.shape(k))
 
     def sup(self, k: int) -> float:
-        """Return nu_k where the sequence falls, else infinity."""
+        """Return nu_k if the sequence never increases, else infinity."""
         return float(self(np.array(float(k)))) if self.falls else np.inf
 
 
@@ -113,7 +115,7 @@ NuSpec: TypeAlias = str | float | Callable[[float], float] | Nu
 
 
 def get_nu(nu: NuSpec) -> Nu:
-    """Return the sequence of a name ("log-log", "1/k", "1/k^0.5"), an exponent a, or a function of k.
+    """Return the sequence for a name ("log-log", "1/k", "1/k^0.5"), an exponent a, a function of k, or a `Nu`.
 
     Examples
     --------
@@ -122,7 +124,7 @@ def get_nu(nu: NuSpec) -> Nu:
     >>> get_nu(2)
     Power(a=2.0)
     """
-    if isinstance(nu, (LogLog, Power, CustomNu)):
+    if isinstance(nu, Nu):
         return nu
     if isinstance(nu, str):
         if nu == "log-log":
@@ -133,7 +135,7 @@ def get_nu(nu: NuSpec) -> Nu:
     elif isinstance(nu, Real) and not isinstance(nu, bool):
         return Power(check_number("nu", nu))
     elif callable(nu):
-        return cast(Nu, nu) if hasattr(nu, "sup") else CustomNu(nu)
+        return CustomNu(nu)
     raise ValueError(
         f"nu must be 'log-log', '1/k', '1/k^a' with a number a, a positive exponent a, or a function of k; got {nu!r}."
     )

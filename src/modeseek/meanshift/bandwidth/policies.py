@@ -1,7 +1,7 @@
-"""Bandwidth policies: how h_{k+1} is drawn from a uniform number, given h_k and k.
+"""Bandwidth policies: the law of h_{k+1}, given h_k and k.
 
-Chance enters by argument: a policy is a pure function of uniforms. `Walk` is the paper's Algorithm 1b and the only
-one that the theorems cover; `Shrinking` is our reading of the paper's experiments; see docs/theory.md.
+A policy is a pure function of uniform numbers. `Walk` is the paper's Algorithm 1b, which its theorems are about.
+`Shrinking` is our reading of the paper's experiments. See docs/theory.md.
 """
 
 from __future__ import annotations
@@ -11,29 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_number, check_range
-from modeseek.meanshift.bandwidth import steps
+from modeseek.meanshift.bandwidth import formulas
 from modeseek.meanshift.bandwidth.nu import LogLog, Nu, NuSpec, Power, get_nu
 from modeseek.meanshift.types import BandwidthPolicy
 
-__all__ = [
-    "POLICIES",
-    "Absorption",
-    "Anchored",
-    "Constant",
-    "PolicyCode",
-    "Shrinking",
-    "Uniform",
-    "Walk",
-    "encode_policy",
-    "make_policy",
-]
 
-
+@storable()
 @dataclass(frozen=True)
 class Constant:
-    """One bandwidth for all updates: SMS.
+    """The same bandwidth for all updates, as in SMS.
 
     Examples
     --------
@@ -66,8 +55,8 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class _Ranged:
-    """What the policies on [h_min, h_max] share."""
+class _RangePolicy:
+    """Fields shared by the policies on [h_min, h_max]."""
 
     h_min: float
     h_max: float
@@ -79,7 +68,7 @@ class _Ranged:
 
     @property
     def h_0(self) -> float:
-        """The start: h_inf where one is given, else the geometric middle of the range."""
+        """The initial bandwidth: h_inf if given, else the geometric mean of h_min and h_max."""
         return float(np.sqrt(self.h_min * self.h_max)) if self.h_inf is None else self.h_inf
 
     def _nu(self, k: int, m: int) -> Array:
@@ -87,14 +76,14 @@ class _Ranged:
 
 
 class Absorption(NamedTuple):
-    """Where a walk ends.
+    """The end of a walk.
 
     Attributes
     ----------
     to_min, to_max : float or None
-        Probabilities that h ends at h_min and at h_max; None where the walk need not end at either.
+        Probabilities that h converges to h_min and to h_max; None if it may converge to another bandwidth.
     message : str
-        The same in words.
+        The same as a sentence.
     """
 
     to_min: float | None
@@ -102,38 +91,39 @@ class Absorption(NamedTuple):
     message: str
 
 
+@storable()
 @dataclass(frozen=True)
-class Walk(_Ranged):
-    """Algorithm 1b to the letter: h_{k+1} = h_k / sqrt(alpha), alpha ~ U(1 - delta, 1 + delta).
+class Walk(_RangePolicy):
+    """Algorithm 1b of the paper: h_{k+1} = h_k / sqrt(alpha) with alpha ~ U(1 - delta, 1 + delta).
 
-    delta = min{nu_k, (h_k/h_min)^2 - 1, 1 - (h_k/h_max)^2}, clamped at 0. So 1/h^2 is a bounded martingale, and
-    with a slow nu it is soon absorbed at an end of the range: see `absorption`.
+    delta = min{nu_k, (h_k/h_min)^2 - 1, 1 - (h_k/h_max)^2}, but at least 0. So 1/h^2 is a bounded martingale. With a
+    slowly decreasing nu it is soon absorbed at an end of the range: see `absorption`.
     """
 
-    def _room(self, h: float) -> float:
-        return steps.walk_room(h, self.h_min, self.h_max)
+    def _max_delta(self, h: float) -> float:
+        return formulas.walk_max_delta(h, self.h_min, self.h_max)
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return the next steps of the walk."""
         bandwidths = np.empty(len(uniforms))
         for j, (u, nu) in enumerate(zip(uniforms.tolist(), self._nu(k, len(uniforms)).tolist(), strict=True)):
-            room = self._room(h)
-            if room == 0.0:  # absorbed: the rest of the path is h
+            max_delta = self._max_delta(h)
+            if max_delta == 0.0:  # absorbed
                 bandwidths[j:] = h
                 break
-            h = steps.walk(u, nu, room, h, self.h_min, self.h_max)
+            h = formulas.walk(u, nu, max_delta, h, self.h_min, self.h_max)
             bandwidths[j] = h
         return bandwidths
 
     def upper(self, h: float, k: int) -> float:
-        """Return h once absorbed, h_max before: every h in the range can still come."""
-        return h if self._room(h) == 0.0 else self.h_max
+        """Return h if the walk is absorbed at h, else h_max."""
+        return h if self._max_delta(h) == 0.0 else self.h_max
 
     def absorption(self, h: float | None = None) -> Absorption:
-        """Return the probability that the walk from h (default h_0) ends at either end of its range.
+        """Return the probabilities that a walk from h (default: h_0) is absorbed at each end of its range.
 
-        P(h -> h_min) = (h^-2 - h_max^-2) / (h_min^-2 - h_max^-2), by optional stopping, where the sum of nu_k^2
-        diverges. Where it converges the walk may freeze inside, and there is no such probability.
+        By optional stopping, P(h -> h_min) = (h^-2 - h_max^-2) / (h_min^-2 - h_max^-2) if the sum of nu_k^2 diverges.
+        If the sum converges, the walk may stop inside its range, and there are no such probabilities.
 
         Examples
         --------
@@ -143,11 +133,10 @@ class Walk(_Ranged):
         True
         """
         if self.nu.squares_diverge is None:
-            return Absorption(
-                None, None, "unknown: say whether the sum of nu^2 diverges, CustomNu(..., squares_diverge=)"
-            )
+            message = "unknown: give CustomNu(..., squares_diverge=), which tells whether the sum of nu^2 diverges"
+            return Absorption(None, None, message)
         if not self.nu.squares_diverge:
-            return Absorption(None, None, "none: the sum of nu^2 converges, so the walk may freeze inside its range")
+            return Absorption(None, None, "none: the sum of nu^2 converges, so the walk may stop inside its range")
         h = self.h_0 if h is None else h
         if self.h_min == self.h_max:
             return Absorption(1.0, 0.0, f"h is {self.h_min:g} from the start: the range is one point")
@@ -160,56 +149,59 @@ class Walk(_Ranged):
         )
 
 
+@storable()
 @dataclass(frozen=True)
-class Shrinking(_Ranged):
-    """h_{k+1} ~ U[h_inf - nu_k (h_inf - h_min), h_inf + nu_k (h_max - h_inf)]: a range that closes on h_inf.
+class Shrinking(_RangePolicy):
+    """h_{k+1} ~ U[h_inf - nu_k (h_inf - h_min), h_inf + nu_k (h_max - h_inf)]: a range that shrinks to h_inf.
 
-    Our reading of the paper's experiments, whose table has an h_inf that Algorithm 1b never uses.
+    This is our reading of the paper's experiments, whose table of settings has an h_inf that Algorithm 1b never uses.
     """
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return independent draws from the shrinking range."""
-        return steps.shrinking(uniforms, self._nu(k, len(uniforms)), self.h_min, self.h_0, self.h_max)
+        return formulas.shrinking(uniforms, self._nu(k, len(uniforms)), self.h_min, self.h_0, self.h_max)
 
     def upper(self, h: float, k: int) -> float:
-        """Return the upper end of the range as it is now."""
-        return steps.shrinking_upper(self.nu.sup(k + 1), self.h_0, self.h_max)
+        """Return the upper end of the current range."""
+        return formulas.shrinking_upper(self.nu.sup(k + 1), self.h_0, self.h_max)
 
 
+@storable()
 @dataclass(frozen=True)
-class Uniform(_Ranged):
+class Uniform(_RangePolicy):
     """h_{k+1} ~ U[h_min, h_max], independent and identically distributed."""
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return independent draws from the whole range."""
-        return steps.uniform(uniforms, self.h_min, self.h_max)
+        return formulas.uniform(uniforms, self.h_min, self.h_max)
 
     def upper(self, h: float, k: int) -> float:
         """Return h_max."""
         return self.h_max
 
 
+@storable()
 @dataclass(frozen=True)
-class Anchored(_Ranged):
-    """h_{k+1} = h_inf / sqrt(alpha), alpha ~ U(1 - delta, 1 + delta): one step of `Walk`, always from h_inf.
+class Anchored(_RangePolicy):
+    """h_{k+1} = h_inf / sqrt(alpha) with alpha ~ U(1 - delta, 1 + delta): one step of `Walk`, always from h_inf.
 
     delta = min{nu_k, (h_inf/h_min)^2 - 1, 1 - (h_inf/h_max)^2}.
     """
 
-    def _room(self) -> float:
-        return steps.anchored_room(self.h_min, self.h_0, self.h_max)
+    def _max_delta(self) -> float:
+        return formulas.anchored_max_delta(self.h_min, self.h_0, self.h_max)
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return independent draws around h_inf."""
         nu = self._nu(k, len(uniforms))
-        return steps.anchored(uniforms, nu, self._room(), self.h_min, self.h_0, self.h_max)
+        return formulas.anchored(uniforms, nu, self._max_delta(), self.h_min, self.h_0, self.h_max)
 
     def upper(self, h: float, k: int) -> float:
-        """Return h_inf / sqrt(1 - delta), no more than h_max."""
-        return steps.anchored_upper(self.nu.sup(k + 1), self._room(), self.h_0, self.h_max)
+        """Return h_inf / sqrt(1 - delta), at most h_max."""
+        return formulas.anchored_upper(self.nu.sup(k + 1), self._max_delta(), self.h_0, self.h_max)
 
 
-POLICIES: dict[str, type[_Ranged]] = {
+POLICIES: dict[str, type[_RangePolicy]] = {
     "shrinking": Shrinking,
     "walk": Walk,
     "uniform": Uniform,
@@ -220,7 +212,7 @@ POLICIES: dict[str, type[_Ranged]] = {
 def make_policy(
     policy: str, h_min: float, h_max: float, h_inf: float | None, nu: NuSpec = "log-log"
 ) -> BandwidthPolicy:
-    """Return the policy of a name on [h_min, h_max]; "constant" stays at h_inf.
+    """Return the policy with a given name on [h_min, h_max]; "constant" stays at h_inf.
 
     Examples
     --------
@@ -228,23 +220,23 @@ def make_policy(
     1.6
     """
     check_choice("policy", policy, [*POLICIES, "constant"])
-    ranged = POLICIES.get(policy, _Ranged)(*check_range(h_min, h_max, h_inf), get_nu(nu))
+    ranged = POLICIES.get(policy, _RangePolicy)(*check_range(h_min, h_max, h_inf), get_nu(nu))
     return Constant(ranged.h_0) if policy == "constant" else ranged  # type: ignore[return-value]
 
 
 class PolicyCode(NamedTuple):
-    """A policy that ships, in numbers: what draws it needs on another machine.
+    """A built-in policy as numbers, for compiled code.
 
     Attributes
     ----------
     policy : int
-        Which one, by its place in `CODED_POLICIES`.
+        Index of its class in `CODED_POLICIES`.
     h_min, h_0, h_max : float
-        Its range and where it starts.
+        Its range and initial bandwidth.
     nu : int
-        0 for the log-log sequence, 1 for a power.
+        0 for `LogLog`, 1 for `Power`.
     a : float
-        The exponent.
+        Exponent of `Power`.
     """
 
     policy: int
@@ -259,19 +251,19 @@ CODED_POLICIES: tuple[type, ...] = (Constant, Uniform, Shrinking, Anchored, Walk
 
 
 def encode_policy(policy: BandwidthPolicy) -> PolicyCode | None:
-    """Return a policy in numbers; None for one of a user's own, or one with a sequence of a user's own.
+    """Return a policy as numbers; None if the policy or its nu is user-defined.
 
     Examples
     --------
     >>> encode_policy(Uniform(0.5, 2.0))
     PolicyCode(policy=1, h_min=0.5, h_0=1.0, h_max=2.0, nu=0, a=0.0)
     """
-    if type(policy) not in CODED_POLICIES:  # not a subclass either: it may draw as it likes
+    if type(policy) not in CODED_POLICIES:  # a subclass may override the draws
         return None
     number = CODED_POLICIES.index(type(policy))
     if isinstance(policy, Constant):
         return PolicyCode(number, policy.h, policy.h, policy.h, 0, 0.0)
-    assert isinstance(policy, _Ranged)
+    assert isinstance(policy, _RangePolicy)
     if type(policy.nu) not in (LogLog, Power):
         return None
     a = float(policy.nu.a) if isinstance(policy.nu, Power) else 0.0

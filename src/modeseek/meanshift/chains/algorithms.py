@@ -140,7 +140,7 @@ def mean_shift(
     if isinstance(workspace, ClimbingWorkspace) and workspace.climbs:
         climbers = EngineClimbers(workspace, start, h, tol, max(most_steps, 1))
     else:
-        continuous = problem.profile.proven
+        continuous = problem.profile.smooth
         side = h * config.cell_side(tol, continuous=continuous)
         # without continuous weights cells are so small that paths save next to nothing
         scouts = continuous and start.size >= config.scouts_from
@@ -253,7 +253,7 @@ def doubly_stochastic(
         return state.k // plan.updates * plan.steps
 
     def upper(state: ChainState) -> float:
-        return policy.upper(state.h, draws_done(state)) * widest
+        return plan.upper(draws_done(state), state.h) * widest
 
     def frozen(state: ChainState) -> bool:
         if np.isinf(upper(state)):

@@ -1,4 +1,4 @@
-"""Checkpoints: how far runs have come, in a file that a later run goes on from, bit for bit."""
+"""Checkpoints: the progress of runs, in a file from which a later run continues, bit for bit."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from modeseek._common.hints import CheckpointWarning
-from modeseek._common.types import Array, Stage, Watcher
+from modeseek._common.storable import is_within, require, storable
+from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import check_number
 from modeseek._storage import DataError, check_target, read_container, remove_parts, write_container
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.identity import difference, identity
+from modeseek.meanshift.chains.series import Series
 from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record, RecorderState, Trace
 from modeseek.meanshift.types import ChainState
 
 __all__ = ["Checkpoint", "ResumePoint", "RunCheckpoint"]
 
-# no text begins like this
-MAGIC, VERSION = b"\x89MODECKPT\r\n\x1a", 1
-INSTEAD = "Take an earlier copy of it, or remove it: the run then begins anew."
-# numbers that traces hold
-NUMBERS = (np.float64, np.float32, np.int64)
-# how much further out than the data rounding may take a point; bandwidths whose squares vanish; counts that overflow
-FAR, SMALLEST, MOST = 1e-3, 1e-153, 1 << 58
-TRACKED = tuple(field.name for field in fields(Trace))
+REMEDY = "Use an earlier copy of it, or remove it to start the run from the beginning."
+# rounding may move a point this much further out than the data, relative to the furthest point
+ROUNDING = 1e-3
+# bandwidths beyond this, or below its inverse, have squares that overflow
+LARGEST_BANDWIDTH = 1e153
+LARGEST_COUNT = 1 << 58
 
 
 class ResumePoint(NamedTuple):
-    """Where a run can be left and gone on from.
+    """A state from which a run can continue.
 
     Attributes
     ----------
     state : ChainState
     sweeps : int
-        Sweeps since the very start.
+        Sweeps since the beginning of the run.
     seconds : float
-        Time they took.
+        Duration of these sweeps.
     recorded : RecorderState
         The trace so far.
     """
@@ -57,12 +57,12 @@ class ResumePoint(NamedTuple):
 
 
 class RunCheckpoint:
-    """What a checkpoint has of one run.
+    """The part of a checkpoint that belongs to one run.
 
     Attributes
     ----------
     mark : ResumePoint or None
-        The last one; None before the run has begun.
+        The last state; None before the run has begun.
     """
 
     def __init__(self, checkpoint: Checkpoint, chain: Chain, mark: ResumePoint | None):
@@ -70,24 +70,25 @@ class RunCheckpoint:
         self._checkpoint, self._moving = checkpoint, chain.plan is not None
 
     def fresh(self, state: ChainState) -> ChainState:
-        """Return the same state as one that no engine has seen: what it keeps of the way there is not in the file.
+        """Return a copy of a state, so that an engine recomputes what it has cached for the points.
 
-        That of `moment_tree`, whose sums were changed by every move, would round otherwise. Where points stay, or all
-        move, engines keep nothing of the kind.
+        The sums of the engine `moment_tree` are updated by every move and accumulate rounding errors, which a run that
+        continues from a file would not have. Other engines, and chains in which all points move at once, cache
+        nothing that depends on earlier moves.
         """
         return state._replace(points=state.points.copy()) if self._moving else state
 
     def keep(self, mark: ResumePoint) -> None:
-        """Take note of a mark; save it if it is time to."""
+        """Set the last state, and save the checkpoint if it is due."""
         self.mark = mark
         self._checkpoint.save_if_due()
 
 
 class Checkpoint:
-    """A file with how far one or several runs have come.
+    """A file with the progress of one or several runs.
 
-    It is written now and then and at the end, in one step: after a kill at any time there is the last one, or the one
-    before. One that cannot be written gives a `CheckpointWarning`, and the run goes on.
+    It is saved at intervals and at the end, in one step: after a kill there is the last version or the one before. If
+    it cannot be written, there is a `CheckpointWarning` and the run continues.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class Checkpoint:
     every : float
         Seconds between two saves.
     watch : callable, optional
-        Told where a run goes on, as a `Stage`.
+        Called with a `Stage` if a run continues from the file.
 
     Examples
     --------
@@ -111,28 +112,28 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], every: float = 60.0, watch: Watcher | None = None):
         self._path, self._every, self._watch = Path(path), check_number("checkpoint_every", every, strict=False), watch
         check_target(self._path, [self._path.suffix.lower()])
-        self._slots: list[RunCheckpoint] = []
+        self._runs: list[RunCheckpoint] = []
         self._lock, self._saved, self._failed = Lock(), time.monotonic(), False
 
     def open(self, chains: Sequence[Chain], stopping: Stopping, record: Record) -> list[RunCheckpoint]:
-        """Return a slot for each run, with its mark where the file has one.
+        """Return the checkpoint of each run, with its last state if the file has one.
 
         Raises
         ------
         DataError
-            If there is a file that is damaged, or of other data, settings or another version.
+            If the file exists and is damaged, or is of other data, settings or another version.
         """
         self._identity = identity(chains, stopping, record)
-        marks: list[ResumePoint | None] = [None] * len(chains)
+        points: list[ResumePoint | None] = [None] * len(chains)
         remove_parts(self._path)
         if self._path.exists():
-            marks = self._read(chains, record)
-            self._tell(marks)
-        self._slots = [RunCheckpoint(self, chain, mark) for chain, mark in zip(chains, marks, strict=True)]
-        return self._slots
+            points = self._read(chains, record)
+            self._announce(points)
+        self._runs = [RunCheckpoint(self, chain, point) for chain, point in zip(chains, points, strict=True)]
+        return self._runs
 
     def save_if_due(self) -> None:
-        """Save if it is time to, and nobody else is about it."""
+        """Save if the interval is over and no other thread is saving."""
         if time.monotonic() - self._saved >= self._every and self._lock.acquire(blocking=False):
             try:
                 self._save()
@@ -145,19 +146,17 @@ class Checkpoint:
             self._save()
 
     def _save(self) -> None:
-        marks = [slot.mark for slot in self._slots]
-        if not any(mark is not None for mark in marks):
+        runs = tuple(None if each.mark is None else _pack(each.mark) for each in self._runs)
+        if all(run is None for run in runs):
             return
-        arrays: dict[str, Array] = {}
-        runs = [None if mark is None else _put(mark, f"{number}.", arrays) for number, mark in enumerate(marks)]
         try:
-            write_container(self._path, MAGIC, VERSION, {"identity": self._identity, "runs": runs}, arrays)
+            write_container(self._path, "checkpoint", StoredRuns(self._identity, runs))
             self._failed = False
         except DataError as error:
             if not self._failed:
                 warnings.warn(
-                    f"the checkpoint could not be saved, and the run goes on without: {error} "
-                    "What was saved before is still there.",
+                    f"the checkpoint could not be saved, and the run continues without it: {error} "
+                    "The last checkpoint that was saved is unchanged.",
                     CheckpointWarning,
                     stacklevel=2,
                 )
@@ -165,95 +164,103 @@ class Checkpoint:
         self._saved = time.monotonic()
 
     def _read(self, chains: Sequence[Chain], wanted: Record) -> list[ResumePoint | None]:
-        _, record, arrays = read_container(self._path, MAGIC, {VERSION}, "a checkpoint of modeseek", INSTEAD)
-        other = difference(record.get("identity"), self._identity)
+        stored: StoredRuns = read_container(self._path, "checkpoint", StoredRuns, REMEDY)
+        other = difference(stored.identity, self._identity)
         if other:
             raise DataError(
-                f"cannot go on from the checkpoint '{self._path}': {other}. "
-                "Take what it was made with, or another file."
+                f"cannot continue from the checkpoint '{self._path}': {other}. Use the data and settings that it was "
+                "made with, or another file."
             )
         try:
-            marks: list[ResumePoint | None] = []
-            for number, (run, chain) in enumerate(zip(record["runs"], chains, strict=True)):
-                marks.append(None if run is None else _take(run, chain.init(), f"{number}.", arrays))
-                if marks[-1] is not None:
-                    # of several, the first alone is recorded as asked
-                    _check_mark(marks[-1], chain, wanted if number == 0 else Record())
-            return marks
-        except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError):
-            raise DataError(f"the checkpoint '{self._path}' holds something else than its runs. {INSTEAD}") from None
+            require(len(stored.runs) == len(chains), "the number of runs")
+            points = [None if run is None else _unpack(run) for run in stored.runs]
+            for number, (point, chain) in enumerate(zip(points, chains, strict=True)):
+                if point is not None:
+                    # of several chains, only the first records what was requested
+                    _check_point(point, chain, Record() if number else wanted)
+            return points
+        except ValueError as error:
+            raise DataError(f"the checkpoint '{self._path}' does not fit; wrong part: {error}. {REMEDY}") from None
 
-    def _tell(self, marks: Sequence[ResumePoint | None]) -> None:
-        begun = [mark for mark in marks if mark is not None]
-        updates, sweeps = sum(mark.state.k for mark in begun), sum(mark.sweeps for mark in begun)
-        of = "" if len(marks) == 1 else f" of {len(begun)} of {len(marks)} chains"
-        text = f"going on from the checkpoint '{self._path}': {updates:,} updates in {sweeps:,} sweeps{of} are done"
+    def _announce(self, points: Sequence[ResumePoint | None]) -> None:
+        begun = [point for point in points if point is not None]
+        updates, sweeps = sum(point.state.k for point in begun), sum(point.sweeps for point in begun)
+        of = "" if len(points) == 1 else f" of {len(begun)} of {len(points)} chains"
+        text = f"continuing from the checkpoint '{self._path}': {updates:,} updates in {sweeps:,} sweeps{of} are done"
         if self._watch is not None:
             self._watch(Stage(text))
         warnings.warn(f"{text}.", CheckpointWarning, stacklevel=2)
 
 
-def _put(mark: ResumePoint, name: str, arrays: dict[str, Array]) -> dict[str, Any]:
-    """Add the arrays of a mark; return the rest of it."""
-    state, recorded = mark.state, mark.recorded
-    arrays[f"{name}points"], arrays[f"{name}last_shift"] = state.points, state.last_shift
-    for quantity, (_, entries) in recorded.tracks.items():
-        arrays[f"{name}{quantity}.at"] = np.array([(count, k) for count, k, _ in entries], np.int64).reshape(-1, 2)
-        arrays[f"{name}{quantity}.values"] = np.array([value for _, _, value in entries])
-    arrays[f"{name}early.k"] = np.array(recorded.early[0], np.int64)
-    arrays[f"{name}early.values"] = np.array(recorded.early[1], np.float64)
-    return {
-        "h": float(state.h),
-        "k": int(state.k),
-        "sweeps": mark.sweeps,
-        "seconds": mark.seconds,
-        "draws": recorded.draws,
-        "every": {quantity: every for quantity, (every, _) in recorded.tracks.items()},
-    }
+def _check_entries(entries: StoredEntries) -> None:
+    require(entries.at.shape == (len(entries.values), 2) and is_within(entries.at, 0, LARGEST_COUNT), "the trace")
+    require(1 <= entries.every < LARGEST_COUNT, "the interval of the trace")
 
 
-def _take(run: dict[str, Any], start: ChainState, name: str, arrays: dict[str, Array]) -> ResumePoint:
-    """Return the mark that `_put` made."""
-    points, last_shift = arrays[f"{name}points"], arrays[f"{name}last_shift"]
-    pairs = (points, start.points), (last_shift, start.last_shift)
-    if any((here.shape, here.dtype) != (there.shape, there.dtype) for here, there in pairs):
-        raise ValueError("a state of another shape")
+@storable(_check_entries)
+class StoredEntries(NamedTuple):
+    """The trace of one quantity: its interval, and (count, k) and value of each entry."""
+
+    every: int
+    at: IntArray
+    values: Array
+
+
+@storable()
+class StoredRun(NamedTuple):
+    """A `ResumePoint` with its trace as arrays."""
+
+    state: ChainState
+    sweeps: int
+    seconds: float
+    draws: int
+    trace: dict[str, StoredEntries]
+    early: Series
+
+
+@storable()
+class StoredRuns(NamedTuple):
+    """The content of a checkpoint."""
+
+    identity: dict[str, str | float | bool | None]
+    runs: tuple[StoredRun | None, ...]
+
+
+def _pack(point: ResumePoint) -> StoredRun:
+    trace = {}
+    for name, (every, entries) in point.recorded.tracks.items():
+        at = np.array([(count, k) for count, k, _ in entries], np.int64).reshape(-1, 2)
+        trace[name] = StoredEntries(every, at, np.array([value for _, _, value in entries]))
+    numbers, values = point.recorded.early
+    early = Series(np.array(numbers, np.int64), np.array(values, np.float64))
+    state = point.state._replace(h=float(point.state.h), k=int(point.state.k))
+    return StoredRun(state, point.sweeps, point.seconds, point.recorded.draws, trace, early)
+
+
+def _unpack(run: StoredRun) -> ResumePoint:
     tracks = {}
-    for quantity, every in run["every"].items():
-        at, values = arrays[f"{name}{quantity}.at"], arrays[f"{name}{quantity}.values"]
-        of_each = points.shape if quantity == "snapshots" and len(values) else ()
-        if at.dtype != np.int64 or values.dtype not in NUMBERS:
-            raise ValueError("entries of another type")
-        if at.shape[1:] != (2,) or values.shape != (len(at), *of_each):
-            raise ValueError("entries of another shape")
+    for name, (every, at, values) in run.trace.items():
+        shape = run.state.points.shape if name == "snapshots" and len(values) else ()
+        require(values.shape == (len(at), *shape), f"the trace of {name}")
         listed = values.tolist() if values.ndim == 1 else list(values)
-        counts = at.tolist()
-        tracks[quantity] = every, [(count, k, value) for (count, k), value in zip(counts, listed, strict=True)]
-    early = arrays[f"{name}early.k"], arrays[f"{name}early.values"]
-    if (early[0].dtype, early[1].dtype) != (np.int64, np.float64):
-        raise ValueError("early draws of another type")
-    if early[0].ndim != 1 or early[0].shape != early[1].shape:
-        raise ValueError("early draws of another shape")
-    state = ChainState(points, float(run["h"]), run["k"], last_shift)
-    recorded = RecorderState(run["draws"], tracks, (early[0].tolist(), early[1].tolist()))
-    return ResumePoint(state, run["sweeps"], float(run["seconds"]), recorded)
+        tracks[name] = every, [(count, k, value) for (count, k), value in zip(at.tolist(), listed, strict=True)]
+    require(run.early.values.dtype == np.float64 and run.early.values.ndim == 1, "the trace of h")
+    recorded = RecorderState(run.draws, tracks, (run.early.k.tolist(), run.early.values.tolist()))
+    return ResumePoint(run.state, run.sweeps, run.seconds, recorded)
 
 
-def _check_mark(mark: ResumePoint, chain: Chain, record: Record) -> None:
-    """Check what a checksum cannot: a file that somebody made is refused, or leads to a run that ends."""
-    state, recorded, data = mark.state, mark.recorded, (chain.problem.points, chain.init().points)
-    counts = (state.k, mark.sweeps, recorded.draws, *recorded.early[0])
-    counts += tuple(number for _, entries in recorded.tracks.values() for entry in entries for number in entry[:2])
-    # means of points are no further out than the furthest of them
-    furthest = max(float(np.linalg.norm(rows, axis=1).max()) for rows in data)
-    holds = (
-        bool(np.abs(state.points).max() <= (1 + FAR) * furthest)
-        and bool((state.last_shift >= 0).all())
-        and SMALLEST < state.h < 1 / SMALLEST
-        and 0 <= mark.seconds < math.inf
-        and all(type(count) is int and 0 <= count < MOST for count in counts)
-        and set(recorded.tracks) == {name for name in TRACKED if getattr(record, name) is not None}
-        and all(type(every) is int and 1 <= every < MOST for every, _ in recorded.tracks.values())
-    )
-    if not holds:
-        raise ValueError("a state that no run comes to")
+def _check_point(point: ResumePoint, chain: Chain, record: Record) -> None:
+    """Check what a checksum cannot: a hostile file is refused, or leads to a run that ends."""
+    state, recorded, start = point.state, point.recorded, chain.init()
+    for array, like in ((state.points, start.points), (state.last_shift, start.last_shift)):
+        require((array.shape, array.dtype) == (like.shape, like.dtype), "the shape of the points")
+    # means of points are no further out than the furthest point
+    furthest = max(float(np.linalg.norm(rows, axis=1).max()) for rows in (chain.problem.points, start.points))
+    require(np.abs(state.points).max() <= (1 + ROUNDING) * furthest, "the points")
+    require((state.last_shift >= 0).all(), "the last shifts")
+    require(1 / LARGEST_BANDWIDTH < state.h < LARGEST_BANDWIDTH, "the bandwidth")
+    require(0 <= point.seconds < math.inf, "the time")
+    counts = (state.k, point.sweeps, recorded.draws, *recorded.early[0])
+    require(all(0 <= count < LARGEST_COUNT for count in counts), "the counts")
+    wanted = {each.name for each in fields(Trace) if getattr(record, each.name) is not None}
+    require(recorded.tracks.keys() == wanted, "the recorded quantities")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import unique_rows
+from modeseek._common.unique_rows import unique_rows
 
 __all__ = ["ClimberGroups"]
 

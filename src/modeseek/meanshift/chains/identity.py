@@ -1,4 +1,4 @@
-"""What a run is a run of: data and settings by name, so that a checkpoint of another is refused with the reason."""
+"""What determines the result of runs: data and settings by name, so that a checkpoint of other runs is refused."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from modeseek.meanshift.types import BandwidthPolicy, ProfileLike
 
 __all__ = ["difference", "identity"]
 
-# settings that are checksums, and what to say where they differ
-SUMS = {
+# what to say if entries that are checksums differ
+CHECKSUMS = {
     "points": "it is of other data (the points differ)",
     "weights": "it is of other data (the weights differ)",
-    "start": "it is of other starts of climbers",
-    "scales": "it is of other scales of the points",
+    "start": "its seeds differ",
+    "scales": "its per-point scales differ",
     "weights of the profile": "its profile has other weights",
     "draws of the policy": "its policy draws other bandwidths",
     "other chains": "the chains after the first differ",
@@ -33,44 +33,43 @@ SUMS = {
 
 
 def identity(chains: Sequence[Chain], stopping: Stopping, record: Record) -> dict[str, Any]:
-    """Return all that decides what runs find, as plain values by name.
+    """Return everything that determines the result of runs, as plain values by name.
 
-    Limits on updates, sweeps and time, and the number of threads, are not among it: they say how far and how fast.
+    Limits on updates, sweeps and time, and the number of threads, are not included: runs may continue with others.
     """
-    sums = _Sums()
-    first, *others = (_of_chain(chain, sums) for chain in chains)
+    checksums = _Checksums()
+    first, *others = (_of_chain(chain, checksums) for chain in chains)
     found = {
         "version": __version__,
         "number of chains": len(chains),
         **first,
-        "other chains": _sum(json.dumps(others).encode()),
+        "other chains": _digest(json.dumps(others).encode()),
         **{name: getattr(stopping, name) for name in ("tau", "threshold", "fraction", "rule")},
         **{f"record of {name}": value for name, value in asdict(record).items()},
     }
+    # as it is read from a file: without tuples
     return dict(json.loads(json.dumps(found)))
 
 
-def difference(then: Any, now: Mapping[str, Any]) -> str:
-    """Say how the identity of a checkpoint differs from that of a run; "" where it does not.
+def difference(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Return how the identity of a checkpoint differs from that of a run, as a clause; "" if it does not.
 
     Examples
     --------
     >>> difference({"tau": 0.1}, {"tau": 0.2})
-    'tau was 0.1 and is 0.2 now'
+    'tau was 0.1 and is now 0.2'
     """
-    if not isinstance(then, dict):
-        return "it does not say what it is of"
     for name in [*now, *then]:
         was, is_ = then.get(name), now.get(name)
         if name == "version" and was != is_:
             return f"it was made by modeseek {was}, and this is {is_}"
         if was != is_:
-            return SUMS.get(name, f"{name} was {was} and is {is_} now")
+            return CHECKSUMS.get(name, f"{name} was {was} and is now {is_}")
     return ""
 
 
-class _Sums:
-    """Checksums of arrays; several chains share theirs."""
+class _Checksums:
+    """Checksums of arrays, computed once for arrays that several chains share."""
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[Array, str]] = {}
@@ -80,64 +79,63 @@ class _Sums:
             return None
         if id(array) not in self._found:
             shape = f"{array.dtype.str} {array.shape} ".encode()
-            # the array is kept, so that nothing else can come to have its id
-            self._found[id(array)] = array, _sum(shape, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            # a reference is kept, so that no other array gets the same id
+            self._found[id(array)] = array, _digest(shape, np.ascontiguousarray(array))
         return self._found[id(array)][1]
 
 
-def _of_chain(chain: Chain, sums: _Sums) -> dict[str, Any]:
-    problem = chain.problem
+def _of_chain(chain: Chain, checksums: _Checksums) -> dict[str, Any]:
+    problem, plan = chain.problem, chain.plan
     assert problem.engine is not None
     n, d = problem.points.shape
-    found = {
+    return {
         "algorithm": chain.name,
         "number of points": n,
         "number of features": d,
         "type of the data": str(problem.points.dtype),
         "metric": problem.geometry.metric,
-        "points": sums.of(problem.points),
-        "weights": sums.of(problem.weights),
-        "start": sums.of(chain.init().points),
+        "points": checksums.of(problem.points),
+        "weights": checksums.of(problem.weights),
+        "start": checksums.of(chain.init().points),
         "profile": problem.profile.name,
         "weights of the profile": _probe_profile(problem.profile),
         "engine": problem.engine.name,
         **(chain.parameters or {}),
+        **({} if plan is None else _of_plan(plan, checksums)),
     }
-    return found if chain.plan is None else {**found, **_of_plan(chain.plan, sums)}
 
 
-def _of_plan(plan: DrawPlan, sums: _Sums) -> dict[str, Any]:
+def _of_plan(plan: DrawPlan, checksums: _Checksums) -> dict[str, Any]:
     named = {name: getattr(plan, name) for name in ("seed", "chain", "order", "batch_size")}
     return {
         "policy": type(plan.policy).__name__,
-        **_of_policy(plan.policy),
+        **_numbers_of(plan.policy),
         "draws of the policy": _probe_policy(plan.policy),
         **{name: value if isinstance(value, str) else int(value) for name, value in named.items()},
-        "scales": sums.of(plan.scales),
+        "scales": checksums.of(plan.scales),
     }
 
 
-def _of_policy(policy: BandwidthPolicy) -> dict[str, Any]:
-    """Return the numbers of a policy by name, where it says what they are."""
+def _numbers_of(policy: BandwidthPolicy) -> dict[str, float]:
+    """Return the numbers of a policy by name, if it is a dataclass."""
     names: list[str] = [field.name for field in fields(policy)] if is_dataclass(policy) else []
     values = {f"{name} of the policy": getattr(policy, name) for name in names}
     return {name: float(value) for name, value in values.items() if isinstance(value, float | int)}
 
 
 def _probe_policy(policy: BandwidthPolicy) -> str:
-    """Tell policies apart by what they draw: one of a user's own need not say what it is made of."""
+    """Identify a policy by some of its draws: a custom policy need not list its parameters."""
     uniforms = (np.arange(16) + 0.5) / 16
     drawn = [np.asarray(policy.draw(uniforms.copy(), policy.h_0, k), dtype=np.float64) for k in (0, 1000)]
     ends = [policy.h_0, policy.h_min, *(policy.upper(policy.h_0, k) for k in (0, 1000))]
-    return _sum(np.concatenate([*drawn, np.array(ends, dtype=np.float64)]).tobytes())
+    return _digest(np.concatenate([*drawn, np.array(ends, dtype=np.float64)]).tobytes())
 
 
 def _probe_profile(profile: ProfileLike) -> str:
-    weights = np.asarray(profile.weight(np.linspace(0.0, 1.25, 41)), dtype=np.float64)
-    return _sum(np.ascontiguousarray(weights).tobytes())
+    return _digest(np.asarray(profile.weight(np.linspace(0.0, 1.25, 41)), dtype=np.float64).tobytes())
 
 
-def _sum(*pieces: Any) -> str:
+def _digest(*pieces: Any) -> str:
     digest = hashlib.sha256()
     for piece in pieces:
         digest.update(piece)

@@ -11,10 +11,8 @@ from modeseek._common.progress.words import count, plural
 from modeseek._common.types import Array, Stage, Watcher
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.stopping import Stopping
-from modeseek.meanshift.partition import components
+from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState, SweepInfo
-
-__all__ = ["ChainProgress", "EnsembleProgress"]
 
 # seconds between two reports; in between a callback returns at once
 INTERVAL = 0.1

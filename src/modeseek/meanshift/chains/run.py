@@ -250,10 +250,5 @@ def partition(chain: Chain, result: ChainResult, tau: float) -> Partition:
     problem = chain.problem
     upper = float("inf") if chain.upper is None else chain.upper(result.state)
     return read_off(
-        result.state.points,
-        problem.weights,
-        tau,
-        h_min=chain.h_min,
-        h_upper=upper,
-        geometry=problem.geometry,
+        result.state.points, problem.weights, tau, h_min=chain.h_min, h_upper=upper, geometry=problem.geometry
     )

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek._common.validation import hash_rows, unique_rows
-from modeseek.meanshift.partition import components
+from modeseek._common.unique_rows import hash_rows, unique_rows
+from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState, SweepInfo
 
 __all__ = ["ScoutPaths", "choose_scouts", "record_paths"]

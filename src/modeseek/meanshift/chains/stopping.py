@@ -1,4 +1,4 @@
-"""When a run ends, and how it says so."""
+"""Stopping rules of a run, and the outcomes they lead to."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from enum import Enum
 
 import numpy as np
 
+from modeseek._common.storable import storable
 from modeseek._common.validation import check_choice, check_integer, check_number, check_tau
+from modeseek.meanshift.certificate import is_certified
 from modeseek.meanshift.chains.algorithms import Chain
-from modeseek.meanshift.partition import is_certified
 from modeseek.meanshift.types import ChainState, Ending
 
-__all__ = ["RULES", "Outcome", "Stopping"]
-
 RULES = ("certificate", "shifts")
+# the certificate is checked after each of the first sweeps, and then about every 3 % of the sweeps done
+CHECK_EVERY_SWEEP = 32
 
 
+@storable()
 class Outcome(Enum):
-    """How a run ended; the value is the message."""
+    """Why a fit ended; the value is the message."""
 
     CERTIFIED = "certified: no later update can change the partition"
     SMALL_SHIFTS = "the last shifts of enough points were below the threshold"
@@ -26,36 +28,37 @@ class Outcome(Enum):
     CHOSEN = "the most stable of the proposed partitions was chosen"
     UPDATE_LIMIT = "stopped at the limit on updates before the partition was final"
     TIME_LIMIT = "stopped at the limit on time before the partition was final"
-    INTERRUPTED = "interrupted before the partition was final; what was done is kept"
+    INTERRUPTED = "interrupted before the partition was final; the last complete state is kept"
 
     @property
     def converged(self) -> bool:
-        """Whether the run ended by itself."""
+        """Whether the fit ended by itself."""
         return self in (Outcome.CERTIFIED, Outcome.SMALL_SHIFTS, Outcome.CLIMBED, Outcome.CHOSEN)
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """When to stop.
+    """When a run ends.
 
     Attributes
     ----------
     tau : float
         Distance at which clusters are read off; below half the smallest bandwidth.
     threshold : float
-        A shift up to this length counts as small (absolute; the paper takes 1e-6). Mean shift has its own `tol`.
+        A shift of at most this length counts as small. It is absolute, and the paper uses 1e-6. Mean shift uses its
+        own `tol` instead.
     fraction : float
         Share of the points whose last shift must be small.
     rule : {"certificate", "shifts"}
-        "certificate" stops when no later update can change the partition. Small shifts then end a run only where
-        the bandwidth has come to rest (they mean something there: Theorem 1) or nobody knows its upper end.
-        "shifts" is the paper's rule alone.
+        "certificate" stops when no later update can change the partition. Small shifts then end a run only if the
+        bandwidth no longer changes, where Theorem 1 gives them a meaning, or if it has no known upper bound. "shifts"
+        is the rule of the paper.
     max_updates : int, optional
-        Limit on single-point updates, looked at after each sweep; None means max(10^7, 200 n).
+        Limit on single-point updates, checked after each sweep. Default: max(10^7, 200 n).
     max_sweeps : int, optional
         Limit on the sweeps of this run.
     max_time : float, optional
-        Limit on seconds, kept to within a block of a fraction of a second; a sweep that it cuts short does not count.
+        Limit in seconds. An incomplete sweep is dropped.
     """
 
     tau: float
@@ -80,16 +83,16 @@ class Stopping:
             check_number("max_time", self.max_time)
 
     def check_fit(self, chain: Chain) -> None:
-        """Check tau against the chain's smallest bandwidth."""
+        """Raise an error if tau is too large for the chain's smallest bandwidth."""
         check_tau(self.tau, chain.h_min)
 
     def limit(self, chain: Chain) -> int:
-        """Return the limit on updates in force."""
+        """Return the limit on updates."""
         n = len(chain.problem.points)
         return max(10**7, 200 * n) if self.max_updates is None else self.max_updates
 
     def ending(self, chain: Chain) -> Ending:
-        """Return the rule in plain numbers, for an engine that runs a chain by itself; it knows no limit on time."""
+        """Return the rule as numbers, without the time limit, for an engine that runs whole chains."""
         return Ending(
             self.tau, self.threshold, self.fraction, self.rule == "certificate", self.limit(chain), self.max_sweeps
         )
@@ -100,14 +103,18 @@ class Stopping:
             if chain.arrived is not None and chain.arrived(state).all():
                 return Outcome.CLIMBED
         elif self.rule == "certificate":
-            # by updates since the very start, so that a run that goes on looks when the whole run would have looked
-            if _due(state.k // len(state.points)) and is_certified(
-                state.points, self.tau, chain.upper(state), chain.problem.geometry
+            # counted in updates since the start of the chain, so that a resumed run checks at the same states
+            if _is_due(state.k // len(state.points)) and is_certified(
+                state.points,
+                self.tau,
+                h_min=chain.h_min,
+                h_upper=chain.upper(state),
+                geometry=chain.problem.geometry,
             ):
                 return Outcome.CERTIFIED
-            if self._small(state) and chain.frozen(state):
+            if self._shifts_are_small(state) and chain.frozen(state):
                 return Outcome.SMALL_SHIFTS
-        elif self._small(state):
+        elif self._shifts_are_small(state):
             return Outcome.SMALL_SHIFTS
         if state.k >= self.limit(chain) or (self.max_sweeps is not None and sweeps >= self.max_sweeps):
             return Outcome.UPDATE_LIMIT
@@ -115,11 +122,10 @@ class Stopping:
             return Outcome.TIME_LIMIT
         return None
 
-    def _small(self, state: ChainState) -> bool:
+    def _shifts_are_small(self, state: ChainState) -> bool:
         small = np.count_nonzero(state.last_shift <= self.threshold) / len(state.last_shift)
         return bool(small >= self.fraction)
 
 
-def _due(sweeps: int) -> bool:
-    """Whether the certificate is looked for: every sweep at first, then ever more rarely, a few per cent late."""
-    return sweeps <= 32 or sweeps % (sweeps // 32) == 0
+def _is_due(sweeps: int) -> bool:
+    return sweeps <= CHECK_EVERY_SWEEP or sweeps % (sweeps // CHECK_EVERY_SWEEP) == 0

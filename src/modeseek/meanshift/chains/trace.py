@@ -1,4 +1,4 @@
-"""What to remember of a run: each quantity at its own interval, in bounded memory."""
+"""Recording of a run: each quantity at its own interval, in bounded memory."""
 
 from __future__ import annotations
 
@@ -8,49 +8,50 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from modeseek._common.points import Points
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
-from modeseek._common.validation import Points, check_choice, check_integer
+from modeseek._common.validation import check_choice, check_integer
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.series import EarlyDraws, Entry, Series, ThinnedSeries
+from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.objective import objective
-from modeseek.meanshift.partition import components, diameter_of, gap_of
 from modeseek.meanshift.types import ChainEnd, ChainState, SweepInfo
 
-__all__ = ["Record", "RecordSpec", "Recorder", "RecorderState", "Series", "Trace", "as_record", "rebuild_trace"]
-
-# what is measured on a state; the bandwidth path and the largest shifts come with the sweeps
-OF_STATES = ("clumps", "diameter", "gap", "objective", "snapshots")
-# numbers that all snapshots together may hold: half a gigabyte
+# quantities computed from a state; bandwidths and largest shifts come with the sweeps
+STATE_QUANTITIES = ("clumps", "diameter", "gap", "objective", "snapshots")
+# all snapshots together hold at most this many numbers (half a gigabyte), but there may always be eight of them
 SNAPSHOT_NUMBERS = 1 << 26
-# snapshots that there may always be
-FEWEST_SNAPSHOTS = 8
+MIN_SNAPSHOTS = 8
 
 
+@storable()
 @dataclass(frozen=True)
 class Record:
-    """What to record, and how often; None leaves a quantity out.
+    """Quantities to record, and how often; None leaves a quantity out.
 
-    What is measured on a state (the last five) is also kept of the last one, wherever the run ends.
+    A clump is a connected component of the points closer than tau. The quantities from `clumps` on are also recorded
+    for the last state of the run.
 
     Attributes
     ----------
     h : int, optional
-        Bandwidth path, every so many draws. Of the first draws some stay even if later ones are dropped.
+        Interval, in draws, of the bandwidths. Some of the first draws are kept even if later ones are thinned out.
     shift : int, optional
-        Largest shift of a sweep, every so many sweeps.
+        Interval, in sweeps, of the largest shift of a sweep.
     clumps : int, optional
-        Number of components at tau, every so many sweeps.
+        Interval of the number of clumps.
     diameter : int, optional
-        Largest distance between two points of one component, every so many sweeps.
+        Interval of the largest distance between two points of the same clump.
     gap : int, optional
-        Smallest distance between points of different components, inf where there is one, every so many sweeps.
+        Interval of the smallest distance between points of different clumps; inf if there is one clump.
     objective : int, optional
-        L_h at the current bandwidth, every so many sweeps; costs n^2.
+        Interval of L_h at the current bandwidth, which takes time proportional to n^2.
     snapshots : int, optional
-        Copies of the points, every so many sweeps.
+        Interval of copies of the points.
     limit : int
-        Most entries of a quantity (an eighth of that for snapshots, and less if they would hold more than 2^26
-        numbers, but at least eight). When it is reached, every second entry is dropped and the interval doubles.
+        Maximum number of entries of a quantity. When it is reached, every second entry is dropped and the interval
+        doubles. The maximum for snapshots is limit / 8, or less if they would hold more than 2^26 numbers.
     """
 
     h: int | None = 1
@@ -63,29 +64,33 @@ class Record:
     limit: int = 1024
 
     def __post_init__(self) -> None:
-        for name in ("h", "shift", *OF_STATES):
+        for name in ("h", "shift", *STATE_QUANTITIES):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), low=1)
         check_integer("limit", self.limit, low=16)
 
     @classmethod
     def nothing(cls) -> Record:
-        """Return a record of no quantity at all."""
+        """Return a record without any quantity."""
         return cls(h=None, shift=None)
+
+    def snapshot_limit(self, state_size: int) -> int:
+        """Return the maximum number of snapshots of states with this many numbers."""
+        return min(self.limit // 8, max(MIN_SNAPSHOTS, SNAPSHOT_NUMBERS // state_size))
 
 
 RecordSpec: TypeAlias = Record | str | Iterable[str] | None
 
 
-def as_record(record: RecordSpec, known: Iterable[str] = OF_STATES) -> Record:
-    """Return what users say of recording as a `Record`.
+def as_record(record: RecordSpec, known: Iterable[str] = STATE_QUANTITIES) -> Record:
+    """Convert the parameter `record` of an estimator to a `Record`.
 
     Parameters
     ----------
     record : Record, str, iterable of str or None
-        Names of what to record after every sweep, besides the bandwidth path and the largest shifts; "all" is all.
+        Names of quantities to record after every sweep, in addition to bandwidths and largest shifts; "all" for all.
     known : iterable of str
-        What can be recorded.
+        Quantities that the algorithm can record.
 
     Examples
     --------
@@ -99,9 +104,9 @@ def as_record(record: RecordSpec, known: Iterable[str] = OF_STATES) -> Record:
     if record is None:
         return Record()
     if isinstance(record, Record):
-        for name in OF_STATES:
+        for name in STATE_QUANTITIES:
             if getattr(record, name) is not None and name not in known:
-                raise ValueError(f"record has {name}={getattr(record, name)!r}, which this algorithm does not know.")
+                raise ValueError(f"record has {name}={getattr(record, name)!r}, which this algorithm cannot record.")
         return record
     words = ("all", "h", "shift", *known)
     if isinstance(record, str):
@@ -117,9 +122,10 @@ def as_record(record: RecordSpec, known: Iterable[str] = OF_STATES) -> Record:
     return Record(**dict.fromkeys(names, 1))
 
 
+@storable()
 @dataclass(frozen=True)
 class Trace:
-    """What was recorded; None where nothing was asked for. The names are those of `Record`."""
+    """Recorded series, with the names of `Record`; None for a quantity that was not recorded."""
 
     h: Series | None = None
     shift: Series | None = None
@@ -130,14 +136,14 @@ class Trace:
     snapshots: Series | None = None
 
     def restored(self, points: Points, *, climbers: bool = False) -> Trace:
-        """Return the trace with snapshots in the units and in the rows of the data.
+        """Return the trace with snapshots in the units and rows of the data.
 
         Parameters
         ----------
         points : Points
-            What the chain was given.
+            The canonical points of the chain.
         climbers : bool
-            Whether states hold climbers from elsewhere, which no rows belong to.
+            Whether states hold queries that do not correspond to rows of the data.
         """
         if self.snapshots is None:
             return self
@@ -146,16 +152,16 @@ class Trace:
 
 
 class RecorderState(NamedTuple):
-    """How far a recorder has come: all that another needs to go on from there.
+    """The state of a recorder, from which another one can continue.
 
     Attributes
     ----------
     draws : int
-        Draws of the policy so far.
+        Number of draws of the policy so far.
     tracks : dict
         Interval and entries of each quantity.
     early : tuple
-        Numbers and values of the first draws.
+        Numbers and values of the early draws.
     """
 
     draws: int
@@ -164,74 +170,67 @@ class RecorderState(NamedTuple):
 
 
 class Recorder:
-    """Watches a run and makes its `Trace`."""
+    """Records a run and returns its `Trace`."""
 
     def __init__(self, record: Record, chain: Chain, tau: float):
         self._chain, self._tau, self._draws = chain, tau, 0
-        asked = {field.name: getattr(record, field.name) for field in fields(Trace)}
-        self._tracks = {name: ThinnedSeries(every, record.limit) for name, every in asked.items() if every is not None}
-        if "snapshots" in self._tracks:
-            most = max(FEWEST_SNAPSHOTS, SNAPSHOT_NUMBERS // chain.problem.points.size)
-            self._tracks["snapshots"].limit = min(record.limit // 8, most)
+        intervals = {field.name: getattr(record, field.name) for field in fields(Trace)}
+        self._series = {name: ThinnedSeries(every, record.limit) for name, every in intervals.items() if every}
+        if "snapshots" in self._series:
+            self._series["snapshots"].limit = record.snapshot_limit(chain.problem.points.size)
         self._early = EarlyDraws()
         self._last: tuple[ChainState, int] | None = None
 
     def note(self, state: ChainState, sweeps: int, info: SweepInfo | None) -> None:
-        """Record what is due after a sweep; `info` is None before the first."""
+        """Record what is due after a sweep; `info` is None for the initial state."""
         if info is not None:
-            self._note_bandwidths(info.bandwidths)
-            if "shift" in self._tracks and self._tracks["shift"].wants(sweeps):
-                self._tracks["shift"].add(sweeps, state.k, info.largest_shift)
-        due = [name for name in OF_STATES if name in self._tracks and self._tracks[name].wants(sweeps)]
+            if "h" in self._series:
+                self._series["h"].extend(self._draws + 1, info.bandwidths)
+                self._early.extend(self._draws + 1, info.bandwidths)
+            self._draws += len(info.bandwidths)
+            if "shift" in self._series and self._series["shift"].wants(sweeps):
+                self._series["shift"].add(sweeps, state.k, info.largest_shift)
+        due = [name for name in STATE_QUANTITIES if name in self._series and self._series[name].wants(sweeps)]
         for name, value in self._measured(state, due).items():
-            self._tracks[name].add(sweeps, state.k, value)
+            self._series[name].add(sweeps, state.k, value)
         self._last = state, sweeps
 
     def kept(self) -> RecorderState:
-        """Return what was recorded so far, for `resume`."""
-        return RecorderState(
-            self._draws, {name: track.kept() for name, track in self._tracks.items()}, self._early.kept()
-        )
+        """Return the state of the recorder, for `resume`."""
+        tracks = {name: series.kept() for name, series in self._series.items()}
+        return RecorderState(self._draws, tracks, self._early.kept())
 
     def resume(self, kept: RecorderState, state: ChainState, sweeps: int) -> None:
-        """Go on from what was kept after so many sweeps."""
+        """Continue from what `kept` returned at this state and number of sweeps."""
         self._draws, self._last = kept.draws, (state, sweeps)
-        for name, track in self._tracks.items():
-            track.resume(*kept.tracks[name])
+        for name, series in self._series.items():
+            series.resume(*kept.tracks[name])
         self._early.resume(*kept.early)
 
     def trace(self) -> Trace:
-        """Return what was recorded, with the state as it is now; nothing can be noted after that."""
+        """Return the trace, including the last state. Call this once, at the end."""
         if self._last is not None:
             state, sweeps = self._last
-            due = [name for name in OF_STATES if name in self._tracks and self._tracks[name].lacks(state.k)]
+            due = [name for name in STATE_QUANTITIES if name in self._series and self._series[name].lacks(state.k)]
             for name, value in self._measured(state, due).items():
-                self._tracks[name].close(sweeps, state.k, value)
-        series = {name: track.series() for name, track in self._tracks.items()}
-        if "h" in series:
-            series["h"] = self._early.before(series["h"])
-        return Trace(**series)
-
-    def _note_bandwidths(self, bandwidths: Array) -> None:
-        track = self._tracks.get("h")
-        if track is not None:
-            track.extend(self._draws + 1, bandwidths)
-            self._early.extend(self._draws + 1, bandwidths)
-        self._draws += len(bandwidths)
+                self._series[name].close(sweeps, state.k, value)
+        found = {name: series.series() for name, series in self._series.items()}
+        if "h" in found:
+            found["h"] = self._early.merged_with(found["h"])
+        return Trace(**found)
 
     def _measured(self, state: ChainState, names: list[str]) -> dict[str, Array | float]:
         found: dict[str, Array | float] = {}
-        points = state.points
+        points, problem = state.points, self._chain.problem
         if {"clumps", "diameter", "gap"} & set(names):
             labels = components(points, self._tau)
-            of_labels = {
-                "clumps": lambda: float(labels.max() + 1),
-                "diameter": lambda: diameter_of(points, labels),
-                "gap": lambda: gap_of(points, labels),
-            }
-            found = {name: of_labels[name]() for name in of_labels if name in names}
+            if "clumps" in names:
+                found["clumps"] = float(labels.max() + 1)
+            if "diameter" in names:
+                found["diameter"] = diameter_of(points, labels)
+            if "gap" in names:
+                found["gap"] = gap_of(points, labels)
         if "objective" in names:
-            problem = self._chain.problem
             found["objective"] = objective(points, state.h, profile=problem.profile, weights=problem.weights)
         if "snapshots" in names:
             found["snapshots"] = points.copy()
@@ -239,7 +238,7 @@ class Recorder:
 
 
 def rebuild_trace(chain: Chain, tau: float, end: ChainEnd) -> Trace:
-    """Return what is recorded by default, of a chain that an engine ran by itself: its draws can be made again."""
+    """Return the default trace of a chain that an engine ran by itself, by repeating its draws."""
     plan = chain.plan
     assert plan is not None
     recorder = Recorder(Record(), chain, tau)
@@ -248,6 +247,6 @@ def rebuild_trace(chain: Chain, tau: float, end: ChainEnd) -> Trace:
     for sweep in range(1, end.sweeps + 1):
         path = plan.sweep(sweep - 1, state.h).path
         state = end.state._replace(h=float(path[-1]), k=sweep * plan.updates)
-        largest = float(end.shifts[sweep - 1]) if sweep <= len(end.shifts) else np.nan  # too long a run to keep them
+        largest = float(end.shifts[sweep - 1]) if sweep <= len(end.shifts) else np.nan  # only the first are stored
         recorder.note(state, sweep, SweepInfo(path, largest))
     return recorder.trace()

@@ -1,8 +1,8 @@
-"""The kernels, written once: scalar functions k(t) and G(t) = -k'(t) of t = |u|^2.
+"""Formulas of the kernel profiles k(t) and their weights G(t) = -k'(t), where t = |u|^2.
 
-Every engine compiles these very functions. They are plain arithmetic on purpose, so that one text serves a
-Python float, a NumPy array and a compiler alike. Each is zero for t > 1. A `shape` is G without its constant
-factor, which cancels in S_h: all that a sum over pairs needs.
+Every engine compiles these functions. They are plain arithmetic expressions, so that the same source works for Python
+floats, for NumPy arrays and for a compiler. All of them are zero for t > 1. A `shape` is G without its constant factor,
+which cancels in S_h.
 """
 
 from __future__ import annotations
@@ -11,24 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "GAUSSIAN_RATE",
-    "biweight_k",
-    "biweight_shape",
-    "biweight_weight",
-    "flat_k",
-    "flat_weight",
-    "gaussian_k",
-    "gaussian_weight",
-    "quadweight_k",
-    "quadweight_shape",
-    "quadweight_weight",
-    "triweight_k",
-    "triweight_shape",
-    "triweight_weight",
-]
-
-# exp(-GAUSSIAN_RATE t): a Gaussian of standard deviation h / 3, cut at h, three standard deviations out
+# k(t) = exp(-4.5 t) is a Gaussian with standard deviation h / 3, truncated at three standard deviations
 GAUSSIAN_RATE = 4.5
 
 
@@ -38,7 +21,7 @@ def flat_k(t: Any) -> Any:
 
 
 def flat_weight(t: Any) -> Any:
-    """Weights 1 for t <= 1: the rim counts, as it does in scikit-learn's MeanShift."""
+    """Weights 1 for t <= 1, including t = 1 as in scikit-learn's MeanShift."""
     return 1.0 * (t <= 1.0)
 
 
@@ -49,7 +32,7 @@ def biweight_k(t: Any) -> Any:
 
 
 def biweight_shape(t: Any) -> Any:
-    """Weights up to a factor, (1 - t)_+."""
+    """Weights without their factor, (1 - t)_+."""
     return np.maximum(1.0 - t, 0.0)
 
 
@@ -65,7 +48,7 @@ def triweight_k(t: Any) -> Any:
 
 
 def triweight_shape(t: Any) -> Any:
-    """Weights up to a factor, (1 - t)_+^2."""
+    """Weights without their factor, (1 - t)_+^2."""
     s = np.maximum(1.0 - t, 0.0)
     return s * s
 
@@ -82,7 +65,7 @@ def quadweight_k(t: Any) -> Any:
 
 
 def quadweight_shape(t: Any) -> Any:
-    """Weights up to a factor, (1 - t)_+^3."""
+    """Weights without their factor, (1 - t)_+^3."""
     s = np.maximum(1.0 - t, 0.0)
     return s * s * s
 
@@ -93,10 +76,10 @@ def quadweight_weight(t: Any) -> Any:
 
 
 def gaussian_k(t: Any) -> Any:
-    """Gaussian profile exp(-4.5 t), cut at t = 1."""
+    """Gaussian profile exp(-4.5 t), truncated at t = 1."""
     return np.exp(-GAUSSIAN_RATE * t) * (t <= 1.0)
 
 
 def gaussian_weight(t: Any) -> Any:
     """Weights 4.5 exp(-4.5 t) for t <= 1."""
-    return GAUSSIAN_RATE * gaussian_k(t)  # its own shape, as of every exponential
+    return GAUSSIAN_RATE * gaussian_k(t)

@@ -1,7 +1,7 @@
-"""Profiles: the shapes of the kernel, which of them the theorems cover, and a check for a user's own.
+"""Kernel profiles, and a check of user-defined ones.
 
-Definition 1 of the paper: k on [0, 1] is C1, non-increasing, convex, with k' < 0 on [0, 1). The proofs also use
-that k extended by zero is C1 on the whole half-line, which needs k(1) = k'(1) = 0.
+Definition 1 of the paper: k on [0, 1] is C1, non-increasing and convex, with k' < 0 on [0, 1). The proofs also use the
+extension of k by zero. `Profile.convex` and `Profile.smooth` tell whether it is convex and C1: see docs/theory.md.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from modeseek._common.storable import stored_by_name
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
 from modeseek.meanshift.kernels import formulas
@@ -23,9 +24,9 @@ __all__ = [
     "PROFILES",
     "QUADWEIGHT",
     "TRIWEIGHT",
-    "OnUnitInterval",
     "OutsideTheoremsWarning",
     "Profile",
+    "ZeroOutside",
     "custom_profile",
     "failed_clauses",
     "get_profile",
@@ -33,47 +34,51 @@ __all__ = [
 
 
 class OutsideTheoremsWarning(UserWarning):
-    """What was asked for works, but the paper's theorems do not cover it."""
+    """The computation works, but the paper's theorems do not cover it."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A kernel profile k and its weight G = -k', both functions of t = |u|^2 that vanish for t > 1.
+    """A kernel profile k and its weight G = -k', both functions of t = |u|^2 that are zero for t > 1.
 
     Attributes
     ----------
     name : str
-        What users call it.
     k, weight : callable
         k(t) and G(t) for a number or an array t >= 0.
-    proven : bool
-        Whether k extended by zero is C1, as the proofs need.
+    convex : bool
+        Whether k extended by zero is convex on [0, inf), which requires k(1) = 0.
+    smooth : bool
+        Whether k extended by zero is C1 as well, which requires k'(1) = 0.
     code : int or None
-        Number of the compiled branch; None for a user's own.
+        Number of the compiled branch; None for a user-defined profile.
     """
 
     name: str
     k: Callable[[Array], Array] = field(repr=False)
     weight: Callable[[Array], Array] = field(repr=False)
-    proven: bool
+    convex: bool
+    smooth: bool
     code: int | None = field(default=None, repr=False)
 
 
-FLAT = Profile("flat", formulas.flat_k, formulas.flat_weight, proven=False, code=0)
-BIWEIGHT = Profile("biweight", formulas.biweight_k, formulas.biweight_weight, proven=True, code=1)
-TRIWEIGHT = Profile("triweight", formulas.triweight_k, formulas.triweight_weight, proven=True, code=2)
-QUADWEIGHT = Profile("quadweight", formulas.quadweight_k, formulas.quadweight_weight, proven=True, code=3)
-GAUSSIAN = Profile("gaussian", formulas.gaussian_k, formulas.gaussian_weight, proven=False, code=4)
+BIWEIGHT = Profile("biweight", formulas.biweight_k, formulas.biweight_weight, convex=True, smooth=True, code=1)
+TRIWEIGHT = Profile("triweight", formulas.triweight_k, formulas.triweight_weight, convex=True, smooth=True, code=2)
+QUADWEIGHT = Profile("quadweight", formulas.quadweight_k, formulas.quadweight_weight, convex=True, smooth=True, code=3)
+FLAT = Profile("flat", formulas.flat_k, formulas.flat_weight, convex=True, smooth=False, code=0)
+GAUSSIAN = Profile("gaussian", formulas.gaussian_k, formulas.gaussian_weight, convex=False, smooth=False, code=4)
 
 PROFILES = {profile.name: profile for profile in (BIWEIGHT, TRIWEIGHT, QUADWEIGHT, FLAT, GAUSSIAN)}
 
+stored_by_name(Profile, PROFILES)
+
 
 def get_profile(profile: str | Profile) -> Profile:
-    """Return the profile of a name; a `Profile` is passed through.
+    """Return the profile with a given name; a `Profile` is returned unchanged.
 
     Examples
     --------
-    >>> get_profile("biweight").proven
+    >>> get_profile("biweight").smooth
     True
     """
     if isinstance(profile, Profile):
@@ -82,78 +87,75 @@ def get_profile(profile: str | Profile) -> Profile:
 
 
 def custom_profile(k: Callable[[Array], Array], weight: Callable[[Array], Array], *, name: str = "own") -> Profile:
-    """Make a profile of one's own functions, checked numerically against Definition 1.
+    """Return a user-defined profile after a numerical check of Definition 1.
 
     Parameters
     ----------
     k, weight : callable
         k(t) and G(t) = -k'(t) on [0, 1], for arrays t. Outside [0, 1] they are taken as zero.
     name : str
-        A name for messages.
-
-    Returns
-    -------
-    Profile
-        With `proven` set where the extension by zero is C1 too.
+        Name of the profile in messages.
 
     Raises
     ------
     ValueError
-        If a clause of Definition 1 fails; the message says which, and where.
+        If a clause of Definition 1 fails. The message names the clause and the t at which it fails.
 
     Warns
     -----
     OutsideTheoremsWarning
-        If only the extension fails: the profile works, outside the theorems.
+        If only the extension by zero is not C1. The profile can be used, but not all theorems cover it.
 
     Examples
     --------
-    >>> cubic = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="a = 2.5")
-    >>> cubic.proven
+    >>> profile = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="a = 2.5")
+    >>> profile.smooth
     True
     """
     definition, extension = failed_clauses(k, weight)
     if definition:
-        raise ValueError(f"profile {name!r} is outside Definition 1: " + "; ".join(definition) + ".")
+        raise ValueError(f"profile {name!r} violates Definition 1: " + "; ".join(definition) + ".")
     if extension:
         warnings.warn(
             f"profile {name!r} meets Definition 1 but not the extension that the proofs use: "
             + "; ".join(extension)
-            + ". It works, outside the theorems.",
+            + ". You can use it, but the theorems do not cover it.",
             OutsideTheoremsWarning,
             stacklevel=2,
         )
-    return Profile(name, OnUnitInterval(k), OnUnitInterval(weight), proven=not extension)
+    ends = np.abs(np.asarray(k(np.array([0.0, 1.0])), dtype=np.float64))
+    convex = not extension or bool(ends[1] <= 1e-9 * ends[0])
+    return Profile(name, ZeroOutside(k), ZeroOutside(weight), convex=convex, smooth=not extension)
 
 
 @dataclass(frozen=True)
-class OnUnitInterval:
-    """A user's function on [0, 1], zero outside; a class so that it pickles when the function does."""
+class ZeroOutside:
+    """A function on [0, 1], extended by zero; a class, so that it can be pickled if the function can."""
 
     function: Callable[[Array], Array]
 
     def __call__(self, t: Array) -> Array:
         t = np.asarray(t, dtype=np.float64)
-        # the function is asked inside its domain only: (1 - t) ** 1.5 has no value for t > 1
+        # evaluated inside the domain only: (1 - t) ** 1.5 is NaN for t > 1
         return np.where(t <= 1.0, self.function(np.minimum(t, 1.0)), 0.0)
 
 
 def failed_clauses(
     k: Callable[[Array], Array], weight: Callable[[Array], Array], *, n_grid: int = 2001
 ) -> tuple[list[str], list[str]]:
-    """Return which clauses of Definition 1 and of its C1 extension fail numerically, in words.
+    """Check a profile numerically against Definition 1 and the C1 extension, and describe the clauses that fail.
 
     Parameters
     ----------
     k, weight : callable
         k(t) and G(t) on [0, 1], for arrays t.
     n_grid : int
-        Number of points at which the clauses are looked at.
+        Number of points at which the clauses are checked.
 
     Returns
     -------
     definition, extension : list of str
-        Empty where nothing fails.
+        Empty if no clause fails.
 
     Examples
     --------
@@ -165,9 +167,9 @@ def failed_clauses(
         values = np.asarray(k(t), dtype=np.float64)
         slopes = -np.asarray(weight(t), dtype=np.float64)
         if values.shape != t.shape or slopes.shape != t.shape:
-            raise ValueError(f"shapes {values.shape} and {slopes.shape} came back for {t.shape}")
+            raise ValueError(f"they returned shapes {values.shape} and {slopes.shape} for {t.shape}")
     except Exception as error:
-        return [f"k and weight must take an array of t in [0, 1] and return one as long ({error})"], []
+        return [f"k and weight must take an array of t in [0, 1] and return one of the same length ({error})"], []
     if not (np.isfinite(values).all() and np.isfinite(slopes).all()):
         return ["k and k' must be finite on [0, 1]"], []
 
@@ -175,20 +177,20 @@ def failed_clauses(
     slack = 1e-9 * scale
     definition = []
 
-    def fails(wrong: Array, where: Array, clause: str) -> None:
-        if wrong.any():
-            definition.append(f"{clause}, but not at t = {where[np.argmax(wrong)]:.4g}")
+    def check(fails: Array, where: Array, clause: str) -> None:
+        if fails.any():
+            definition.append(f"{clause}, but not at t = {where[np.argmax(fails)]:.4g}")
 
-    fails(values < -slack, t, "k must be >= 0")
-    fails(np.diff(values) > slack, t, "k must be non-increasing")
-    fails(slopes[:-1] >= 0, t, "k' must be < 0 on [0, 1)")
-    fails(np.diff(slopes) < -slack, t, "k must be convex (k' non-decreasing)")
-    # mean value theorem: a difference quotient lies between the slopes at its ends when k' is monotone and is k's
+    check(values < -slack, t, "k must be >= 0")
+    check(np.diff(values) > slack, t, "k must be non-increasing")
+    check(slopes[:-1] >= 0, t, "k' must be < 0 on [0, 1)")
+    check(np.diff(slopes) < -slack, t, "k must be convex (k' non-decreasing)")
+    # mean value theorem: if k' is monotone, a difference quotient of k lies between the slopes at its ends
     quotients = np.diff(values) / np.diff(t)
     low, high = np.minimum(slopes[:-1], slopes[1:]), np.maximum(slopes[:-1], slopes[1:])
     rounding = 1e-6 * scale
-    fails((quotients < low - rounding) | (quotients > high + rounding), t, "weight must be -k'")
-    # a jump does not shrink with the step, a slope does: compare with steps far smaller than the grid's
+    check((quotients < low - rounding) | (quotients > high + rounding), t, "weight must be -k'")
+    # on a much finer grid, a jump of k' keeps its size while a steep slope becomes small steps
     steps = np.abs(np.diff(slopes))
     widest = int(np.argmax(steps))
     fine = np.linspace(t[widest], t[widest + 1], n_grid)

@@ -1,8 +1,8 @@
 """The claims of the paper's experiments and theory, each with a test that the rows decide."""
 
 from modeseek.paper.claims import against_sms, ranges, sparse, theory
-from modeseek.paper.claims.base import Claim, Finding, Findings, Measured, name_of, settle
+from modeseek.paper.claims.base import Claim, Finding, Findings, Measured, judge, reading_name
 
-__all__ = ["CLAIMS", "Claim", "Finding", "Findings", "Measured", "name_of", "settle"]
+__all__ = ["CLAIMS", "Claim", "Finding", "Findings", "Measured", "judge", "reading_name"]
 
 CLAIMS: tuple[Claim, ...] = (*sparse.CLAIMS, *against_sms.CLAIMS, *ranges.CLAIMS, *theory.CLAIMS)

@@ -1,120 +1,72 @@
-"""What the paper says of K against SMS."""
+"""Claims about K of DSMS and SMS."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
+from itertools import product
 
 import numpy as np
 
-from modeseek.paper.claims.base import (
-    BOTH,
-    Claim,
-    Finding,
-    H,
-    Measured,
-    Reading,
-    dsms,
-    inside,
-    paired,
-    span,
-    values_at,
-)
-from modeseek.paper.intervals import Interval
-from modeseek.paper.rows import Rows, Value
+from modeseek.paper.claims.base import BOTH, Claim, Finding, H, Measured, Reading, dsms, paired, span, values_at
 
-__all__ = ["CLAIMS"]
-
-WHERE = "comparison with SMS"
-# a loss of K counts when its whole interval lies below this
+# K counts as lost where the whole interval of the difference is below this
 LOSS = -0.01
+# experiment -> the columns of its cells, with their names in the report
+COLUMNS = {
+    "sparse": {"n_per_cluster": "N"},
+    "imbalance": {"sizes": "sizes", "ratio": "ratio"},
+    "clusters": {"spacing": "spacing", "n_true": "clusters"},
+}
 
 
-def _cells(rows: Rows, columns: Sequence[str]) -> Iterator[dict[str, Value]]:
-    first, *rest = columns
-    for value in rows.distinct(first):
-        inner = rows.where(**{first: value})
-        yield from ({first: value, **cell} for cell in _cells(inner, rest)) if rest else [{first: value}]
-
-
-COLUMNS = {"sparse": ["n_per_cluster"], "imbalance": ["sizes", "ratio"], "clusters": ["spacing", "n_true"]}
-
-
-def _differences(measured: Measured, experiment: str, reading: Reading, h: float | None) -> list[tuple[dict, Interval]]:
-    """Return K of DSMS less K of SMS in each cell, at one h or at the h of the sweep with the best mean there."""
-    rows = inside(measured, experiment, reading, "spread")
-    found = []
-    for cell in _cells(rows, COLUMNS[experiment]):
-        here = rows.where(**cell)
-        sms = here.where(line="SMS")
-        tried = [float(each) for each in sms.distinct("h")] if h is None else [h]  # type: ignore[arg-type]
-        best = max((values_at(sms, "k", h=each) for each in tried), key=np.mean)
-        found.append((cell, paired(values_at(here, "k", line=dsms(reading)), best)))
-    return found
-
-
-def _no_loss(found: Sequence[tuple[dict, Interval]], against: str) -> Finding:
-    worst_cell, worst = min(found, key=lambda each: each[1].centre)
-    lost = [cell for cell, mean in found if mean.high < LOSS]
-    where = ", ".join(
-        f"{name.replace('n_per_cluster', 'N').replace('n_true', 'clusters')} {value}"
-        for name, value in worst_cell.items()
-    )
+def _no_loss(measured: Measured, reading: Reading, bandwidths: Sequence[float] | None, against: str) -> Finding:
+    """Compare K of DSMS in each cell with SMS at the best of `bandwidths`; None means all that were run."""
+    found = {}
+    for name, rows in measured.items():
+        columns = COLUMNS[name]
+        for values in product(*(rows.distinct(column) for column in columns)):
+            here = rows.where(**dict(zip(columns, values, strict=True)))
+            sms = here.where(line="SMS")
+            tried = sms.distinct("h") if bandwidths is None else bandwidths
+            best = max((values_at(sms, "k", h=h) for h in tried), key=np.mean)
+            cell = ", ".join(f"{label} {value}" for label, value in zip(columns.values(), values, strict=True))
+            found[cell] = paired(values_at(here, "k", line=dsms(reading)), best)
+    worst, lost = min(found, key=lambda cell: found[cell].center), sum(each.high < LOSS for each in found.values())
     return Finding(
         not lost,
-        f"K of DSMS less K of {against}: {span([mean.centre for _, mean in found], 2)}; a loss in {len(lost)} of "
-        f"{len(found)} cells, the worst {worst.text()} at {where}",
+        f"K of DSMS less K of {against}: {span([each.center for each in found.values()], 2)}; a loss in {lost} of "
+        f"{len(found)} cells, the worst {found[worst].text()} at {worst}",
     )
 
 
-def _k_when_sparse(measured: Measured, reading: Reading) -> Finding:
-    return _no_loss(_differences(measured, "sparse", reading, H), f"SMS at h = {H:g}")
-
-
-def _k_with_imbalance(measured: Measured, reading: Reading) -> Finding:
-    return _no_loss(_differences(measured, "imbalance", reading, H), f"SMS at h = {H:g}")
-
-
-def _k_with_clusters(measured: Measured, reading: Reading) -> Finding:
-    return _no_loss(_differences(measured, "clusters", reading, H), f"SMS at h = {H:g}")
-
-
-def _preferred(measured: Measured, reading: Reading) -> Finding:
-    found = [each for name in COLUMNS for each in _differences(measured, name, reading, None)]
-    return _no_loss(found, "SMS at the best h of the sweep in each cell")
-
-
+claim = partial(
+    Claim,
+    check=partial(_no_loss, bandwidths=[H], against=f"SMS at h = {H:g}"),
+    where="comparison with SMS",
+    readings=BOTH,
+)
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
+    claim(
         "The better count does not cost any K.",
-        WHERE,
         f"No N at which the whole interval of the paired difference in K to SMS at h = 0.6 is below {LOSS:g}.",
-        ("sparse",),
-        BOTH,
-        _k_when_sparse,
+        needs=("sparse",),
     ),
-    Claim(
+    claim(
         "With unequal clusters DSMS loses no K against SMS.",
-        WHERE,
         f"In both set-ups, no ratio at which the whole interval of the difference to SMS at h = 0.6 is below {LOSS:g}.",
-        ("imbalance",),
-        BOTH,
-        _k_with_imbalance,
+        needs=("imbalance",),
     ),
-    Claim(
+    claim(
         "With more clusters DSMS loses no K against SMS.",
-        WHERE,
         "In both set-ups, no number at which the whole interval of the difference to SMS at h = 0.6 "
         f"is below {LOSS:g}.",
-        ("clusters",),
-        BOTH,
-        _k_with_clusters,
+        needs=("clusters",),
     ),
-    Claim(
+    claim(
         "So DSMS is to be preferred to SMS.",
-        WHERE,
         "As above over all three figures, against SMS at the best h of our sweep in each cell.",
-        ("sparse", "imbalance", "clusters"),
-        BOTH,
-        _preferred,
+        check=partial(_no_loss, bandwidths=None, against="SMS at the best h of the sweep in each cell"),
+        needs=tuple(COLUMNS),
     ),
 )

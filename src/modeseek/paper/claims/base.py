@@ -1,4 +1,4 @@
-"""What a claim is, and how rows decide it."""
+"""A claim of the paper, and how the rows of the experiments decide it."""
 
 from __future__ import annotations
 
@@ -10,30 +10,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from modeseek._common.types import Array
+from modeseek.paper.contenders import POLICIES
 from modeseek.paper.intervals import LEVEL, Interval, mean_interval
-from modeseek.paper.lines import POLICIES
 from modeseek.paper.rows import Rows, Value
-
-__all__ = [
-    "BOTH",
-    "EACH_SPREAD",
-    "SPREADS",
-    "Claim",
-    "Finding",
-    "Findings",
-    "H",
-    "Measured",
-    "Reading",
-    "dsms",
-    "inside",
-    "name_of",
-    "paired",
-    "readings",
-    "settle",
-    "sizes_of",
-    "span",
-    "values_at",
-]
 
 Measured: TypeAlias = Mapping[str, Rows]
 Reading: TypeAlias = Mapping[str, Value]
@@ -42,7 +21,7 @@ H = 0.6  # the paper's bandwidth of MS, BMS and SMS
 
 
 class Finding(NamedTuple):
-    """What the rows say of a claim under one reading: whether it holds, and the figures."""
+    """Result of the test of a claim under one reading: whether it holds, and the numbers behind it."""
 
     holds: bool
     figures: str
@@ -56,29 +35,29 @@ class Claim:
     ----------
     text : str
         The claim, in our words.
-    where : str
-        Where the paper makes it.
     test : str
-        What must be true of the rows for it to hold.
+        The condition on the rows under which it holds.
+    check : callable
+        (rows of the experiments, reading) -> Finding. The rows are those of the reading.
+    where : str
+        Section of the paper.
     needs : tuple of str
         The experiments that decide it.
     readings : tuple of mappings
-        What the paper leaves open: the claim is tested under each.
-    check : callable
-        (rows of the experiments, reading) -> Finding.
+        Interpretations of what the paper leaves open: the claim is tested under each.
     """
 
     text: str
-    where: str
     test: str
+    check: Callable[[Measured, Reading], Finding]
+    where: str
     needs: tuple[str, ...]
     readings: tuple[Reading, ...]
-    check: Callable[[Measured, Reading], Finding]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """A claim and what was found under each reading."""
+    """A claim and its finding under each reading."""
 
     claim: Claim
     found: tuple[tuple[Reading, Finding], ...]
@@ -90,7 +69,7 @@ class Findings:
 
     @property
     def under(self) -> str:
-        """Return the readings that it holds under, where it holds under some only."""
+        """Return the readings under which the claim holds, if it holds under some only."""
         return _shortest(self._good, self.claim.readings) if self.kind == "partly" else ""
 
     @property
@@ -104,7 +83,7 @@ class Findings:
 
 
 def readings(**open_points: Sequence[Value]) -> tuple[Reading, ...]:
-    """Return every combination of what the paper leaves open.
+    """Return every combination of the values of what the paper leaves open.
 
     Examples
     --------
@@ -114,19 +93,31 @@ def readings(**open_points: Sequence[Value]) -> tuple[Reading, ...]:
     return tuple(dict(zip(open_points, each, strict=True)) for each in product(*open_points.values()))
 
 
-def settle(claim: Claim, measured: Measured) -> Findings | None:
-    """Test a claim under each reading; None where an experiment that it needs was not run."""
+BOTH = readings(policy=POLICIES, spread=SPREADS)
+EACH_SPREAD = readings(spread=SPREADS)
+
+
+def judge(claim: Claim, measured: Measured) -> Findings | None:
+    """Test a claim under each reading; return None if an experiment that it needs was not run."""
     if any(name not in measured for name in claim.needs):
         return None
-    return Findings(claim, tuple((reading, claim.check(measured, reading)) for reading in claim.readings))
+    found = []
+    for reading in claim.readings:
+        rows = {name: _rows_of(measured[name], reading) for name in claim.needs}
+        found.append((reading, claim.check(rows, reading)))
+    return Findings(claim, tuple(found))
 
 
-def name_of(reading: Reading) -> str:
-    """Return a reading in words.
+def _rows_of(rows: Rows, reading: Reading) -> Rows:
+    return rows.where(**{name: value for name, value in reading.items() if name in rows.columns})
+
+
+def reading_name(reading: Reading) -> str:
+    """Return a description of a reading.
 
     Examples
     --------
-    >>> name_of({"policy": "walk", "spread": "variance"})
+    >>> reading_name({"policy": "walk", "spread": "variance"})
     'walk, 0.65 as variance'
     """
     words = {
@@ -139,7 +130,7 @@ def name_of(reading: Reading) -> str:
 
 
 def values_at(rows: Rows, measure: str, **conditions: Value) -> Array:
-    """Return a measure of the runs that meet the conditions, in the order of the runs."""
+    """Return a measure in the rows that meet the conditions, in the order of the runs."""
     chosen = rows.where(**conditions)
     return chosen[measure][np.argsort(chosen["run"], kind="stable")]
 
@@ -150,7 +141,7 @@ def paired(first: Array, second: Array, level: float = LEVEL) -> Interval:
 
 
 def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:
-    """Name readings by as few parts as say it all: "shrinking" for all readings with shrinking."""
+    """Describe a set of readings with few words: "shrinking" stands for all readings with shrinking."""
     parts = list(every[0])
     groups: dict[str, set[int]] = {}
     for n_parts in range(1, len(parts) + 1):
@@ -159,37 +150,28 @@ def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:
                 group = {part: reading[part] for part in some}
                 covered = [number for number, each in enumerate(every) if group.items() <= each.items()]
                 if all(every[number] in good for number in covered):
-                    groups.setdefault(name_of(group), set(covered))
+                    groups.setdefault(reading_name(group), set(covered))
     names, left = [], {number for number, each in enumerate(every) if each in good}
     while left:
-        # the group that says most; of equals the first, which has the fewest parts
+        # greedy cover; among equals the first group, which has the fewest parts
         name = max(groups, key=lambda each: len(groups[each] & left))
         names.append(name)
         left -= groups[name]
     return "; ".join(names)
 
 
-BOTH = readings(policy=POLICIES, spread=SPREADS)
-EACH_SPREAD = readings(spread=SPREADS)
-
-
-def inside(measured: Measured, experiment: str, reading: Reading, *parts: str) -> Rows:
-    """Return the rows of an experiment that belong to some parts of a reading."""
-    return measured[experiment].where(**{part: reading[part] for part in parts})
-
-
 def dsms(reading: Reading) -> str:
-    """Return the line of DSMS under a reading."""
+    """Return the name of DSMS under a reading."""
     return f"DSMS {reading['policy']}"
 
 
 def sizes_of(rows: Rows) -> list[int]:
-    """Return the numbers of points in each cluster, rising."""
+    """Return the numbers of points in each cluster, in increasing order."""
     return sorted(int(n) for n in rows.distinct("n_per_cluster"))  # type: ignore[arg-type]
 
 
 def span(values: Sequence[float], digits: int = 1) -> str:
-    """Return the smallest and the largest of some values.
+    """Return the smallest and the largest value as text.
 
     Examples
     --------

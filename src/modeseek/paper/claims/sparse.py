@@ -1,11 +1,13 @@
-"""What the paper says of few points in each cluster."""
+"""Claims about few points in each cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
+from modeseek._common.types import Array
 from modeseek.paper.claims.base import (
     BOTH,
     EACH_SPREAD,
@@ -15,192 +17,139 @@ from modeseek.paper.claims.base import (
     Measured,
     Reading,
     dsms,
-    inside,
     paired,
     sizes_of,
     span,
     values_at,
 )
+from modeseek.paper.contenders import FIXED
 from modeseek.paper.intervals import Interval
-from modeseek.paper.lines import FIXED
-from modeseek.paper.rows import Rows, Value
 
-__all__ = ["CLAIMS"]
-
-WHERE = "performance on underrepresented clusters"
 TRUE = 3
-SPARSE_TO, PLENTY_FROM = 50, 100
+# sizes N up to the first count as few points, sizes above the second as many
+SPARSE_TO = 50
+PLENTY_FROM = 100
+FEW = range(1, SPARSE_TO + 1)
+MANY = range(PLENTY_FROM + 1, 10**9)
+ALL = range(1, 10**9)
+
+
+def _by_size(measured: Measured, name: str, measure: str = "n_clusters", sizes: range = ALL) -> dict[int, Array]:
+    """Return a measure of a contender in all runs, for each N in `sizes`; MS, BMS and SMS at the paper's bandwidth."""
+    rows = measured["sparse"].where(**({"line": name, "h": H} if name in FIXED else {"line": name}))
+    return {n: values_at(rows, measure, n_per_cluster=n) for n in sizes_of(rows) if n in sizes}
 
 
 def _far_closer(measured: Measured, reading: Reading, names: Sequence[str], factor: float) -> Finding:
-    rows = inside(measured, "sparse", reading, "spread")
-    holds, parts = True, []
+    own, worst = _by_size(measured, dsms(reading)), {}
     for name in names:
-        worst = 0.0
-        for n in sizes_of(rows):
-            own = np.abs(values_at(rows, "n_clusters", n_per_cluster=n, line=dsms(reading)) - TRUE).mean()
-            other = np.abs(values_at(rows, "n_clusters", n_per_cluster=n, line=name, h=H) - TRUE).mean()
-            worst = max(worst, float(own / max(other, 1e-12)))
-        holds &= worst < factor
-        parts.append(f"{worst:.2f} of that of {name}")
-    return Finding(holds, f"DSMS's mean distance from {TRUE} clusters is at most {' and '.join(parts)}, over all N")
+        other = _by_size(measured, name)
+        ratios = [np.abs(own[n] - TRUE).mean() / max(np.abs(other[n] - TRUE).mean(), 1e-12) for n in own]
+        worst[name] = float(max(ratios))
+    parts = [f"{ratio:.2f} of that of {name}" for name, ratio in worst.items()]
+    text = f"DSMS's mean distance from {TRUE} clusters is at most {' and '.join(parts)}, over all N"
+    return Finding(max(worst.values()) < factor, text)
 
 
-def _outperforms(measured: Measured, reading: Reading) -> Finding:
-    return _far_closer(measured, reading, ["SMS", "MS"], 0.5)
-
-
-def _better_than_bms(measured: Measured, reading: Reading) -> Finding:
-    return _far_closer(measured, reading, ["BMS"], 1.0)
-
-
-def _gaps(rows: Rows, dsms: str, name: str, sizes: Sequence[int]) -> list[Interval]:
-    return [
-        paired(
-            values_at(rows, "n_clusters", n_per_cluster=n, line=name, h=H),
-            values_at(rows, "n_clusters", n_per_cluster=n, line=dsms),
-        )
-        for n in sizes
-    ]
+def _surplus(measured: Measured, name: str, other: str, sizes: range) -> list[Interval]:
+    """Return how many more clusters `name` finds than `other`, with intervals, for each N in `sizes`."""
+    first, second = (_by_size(measured, each, sizes=sizes) for each in (name, other))
+    return [paired(first[n], second[n]) for n in first]
 
 
 def _distinct_when_sparse(measured: Measured, reading: Reading) -> Finding:
-    rows = inside(measured, "sparse", reading, "spread")
-    sizes = [n for n in sizes_of(rows) if n <= SPARSE_TO]
-    gaps = {name: _gaps(rows, dsms(reading), name, sizes) for name in FIXED}
-    text = "; ".join(f"{name} finds {span([gap.centre for gap in each])} clusters more" for name, each in gaps.items())
-    return Finding(all(gap.low > 0 for each in gaps.values() for gap in each), f"N = {sizes[0]} to {sizes[-1]}: {text}")
+    more = {name: _surplus(measured, name, dsms(reading), FEW) for name in FIXED}
+    sizes = list(_by_size(measured, dsms(reading), sizes=FEW))
+    text = "; ".join(f"{name} finds {span([gap.center for gap in each])} clusters more" for name, each in more.items())
+    return Finding(all(gap.low > 0 for each in more.values() for gap in each), f"N = {sizes[0]} to {sizes[-1]}: {text}")
 
 
 def _closes_with_size(measured: Measured, reading: Reading) -> Finding:
-    rows = inside(measured, "sparse", reading, "spread")
-    few = [n for n in sizes_of(rows) if n <= SPARSE_TO]
-    many = [n for n in sizes_of(rows) if n > PLENTY_FROM]
-    holds, parts = True, []
-    for name in FIXED:
-        before, after = (
-            float(np.mean([gap.centre for gap in _gaps(rows, dsms(reading), name, sizes)])) for sizes in (few, many)
-        )
-        holds &= after < before
-        parts.append(f"{name} {before:.1f} then {after:.1f}")
-    return Finding(
-        holds, f"clusters more than DSMS, mean over N <= {SPARSE_TO} and over N > {PLENTY_FROM}: " + ", ".join(parts)
-    )
+    means = {
+        name: [np.mean([gap.center for gap in _surplus(measured, name, dsms(reading), n)]) for n in (FEW, MANY)]
+        for name in FIXED
+    }
+    parts = [f"{name} {before:.1f} then {after:.1f}" for name, (before, after) in means.items()]
+    text = f"clusters more than DSMS, mean over N <= {SPARSE_TO} and over N > {PLENTY_FROM}: {', '.join(parts)}"
+    return Finding(all(after < before for before, after in means.values()), text)
 
 
 def _more_pieces_when_fewer(measured: Measured, reading: Reading) -> Finding:
-    rows = inside(measured, "sparse", reading, "spread")
-    sizes = sizes_of(rows)
-    holds, parts = True, []
-    for name in ("MS", "BMS"):
-        counts = {n: values_at(rows, "n_clusters", n_per_cluster=n, line=name, h=H).mean() for n in sizes}
-        holds &= max(counts, key=lambda n: counts[n]) == sizes[0]
-        parts.append(f"{name} {_by_size(counts)}")
-    return Finding(holds, "; ".join(parts))
+    means = {name: _means(_by_size(measured, name)) for name in ("MS", "BMS")}
+    holds = all(max(each, key=lambda n: each[n]) == min(each) for each in means.values())
+    return Finding(holds, "; ".join(f"{name} {_text(each)}" for name, each in means.items()))
 
 
 def _sms_more_robust(measured: Measured, reading: Reading) -> Finding:
-    rows = inside(measured, "sparse", reading, "spread")
-    sizes = [n for n in sizes_of(rows) if n <= SPARSE_TO]
-    holds, parts = True, []
-    for name in ("MS", "BMS"):
-        more = [
-            paired(
-                values_at(rows, "n_clusters", n_per_cluster=n, line="SMS", h=H),
-                values_at(rows, "n_clusters", n_per_cluster=n, line=name, h=H),
-            )
-            for n in sizes
-        ]
-        holds &= all(each.high < 0 for each in more)
-        parts.append(f"than {name} {span([each.centre for each in more])}")
-    return Finding(holds, f"clusters that SMS finds more at N = {sizes[0]} to {sizes[-1]}: {', '.join(parts)}")
+    sizes = list(_by_size(measured, "SMS", sizes=FEW))
+    more = {name: _surplus(measured, "SMS", name, FEW) for name in ("MS", "BMS")}
+    parts = [f"than {name} {span([gap.center for gap in each])}" for name, each in more.items()]
+    text = f"clusters that SMS finds more at N = {sizes[0]} to {sizes[-1]}: {', '.join(parts)}"
+    return Finding(all(gap.high < 0 for each in more.values() for gap in each), text)
 
 
-def _by_size(means: Mapping[int, float]) -> str:
+def _means(values: Mapping[int, Array]) -> dict[int, float]:
+    return {n: each.mean() for n, each in values.items()}
+
+
+def _text(means: Mapping[int, float]) -> str:
     return ", ".join(f"{mean:.1f} at N = {n}" for n, mean in means.items())
 
 
 def _stable_count(measured: Measured, reading: Reading) -> Finding:
-    rows = inside(measured, "sparse", reading, "spread")
-    means = {n: values_at(rows, "n_clusters", n_per_cluster=n, line=dsms(reading)).mean() for n in sizes_of(rows)}
-    return Finding(all(3.0 <= mean <= 6.5 for mean in means.values()), f"mean clusters {_by_size(means)}")
+    means = _means(_by_size(measured, dsms(reading)))
+    return Finding(all(3.0 <= mean <= 6.5 for mean in means.values()), f"mean clusters {_text(means)}")
 
 
 def _fewer_left_over(measured: Measured, reading: Reading) -> Finding:
-    rows = inside(measured, "sparse", reading, "spread")
-    lines: dict[str, dict[str, Value]] = {"DSMS": {"line": dsms(reading)}, "SMS": {"line": "SMS", "h": H}}
-    means = {
-        name: [values_at(rows, "n_singletons", n_per_cluster=n, **line).mean() for n in sizes_of(rows)]
-        for name, line in lines.items()
-    }
-    holds = all(own < other for own, other in zip(means["DSMS"], means["SMS"], strict=True))
-    return Finding(holds, f"clusters of one point: DSMS {span(means['DSMS'])}, SMS {span(means['SMS'])}, over all N")
+    own, other = (list(_means(_by_size(measured, name, "n_singletons")).values()) for name in (dsms(reading), "SMS"))
+    holds = all(mine < theirs for mine, theirs in zip(own, other, strict=True))
+    return Finding(holds, f"clusters of one point: DSMS {span(own)}, SMS {span(other)}, over all N")
 
 
+claim = partial(Claim, where="performance on underrepresented clusters", needs=("sparse",), readings=BOTH)
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
+    claim(
         "DSMS estimates the number of clusters far better than SMS and MS.",
-        WHERE,
         "At every N, DSMS's mean distance from three clusters is less than half that of SMS and of MS at h = 0.6.",
-        ("sparse",),
-        BOTH,
-        _outperforms,
+        partial(_far_closer, names=("SMS", "MS"), factor=0.5),
     ),
-    Claim(
+    claim(
         "DSMS estimates the number of clusters better than BMS.",
-        WHERE,
         "At every N, DSMS's mean distance from three clusters is less than that of BMS at h = 0.6.",
-        ("sparse",),
-        BOTH,
-        _better_than_bms,
+        partial(_far_closer, names=("BMS",), factor=1.0),
     ),
-    Claim(
+    claim(
         "With 10 to 50 points in each cluster the others find distinctly more clusters than DSMS.",
-        WHERE,
         f"At every N up to {SPARSE_TO}, the interval of the paired difference is above 0 for MS, BMS and SMS.",
-        ("sparse",),
-        BOTH,
         _distinct_when_sparse,
     ),
-    Claim(
+    claim(
         "With more than 100 points in each cluster the difference is smaller.",
-        WHERE,
         f"For MS, BMS and SMS, the mean surplus over DSMS is smaller over N > {PLENTY_FROM} than over "
         f"N <= {SPARSE_TO}.",
-        ("sparse",),
-        BOTH,
         _closes_with_size,
     ),
-    Claim(
+    claim(
         "MS and BMS break data into more clusters as points become fewer.",
-        WHERE,
         "For both, the mean count is largest at the smallest N.",
-        ("sparse",),
-        EACH_SPREAD,
         _more_pieces_when_fewer,
+        readings=EACH_SPREAD,
     ),
-    Claim(
+    claim(
         "SMS is more robust to local noise than MS and BMS, though it breaks data up too.",
-        WHERE,
         f"SMS finds fewer clusters than MS and BMS at every N up to {SPARSE_TO} (paired, the whole interval).",
-        ("sparse",),
-        EACH_SPREAD,
         _sms_more_robust,
+        readings=EACH_SPREAD,
     ),
-    Claim(
+    claim(
         "DSMS's count is stable over the whole range of N.",
-        WHERE,
         "The mean count is between 3 and 6.5 at every N.",
-        ("sparse",),
-        BOTH,
         _stable_count,
     ),
-    Claim(
+    claim(
         "A random bandwidth gathers points that others leave alone as outliers.",
-        WHERE,
         "DSMS has fewer clusters of one point than SMS at h = 0.6, at every N.",
-        ("sparse",),
-        BOTH,
         _fewer_left_over,
     ),
 )

@@ -1,30 +1,32 @@
-"""What the paper's theory says, as far as runs can show it."""
+"""Claims of the paper's theory, as far as runs can test them."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from modeseek.meanshift.bandwidth import Shrinking, Walk
+from modeseek.meanshift.bandwidth import Walk
+from modeseek.paper.absorption import Absorption
 from modeseek.paper.claims.base import Claim, Finding, Measured, Reading, readings
+from modeseek.paper.contenders import POLICIES
 from modeseek.paper.hyperparameters import Hyperparameters
 from modeseek.paper.intervals import half_width
-from modeseek.paper.lines import POLICIES
 
-__all__ = ["CLAIMS"]
-
-WHERE = "theoretical results"
-EACH_POLICY = readings(policy=POLICIES)
-# below these a mean change of L, over its largest value, and a gradient are rounding
-ROUNDING, SMALL_GRADIENT = 1e-14, 1e-6
+# mean changes of L, divided by its upper bound, below this are rounding errors
+ROUNDING = 1e-14
+# norms of the gradient below this count as 0
+SMALL_GRADIENT = 1e-6
+# share of the range that counts as nearly the whole range
 COVERED = 0.8
 
 
 def _rises_in_the_mean(measured: Measured, reading: Reading) -> Finding:
-    states = measured["submartingale"].where(kind="state", policy=reading["policy"])
+    states = measured["submartingale"].where(kind="state")
     half = [half_width(std, int(n)) for std, n in zip(states["std"], states["next_updates"], strict=True)]
     below = int((states["mean"] + np.array(half) < -ROUNDING).sum())
     refuted = int((states["mean"] + states["margin"] < 0).sum())
-    # one interval in twenty may lie below a true 0 by chance
+    # if the true mean is 0, one interval in twenty lies below 0 by chance
     return Finding(
         refuted == 0 and below <= 0.05 * len(states),
         f"at {len(states):,} states, {below:,} intervals of the mean change of L lie below 0, and {refuted:,} means "
@@ -33,7 +35,7 @@ def _rises_in_the_mean(measured: Measured, reading: Reading) -> Finding:
 
 
 def _gradient_vanishes(measured: Measured, reading: Reading) -> Finding:
-    rows = measured["gradient"].where(policy=reading["policy"])
+    rows = measured["gradient"]
     last = rows["sweep"].max()
     norms = rows.where(sweep=int(last))["norm"]
     small = int((norms < SMALL_GRADIENT).sum())
@@ -45,7 +47,7 @@ def _gradient_vanishes(measured: Measured, reading: Reading) -> Finding:
 
 
 def _settles(measured: Measured, reading: Reading) -> Finding:
-    rows = measured["certificate"].where(policy=reading["policy"])
+    rows = measured["certificate"]
     certified = len(rows.where(certificate_outcome="CERTIFIED"))
     sweeps = rows["certificate"]
     return Finding(
@@ -56,7 +58,7 @@ def _settles(measured: Measured, reading: Reading) -> Finding:
 
 
 def _small_shifts_suffice(measured: Measured, reading: Reading) -> Finding:
-    rows = measured["certificate"].where(policy=reading["policy"])
+    rows = measured["certificate"]
     other = int((rows["ari"] < 1).sum())
     ratio = np.median(rows["shifts"] / np.maximum(rows["certificate"], 1))
     return Finding(
@@ -67,12 +69,10 @@ def _small_shifts_suffice(measured: Measured, reading: Reading) -> Finding:
 
 
 def _covers_the_range(measured: Measured, reading: Reading) -> Finding:
-    # the law of h does not look at data: the walk is simulated, shrinking is a formula
+    # the distribution of h does not depend on the data: the walk is simulated, shrinking has a formula
     given = Hyperparameters()
     if reading["policy"] == "shrinking":
-        policy = Shrinking(given.h_min, given.h_max, given.h_inf)
-        last = given.max_updates - 1
-        low, high = (float(policy.draw(np.array([u]), given.h_inf, last)[0]) for u in (0.0, 1.0))
+        low, high = Absorption(settings=given).shrinking(given.max_updates)
         share = (high - low) / (given.h_max - given.h_min)
         return Finding(share >= COVERED, f"draw 10^7 is uniform on {low:.2f} to {high:.2f}, {share:.0%} of the range")
     paths = measured["absorption"].where(kind="path", nu="log-log")
@@ -86,45 +86,37 @@ def _covers_the_range(measured: Measured, reading: Reading) -> Finding:
     )
 
 
+claim = partial(Claim, where="theoretical results", readings=readings(policy=POLICIES))
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
+    claim(
         "With the slow nu the bandwidths go on to cover nearly the whole range.",
-        "influence of the bandwidth range",
         f"After many draws, most walks are inside the range, or draws cover at least {COVERED:.0%} of it.",
-        ("absorption",),
-        EACH_POLICY,
         _covers_the_range,
+        where="influence of the bandwidth range",
+        needs=("absorption",),
     ),
-    Claim(
+    claim(
         "L_h rises in the mean from every state (submartingale; the paper proves it for walk).",
-        WHERE,
         "No state whose mean change is below 0 by the rigorous margin, at most one 90 % interval in twenty below 0.",
-        ("submartingale",),
-        EACH_POLICY,
         _rises_in_the_mean,
+        needs=("submartingale",),
     ),
-    Claim(
+    claim(
         "The gradient of L_h tends to 0 (the paper proves it for walk).",
-        WHERE,
         f"At the end of every run, the longest block of the gradient is below {SMALL_GRADIENT:g}.",
-        ("gradient",),
-        EACH_POLICY,
         _gradient_vanishes,
+        needs=("gradient",),
     ),
-    Claim(
+    claim(
         "After finitely many updates the clusters stay as they are (the paper proves it for walk).",
-        WHERE,
         "Every run ends with the certificate: no later update can change the partition.",
-        ("certificate",),
-        EACH_POLICY,
         _settles,
+        needs=("certificate",),
     ),
-    Claim(
+    claim(
         "In practice a run can stop when the last shifts are small.",
-        WHERE,
         "Stopped when every last shift is below 10^-6, no run has other clusters than the final ones.",
-        ("certificate",),
-        EACH_POLICY,
         _small_shifts_suffice,
+        needs=("certificate",),
     ),
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from modeseek.report.blocks import Block, Heading, HtmlBlock
 from modeseek.report.rendering import read_static, render_template
 
-__all__ = ["code_section"]
-
 
 def code_section(code: str) -> list[Block]:
     """Return the section for some Python code."""

@@ -6,17 +6,13 @@ import numpy as np
 
 from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators.display import DOUBTFUL
 from modeseek.estimators.random_chains import RandomChainClusterer
-from modeseek.plots.colors import palette
-from modeseek.report.blocks import Block, Heading, HtmlBlock, Paragraph, RowLink, Swatch, TableBlock, TableCell
+from modeseek.estimators.table import DOUBTFUL
+from modeseek.report.blocks import Block, Heading, HtmlBlock, Paragraph, Swatch, TableBlock, TableCell
 from modeseek.report.cluster_traits import second_choices
 from modeseek.report.markdown_text import PlainText
 from modeseek.report.rendering import read_static, render_template
 from modeseek.report.report_data import ReportData
-from modeseek.report.sections.scatter import SCATTER_ANCHOR
-
-__all__ = ["confidence_histogram", "confidence_section"]
 
 MAX_DOUBTFUL = 30
 MAX_EXTRA_COLUMNS = 2
@@ -26,7 +22,7 @@ N_BINS = 20
 def confidence_section(data: ReportData) -> list[Block]:
     """Return the histogram and the doubtful rows, or a sentence if there is no confidence."""
     heading = Heading("Confidence")
-    if not data.n_clusters:
+    if not data.table.n_clusters:
         return []
     if data.confidence is None:
         hint = ""
@@ -73,18 +69,14 @@ def _doubtful_table(data: ReportData, rows: IntArray) -> TableBlock:
     assert data.confidence is not None
     columns = data.extra[:MAX_EXTRA_COLUMNS]
     header = ["row", "cluster", "confidence", "second choice", *(PlainText(column.name) for column in columns)]
-    swatches = [
-        Swatch(str(label), color) for label, color in zip(data.cluster_labels, palette(data.n_clusters), strict=True)
-    ]
     cells: list[list[TableCell]] = []
     for i, second in zip(listed.tolist(), second_choices(data, listed), strict=True):
         other: TableCell = "—"
         if second is not None:
-            swatch = swatches[second.cluster]
+            swatch = data.swatches[second.cluster]
             other = Swatch(f"{swatch.text} ({second.membership:.2f})", swatch.color)
-        link = RowLink(data.row_name(i), SCATTER_ANCHOR, i)
         extra = [PlainText(column.cells[i]) for column in columns]
-        cells.append([link, swatches[data.labels[i]], f"{data.confidence[i]:.2f}", other, *extra])
+        cells.append([data.row_link(i), data.swatches[data.labels[i]], f"{data.confidence[i]:.2f}", other, *extra])
     which = f"The {len(listed)} least confident of {len(rows):,} rows" if len(rows) > len(listed) else "Rows"
     caption = (
         f"{which} with a confidence below {DOUBTFUL:g}, the least confident first. Second choice: the cluster that the "

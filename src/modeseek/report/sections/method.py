@@ -12,8 +12,6 @@ from modeseek.report.blocks import Block, Heading, Paragraph, TableBlock, TableC
 from modeseek.report.markdown_text import PlainText
 from modeseek.report.report_data import ReportData
 
-__all__ = ["method_section"]
-
 RUN_CAPTION = (
     "Certified: a proof shows that no later update can change the clusters. Diameter: the largest distance between two "
     "points of one cluster at the end of the run. Gap: the smallest distance between two clusters. Bandwidths, "

@@ -13,20 +13,16 @@ from numpy.typing import NDArray
 from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._storage import temporary_folder
-from modeseek.estimators.display import DOUBTFUL
+from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.clusters import save_clusters
-from modeseek.plots.colors import NOISE_COLOR, palette
+from modeseek.plots.colors import NOISE_COLOR
 from modeseek.plots.projection import principal_components
+from modeseek.plots.sources import sample_rows
 from modeseek.report.blocks import Block, Heading, HtmlBlock
 from modeseek.report.cluster_traits import distinguishing_features, feature_separation
 from modeseek.report.images import EmbeddedImage, embed_image
 from modeseek.report.rendering import read_static, render_template
-from modeseek.report.report_data import ReportData
-
-__all__ = ["MAX_POINTS", "SCATTER_ANCHOR", "scatter_section"]
-
-# the `id` of the plot, which names of rows elsewhere on the page link to
-SCATTER_ANCHOR = "scatter"
+from modeseek.report.report_data import SCATTER_ANCHOR, ReportData
 
 MAX_POINTS = 20_000
 MIN_POINTS_PER_CLUSTER = 20
@@ -44,7 +40,7 @@ SCRIPTS = ("data.js", "drawing.js", "pointing.js", "controls.js")
 
 def scatter_section(data: ReportData) -> list[Block]:
     """Return the plot: its data as JSON, the scripts that draw it, and a static image for browsers without scripts."""
-    rows = _sample_rows(data)
+    rows = np.sort(sample_rows(data.labels, MAX_POINTS, MIN_POINTS_PER_CLUSTER))
     features = _choose_features(data, len(rows))
     components = _component_axes(data, rows) if len(data.features) > 2 else []
     caption = _caption(data, len(rows), len(features), bool(components))
@@ -52,7 +48,7 @@ def scatter_section(data: ReportData) -> list[Block]:
         "scatter.html.j2",
         anchor=SCATTER_ANCHOR,
         image=_static_image(data),
-        label=f"Scatter plot of {counted(len(rows), 'row')} in {counted(data.n_clusters, 'cluster')}",
+        label=f"Scatter plot of {counted(len(rows), 'row')} in {counted(data.table.n_clusters, 'cluster')}",
         limit=DOUBTFUL if data.doubtful.any() else None,
         caption=caption,
         payload=_payload(data, rows, features, components),
@@ -74,21 +70,6 @@ def _static_image(data: ReportData) -> EmbeddedImage:
             feature_names=data.features,
         )
         return embed_image("static", folder)
-
-
-def _sample_rows(data: ReportData) -> IntArray:
-    """Return the rows to draw: all, or a random sample with at least `MIN_POINTS_PER_CLUSTER` of each cluster."""
-    n = data.n_rows
-    if n <= MAX_POINTS:
-        return np.arange(n)
-    order = np.random.default_rng(0).permutation(n)
-    labels = data.labels[order]
-    by_label = np.argsort(labels, kind="stable")
-    starts = np.searchsorted(labels[by_label], labels[by_label])
-    rank = np.empty(n, dtype=np.intp)
-    rank[by_label] = np.arange(n) - starts
-    first = np.argsort(rank >= MIN_POINTS_PER_CLUSTER, kind="stable")[:MAX_POINTS]
-    return np.sort(order[first])
 
 
 def _choose_features(data: ReportData, n_drawn: int) -> list[int]:
@@ -113,12 +94,12 @@ def _payload(
         {"name": data.features[j], "feature": True, **_pack_column(data.original[:, j], rows)} for j in features
     ]
     return {
-        "total": data.n_rows,
+        "total": data.table.n_rows,
         "first": data.first_row,
-        "rows": None if len(rows) == data.n_rows else _encode(rows.astype("<u4")),
+        "rows": None if len(rows) == data.table.n_rows else _encode(rows.astype("<u4")),
         "names": None if data.row_names is None else [data.row_names[i] for i in rows],
         "clusters": _clusters(data, {j: len(components) + k for k, j in enumerate(features)}),
-        "labels": _encode(np.where(data.labels < 0, data.n_clusters, data.labels)[rows].astype("<u4")),
+        "labels": _encode(np.where(data.labels < 0, data.table.n_clusters, data.labels)[rows].astype("<u4")),
         "confidence": None if data.confidence is None else _encode(data.confidence[rows].astype("<f4")),
         "doubtful": DOUBTFUL,
         "n_doubtful": int(data.doubtful.sum()),
@@ -137,9 +118,9 @@ def _caption(data: ReportData, n_drawn: int, n_embedded: int, has_components: bo
     parts = []
     if has_components:
         parts.append("Principal components are computed from the data as clustered.")
-    if n_drawn < data.n_rows:
+    if n_drawn < data.table.n_rows:
         parts.append(
-            f"The plot shows a random sample of {n_drawn:,} of {data.n_rows:,} rows, with at least "
+            f"The plot shows a random sample of {n_drawn:,} of {data.table.n_rows:,} rows, with at least "
             f"{MIN_POINTS_PER_CLUSTER} rows of each cluster (all rows of smaller clusters)."
         )
     if n_embedded < len(data.features):
@@ -164,20 +145,19 @@ def _component_axes(data: ReportData, rows: IntArray) -> list[dict[str, Any]]:
 
 def _clusters(data: ReportData, axis_of: dict[int, int]) -> list[dict[str, Any]]:
     """Return name, size, color and distinguishing features (as indices of axes) of each cluster, noise last."""
-    traits = distinguishing_features(data, MAX_TRAITS)
     listed: list[dict[str, Any]] = [
         {
-            "name": f"cluster {label}",
+            "name": f"cluster {swatch.text}",
             "size": int(size),
-            "color": color.lower(),
-            "traits": [axis_of[trait.feature] for trait in own if trait.feature in axis_of],
+            "color": swatch.color.lower(),
+            "traits": [axis_of[trait.feature] for trait in traits if trait.feature in axis_of],
         }
-        for label, size, color, own in zip(
-            data.cluster_labels, data.sizes, palette(data.n_clusters), traits, strict=True
+        for swatch, size, traits in zip(
+            data.swatches, data.table.sizes, distinguishing_features(data, MAX_TRAITS), strict=True
         )
     ]
-    if data.n_noise:
-        listed.append({"name": "noise", "size": data.n_noise, "color": NOISE_COLOR.lower(), "noise": True})
+    if data.table.n_noise:
+        listed.append({"name": "noise", "size": data.table.n_noise, "color": NOISE_COLOR.lower(), "noise": True})
     return listed
 
 

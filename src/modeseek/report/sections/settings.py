@@ -10,8 +10,6 @@ from modeseek.report.markdown_text import PlainText
 from modeseek.report.python_code import DISPLAY_PARAMETERS, changed_parameters
 from modeseek.report.report_data import ReportData
 
-__all__ = ["settings_section"]
-
 MAX_NAMES = 40
 
 
@@ -21,7 +19,7 @@ def settings_section(data: ReportData, data_info: Mapping[str, str]) -> list[Blo
     parameters = {name: value for name, value in parameters.items() if name not in DISPLAY_PARAMETERS}
     lines = {
         **data_info,
-        "rows": f"{data.n_rows:,}",
+        "rows": f"{data.table.n_rows:,}",
         "features": _join_names(data.features),
         "algorithm": type(data.estimator).__name__,
     }

@@ -1,7 +1,7 @@
-"""Bandwidths from the data: a range for doubly stochastic mean shift, and what goes with it."""
+"""Automatic bandwidths: a range for doubly stochastic mean shift, and a single bandwidth for the others."""
 
-from modeseek.selection.bandwidths.automatic import Range, RangeScore, automatic_range, score_ranges
-from modeseek.selection.bandwidths.ranges import complete_range, estimate_bandwidth, local_scales
+from modeseek.selection.bandwidths.automatic import RangeScore, automatic_range, score_ranges
+from modeseek.selection.bandwidths.ranges import Range, complete_range, estimate_bandwidth, local_scales
 
 __all__ = [
     "Range",

@@ -1,9 +1,9 @@
-"""Bandwidths from the data alone: the range whose clusters come back in other points of the same kind.
+"""Bandwidths from the data alone: the range whose clusters are most reproducible on random halves of the data.
 
-h(m) is the median distance of a point to its m-th nearest other point, points counted once however often they occur. A
-scale is a count u, and its range is h_min = h(u / 4), h_inf = h(u / 2), h_max = h(u). For each scale of a grid, chains
-of doubly stochastic mean shift run on halves of the data, and the scale at which one half best tells the clusters of
-the other is taken. Algorithms with one bandwidth take sqrt(h_inf h_max).
+h(m) is the median distance of a point to its m-th nearest other point, where equal points count once. A neighbour count
+u gives the range h_min = h(u / 4), h_inf = h(u / 2), h_max = h(u). For each u of a grid, chains of doubly stochastic
+mean shift run on random halves of the data. The range is selected whose clusters of one half best predict those of the
+other half. Algorithms with a single bandwidth use sqrt(h_inf * h_max).
 """
 
 from __future__ import annotations
@@ -13,77 +13,50 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.neighbors import kth_distances, nearest
+from modeseek._common.distances import kth_distances
+from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
-from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, uniforms
-from modeseek.meanshift.chains import Problem
+from modeseek.meanshift.bandwidth import Shrinking, uniforms
+from modeseek.meanshift.chains import Outcome, Problem, Record, Stopping, doubly_stochastic, run
+from modeseek.meanshift.components import components
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.meanshift.partition import components
 from modeseek.metrics import rand_agreement
+from modeseek.selection.bandwidths.ranges import Range
+from modeseek.selection.config import RangeConfig
 
-__all__ = ["Range", "RangeScore", "automatic_range", "score_ranges"]
+__all__ = ["RangeScore", "automatic_range", "score_ranges"]
 
-# medians over this many points are as good as over all
-QUERIES = 200
-# counts of neighbours go up by this factor from one scale to the next
-STEP = 2**0.5
-# halves are drawn from so many points: a second or two at most in the plane
-SAMPLE = 1000
-# ... and from fewer in high dimension, where sample^2 * d stays below this
-WORK = 5e7
-# the sample is cut in halves at least and at most so often: more often, the fewer points there are ...
-SPLITS = (4, 16)
-# ... so that the halves of all cuts together hold about so many points
-POINTS = 2400
-# how long the chain of a half runs
-SWEEPS = 15
-# halves of fewer points than this are too small to agree or not
-FEWEST = 20
-# a cluster of fewer points is a crumb
-CRUMB = 5
-
-
-class Range(NamedTuple):
-    """A range of bandwidths with the value it closes on."""
-
-    h_min: float
-    h_inf: float
-    h_max: float
-
-    @property
-    def single(self) -> float:
-        """What algorithms with one bandwidth take: halfway, in ratios, from h_inf to h_max."""
-        return float(np.sqrt(self.h_inf) * np.sqrt(self.h_max))
+DEFAULT = RangeConfig()
 
 
 class RangeScore(NamedTuple):
-    """A scale of the grid and what halves of the data say of it.
+    """A range and its scores on random halves of the data.
 
     Attributes
     ----------
-    neighbours : int
-        The count u behind h_max.
+    n_neighbors : int
+        The neighbour count u of the range.
     range : Range
-        What a chain on all the data would be given.
+        The range for all the data.
     agreement : float
-        Mean adjusted Rand index of the clusters of one half and those that the nearest points of the other half give
-        to it.
+        Mean adjusted Rand index between the clusters of one half and those predicted from the other half: each point is
+        assigned to the cluster of its nearest point there.
     separation : float
-        Chance that two points of a half lie in different clusters, neither of them a crumb of fewer than five points.
-    crumbs : float
-        Share of points in crumbs.
+        Probability that two points of a half lie in different clusters, both of them of at least five points.
+    fragments : float
+        Share of the points in clusters of fewer than five points.
     """
 
-    neighbours: int
+    n_neighbors: int
     range: Range
     agreement: float
     separation: float
-    crumbs: float
+    fragments: float
 
     @property
     def score(self) -> float:
-        """What the best scale has most of: agreement * separation."""
+        """Agreement * separation, which is largest for the best range."""
         return self.agreement * self.separation
 
 
@@ -93,22 +66,24 @@ def automatic_range(
     *,
     geometry: Geometry | None = None,
     watch: Watcher | None = None,
+    config: RangeConfig = DEFAULT,
 ) -> Range:
-    """Return the range of the scale with the best score in `score_ranges`.
+    """Return the range with the best score in `score_ranges`.
 
-    Where its halves agree no better than those of noise may, (1 - 5 / sqrt(m)) / sqrt(d) if m points in d dimensions
-    are looked at, the range is that of the largest scale, at which all is one cluster. Fewer than twenty points cannot
-    be halved: their scale is u = 2 sqrt(n). The choice knows no seed: the same data, the same range.
+    If the agreement of the best range is not above (1 - 5 / sqrt(m)) / sqrt(d), for a sample of m points in d
+    dimensions, the data probably have no clusters. The result is then the widest range, which gives one cluster. Fewer
+    than twenty points are not split; their range has u = 2 sqrt(n). The result depends on no random seed.
 
     Parameters
     ----------
     points : (n, d) array
-        Distinct points. A single one has no scale: its range is 1.
+        Distinct points. The range of a single point is 1.
     weights : (n,) array, optional
     geometry : Geometry, optional
         Default: Euclidean space.
     watch : callable, optional
-        Told how many scales of the grid are judged, as a `Stage`.
+        Called with a `Stage` after each range of the grid.
+    config : RangeConfig
 
     Examples
     --------
@@ -118,48 +93,48 @@ def automatic_range(
     n = len(points)
     if n == 1:
         return Range(1.0, 1.0, 1.0)
-    if n < FEWEST:
-        return _ranges(points, [min(round(2 * np.sqrt(n)), n - 1)])[0]
-    best = coarsest = None
-    told = Stage("choosing the range", 0, len(_counts(n)), "scales", at_most=True)
-    watch = watch or _nobody
-    watch(told)
-    for judged, scale in enumerate(score_ranges(points, weights, geometry=geometry), 1):
-        watch(told._replace(done=judged))
-        coarsest = coarsest or scale
-        if best is None or scale.score > best.score:  # of equals, the coarser
-            best = scale
-        if (1 - scale.crumbs) ** 2 < best.score:  # finer scales have more crumbs, so none can win
+    if n < config.min_points:
+        return _ranges(points, [min(round(2 * np.sqrt(n)), n - 1)], config)[0]
+    best = widest = None
+    stage = Stage("choosing the range", 0, len(_neighbor_counts(n, config)), "ranges", at_most=True)
+    watch = watch or _ignore
+    watch(stage)
+    for done, scored in enumerate(score_ranges(points, weights, geometry=geometry, config=config), 1):
+        watch(stage._replace(done=done))
+        widest = widest or scored
+        if best is None or scored.score > best.score:
+            best = scored
+        if (1 - scored.fragments) ** 2 < best.score:  # narrower ranges have more fragments and cannot score higher
             break
     assert best is not None
-    assert coarsest is not None
-    return best.range if best.score > 0 and best.agreement > _chance(*points.shape) else coarsest.range
+    assert widest is not None
+    return best.range if best.score > 0 and best.agreement > _noise_agreement(points, config) else widest.range
 
 
-def _nobody(stage: Stage) -> None:
-    """Watch nothing."""
+def _ignore(stage: Stage) -> None:
+    """Report nothing."""
 
 
 def score_ranges(
-    points: Array, weights: Array | None = None, *, geometry: Geometry | None = None
+    points: Array, weights: Array | None = None, *, geometry: Geometry | None = None, config: RangeConfig = DEFAULT
 ) -> Iterator[RangeScore]:
-    """Yield the scales of the grid with what halves of the data say of them, from the coarsest on.
+    """Yield the ranges of the grid with their scores, from the widest to the narrowest.
 
-    At most 1000 points are looked at, fewer above 50 dimensions. They are cut in halves at random, four to sixteen
-    times, and a chain of at most 15 sweeps runs on each half at each scale. Ranges are those of all the points: a half
-    has fewer points in reach, not a wider reach. A scale at which the first half is one cluster gets no further chains.
+    At most 1000 points are used, fewer above 50 dimensions. They are split into random halves, four to sixteen times,
+    and a chain of at most 15 sweeps runs on each half for each range. If a range gives one cluster on the first half,
+    it gets no further chains.
 
     Parameters
     ----------
-    points, weights, geometry
+    points, weights, geometry, config
         As in `automatic_range`; at least twenty points.
 
     Examples
     --------
     >>> from itertools import islice
     >>> from modeseek.datasets import paper_mixture
-    >>> for scale in islice(score_ranges(paper_mixture(50, random_state=0)[0]), 2, 6):
-    ...     print(scale.neighbours, round(scale.range.h_max, 2), round(scale.score, 2))
+    >>> for scored in islice(score_ranges(paper_mixture(50, random_state=0)[0]), 2, 6):
+    ...     print(scored.n_neighbors, round(scored.range.h_max, 2), round(scored.score, 2))
     91 2.28 0.02
     64 1.71 0.27
     45 1.29 0.36
@@ -167,85 +142,87 @@ def score_ranges(
     """
     n = len(points)
     geometry = Geometry() if geometry is None else geometry
-    counts = _counts(n)
-    # by distance from the mean, so that neither the order of rows nor a rotation changes who is looked at
+    counts = _neighbor_counts(n, config)
+    # sorted by distance from the mean, so that the sample depends neither on the order of rows nor on a rotation
     exact = points.astype(np.float64)  # squares of single precision may overflow
     order = np.argsort(np.linalg.norm(exact - exact.mean(axis=0), axis=1), kind="stable")
     points, weights = points[order], np.ones(n) if weights is None else weights[order]
-    halves = list(_halves(points, weights))
-    for count, h in zip(counts, _ranges(points, counts), strict=True):
-        labels = [halves[0].labels(h, geometry, 0)]
+    halves = list(_halves(points, weights, config))
+    # ranges are those of all points: a half has fewer points within the bandwidth, not a wider bandwidth
+    for count, h in zip(counts, _ranges(points, counts, config), strict=True):
+        labels = [halves[0].cluster(h, geometry, 0, config.max_sweeps)]
         if labels[0].max() == 0:
             yield RangeScore(count, h, 1.0, 0.0, 0.0)
             continue
-        labels += [half.labels(h, geometry, number) for number, half in enumerate(halves[1:], 1)]
-        yield RangeScore(count, h, *_judge(halves, labels))
+        others = enumerate(halves[1:], 1)
+        labels += [half.cluster(h, geometry, number, config.max_sweeps) for number, half in others]
+        yield RangeScore(count, h, *_scores(halves, labels, config.small_cluster))
 
 
 class _Half(NamedTuple):
-    """Half of the sample, and for each of its points the nearest one of the other half."""
+    """Half of the sample, with the nearest point of the other half for each of its points."""
 
     points: Array
     weights: Array
-    others: IntArray
+    nearest_other: IntArray
 
-    def labels(self, h: Range, geometry: Geometry, number: int) -> IntArray:
-        """Run a chain, no longer than its clusters take to show, and read them off."""
+    def cluster(self, h: Range, geometry: Geometry, number: int, max_sweeps: int) -> IntArray:
+        """Run a chain until its clusters have formed, and return them."""
         engine = choose("auto", BIWEIGHT, self.points, h.h_max)
-        plan = DrawPlan(self.weights, Shrinking(h.h_min, h.h_max, h.h_inf), seed=0, chain=number)
-        workspace = Problem(self.points, self.weights, BIWEIGHT, geometry, engine).open()
-        tau, last_shift = h.h_min / 4, np.full(len(self.points), np.inf)
-        # not `run`: a trace and a certificate, which nobody looks at, cost as much as the sweeps of a few points
-        for sweep in range(SWEEPS):
-            draws, _ = plan.sweep(sweep, h.h_inf)
-            last_shift[draws.indices] = workspace.shift_each(draws)
-            if last_shift.max() < tau / 100:
-                break
-        return components(workspace.points, tau)
+        problem = Problem(self.points, self.weights, BIWEIGHT, geometry, engine)
+        chain = doubly_stochastic(problem, Shrinking(h.h_min, h.h_max, h.h_inf), seed=0, chain=number)
+        tau = h.h_min / 4
+        stopping = Stopping(tau, threshold=tau / 100, rule="shifts", max_sweeps=max_sweeps)
+        result = run(chain, stopping, record=Record.nothing())
+        if result.outcome is Outcome.INTERRUPTED:
+            raise KeyboardInterrupt
+        return components(result.state.points, tau)
 
 
-def _halves(points: Array, weights: Array) -> Iterator[_Half]:
-    """Cut a sample in halves, several times: numbers 2 i and 2 i + 1 belong together."""
-    size = _looked_at(*points.shape)
+def _halves(points: Array, weights: Array, config: RangeConfig) -> Iterator[_Half]:
+    """Split a random sample into halves several times; halves 2 i and 2 i + 1 belong together."""
+    size = _sample_size(points, config)
     sample = np.argsort(uniforms(1, 0, 1, len(points), width=1)[:, 0], kind="stable")[:size]
-    for number in range(1, int(np.clip(POINTS // size, *SPLITS)) + 1):
+    n_splits = int(np.clip(config.total_points // size, config.min_splits, config.max_splits))
+    for number in range(1, n_splits + 1):
         drawn = np.argsort(uniforms(1, number, 1, size, width=1)[:, 0], kind="stable")
         one, other = (sample[np.sort(half)] for half in np.array_split(drawn, 2))
         yield _Half(points[one], weights[one], nearest(points[other], points[one]))
         yield _Half(points[other], weights[other], nearest(points[one], points[other]))
 
 
-def _looked_at(n: int, d: int) -> int:
-    return min(n, SAMPLE, max(FEWEST, int(np.sqrt(WORK / d))))
+def _sample_size(points: Array, config: RangeConfig) -> int:
+    n, d = points.shape
+    return min(n, config.max_points, max(config.min_points, int(np.sqrt(config.max_work / d))))
 
 
-def _chance(n: int, d: int) -> float:
-    """Return how well the halves of noise may agree at its best scale: measured, not derived."""
-    return (1.0 - 5.0 / np.sqrt(_looked_at(n, d))) / np.sqrt(d)
+def _noise_agreement(points: Array, config: RangeConfig) -> float:
+    """Return the agreement of halves that unclustered data may reach at their best range: a fit to simulations."""
+    return (1.0 - 5.0 / np.sqrt(_sample_size(points, config))) / np.sqrt(points.shape[1])
 
 
-def _counts(n: int) -> list[int]:
-    """Return the counts behind h_max, from n - 1 down to 4."""
-    steps = int(np.log(max(n - 1, 4) / 4) / np.log(STEP) - 1e-9)
-    return [n - 1, *(round(4 * STEP**step) for step in range(steps, -1, -1))]
+def _neighbor_counts(n: int, config: RangeConfig) -> list[int]:
+    """Return the neighbour counts of the grid, from n - 1 down to 4."""
+    steps = int(np.log(max(n - 1, 4) / 4) / np.log(config.step) - 1e-9)
+    return [n - 1, *(round(4 * config.step**step) for step in range(steps, -1, -1))]
 
 
-def _ranges(points: Array, counts: Sequence[int]) -> list[Range]:
+def _ranges(points: Array, counts: Sequence[int], config: RangeConfig) -> list[Range]:
     n = len(points)
-    queries = points[np.linspace(0, n - 1, min(n, QUERIES)).astype(np.intp)]
+    queries = points[np.linspace(0, n - 1, min(n, config.n_queries)).astype(np.intp)]
     ks = [max(1, round(count / part)) for count in counts for part in (4, 2, 1)]
     # + 1: a point is its own first neighbour
     h = np.median(kth_distances(points, [k + 1 for k in ks], queries), axis=0).reshape(-1, 3)
     return [Range(*row) for row in h.tolist()]
 
 
-def _judge(halves: Sequence[_Half], labels: Sequence[IntArray]) -> tuple[float, float, float]:
-    """Return agreement, separation and crumbs."""
-    agreements, separations, crumbs = [], [], []
+def _scores(halves: Sequence[_Half], labels: Sequence[IntArray], small_cluster: int) -> tuple[float, float, float]:
+    """Return agreement, separation and fragments."""
+    agreements, separations, fragments = [], [], []
     for number, (half, own) in enumerate(zip(halves, labels, strict=True)):
-        agreements.append(rand_agreement(own, labels[number ^ 1][half.others]))
+        agreements.append(rand_agreement(own, labels[number ^ 1][half.nearest_other]))
         sizes = np.bincount(own)
-        real = sizes[sizes >= CRUMB] / len(own)
-        separations.append(real.sum() ** 2 - np.square(real).sum())
-        crumbs.append(1 - real.sum())
-    return float(np.mean(agreements)), float(np.mean(separations)), float(np.mean(crumbs))
+        large = sizes[sizes >= small_cluster] / len(own)
+        separations.append(large.sum() ** 2 - np.square(large).sum())
+        fragments.append(1 - large.sum())
+    return float(np.mean(agreements)), float(np.mean(separations)), float(np.mean(fragments))

@@ -1,23 +1,35 @@
-"""What goes with a range: completing one that is half given, per-point scales, scikit-learn's estimate."""
+"""Ranges of bandwidths, their completion, bandwidth factors for each point, and scikit-learn's estimate."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from modeseek._common.neighbors import kth_distance
+from modeseek._common.distances import kth_distance
 from modeseek._common.types import Array
 from modeseek._common.validation import check_integer, check_number, check_range, check_state
-from modeseek.selection.bandwidths.automatic import Range
 
-__all__ = ["complete_range", "estimate_bandwidth", "local_scales"]
+__all__ = ["Range", "complete_range", "estimate_bandwidth", "local_scales"]
+
+
+class Range(NamedTuple):
+    """A range of bandwidths, [h_min, h_max], that shrinks towards h_inf."""
+
+    h_min: float
+    h_inf: float
+    h_max: float
+
+    @property
+    def single(self) -> float:
+        """The bandwidth of algorithms with only one: the geometric mean of h_inf and h_max."""
+        return float(np.sqrt(self.h_inf) * np.sqrt(self.h_max))
 
 
 def complete_range(h_min: float | None, h_inf: float | None, h_max: float | None, automatic: Range) -> Range:
-    """Return the range that was asked for; what is None comes from the automatic one, fitted to what was given.
+    """Return the given range, with values that are None taken from the automatic one and clipped to the given ones.
 
     Examples
     --------
@@ -32,7 +44,7 @@ def complete_range(h_min: float | None, h_inf: float | None, h_max: float | None
 
 
 def local_scales(points: Array, *, n_jobs: int | None = None) -> Array:
-    """Return a factor on the bandwidth for each point: its sqrt(n)-th neighbour distance over the median one.
+    """Return a factor on the bandwidth of each point: its sqrt(n)-th neighbour distance over the median one.
 
     Examples
     --------
@@ -54,17 +66,19 @@ def estimate_bandwidth(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> float:
-    """Return scikit-learn's estimate: the mean distance to the (quantile n)-th neighbour, in bounded memory.
+    """Return the bandwidth that scikit-learn's function of this name estimates, in bounded memory.
+
+    It is the mean distance of the rows to their (quantile * n)-th nearest neighbours.
 
     Parameters
     ----------
-    X : (n, d) array
-    quantile : float
-        In [0, 1]; 0.5 means the median of all pairwise distances, about.
+    X : array-like of shape (n_samples, n_features)
+    quantile : float, default=0.3
+        In [0, 1]; 0.5 gives about the median of all pairwise distances.
     n_samples : int, optional
-        Number of randomly chosen rows to use; all by default.
-    random_state : int, RandomState or None
-        For the choice of rows.
+        Number of random rows to use; all by default.
+    random_state : int, RandomState or None, default=0
+        Seed of the random rows.
     n_jobs : int, optional
         Threads for the neighbour search.
 

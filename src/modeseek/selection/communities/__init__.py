@@ -1,5 +1,5 @@
-"""Communities of a graph of neighbours."""
+"""Communities of a graph of shared neighbours."""
 
-from modeseek.selection.communities.louvain import Graph, graph_of, louvain, modularity, neighbour_graph
+from modeseek.selection.communities.louvain import louvain, shared_neighbor_graph
 
-__all__ = ["Graph", "graph_of", "louvain", "modularity", "neighbour_graph"]
+__all__ = ["louvain", "shared_neighbor_graph"]

@@ -1,4 +1,7 @@
-"""The compiled loops of `communities`; graphs are symmetric, in compressed rows, with self-loops apart."""
+"""Compiled loops of the Louvain method, which SciPy and scikit-learn do not have.
+
+Graphs are symmetric and in compressed rows: `start`, `column` and `weight`. Self-loops are kept apart in `loops`.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ import numpy as np
 
 from modeseek._common.jit import cached
 
-__all__ = ["gather", "move", "shared"]
+__all__ = ["jaccard_weights", "merge_communities", "move_nodes"]
 
 
-def _shared(indices):  # type: ignore[no-untyped-def]
-    """Return the Jaccard index of each point's list with the list of each of its neighbours; a point is in its own."""
+@cached
+def jaccard_weights(indices):  # type: ignore[no-untyped-def]
+    """Return the Jaccard index between the neighbours of each point and those of each of its neighbours.
+
+    A point counts as one of its own neighbours.
+    """
     n, k = indices.shape
     weights, mark = np.zeros((n, k)), np.full(n, -1)
     for i in range(n):
@@ -27,11 +34,13 @@ def _shared(indices):  # type: ignore[no-untyped-def]
     return weights
 
 
-def _move(start, column, weight, loops, resolution, order, sweeps):  # type: ignore[no-untyped-def]
-    """Move nodes to the community of a neighbour while modularity rises; return the community of each.
+@cached
+def move_nodes(start, column, weight, loops, resolution, order, sweeps):  # type: ignore[no-untyped-def]
+    """Move nodes to the communities of their neighbours while that increases modularity; return the communities.
 
-    Moving i from its own to c changes the modularity by (w_ic - resolution * W_c W_i / W) less the same for its own,
-    up to a factor, with w_ic the weight between i and c, W_c that of the degrees in c, without i.
+    Moving node i to community c changes the modularity, up to a factor, by w_ic - resolution * D_c D_i / D, minus the
+    same for the community that it leaves. Here w_ic is the weight between i and c, D_i the degree of i, D_c the sum of
+    degrees in c without i, and D the sum of all degrees.
     """
     n = len(start) - 1
     degree, community = 2.0 * loops, np.arange(n)
@@ -40,14 +49,14 @@ def _move(start, column, weight, loops, resolution, order, sweeps):  # type: ign
             degree[i] += weight[e]
     total, whole = degree.copy(), degree.sum()
     link, seen = np.zeros(n), np.empty(n, dtype=np.int64)
-    # after the first sweep, only nodes with a neighbour that has left them have a reason to move
-    awake = np.ones(n, dtype=np.bool_)
+    # after the first sweep, a node can gain only if a neighbour has moved to another community
+    active = np.ones(n, dtype=np.bool_)
     for _ in range(sweeps):
         moved = False
         for i in order:
-            if not awake[i]:
+            if not active[i]:
                 continue
-            awake[i] = False
+            active[i] = False
             own, count = community[i], 0
             for e in range(start[i], start[i + 1]):
                 c = community[column[e]]
@@ -60,7 +69,7 @@ def _move(start, column, weight, loops, resolution, order, sweeps):  # type: ign
             for place in range(count):
                 c = seen[place]
                 more = link[c] - resolution * total[c] * degree[i] / whole
-                # a little more than rounding, or two nodes could change places for ever
+                # more than rounding error, so that two nodes cannot swap for ever
                 if more > gain + 1e-12 * degree[i]:
                     best, gain = c, more
             for place in range(count):
@@ -70,14 +79,15 @@ def _move(start, column, weight, loops, resolution, order, sweeps):  # type: ign
                 community[i], moved = best, True
                 for e in range(start[i], start[i + 1]):
                     if community[column[e]] != best:
-                        awake[column[e]] = True
+                        active[column[e]] = True
         if not moved:
             break
     return community
 
 
-def _gather(start, column, weight, loops, community):  # type: ignore[no-untyped-def]
-    """Make one node of each community; return the smaller graph and the number of each node's community."""
+@cached
+def merge_communities(start, column, weight, loops, community):  # type: ignore[no-untyped-def]
+    """Turn each community into one node; return the smaller graph and the community number of each node."""
     n = len(start) - 1
     number, count = np.full(n, -1), 0
     label = np.empty(n, dtype=np.int64)
@@ -99,7 +109,7 @@ def _gather(start, column, weight, loops, community):  # type: ignore[no-untyped
             for e in range(start[i], start[i + 1]):
                 other = label[column[e]]
                 if other == c:
-                    new_loops[c] += weight[e] / 2.0  # seen from both ends
+                    new_loops[c] += weight[e] / 2.0  # the edge occurs from both ends
                     continue
                 if link[other] == 0.0:
                     seen[found] = other
@@ -111,8 +121,3 @@ def _gather(start, column, weight, loops, community):  # type: ignore[no-untyped
             edges += 1
         new_start[c + 1] = edges
     return new_start, new_column[:edges].copy(), new_weight[:edges].copy(), new_loops, label
-
-
-shared = cached(_shared)
-move = cached(_move)
-gather = cached(_gather)

@@ -1,20 +1,16 @@
-"""Gaussian mixtures of weighted points, and whether to believe them."""
+"""Gaussian mixtures of weighted points: fit, search for the number of components, and tests."""
 
-from modeseek.selection.mixture.em import FORMS, Mixture, fit, log_density, n_parameters, posterior
-from modeseek.selection.mixture.kde_baseline import kernel_log_density
+from modeseek.selection.mixture.em import FORMS, Mixture
 from modeseek.selection.mixture.saddles import saddle_depths
-from modeseek.selection.mixture.search import Found, search, starts
+from modeseek.selection.mixture.sample import MixtureSample, component_labels
+from modeseek.selection.mixture.search import FoundMixture, search_mixtures
 
 __all__ = [
     "FORMS",
-    "Found",
+    "FoundMixture",
     "Mixture",
-    "fit",
-    "kernel_log_density",
-    "log_density",
-    "n_parameters",
-    "posterior",
+    "MixtureSample",
+    "component_labels",
     "saddle_depths",
-    "search",
-    "starts",
+    "search_mixtures",
 ]

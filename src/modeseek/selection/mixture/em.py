@@ -1,4 +1,4 @@
-"""A Gaussian mixture of weighted points, from a first partition, by expectation and maximisation."""
+"""Expectation maximization for Gaussian mixtures of weighted points; scikit-learn's takes no weights."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
+from modeseek.selection.config import DEFAULT, MixtureConfig
 
 __all__ = ["FORMS", "Mixture", "fit", "log_density", "n_parameters", "posterior"]
 
-# what covariances may be: any, one for all, along the axes, one round one for all
+# covariances: any; one for all components; diagonal; one multiple of the identity for all components
 FORMS = ("full", "tied", "diagonal", "ball")
-# no direction of a component is thinner than this share of the data's mean variance: a component is no single point
-LEAST_VARIANCE = 1e-3
-ITERATIONS, GAIN = 100, 1e-4
+# a component with a smaller share of the weight is lost
+MIN_SHARE = 1e-6
 
 
 class Mixture(NamedTuple):
@@ -23,14 +23,14 @@ class Mixture(NamedTuple):
     Attributes
     ----------
     weights : (k,) array
-        They add up to 1.
+        Shares of the components; they add up to 1.
     means : (k, d) array
     factors : (k, d, d) array
-        Lower triangles: factor @ (x - mean) is standard normal.
+        Lower triangles L with L^T L the inverse covariance: L (x - mean) is standard normal.
     form : str
-        Of `FORMS`.
+        Form of the covariances, one of `FORMS`.
     bic : float
-        -2 log likelihood + parameters * ln(weight of the points): less is better.
+        Bayesian information criterion, -2 log likelihood + parameters * ln(total weight); lower is better.
     """
 
     weights: Array
@@ -40,16 +40,20 @@ class Mixture(NamedTuple):
     bic: float
 
 
-def fit(points: Array, weights: Array, labels: IntArray, form: str) -> Mixture | None:
-    """Fit a mixture, from a partition as the start; None where a component dies out.
+def fit(
+    points: Array, weights: Array, labels: IntArray, form: str, config: MixtureConfig = DEFAULT.mixture
+) -> Mixture | None:
+    """Fit a mixture, starting from a partition; return None if a component loses all its points.
 
     Parameters
     ----------
     points : (n, d) float64 array
     weights : (n,) array
     labels : (n,) integer array
-        0, 1, ..., each of them there.
+        The partition: 0, 1, ..., k - 1, each at least once.
     form : str
+        One of `FORMS`.
+    config : MixtureConfig
 
     Examples
     --------
@@ -61,18 +65,18 @@ def fit(points: Array, weights: Array, labels: IntArray, form: str) -> Mixture |
     from modeseek.selection.mixture.kernels import posteriors, sums
 
     total = float(weights.sum())
-    centred = points - np.average(points, axis=0, weights=weights)
-    least = LEAST_VARIANCE * float(weights @ np.square(centred).mean(axis=1)) / total or 1.0
+    centered = points - np.average(points, axis=0, weights=weights)
+    ridge = config.min_variance * float(weights @ np.square(centered).mean(axis=1)) / total or 1.0
     shares = np.eye(int(labels.max()) + 1)[labels]
     before = -np.inf
-    for _ in range(ITERATIONS):
+    for _ in range(config.max_iterations):
         mass, means, scatter = sums(points, weights, shares)
-        if mass.min() < 1e-6 * total:
+        if mass.min() < MIN_SHARE * total:
             return None
-        factors = _factors(scatter, mass, form, least)
-        logs, shares = posteriors(points, np.log(mass / total), means, factors, _log_scales(factors))
+        factors = _factors(scatter, mass, form, ridge)
+        logs, shares = posteriors(points, np.log(mass / total), means, factors, _log_determinants(factors))
         now = float(weights @ logs) / total
-        if now - before < GAIN:
+        if now - before < config.tol:
             break
         before = now
     bic = -2.0 * now * total + n_parameters(len(mass), points.shape[1], form) * np.log(total)
@@ -80,17 +84,17 @@ def fit(points: Array, weights: Array, labels: IntArray, form: str) -> Mixture |
 
 
 def log_density(mixture: Mixture, points: Array) -> Array:
-    """Return the log density of a mixture at points."""
-    return _evaluated(mixture, points)[0]
+    """Return the log density of a mixture at each point."""
+    return _evaluate(mixture, points)[0]
 
 
 def posterior(mixture: Mixture, points: Array) -> Array:
-    """Return the share of each component in the density at points: shape (n, k), rows add up to 1."""
-    return _evaluated(mixture, points)[1]
+    """Return the probability of each component at each point, of shape (n, k)."""
+    return _evaluate(mixture, points)[1]
 
 
 def n_parameters(k: int, d: int, form: str) -> int:
-    """Return how many numbers k components in d dimensions have.
+    """Return the number of parameters of k components in d dimensions.
 
     Examples
     --------
@@ -101,14 +105,16 @@ def n_parameters(k: int, d: int, form: str) -> int:
     return covariances + k * d + k - 1
 
 
-def _evaluated(mixture: Mixture, points: Array) -> tuple[Array, Array]:
+def _evaluate(mixture: Mixture, points: Array) -> tuple[Array, Array]:
     from modeseek.selection.mixture.kernels import posteriors
 
-    log_scales = _log_scales(mixture.factors)
-    return posteriors(np.ascontiguousarray(points), np.log(mixture.weights), mixture.means, mixture.factors, log_scales)
+    factors = mixture.factors
+    log_weights = np.log(mixture.weights)
+    return posteriors(np.ascontiguousarray(points), log_weights, mixture.means, factors, _log_determinants(factors))
 
 
-def _factors(scatter: Array, mass: Array, form: str, least: float) -> Array:
+def _factors(scatter: Array, mass: Array, form: str, ridge: float) -> Array:
+    """Return the inverse Cholesky factors of the covariances, with `ridge` added to their diagonals."""
     d = scatter.shape[1]
     eye = np.eye(d)
     covariances = scatter / mass[:, None, None]
@@ -118,8 +124,8 @@ def _factors(scatter: Array, mass: Array, form: str, least: float) -> Array:
         covariances = covariances * eye
     if form == "ball":
         covariances = eye * (np.trace(covariances, axis1=1, axis2=2) / d)[:, None, None]
-    return np.linalg.inv(np.linalg.cholesky(covariances + least * eye))
+    return np.linalg.inv(np.linalg.cholesky(covariances + ridge * eye))
 
 
-def _log_scales(factors: Array) -> Array:
+def _log_determinants(factors: Array) -> Array:
     return np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)

@@ -1,4 +1,4 @@
-"""What a mixture must beat: the best of several kernel densities, on points that neither has seen."""
+"""Kernel densities, the baseline that a mixture must match on held-out points."""
 
 from __future__ import annotations
 
@@ -7,56 +7,61 @@ from scipy.spatial.distance import cdist
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array
+from modeseek.selection.config import DEFAULT, KdeConfig
 
 __all__ = ["kernel_log_density"]
 
-# widths, as multiples of a neighbour distance: of the median over points, or of each point's own
-FIXED, FIXED_NEIGHBOUR = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0), 6
-ADAPTIVE, ADAPTIVE_NEIGHBOURS = (0.5, 0.7, 1.0), (6, 16)
-NARROWEST = 0.01
 
-
-def kernel_log_density(seen: Array, weights: Array, unseen: Array) -> dict[tuple[bool, int, float], Array]:
-    """Return the log of Gaussian kernel densities of the points seen, at points unseen, by setting.
-
-    A setting is (whitened first or not, neighbour that an adaptive width goes by or 0 for one width, multiple).
+def kernel_log_density(
+    points: Array, weights: Array, queries: Array, config: KdeConfig = DEFAULT.mixture.kde
+) -> dict[tuple[bool, int, float], Array]:
+    """Return the log of several Gaussian kernel densities of the points, at the queries.
 
     Parameters
     ----------
-    seen : (n, d) array
+    points : (n, d) array
     weights : (n,) array
-    unseen : (m, d) array
+    queries : (m, d) array
+    config : KdeConfig
+
+    Returns
+    -------
+    densities : dict
+        Arrays of shape (m,). Keys are (whether the points were whitened, neighbour that sets an adaptive bandwidth or 0
+        for a fixed one, factor on the bandwidth).
 
     Examples
     --------
-    >>> seen, unseen = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[1.5]])
-    >>> densities = kernel_log_density(seen, np.ones(4), unseen)
+    >>> points, queries = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[1.5]])
+    >>> densities = kernel_log_density(points, np.ones(4), queries)
     >>> round(float(densities[False, 0, 0.35][0]), 2)
     -1.4
     """
     from modeseek.selection.mixture.kernels import adaptive_log_density
 
-    n, d = seen.shape
-    check_memory(8.0 * n * (2 * n + 2 * len(unseen)), f"kernel densities of {n:,} points", "Take a sample of them.")
+    n, d = points.shape
+    check_memory(8.0 * n * (2 * n + 2 * len(queries)), f"kernel densities of {n:,} points", "Take a sample of them.")
     log_mass = np.log(weights / weights.sum())
     found = {}
     for whitened in (False, True):
-        turn = _whitening(seen, weights) if whitened else np.eye(d)
-        log_volume = float(np.log(np.diagonal(turn)).sum())
-        here, there = seen @ turn.T, unseen @ turn.T
+        transform = _whitening(points, weights) if whitened else np.eye(d)
+        log_volume = float(np.log(np.diagonal(transform)).sum())
+        here, there = points @ transform.T, queries @ transform.T
         order = np.sort(cdist(here, here), axis=1)
         squares = cdist(there, here, "sqeuclidean")
-        middle = float(np.median(order[:, min(FIXED_NEIGHBOUR, len(here) - 1)])) or 1.0
-        widths = {(0, c): np.full(len(here), c * middle) for c in FIXED}
-        for k in (k for k in ADAPTIVE_NEIGHBOURS if k < len(here)):
-            widths |= {(k, c): np.maximum(c * order[:, k], NARROWEST * middle) for c in ADAPTIVE}
+        middle = float(np.median(order[:, min(config.fixed_neighbor, n - 1)])) or 1.0
+        widths = {(0, c): np.full(n, c * middle) for c in config.fixed_factors}
+        for k in (k for k in config.adaptive_neighbors if k < n):
+            widths |= {
+                (k, c): np.maximum(c * order[:, k], config.min_bandwidth * middle) for c in config.adaptive_factors
+            }
         for (k, c), width in widths.items():
             found[whitened, k, c] = adaptive_log_density(squares, log_mass, width, d) + log_volume
     return found
 
 
 def _whitening(points: Array, weights: Array) -> Array:
-    """Return the lower triangle that makes the covariance of points the identity."""
+    """Return the lower triangle that turns the covariance of the points into the identity."""
     d = points.shape[1]
     covariance = np.cov(points.T, aweights=weights).reshape(d, d)
     return np.linalg.inv(np.linalg.cholesky(covariance + 1e-6 * (np.trace(covariance) / d or 1.0) * np.eye(d)))

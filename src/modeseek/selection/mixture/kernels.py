@@ -11,8 +11,9 @@ __all__ = ["adaptive_log_density", "posteriors", "sums"]
 LOG_2_PI = float(np.log(2.0 * np.pi))
 
 
-def _posteriors(points, log_weights, means, factors, log_scales):  # type: ignore[no-untyped-def]
-    """Return the log density at each point, and the share of each component in it."""
+@cached
+def posteriors(points, log_weights, means, factors, log_scales):  # type: ignore[no-untyped-def]
+    """Return the log density of a mixture at each point, and the probability of each component."""
     n, d = points.shape
     k = len(log_weights)
     total, shares, away = np.empty(n), np.empty((n, k)), np.empty(d)
@@ -38,8 +39,9 @@ def _posteriors(points, log_weights, means, factors, log_scales):  # type: ignor
     return total, shares
 
 
-def _sums(points, weights, shares):  # type: ignore[no-untyped-def]
-    """Return mass, mean and scatter about the mean of each component."""
+@cached
+def sums(points, weights, shares):  # type: ignore[no-untyped-def]
+    """Return the weight, the mean and the scatter matrix of each component."""
     n, d = points.shape
     k = shares.shape[1]
     mass, means, scatter, away = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d)), np.empty(d)
@@ -69,8 +71,9 @@ def _sums(points, weights, shares):  # type: ignore[no-untyped-def]
     return mass, means, scatter
 
 
-def _adaptive_log_density(squares, log_mass, widths, d):  # type: ignore[no-untyped-def]
-    """Return the log of a kernel density with a width for each of its points, from squared distances."""
+@cached
+def adaptive_log_density(squares, log_mass, widths, d):  # type: ignore[no-untyped-def]
+    """Return the log of a kernel density with one bandwidth per point, from squared distances."""
     n, m = squares.shape
     result, parts = np.empty(n), np.empty(m)
     for i in range(n):
@@ -83,8 +86,3 @@ def _adaptive_log_density(squares, log_mass, widths, d):  # type: ignore[no-unty
             added += np.exp(parts[j] - highest)
         result[i] = highest + np.log(added) - 0.5 * d * LOG_2_PI
     return result
-
-
-posteriors = cached(_posteriors)
-sums = cached(_sums)
-adaptive_log_density = cached(_adaptive_log_density)

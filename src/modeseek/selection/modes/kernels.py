@@ -1,4 +1,4 @@
-"""The compiled loops of `prominence`."""
+"""Compiled loops of `modes`."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from numba import njit
 
 from modeseek._common.jit import cached
 
-__all__ = ["flood", "resolve"]
+__all__ = ["cluster_peaks", "merge_components"]
 
 
 @njit(inline="always")
-def root_of(parent, i):  # type: ignore[no-untyped-def]
-    """Return the root of i, with its path halved on the way."""
+def _root(parent, i):  # type: ignore[no-untyped-def]
+    """Return the root of i, and halve the path to it."""
     while parent[i] != i:
         parent[i] = parent[parent[i]]
         i = parent[i]
     return i
 
 
-def _flood(heights, low, high, saddles):  # type: ignore[no-untyped-def]
-    """Return saddle and target of every point; edges come from the highest saddle down."""
+@cached
+def merge_components(heights, low, high, saddles):  # type: ignore[no-untyped-def]
+    """Return the saddle and the target of every point; edges (low, high) are sorted by decreasing saddle."""
     n = len(heights)
     # the root of a component is its peak
     parent = np.arange(n)
     saddle, target = np.full(n, -np.inf), np.arange(n)
     for e in range(len(low)):
-        a, b = root_of(parent, low[e]), root_of(parent, high[e])
+        a, b = _root(parent, low[e]), _root(parent, high[e])
         if a == b:
             continue
         beyond = high[e]
-        # the higher peak goes on; of equals, the first
+        # the higher peak stays the root; if both are equal, the first
         if heights[a] > heights[b] or (heights[a] == heights[b] and a < b):
             a, b, beyond = b, a, low[e]
         saddle[a], target[a] = saddles[e], beyond
@@ -38,24 +39,21 @@ def _flood(heights, low, high, saddles):  # type: ignore[no-untyped-def]
     return saddle, target
 
 
-def _resolve(prominence, target, level):  # type: ignore[no-untyped-def]
-    """Return for each point the mode it belongs to when modes below the level have merged."""
+@cached
+def cluster_peaks(prominence, target, level):  # type: ignore[no-untyped-def]
+    """Return the peak of each point's cluster when all peaks of lower prominence than `level` have merged."""
     n = len(prominence)
-    mode = np.full(n, -1)
+    peak = np.full(n, -1)
     path = np.empty(n, dtype=np.int64)
     for start in range(n):
         i, length = start, 0
-        while mode[i] < 0:
+        while peak[i] < 0:
             if prominence[i] >= level and prominence[i] > 0.0:
-                mode[i] = i
+                peak[i] = i
                 break
             path[length] = i
             length += 1
             i = target[i]
         for step in range(length):
-            mode[path[step]] = mode[i]
-    return mode
-
-
-flood = cached(_flood)
-resolve = cached(_resolve)
+            peak[path[step]] = peak[i]
+    return peak

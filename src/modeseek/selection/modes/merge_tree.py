@@ -1,4 +1,4 @@
-"""The tree of modes as users see it: a table of modes, labels at any level, and exports."""
+"""The merge tree of the modes, as users see it: a table of modes, labels at any level, and exports."""
 
 from __future__ import annotations
 
@@ -8,54 +8,56 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from modeseek._common.storable import is_within, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_weights
-from modeseek.selection.modes.point_tree import PointTree, cut, level_for, peaks
+from modeseek.selection.modes.point_tree import PointTree, cut, level_for, peaks, point_tree
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["MergeTree", "merge_tree"]
+__all__ = ["MergeTree", "merge_tree", "single_mode_tree"]
+
+COLUMNS = ("row", "height", "saddle", "prominence", "size", "parent", "elder")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MergeTree:
-    """How the modes of a density merge: one tree with the clusters of every scale.
+    """The modes of a density and how they merge: the clusters at every level of prominence.
 
-    Modes are numbered from the most prominent to the least. A mode goes when the level passes its prominence; its
-    cluster then joins that of `parent`, which is higher and more prominent. `merge_tree` makes one.
+    Modes are sorted by decreasing prominence. When the level exceeds the prominence of a mode, its cluster merges into
+    the cluster of its `parent`, which is a higher mode of larger prominence. `merge_tree` builds one.
 
     Attributes
     ----------
     row : (m,) integer array
-        The row of the data where each mode stands.
+        Row of the data at which each mode lies.
     height : (m,) array
-        Log density there, up to a constant.
+        Log density at the mode, up to a constant.
     saddle : (m,) array
-        Log density of the highest pass to a higher mode; -inf where there is none.
+        Log density of the highest saddle to a higher mode; -inf if there is none.
     prominence : (m,) array
-        height - saddle: how far the mode rises; inf for the highest of each connected part.
+        height - saddle; inf for the highest mode of each connected component.
     size : (m,) array
-        Weight of its cluster at the level where it goes.
+        Weight of the mode's cluster when it merges.
     parent : (m,) integer array
-        Mode whose cluster it then joins; -1 for none.
+        Mode whose cluster it merges into; -1 if there is none.
     elder : (m,) integer array
-        Highest mode on the other side of its saddle; -1 for none. `parent` may be a lower one there: the one whose
-        slope the pass leads to.
-    tree : PointTree
-        The same for every distinct row.
+        Highest mode on the other side of the saddle; -1 if there is none. `parent` may be a lower mode there, the one
+        whose cluster the saddle leads to.
+    point_tree : PointTree
+        The tree with one entry for each distinct row.
     weights : (n,) array
         Weight of each distinct row.
     inverse : (n_rows,) integer array
         Distinct row of each row.
     level : float or None
-        Prominence at which clusters were chosen, if they were.
-    count : int or None
-        Neighbours that the density goes by, if it does.
+        Prominence at which clusters were selected; None if they were not selected from this tree.
+    n_neighbors : int or None
+        Number of neighbours of the density estimate; None for other densities.
 
     Examples
     --------
-    >>> from modeseek.selection.modes import point_tree
     >>> tree = merge_tree(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0]))
     >>> tree
     MergeTree(2 modes in 3 rows, prominence inf, 1)
@@ -70,11 +72,11 @@ class MergeTree:
     size: Array
     parent: IntArray
     elder: IntArray
-    tree: PointTree
+    point_tree: PointTree
     weights: Array
     inverse: IntArray
     level: float | None = None
-    count: int | None = None
+    n_neighbors: int | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -86,8 +88,8 @@ class MergeTree:
         return f"MergeTree({modes} in {len(self.inverse):,} rows, prominence {most}{more})"
 
     def cut(self, prominence: float) -> IntArray:
-        """Return labels of the rows: clusters of the modes that rise by at least that much, from the heaviest on."""
-        labels = cut(self.tree, check_number("prominence", prominence, strict=False))
+        """Return the cluster of each row, for the modes with at least a given prominence; the heaviest is cluster 0."""
+        labels = cut(self.point_tree, check_number("prominence", prominence, strict=False))
         _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
         order = np.lexsort((first, -np.bincount(labels, weights=self.weights)))
         rank = np.empty_like(order)
@@ -95,35 +97,31 @@ class MergeTree:
         return rank[labels][self.inverse]
 
     def clusters(self, n_clusters: int) -> IntArray:
-        """Return labels of the rows for that many clusters.
-
-        Modes of equal prominence go together and connected parts never merge: see `level_for` for the number then.
-        """
+        """Return the cluster of each row, for a number of clusters; see `level_for` if that number is impossible."""
         return self.cut(self.level_for(n_clusters))
 
     def level_for(self, n_clusters: int) -> float:
-        """Return a prominence at which `cut` leaves that many clusters, in the middle of those that do.
+        """Return a prominence at which `cut` gives `n_clusters` clusters, in the middle of all such values.
 
-        Where none does, it is the one with the fewest clusters above the number, or with all modes there are.
+        Modes of equal prominence merge at the same level, and connected components never merge. If no level gives the
+        number exactly, the result is the level with the next larger number, or the one with all modes.
         """
-        return level_for(self.tree, n_clusters)
+        return level_for(self.point_tree, n_clusters)
 
     def table(self) -> NDArray[np.void]:
-        """Return the modes as a structured array, a record for each.
+        """Return the modes as a structured array with one record each.
 
         Examples
         --------
-        >>> from modeseek.selection.modes import point_tree
         >>> table = merge_tree(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])).table()
         >>> table.dtype.names
         ('row', 'height', 'saddle', 'prominence', 'size', 'parent', 'elder')
         >>> table["size"].tolist(), table["parent"].tolist()
         ([3.0, 1.0], [-1, 0])
         """
-        names = ("row", "height", "saddle", "prominence", "size", "parent", "elder")
-        columns = [getattr(self, name) for name in names]
-        table = np.empty(len(self), dtype=[(n, c.dtype) for n, c in zip(names, columns, strict=True)])
-        for name, column in zip(names, columns, strict=True):
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        table = np.empty(len(self), dtype=[(name, column.dtype) for name, column in columns.items()])
+        for name, column in columns.items():
             table[name] = column
         return table
 
@@ -136,19 +134,18 @@ class MergeTree:
         return pandas.DataFrame(self.table())
 
     def to_linkage(self, top: float = np.inf) -> Array:
-        """Return the tree over its modes as SciPy writes hierarchies: (m - 1, 4), merges from the lowest on.
+        """Return the tree of the modes as a linkage matrix of SciPy, of shape (m - 1, 4).
 
-        A merge is as far as the prominence of the mode that goes, so that
+        The distance of a merge is the prominence of the mode that ends there. Therefore
         `scipy.cluster.hierarchy.fcluster(Z, level, "distance")` gives the clusters of modes at a level.
 
         Parameters
         ----------
         top : float, default=inf
-            Distance of merges between parts that no saddle joins. SciPy's `dendrogram` wants a finite one.
+            Distance at which connected components merge. SciPy's `dendrogram` needs a finite value.
 
         Examples
         --------
-        >>> from modeseek.selection.modes import point_tree
         >>> merge_tree(point_tree([3.0, 1.0, 2.0], [[0, 1], [1, 2]], [1.0, 1.0])).to_linkage()
         array([[0., 1., 1., 2.]])
         """
@@ -156,16 +153,16 @@ class MergeTree:
         if not top >= largest:
             raise ValueError(f"top must be at least the largest finite prominence, {largest:.6g}; got {top!r}.")
         m = len(self)
-        # number by which SciPy knows the cluster of a mode at present, and how many modes it has
-        known, counts = list(range(m)), [1] * m
+        # SciPy's number of the cluster that each mode is in at present, and its number of modes
+        number, counts = list(range(m)), [1] * m
         linkage = np.empty((m - 1, 4))
-        # modes are ordered by prominence: from the last to the second, each is the least that is left
+        # modes are sorted by decreasing prominence, so they merge from the last to the second
         for step, mode in enumerate(range(m - 1, 0, -1)):
             into = int(self.parent[mode]) if self.parent[mode] >= 0 else 0
-            a, b = sorted((known[mode], known[into]))
+            a, b = sorted((number[mode], number[into]))
             counts[into] += counts[mode]
             linkage[step] = a, b, min(self.prominence[mode], top), counts[into]
-            known[into] = m + step
+            number[into] = m + step
         return linkage
 
 
@@ -175,51 +172,61 @@ def merge_tree(
     weights: ArrayLike | None = None,
     inverse: ArrayLike | None = None,
     level: float | None = None,
-    count: int | None = None,
+    n_neighbors: int | None = None,
 ) -> MergeTree:
-    """Return the tree of modes with a table of them.
+    """Return the merge tree of the modes.
 
     Parameters
     ----------
     tree : PointTree
-        Of distinct rows.
+        The tree of the distinct rows.
     weights : (n,) array-like, optional
-        Of distinct rows; 1 each.
+        Weights of the distinct rows; 1 by default.
     inverse : (n_rows,) array-like of int, optional
-        Distinct row of each row; each row is distinct.
+        Distinct row of each row. By default, all rows are distinct.
     level : float, optional
-        Prominence at which clusters were chosen.
-    count : int, optional
-        Neighbours that the density goes by.
+        Prominence at which clusters were selected.
+    n_neighbors : int, optional
+        Number of neighbours of the density estimate.
     """
     n = len(tree.heights)
     mass = check_weights(weights, n)
     rows = np.arange(n) if inverse is None else np.asarray(inverse, dtype=np.intp)
     top = peaks(tree)
-    place = np.full(n, -1, dtype=np.intp)
-    place[top] = np.arange(len(top))
-    # cut counts from the highest: the mode of each such label, and so of each point
+    # `cut` numbers modes by height: translate that into the order of `peaks`
     labels = cut(tree, 0.0)
-    highest = np.empty(len(top), dtype=np.intp)
-    highest[labels[top]] = np.arange(len(top))
-    basin = highest[labels]
+    number = np.empty(len(top), dtype=np.intp)
+    number[labels[top]] = np.arange(len(top))
+    mode_of = number[labels]
     prominence, height, saddle = tree.prominence[top], tree.heights[top], tree.saddle[top]
-    beyond = basin[tree.target[top]]
-    parent = _parents(prominence, beyond)
-    size = np.bincount(basin, weights=mass, minlength=len(top))
+    beyond = mode_of[tree.target[top]]
+    parent = _first_larger(prominence, beyond)
+    size = np.bincount(mode_of, weights=mass, minlength=len(top))
     for mode in range(len(top) - 1, -1, -1):
         if parent[mode] >= 0:
             size[parent[mode]] += size[mode]
     first = np.full(n, -1, dtype=np.intp)
     first[rows[::-1]] = np.arange(len(rows))[::-1]
-    elder = _parents(-saddle, beyond)
-    return MergeTree(
-        first[top], height, saddle, prominence, size, parent, elder, tree, mass, rows, level=level, count=count
-    )
+    elder = _first_larger(-saddle, beyond)
+    columns = (first[top], height, saddle, prominence, size, parent, elder)
+    return MergeTree(*columns, tree, mass, rows, level=level, n_neighbors=n_neighbors)
 
 
-def _parents(key: Array, beyond: IntArray) -> IntArray:
-    """Return for each mode the first with a larger key on its way: the mode beyond its saddle, and so on."""
+def single_mode_tree(inverse: IntArray, weights: Array) -> MergeTree:
+    """Return a tree with one mode, for fewer points than a density estimate needs.
+
+    Examples
+    --------
+    >>> single_mode_tree(np.array([0, 1, 0]), np.array([2.0, 1.0]))
+    MergeTree(1 mode in 3 rows, prominence inf)
+    """
+    n = len(weights)
+    edges = np.column_stack([np.zeros(n - 1, dtype=np.intp), np.arange(1, n)])
+    return merge_tree(point_tree(np.zeros(n), edges, np.zeros(n - 1)), weights=weights, inverse=inverse)
+
+
+def _first_larger(key: Array, beyond: IntArray) -> IntArray:
+    """Return for each mode the first with a larger key among the mode beyond its saddle, the one beyond that, ..."""
     parent: Any = beyond.tolist()
     for mode in np.argsort(key, kind="stable").tolist():
         if np.isinf(key[mode]):
@@ -230,3 +237,21 @@ def _parents(key: Array, beyond: IntArray) -> IntArray:
             other = parent[other]
         parent[mode] = other
     return np.array(parent, dtype=np.intp)
+
+
+def _restore_tree(point_tree: PointTree, weights: Array, inverse: IntArray, **more: Any) -> MergeTree:
+    n = len(point_tree.heights)
+    require(weights.shape == (n,) and is_within(weights, np.finfo(float).tiny, np.inf), "the weights of a tree")
+    require(inverse.ndim == 1 and is_within(inverse, 0, n), "the rows of a tree")
+    return merge_tree(point_tree, weights=weights, inverse=inverse, **more)
+
+
+# model files hold these parts; the table of modes is computed from them
+STORED_PARTS = {
+    "point_tree": PointTree,
+    "weights": Array,
+    "inverse": IntArray,
+    "level": float | None,
+    "n_neighbors": int | None,
+}
+storable(parts=STORED_PARTS, make=_restore_tree)(MergeTree)

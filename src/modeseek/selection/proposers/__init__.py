@@ -1,17 +1,10 @@
-"""Views of data: each proposes partitions. Modes and communities look at neighbours alone, a mixture at the points."""
+"""Proposers: each proposes partitions of a nearest-neighbour graph. A new one is a file here and an entry below."""
 
-from modeseek.selection.proposers.gaussians import Gaussians, Retrial, by_mixture
-from modeseek.selection.proposers.proposals import KnnGraph, by_communities, by_modes, excess_prominence
-from modeseek.selection.proposers.subsampling import Subsample, subsample
+from modeseek.selection.proposers.base import GridProposer, Proposer
+from modeseek.selection.proposers.communities import Communities
+from modeseek.selection.proposers.mixture import MixtureProposer
+from modeseek.selection.proposers.modes import Modes
 
-__all__ = [
-    "Gaussians",
-    "KnnGraph",
-    "Retrial",
-    "Subsample",
-    "by_communities",
-    "by_mixture",
-    "by_modes",
-    "excess_prominence",
-    "subsample",
-]
+__all__ = ["PROPOSERS", "Communities", "GridProposer", "MixtureProposer", "Modes", "Proposer"]
+
+PROPOSERS: dict[str, type[Proposer]] = {each.name: each for each in (Communities, Modes, MixtureProposer)}

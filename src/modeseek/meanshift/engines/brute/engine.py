@@ -12,7 +12,7 @@ from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.coincident_points import DEFAULT_MERGE, MergingWorkspace, PointGroups, shift_distinct
 from modeseek.meanshift.engines.workspace import QueryBlock, UpdateBlock, map_blocks
-from modeseek.meanshift.kernels.profiles import OnUnitInterval
+from modeseek.meanshift.kernels.profiles import ZeroOutside
 from modeseek.meanshift.types import ProfileLike
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class BruteEngine:
         if profile.code is not None:
             return BruteWorkspace(points, weights, partial(shifts, profile.code, dim), geometry, n_jobs)
         weight = profile.weight
-        function = weight.function if isinstance(weight, OnUnitInterval) else weight
+        function = weight.function if isinstance(weight, ZeroOutside) else weight
         workspace = BruteWorkspace(points, weights, partial(custom_shifts, function, dim), geometry, n_jobs)
         try:
             workspace.shift_all(points[:1], 1.0)

@@ -1,7 +1,7 @@
 """The CUDA engine: sums over all pairs on an NVIDIA GPU, and many chains in one launch.
 
 Importing this module imports neither Numba nor CUDA. Kernels are compiled from the same source as the NumPy versions,
-`modeseek.meanshift.kernels.formulas` and `modeseek.meanshift.bandwidth.steps`. Without a GPU they run on Numba's
+`modeseek.meanshift.kernels.formulas` and `modeseek.meanshift.bandwidth.formulas`. Without a GPU they run on Numba's
 simulator if `NUMBA_ENABLE_CUDASIM=1` is set; this is slow and meant for tests.
 """
 

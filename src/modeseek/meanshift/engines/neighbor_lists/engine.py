@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from modeseek._common.neighbors import distance_blocks
+from modeseek._common.distances import distance_blocks
 from modeseek._common.resources import check_time, deadline
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.coincident_points import MergeConfig, MergingWorkspace, PointGroups, shift_distinct

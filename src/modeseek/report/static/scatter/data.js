@@ -62,8 +62,8 @@ function extent(values) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  const room = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
-  return [low - room, high + room];
+  const margin = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
+  return [low - margin, high + margin];
 }
 
 function resetView() {

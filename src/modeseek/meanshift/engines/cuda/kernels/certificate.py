@@ -9,6 +9,7 @@ from typing import Any
 
 from numba import cuda, float64, int32
 
+from modeseek.meanshift.bandwidth.draws import BOUND_RTOL
 from modeseek.meanshift.engines.cuda.kernels.block import block_of, device
 from modeseek.meanshift.engines.cuda.kernels.single_shift import KernelSpec
 
@@ -17,7 +18,7 @@ __all__ = ["certifier"]
 # Points whose distances are tested before all pairs, and rows of pairs between two tests.
 WITNESSES = 16
 ROWS = 64
-# As in `modeseek.meanshift.partition`: the largest angle between two points of a group under the cosine metric.
+# As in `modeseek.meanshift.certificate`: the largest angle between two points of a group under the cosine metric.
 MAX_ANGLE = math.pi / 4
 
 
@@ -82,6 +83,6 @@ def certifier(spec: KernelSpec) -> Callable[..., Any]:
             return not spherical or diameter < MAX_ANGLE
         if spherical and width >= MAX_ANGLE:
             return False
-        return arc(gap) > arc(h_upper) + 2.0 * width
+        return arc(gap) > arc(h_upper * (1.0 + BOUND_RTOL)) + 2.0 * width
 
     return certified

@@ -1,11 +1,11 @@
-"""Bandwidth policies on the device, compiled from `modeseek.meanshift.bandwidth.steps`.
+"""Bandwidth policies on the device, compiled from `modeseek.meanshift.bandwidth.formulas`.
 
 A policy is a row of numbers: the fields of `modeseek.meanshift.bandwidth.PolicyCode`.
 """
 
 from __future__ import annotations
 
-from modeseek.meanshift.bandwidth import PolicyCode, steps
+from modeseek.meanshift.bandwidth import PolicyCode, formulas
 from modeseek.meanshift.engines.cuda.kernels.block import device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
 
@@ -25,16 +25,16 @@ A = PolicyCode._fields.index("a")
 # As in `meanshift.chains.algorithms`: a bandwidth is fixed if a draw changes it by at most this share.
 FROZEN = 1e-5
 
-_log_log = device(translated(steps.log_log))
-_power = device(translated(steps.power))
-_uniform = device(translated(steps.uniform))
-_shrinking = device(translated(steps.shrinking))
-_shrinking_upper = device(translated(steps.shrinking_upper))
-_anchored = device(translated(steps.anchored))
-_anchored_room = device(translated(steps.anchored_room))
-_anchored_upper = device(translated(steps.anchored_upper))
-_walk = device(translated(steps.walk))
-_walk_room = device(translated(steps.walk_room))
+_log_log = device(translated(formulas.log_log))
+_power = device(translated(formulas.power))
+_uniform = device(translated(formulas.uniform))
+_shrinking = device(translated(formulas.shrinking))
+_shrinking_upper = device(translated(formulas.shrinking_upper))
+_anchored = device(translated(formulas.anchored))
+_anchored_max_delta = device(translated(formulas.anchored_max_delta))
+_anchored_upper = device(translated(formulas.anchored_upper))
+_walk = device(translated(formulas.walk))
+_walk_max_delta = device(translated(formulas.walk_max_delta))
 
 
 @device
@@ -52,15 +52,15 @@ def draw(policy, u, k):  # type: ignore[no-untyped-def]
     if policy[0] == SHRINKING:
         return _shrinking(u, nu_of(policy, k), h_min, h_0, h_max)
     if policy[0] == ANCHORED:
-        return _anchored(u, nu_of(policy, k), _anchored_room(h_min, h_0, h_max), h_min, h_0, h_max)
+        return _anchored(u, nu_of(policy, k), _anchored_max_delta(h_min, h_0, h_max), h_min, h_0, h_max)
     return h_0
 
 
 @device
 def draw_walk(policy, u, nu, h):  # type: ignore[no-untyped-def]
     """Return the next bandwidth of a walk at h."""
-    room = _walk_room(h, policy[H_MIN], policy[H_MAX])
-    return h if room == 0.0 else _walk(u, nu, room, h, policy[H_MIN], policy[H_MAX])
+    delta = _walk_max_delta(h, policy[H_MIN], policy[H_MAX])
+    return h if delta == 0.0 else _walk(u, nu, delta, h, policy[H_MIN], policy[H_MAX])
 
 
 @device
@@ -70,9 +70,9 @@ def upper(policy, h, k):  # type: ignore[no-untyped-def]
     if policy[0] == SHRINKING:
         return _shrinking_upper(nu_of(policy, k + 1), h_0, h_max)
     if policy[0] == ANCHORED:
-        return _anchored_upper(nu_of(policy, k + 1), _anchored_room(h_min, h_0, h_max), h_0, h_max)
+        return _anchored_upper(nu_of(policy, k + 1), _anchored_max_delta(h_min, h_0, h_max), h_0, h_max)
     if policy[0] == WALK:
-        return h if _walk_room(h, h_min, h_max) == 0.0 else h_max
+        return h if _walk_max_delta(h, h_min, h_max) == 0.0 else h_max
     return h_max
 
 

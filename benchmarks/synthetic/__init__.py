@@ -1,0 +1,20 @@
+"""Labelled synthetic data sets from many families, seeded and without end."""
+
+from synthetic import embeddings, gaussians, images, nongaussian, null, shapes, tables
+from synthetic.base import FAMILIES, NULL, Family, Sample, make, prepared
+
+__all__ = [
+    "FAMILIES",
+    "NULL",
+    "Family",
+    "Sample",
+    "embeddings",
+    "gaussians",
+    "images",
+    "make",
+    "nongaussian",
+    "null",
+    "prepared",
+    "shapes",
+    "tables",
+]

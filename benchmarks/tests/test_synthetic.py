@@ -1,0 +1,38 @@
+"""The generator of synthetic sets, and the study that is trained on them."""
+
+import numpy as np
+import pytest
+
+from synthetic import FAMILIES, NULL, make, prepared
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_makes_finite_labelled_rows_that_repeat(name):
+    sample, again = make(name, 3), make(name, 3)
+    assert np.array_equal(sample.X, again.X)
+    assert np.array_equal(sample.y, again.y)
+    assert not np.array_equal(sample.X[:8], make(name, 4).X[:8])
+    rows = prepared(sample)
+    assert np.isfinite(rows).all()
+    assert sample.y.shape == (len(rows),)
+    n_labels = len(set(sample.y[sample.y >= 0].tolist()))
+    assert (n_labels == 1) == (FAMILIES[name].group == NULL)
+
+
+def test_a_fifth_of_the_families_or_nearly_has_no_clusters():
+    null = sum(family.group == NULL for family in FAMILIES.values())
+    assert len(FAMILIES) >= 40
+    assert null / len(FAMILIES) > 0.15
+
+
+@pytest.mark.slow
+def test_the_study_collects_and_fits_on_a_few_sets(tmp_path):
+    from selection_study import train
+
+    args = train.parser().parse_args(["collect", str(tmp_path), "--sets", "8", "--seconds", "1e9", "--jobs", "1"])
+    train.collect(args)
+    sets = train.read(tmp_path, "synthetic")
+    model = train.train(sets, np.ones(len(sets["name"]), dtype=bool))
+    scores = train.chosen_scores(model.predict(sets["features"]), sets)
+    assert len(scores) == len(sets["name"])
+    assert scores.mean() > 0.5  # of the sets that it was trained on

@@ -1,0 +1,131 @@
+"""Data in canonical form: centred, sorted, and with equal rows merged."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modeseek._common.storable import is_real, is_within, require, storable
+from modeseek._common.types import Array, Geometry, IntArray
+from modeseek._common.unique_rows import sorted_unique_rows
+
+# sums of a thousand squares of lengths in this range neither overflow nor vanish
+MIN_EXTENT = 1e-152
+MAX_EXTENT = 1e152
+# the same in single precision, for ten thousand columns and bandwidths down to a millionth of the extent
+MIN_EXTENT_SINGLE = 1e-12
+MAX_EXTENT_SINGLE = 1e15
+
+
+def _check_points(points: Points) -> None:
+    n, d = points.values.shape
+    require(n and d and is_real(points.values, 2), "the values of points")
+    require(points.weights.shape == (n,) and points.offset.shape == (d,) and is_real(points.offset, 1), "points")
+    require(is_within(points.weights, np.finfo(float).tiny, np.inf) and is_within(points.inverse, -1, n), "points")
+
+
+@storable(_check_points)
+class Points(NamedTuple):
+    """Data in canonical form: centred, sorted, with each distinct row once.
+
+    Attributes
+    ----------
+    values : (n, d) array
+        Distinct rows in lexicographic order, minus `offset` (Euclidean) or of unit length (cosine). The precision is
+        that of the data, except that single becomes double where squares would overflow or vanish.
+    weights : (n,) array
+        Weight of each distinct row: the sum over its copies.
+    inverse : (n_rows,) integer array
+        Index into `values` of each input row; -1 for a row of weight 0.
+    offset : (d,) array
+        The centre of the bounding box of the data. It depends neither on the order nor on the number of copies of rows.
+    geometry : Geometry
+        The space that contains the points.
+    """
+
+    values: Array
+    weights: Array
+    inverse: IntArray
+    offset: Array
+    geometry: Geometry
+
+    def to_canonical(self, rows: Array) -> Array:
+        """Convert rows in the units of the data to canonical coordinates."""
+        if self.geometry.spherical:
+            return unit_rows(rows)
+        return (rows.astype(np.float64) - self.offset).astype(self.values.dtype)
+
+    def to_data(self, rows: Array) -> Array:
+        """Convert rows in canonical coordinates to the units of the data."""
+        return (rows.astype(np.float64) + self.offset).astype(self.values.dtype)
+
+
+def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
+    """Centre and sort rows, and merge equal rows into weighted points.
+
+    Afterwards the order of rows has no effect, identical rows share a label, and a weight of m equals m copies.
+    Rows of weight 0 are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = np.array([[3.0], [1.0], [3.0]])
+    >>> points = canonical_points(data, np.ones(3), Geometry())
+    >>> points.values.ravel(), points.weights, points.inverse
+    (array([-1.,  1.]), array([1., 2.]), array([1, 0, 1]))
+    """
+    # a slice avoids a copy in the usual case that all weights are positive
+    present: Array | slice = slice(None) if (weights > 0).all() else weights > 0
+    rows = X[present]
+    if geometry.spherical:
+        offset = np.zeros(X.shape[1])
+        rows = unit_rows(rows)
+    else:
+        low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
+        # halved before they are added, because the sum could overflow
+        offset = np.where(low == high, low, low / 2 + high / 2)
+        rows = _check_extent(rows.astype(np.float64) - offset)
+        rows = rows.astype(needed_precision(rows, X.dtype))
+    first, inverse_present = sorted_unique_rows(rows)
+    values = np.take(rows, first, axis=0) + 0.0  # + 0.0 turns -0.0 into 0.0
+    merged = weights[present][first]
+    if len(first) < len(rows):
+        # sorted by weight within each row, so that the rounding of the sum does not depend on the order of rows
+        order = np.lexsort((weights[present], inverse_present))
+        merged = np.bincount(inverse_present[order], weights=weights[present][order], minlength=len(values))
+    inverse = np.full(len(X), -1, dtype=np.intp)
+    inverse[present] = inverse_present
+    return Points(np.ascontiguousarray(values), merged, inverse, offset, geometry)
+
+
+def _check_extent(rows: Array) -> Array:
+    """Raise an error if squared distances would overflow or vanish."""
+    extent = float(np.abs(rows).max())
+    if 0 < extent < MIN_EXTENT or extent > MAX_EXTENT:
+        raise ValueError(
+            f"X extends {extent:.3g} from its centre, and the squares of such numbers overflow or vanish: "
+            f"divide X by {extent:.0e} first."
+        )
+    return rows
+
+
+def needed_precision(rows: Array, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return `dtype`, or float64 if squares of the rows would overflow or vanish in single precision."""
+    if dtype == np.float64:
+        return dtype
+    extent = float(np.abs(rows).max())
+    return dtype if extent == 0 or MIN_EXTENT_SINGLE <= extent <= MAX_EXTENT_SINGLE else np.dtype(np.float64)
+
+
+def unit_rows(rows: Array) -> Array:
+    """Scale rows to unit length; raise an error if a row is all zeros."""
+    largest = np.abs(rows).max(axis=1, keepdims=True).astype(np.float64)
+    if not (largest > 0).all():
+        row = int(np.argmin(largest))
+        raise ValueError(
+            f'metric="cosine" needs rows of positive length, but row {row} of X is all zeros: '
+            'leave it out or use metric="euclidean".'
+        )
+    scaled = rows / largest  # squares of huge or tiny coordinates would overflow or vanish
+    return (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(rows.dtype)

@@ -1,0 +1,133 @@
+"""The command `modeseek cluster`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from contextlib import nullcontext, suppress
+from typing import Any, NoReturn, get_type_hints
+
+from modeseek._common.progress import show_progress
+from modeseek._common.validation import check_choice
+from modeseek.cli.commands import UsageError
+from modeseek.cli.messages import library_errors, print_note
+from modeseek.cli.options import BANDWIDTHS, DEFAULT_ALGORITHM, MEAN_SHIFT, METHOD, STANDARD_STREAM, ClusterOptions
+from modeseek.cli.screen import show_result
+from modeseek.estimators import ESTIMATORS
+from modeseek.pipeline import DataOptions, Outputs, PipelineInterrupted, cluster_file
+
+# options whose estimator parameter has another name
+PARAMETERS = {"chains": "n_chains", "jobs": "n_jobs"}
+# options that are parameters of estimators, besides those of these groups
+PARAMETER_GROUPS = (METHOD, MEAN_SHIFT, BANDWIDTHS)
+OTHER_PARAMETERS = ("jobs", "checkpoint", "checkpoint_every")
+
+
+def run(options: ClusterOptions) -> None:
+    """Cluster the files and print the result."""
+    if options.out_of_core is False and len(options.files) > 1:
+        raise UsageError("--in-memory takes one file: several files are read in chunks, one after the other.")
+    estimator = build_estimator(options)
+    scale = None if options.scale is None else options.scale == "standard"
+    data = DataOptions(options.columns, options.ignore or (), scale, options.header)
+    outputs = Outputs(
+        options.output, options.json, options.plot, options.report, options.save, options.name, options.guard_formulas
+    )
+    try:
+        with library_errors(), nullcontext() if options.quiet else show_progress("modeseek") as line:
+            result = cluster_file(
+                options.files,
+                estimator,
+                data,
+                outputs,
+                out_of_core=options.out_of_core,
+                scheduler=options.scheduler,
+                resume=not options.restart,
+                progress=line,
+                notify=print_note,
+            )
+    except PipelineInterrupted as interruption:
+        if interruption.result is not None and not options.quiet:
+            show_result(interruption.result, outputs)
+        _report_interruption(interruption, outputs)
+    if not options.quiet:
+        show_result(result, outputs)
+
+
+def _report_interruption(interruption: PipelineInterrupted, outputs: Outputs) -> NoReturn:
+    if interruption.result is not None:
+        names = [f"'{path}'" for path in outputs.paths().values()]
+        names += ["standard output"] if STANDARD_STREAM in (outputs.rows, outputs.json) else []
+        text = (
+            f"the result so far was written to {', '.join(names)}"
+            if names
+            else "the result so far is shown above; -o FILE writes it"
+        )
+        text = f"interrupted: {text}."
+    elif interruption.where:
+        resumed = (
+            "give the same command again to resume" if interruption.resumable else "nothing is saved without -o FILE"
+        )
+        text = f"interrupted {interruption.where}: {resumed}."
+    else:
+        text = "interrupted before there was a result: nothing was written."
+    print(text, file=sys.stderr)
+    raise KeyboardInterrupt
+
+
+def build_estimator(options: ClusterOptions) -> Any:
+    """Return the estimator for the options.
+
+    Raises
+    ------
+    UsageError
+        If a value is unknown, or an option is not a parameter of the algorithm.
+    """
+    algorithm = options.algorithm or DEFAULT_ALGORITHM
+    with library_errors():
+        check_choice("--algorithm", algorithm, ESTIMATORS)
+        if options.scale is not None:
+            check_choice("--scale", options.scale, ("standard", "none"))
+    if options.jobs == 0:
+        raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
+    accepted = {each: inspect.signature(kind).parameters for each, kind in ESTIMATORS.items()}
+    own, parameters = accepted[algorithm], {}
+    for name, value in _given(options).items():
+        parameter = PARAMETERS.get(name, name)
+        if parameter not in own:
+            owners = [each for each in ESTIMATORS if parameter in accepted[each]]
+            raise UsageError(_misplaced(name, options.algorithm, owners))
+        parameters[parameter] = value
+    # the seed has a default, and algorithms without randomness do not take one
+    if "random_state" in own:
+        parameters["random_state"] = options.seed
+    return ESTIMATORS[algorithm](**parameters, verbose=int(not options.quiet))
+
+
+def _given(options: ClusterOptions) -> dict[str, Any]:
+    """Return the options that are parameters of estimators and were given."""
+    hints = get_type_hints(ClusterOptions, include_extras=True)
+    groups = {name: hint.__metadata__[0].group for name, hint in hints.items() if name != "files"}
+    names = [name for name, group in groups.items() if group in PARAMETER_GROUPS and name != "algorithm"]
+    given = {name: getattr(options, name) for name in (*names, *OTHER_PARAMETERS)}
+    given = {name: value for name, value in given.items() if value is not None}
+    if "nu" in given:
+        with suppress(ValueError):
+            given["nu"] = float(given["nu"])
+    if given.get("sketch") == "none":
+        given["sketch"] = None
+    return given
+
+
+def _misplaced(option: str, algorithm: str | None, owners: list[str]) -> str:
+    name = f"--{option.replace('_', '-')}"
+    which = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} or {owners[-1]}"
+    if algorithm is None:
+        return f"{name} is an option of another algorithm: add --algorithm {which}."
+    if option in ("h_min", "h_max", "h_inf") and algorithm != DEFAULT_ALGORITHM:
+        remedy = f"{algorithm} has one bandwidth; use --bandwidth."
+    elif option == "bandwidth" and algorithm != DEFAULT_ALGORITHM:
+        remedy = f"{algorithm} has a range of bandwidths; use --h-min, --h-max and --h-inf."
+    else:
+        remedy = f"leave it out, or use --algorithm {which}."
+    return f"{name} is not an option of --algorithm {algorithm}: {remedy}"

@@ -1,0 +1,70 @@
+"""Commands from dataclasses: the fields of a class are the options of a command, and its docstring is the help."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import MISSING, fields
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import typer
+
+# an entry of the section "Attributes" of a docstring: name, value, help
+ENTRY = re.compile(r"^(\w+) : (.+)\n((?:    .+\n?)+)", re.MULTILINE)
+
+
+class UsageError(Exception):
+    """A mistake in the use of the command. It is printed without a traceback, and the exit status is 2."""
+
+
+class Option(NamedTuple):
+    """Declares a field as an option, in its annotation; fields without a declaration are positional arguments.
+
+    Attributes
+    ----------
+    group : str or None
+        Title of the group of options in the help.
+    names : str
+        Names of the option, separated by blanks; the default is the name of the field.
+    limits : dict
+        Limits of a number: `min` and `max`.
+    """
+
+    group: str | None = None
+    names: str = ""
+    limits: dict[str, Any] = {}  # noqa: RUF012
+
+
+def add_command(app: typer.Typer, name: str, options: type) -> None:
+    """Add a command that makes an instance of `options` and calls the function `run` of module `modeseek.cli.NAME`.
+
+    The module is imported when the command runs, so that the help does not wait for scientific libraries. In the
+    section "Attributes" of the docstring, the type of a field stands for the name of its value in the help.
+    """
+
+    def command(**given: Any) -> None:
+        import_module(f"modeseek.cli.{name}").run(options(**given))
+
+    intro, _, attributes = str(inspect.getdoc(options)).partition("\nAttributes\n")
+    paragraphs = [" ".join(paragraph.split()) for paragraph in intro.split("\n\n")]
+    entries = {name: (value, " ".join(help.split())) for name, value, help in ENTRY.findall(attributes + "\n")}
+    hints, parameters = get_type_hints(options, include_extras=True), []
+    for field in fields(options):
+        value, help = entries.get(field.name, ("flag", ""))  # "python -OO" removes docstrings
+        hint = hints[field.name]
+        own: dict[str, Any] = {"metavar": " " if value == "flag" else value, "help": help, "show_default": False}
+        declared: Any = typer.Argument(**own)
+        if get_origin(hint) is Annotated:
+            hint, option = get_args(hint)
+            declared = typer.Option(..., *option.names.split(), rich_help_panel=option.group, **option.limits, **own)
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        parameters.append(
+            inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[hint, declared]
+            )
+        )
+    # typer reads the options from the signature of a function
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    app.command(name, help="\n\n".join(paragraphs))(command)

@@ -1,0 +1,74 @@
+"""From rows, or a sketch of them, to the input of a fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from modeseek._common.neighbors import nearest
+from modeseek._common.points import Points, canonical_points
+from modeseek._common.types import Array, Geometry, Watcher
+from modeseek.estimators.advice import warn
+from modeseek.estimators.memory import check_fit_memory, check_sketch_memory
+from modeseek.estimators.result import FitData
+from modeseek.estimators.streaming import make_sketch
+from modeseek.sketches import Sample, Sketch
+
+if TYPE_CHECKING:
+    from modeseek.estimators.base import BaseClusterer
+
+__all__ = ["data_from_rows", "data_from_sketch"]
+
+
+def data_from_rows(
+    estimator: BaseClusterer, rows: Array, weights: Array, geometry: Geometry, watch: Watcher | None
+) -> FitData:
+    """Return the input of a fit: all rows, or a sketch of them if the parameter `sketch` says so."""
+    kind, config, name = estimator._sketch_kind(), estimator._sketch_config, type(estimator).__name__
+    n, d = rows.shape
+    placed, taken = estimator._placed(rows), slice(None) if (weights > 0).all() else weights > 0
+    if kind is None or (kind == "auto" and (n <= config.max_rows or estimator._needs_all_rows)):
+        check_fit_memory(name, estimator._memory(n, d, rows.itemsize), (n, d), rows.itemsize)
+        points = _assign_weightless(canonical_points(rows, weights, geometry), rows, estimator.n_jobs)
+        sample = points
+        if n > config.sample_rows:
+            # the rows that a sketch would sample, so that automatic bandwidths do not depend on the sketch
+            sample = _sample_points(Sample.empty(config.sample_rows, d).add(placed[taken], weights[taken]), geometry)
+        return FitData(points, estimator._choose_settings(sample, watch))
+    check_sketch_memory(name, (n, d))
+    data = data_from_sketch(estimator, make_sketch(placed[taken], weights[taken], config), geometry, kind, watch)
+    assert data.sketch is not None
+    if kind == "auto":
+        warn(
+            f"{name} runs on a sketch: {data.sketch}. sketch=None uses every row, which may take long; "
+            'sketch="grid" or sketch="sample" silences this warning.'
+        )
+    inverse = data.points.inverse[data.sketch.find(placed, estimator.n_jobs)]
+    return replace(data, points=data.points._replace(inverse=inverse))
+
+
+def data_from_sketch(
+    estimator: BaseClusterer, sketch: Sketch, geometry: Geometry, kind: str, watch: Watcher | None
+) -> FitData:
+    """Return the input of a fit on a sketch; `kind` is "auto", "grid" or "sample"."""
+    sample = _sample_points(sketch.sample, geometry)
+    settings = estimator._choose_settings(sample, watch)
+    chosen = estimator._points_of_sketch(sketch, settings, sample, kind)
+    points = canonical_points(chosen.points, chosen.weights, geometry)
+    return FitData(points, settings, chosen, sketch_points=points.inverse)
+
+
+def _sample_points(sample: Sample, geometry: Geometry) -> Points:
+    return canonical_points(sample.rows, sample.counts, geometry)
+
+
+def _assign_weightless(points: Points, rows: Array, n_jobs: int | None) -> Points:
+    """Assign rows of weight 0 to their nearest point."""
+    absent = np.flatnonzero(points.inverse < 0)
+    if not len(absent):
+        return points
+    inverse = points.inverse.copy()
+    inverse[absent] = nearest(points.values, points.to_canonical(rows[absent]), n_jobs=n_jobs)
+    return points._replace(inverse=inverse)

@@ -1,0 +1,92 @@
+"""Validation of X by scikit-learn, with error messages that name the row, the column and a remedy."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from modeseek._common.types import Array
+
+__all__ = ["Columns", "check_new_rows", "check_rows"]
+
+
+class Columns(NamedTuple):
+    """Number of features of X, and their names if X has any."""
+
+    n: int
+    names: Array | None
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the attributes in which scikit-learn stores them."""
+        names = {} if self.names is None else {"feature_names_in_": self.names}
+        return {"n_features_in_": self.n, **names}
+
+    @classmethod
+    def of(cls, estimator: BaseEstimator) -> Columns:
+        """Return the columns that an estimator was given."""
+        return cls(estimator.n_features_in_, vars(estimator).get("feature_names_in_"))
+
+
+def check_rows(estimator: BaseEstimator, X: ArrayLike) -> tuple[Array, Columns]:
+    """Return the rows of X for a fit, as floats, and their columns; the estimator is not changed."""
+    seen = copy.copy(estimator)  # scikit-learn sets n_features_in_ before the fit has succeeded
+    return _validate(seen, X, reset=True), Columns.of(seen)
+
+
+def check_new_rows(estimator: BaseEstimator, X: ArrayLike) -> Array:
+    """Return the rows of X for an estimator that has seen data, as floats; X must have the same columns."""
+    return _validate(estimator, X, reset=False)
+
+
+def _validate(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
+    try:
+        return validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset)
+    except (ValueError, TypeError):
+        message = _explain(X)
+        if message is None:
+            raise
+        raise ValueError(message) from None
+
+
+def _explain(X: Any) -> str | None:
+    """Return what is wrong with X, in more detail than scikit-learn does; None if nothing is found."""
+    values = np.asarray(X)
+    if values.dtype.kind == "c":
+        return "Complex data not supported: X must hold real numbers. Pass real and imaginary parts as columns."
+    if values.ndim == 1 and len(values):
+        return (
+            f"Expected 2D array, got 1D array instead: X has shape {values.shape}. "
+            "Reshape your data with X.reshape(-1, 1) if it is one feature, or X.reshape(1, -1) if it is one row."
+        )
+    if values.ndim != 2:
+        return None
+    columns = getattr(X, "columns", None)
+    names = [str(i) for i in range(values.shape[1])] if columns is None else [repr(str(name)) for name in columns]
+    for column, name in zip(values.T, names, strict=True):
+        try:
+            column.astype(object).astype(np.float64)
+        except TypeError:  # scikit-learn's message is as good
+            return None
+        except ValueError as error:
+            remedy = "Drop text columns or encode them (OneHotEncoder)"
+            return f"X must hold numbers only: {error} in column {name}. {remedy}."
+    return _explain_numbers(values.astype(np.float64), names)
+
+
+def _explain_numbers(values: Array, names: list[str]) -> str | None:
+    what, bad = "NaN", np.isnan(values)
+    if not bad.any():
+        what, bad = "infinity or a value too large", np.isinf(values)
+    if not bad.any():
+        return None
+    row, column = np.argwhere(bad)[0].tolist()
+    remedy = "or fill them (sklearn.impute.SimpleImputer)" if what == "NaN" else "or correct them"
+    return (
+        f"Input X contains {what} in {int(bad.any(axis=1).sum()):,} of {len(values):,} rows; the first is row {row}, "
+        f"column {names[column]}. Drop these rows, X[np.isfinite(X).all(axis=1)], {remedy}."
+    )

@@ -1,0 +1,96 @@
+"""The fitted state of an estimator, as model files store it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modeseek._common.storable import require, storable
+from modeseek._common.types import Array
+from modeseek.estimators.base import BaseClusterer
+from modeseek.estimators.input_checks import Columns
+from modeseek.estimators.result import FitResult
+from modeseek.estimators.streaming import Stream
+from modeseek.sketches import Sketch
+
+__all__ = ["FittedState", "fitted_state", "labelled_copy", "restore_state", "resume_stream", "stream_sketch"]
+
+
+def _check_state(state: FittedState) -> None:
+    d = state.n_features
+    if state.result is not None:
+        require(state.result.index.points.values.shape[1] == d, "the number of features")
+    if state.stream is not None:
+        require(all(rows.shape[1] == d for rows in state.stream.arrays()), "the features of batches")
+    require(state.feature_names is None or len(state.feature_names) == d, "the names of features")
+
+
+@storable(_check_state)
+class FittedState(NamedTuple):
+    """All that a fit, or batches of `partial_fit`, have set in an estimator.
+
+    Attributes
+    ----------
+    n_features : int or None
+        Number of features; None if the estimator has seen no data.
+    feature_names : tuple of str or None
+    result : FitResult or None
+    stream : Stream or None
+        Batches of `partial_fit`.
+    """
+
+    n_features: int | None = None
+    feature_names: tuple[str, ...] | None = None
+    result: FitResult | None = None
+    stream: Stream | None = None
+
+
+def fitted_state(estimator: BaseClusterer) -> FittedState:
+    """Return the state of an estimator.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has an attribute that no fit sets.
+    """
+    found = {key: value for key, value in vars(estimator).items() if key not in estimator.get_params(deep=False)}
+    result, names = found.pop("result_", None), found.pop("feature_names_in_", None)
+    d, stream = found.pop("n_features_in_", None), found.pop("_stream", None)
+    unknown = found.keys() - ({} if result is None else result.attributes()).keys()
+    if unknown:
+        raise TypeError(f"{min(unknown)} is not an attribute that a fit sets: delete it first.")
+    names = None if names is None else tuple(str(name) for name in names)
+    return FittedState(d, names, None if result is None else result.in_memory(), stream)
+
+
+def restore_state(estimator: BaseClusterer, state: FittedState) -> None:
+    """Give an estimator the state that `fitted_state` returned."""
+    attributes: dict[str, Any] = {}
+    if state.n_features is not None:
+        names = None if state.feature_names is None else np.array(state.feature_names, dtype=object)
+        attributes |= Columns(state.n_features, names).attributes()
+    if state.stream is not None:
+        attributes["_stream"] = state.stream
+    if state.result is not None:
+        attributes |= {"result_": state.result, **state.result.attributes()}
+    for name, value in attributes.items():
+        setattr(estimator, name, value)
+
+
+def stream_sketch(estimator: BaseClusterer) -> Sketch | None:
+    """Return the sketch of the rows that `partial_fit` was given; None while there are too few for its layout."""
+    return None if estimator._stream is None else estimator._stream.sketch
+
+
+def resume_stream(estimator: BaseClusterer, sketch: Sketch) -> None:
+    """Give an estimator the sketch of an earlier stream, so that `partial_fit` continues it."""
+    restore_state(estimator, FittedState(n_features=sketch.sample.rows.shape[1], stream=Stream(sketch=sketch)))
+
+
+def labelled_copy(estimator: BaseClusterer, rows: Array) -> BaseClusterer:
+    """Return a copy of an estimator that was fitted on a sketch, with labels and confidence of other rows."""
+    other = copy.copy(estimator)
+    other._store(Columns.of(estimator), estimator.result_.relabelled(rows, estimator.n_jobs), keep_stream=True)
+    return other

@@ -1,0 +1,178 @@
+"""A run that advances frame by frame."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modeseek._common.types import Array, IntArray
+from modeseek.estimators.alternatives import nearly_chosen
+from modeseek.estimators.result import FitResult
+from modeseek.estimators.stepwise import StepwiseFit
+from modeseek.explorer.clump_colors import ClumpColors
+from modeseek.explorer.prepared_data import PreparedData
+from modeseek.explorer.run_history import RunHistory, relative_objective
+from modeseek.explorer.run_settings import RunSettings
+from modeseek.meanshift.components import components
+from modeseek.meanshift.types import ChainState
+
+__all__ = ["AnimatedRun", "Frame"]
+
+
+class Frame(NamedTuple):
+    """What is drawn at one time.
+
+    Attributes
+    ----------
+    positions : (m, 2) float32 array
+        Positions of the points that are drawn.
+    colors : (m,) uint8 array
+        Colour of each point: a number of `ClumpColors`, or its cluster after the end of the run (255 for noise).
+    clumps : int
+        Number of groups of drawn points closer than tau; the number of clusters after the end.
+    updates : int
+        Number of single-point updates.
+    sweeps : float
+        Number of sweeps.
+    h : float
+        The last bandwidth.
+    shift : float
+        Largest shift of the sweep.
+    """
+
+    positions: Array
+    colors: IntArray
+    clumps: int
+    updates: int = 0
+    sweeps: float = 0.0
+    h: float = np.nan
+    shift: float = np.nan
+
+
+class AnimatedRun:
+    """A fit that advances frame by frame. Missing bandwidths are chosen from the data.
+
+    Parameters
+    ----------
+    data : PreparedData
+    settings : RunSettings
+    cancelled : callable, optional
+        () -> whether to give up; called during a fit that cannot be animated.
+
+    Attributes
+    ----------
+    frame : Frame
+        The current frame.
+    result : FitResult or None
+        None until the run has ended.
+    history : RunHistory
+    alternatives : tuple of str
+        Descriptions of the other partitions that ModeSeek considered.
+    bandwidths : dict
+        Bandwidths in force, by parameter name.
+    start : (m, 2) array
+        Positions of the drawn points in the data.
+    axes : (str, str)
+        Labels of the axes.
+    between_sweeps : bool
+        Whether the last frame is at the end of a sweep.
+    """
+
+    def __init__(self, data: PreparedData, settings: RunSettings, cancelled: Callable[[], bool] = lambda: False):
+        self.data, self.settings, self._cancelled = data, settings, cancelled
+        self._model: Any = settings.make_estimator().set_params(callbacks=[self._check_cancelled])
+        self.result: FitResult | None = None
+        self.history = RunHistory()
+        self.alternatives: tuple[str, ...] = ()
+        self.bandwidths: dict[str, float] = {}
+        self.between_sweeps = True
+        self._fit: StepwiseFit | None = None
+        if settings.moves:
+            filled = settings.with_range(lambda: data.automatic_range(self._model.metric, self._model.profile))
+            self._model.set_params(**filled.parameters, n_jobs=-1 if settings.n_chains > 1 else None)
+            self._fit = StepwiseFit(self._model, data.X, part_size=self._part_size)
+            self.bandwidths = self._fit.data.settings.bandwidths
+        points = data.canonical(settings.metric) if self._fit is None else self._fit.data.points
+        self._project = data.projector(points)
+        self.start, self.axes = self._project.start, self._project.axes
+        shown = len(data.shown)
+        self._clump_colors = ClumpColors(shown)
+        self.frame = Frame(self.start, self._clump_colors.update(np.arange(shown)), shown)
+        self._part, self._whole = data.config.first_part, False
+        self._sweep_shift, self._count_due = 0.0, 0.0
+        if self._fit is not None:
+            self._show(self._fit, self._fit.sweeps.state, 0.0, np.nan)
+            self._record(self._fit)
+
+    def advance(self, *, whole: bool = False) -> None:
+        """Compute the next frame, or the rest of a whole sweep; do nothing after the end."""
+        if self.result is not None:
+            return
+        fit = self._fit
+        if fit is None:
+            self._end(self._model_result())
+            self.alternatives = tuple(
+                f"{each.n_clusters} clusters by {each.proposer}, stability {each.stability:.2f}"
+                for each in nearly_chosen(self._model)
+            )
+            return
+        self._whole = whole
+        began, before = time.perf_counter(), self.frame
+        if (step := next(fit.sweeps, None)) is not None:
+            state, info = step
+            self._adapt_part(time.perf_counter() - began)
+            self._sweep_shift = max(self._sweep_shift, info.largest_shift)
+            self.between_sweeps = bool(info.sweeps)
+            done = fit.sweeps.sweeps + (0 if info.sweeps else (state.k - fit.sweeps.state.k) / len(state.points))
+            self.history.add_bandwidths(before.sweeps, done, info.bandwidths)
+            self._show(fit, state, float(done), self._sweep_shift)
+            if info.sweeps:
+                self._sweep_shift = 0.0
+                self._record(fit)
+        if fit.sweeps.outcome is not None:
+            self._end(fit.result() if fit.is_whole_fit else self._model_result())
+
+    def _part_size(self) -> int:
+        assert self._fit is not None
+        n = len(self._fit.data.points.values)
+        return min(self._part, n if self._whole else -(-n // self.data.config.parts_per_sweep))
+
+    def _adapt_part(self, seconds: float) -> None:
+        factor = np.clip(self.data.config.part_seconds / max(seconds, 1e-6), 0.2, 2.0)
+        self._part = int(np.clip(self._part * factor, 16, len(self.data.X)))
+
+    def _model_result(self) -> FitResult:
+        """Fit the estimator, if the frames do not show the whole fit: several chains, mean shift, ModeSeek."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the page shows the outcome
+            self._model.fit(self.data.X)
+        return self._model.result_
+
+    def _check_cancelled(self, *_: object) -> None:
+        if self._cancelled():
+            raise KeyboardInterrupt
+
+    def _end(self, result: FitResult) -> None:
+        labels = result.labels[self.data.shown]
+        colors = np.where(labels < 0, 255, labels % 255).astype(np.uint8)  # more clusters share colours
+        self.frame = self.frame._replace(colors=colors, clumps=result.n_clusters)
+        self.result = result
+
+    def _show(self, fit: StepwiseFit, state: ChainState, sweeps: float, shift: float) -> None:
+        colors, clumps, config = self.frame.colors, self.frame.clumps, self.data.config
+        rows, began = self._project.rows, time.perf_counter()
+        if len(rows) <= config.max_clump_points or began >= self._count_due:
+            labels = components(state.points[rows], fit.stopping.tau)
+            colors, clumps = self._clump_colors.update(labels), int(labels.max()) + 1
+            ended = time.perf_counter()
+            self._count_due = ended + (ended - began) / config.clump_time_share
+        self.frame = Frame(self._project(state.points), colors, clumps, state.k, sweeps, state.h, shift)
+
+    def _record(self, fit: StepwiseFit) -> None:
+        h = self.bandwidths.get("h_inf") or self.bandwidths["bandwidth"]
+        level = relative_objective(fit.sweeps.state.points, fit.chain, h, self.data.config.objective_points)
+        self.history.add_level(fit.sweeps.sweeps, level, self.frame.clumps)

@@ -1,0 +1,109 @@
+"""Tables to explore, from a file or an upload, and the roles of their columns."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from modeseek._common.types import IntArray
+from modeseek._storage import DataError, MissingValueError, Table, TextColumnError, parse_table, read_table
+from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
+
+__all__ = ["Dataset", "from_bytes", "from_file", "inspect_table"]
+
+# columns with these names are taken for known groups
+GROUP_NAMES = ("label", "class", "target", "component", "cluster")
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table and the roles of its columns.
+
+    Attributes
+    ----------
+    name : str
+        Name on the page, and in the names of exported files.
+    table : Table
+    numeric : tuple of str
+        Columns that can be clustered.
+    group_columns : tuple of str
+        Columns that may hold known groups, to compare the clusters with.
+    notes : tuple of str
+        Sentences about columns that are not offered.
+    standardize : bool
+        Whether columns are standardized by default.
+    python_source : (str, str) or None
+        For an example: the import statement and the expression that give its values in Python.
+    """
+
+    name: str
+    table: Table
+    numeric: tuple[str, ...]
+    group_columns: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    standardize: bool = True
+    python_source: tuple[str, str] | None = None
+
+    @property
+    def default_columns(self) -> tuple[str, ...]:
+        """The columns that are clustered by default: the numeric ones except known groups and row names."""
+        excluded = (self.default_groups, *self.table.row_names)
+        return tuple(name for name in self.numeric if name not in excluded)
+
+    @property
+    def default_groups(self) -> str | None:
+        """The column with known groups: the only text column, or the only one with a typical name."""
+        text = [name for name in self.group_columns if name not in self.numeric]
+        named = [name for name in self.group_columns if name.lower() in GROUP_NAMES]
+        return next((found[0] for found in (text, named) if len(found) == 1), None)
+
+    def group_labels(self, column: str) -> IntArray:
+        """Return the known groups of a column as integers."""
+        cells = self.table.cells[self.table.columns.index(column)]
+        return np.unique(cells.astype(str), return_inverse=True)[1]
+
+
+def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT_CONFIG) -> Dataset:
+    """Determine the roles of the columns of a table."""
+    numeric, groups, notes = [], [], []
+    for column, cells in zip(table.columns, table.cells, strict=True):
+        if table.columns.count(column) > 1:
+            notes.append(f"Several columns have the name '{column}', so they are not offered.")
+            continue
+        try:
+            table.features([column])
+            numeric.append(column)
+        except MissingValueError:
+            notes.append(f"Column '{column}' has missing or infinite values, so it is not offered.")
+        except TextColumnError:
+            pass
+        if 2 <= len(set(cells[:10_000].tolist())) <= config.max_groups:
+            groups.append(column)
+    if not numeric:
+        raise DataError(f"{table.source} has no numeric column without missing values: fill them, or use another file.")
+    return Dataset(name, table, tuple(numeric), tuple(groups), tuple(dict.fromkeys(notes)))
+
+
+def from_file(path: str | os.PathLike[str]) -> Dataset:
+    """Read a data file."""
+    return inspect_table(read_table(path), os.fspath(path))
+
+
+def from_bytes(name: str, content: bytes, config: ExplorerConfig = DEFAULT_CONFIG) -> Dataset:
+    r"""Read an uploaded data file, in the format of the suffix of `name`; nothing is written to disk.
+
+    Examples
+    --------
+    >>> from_bytes("birds.csv", b"mass,species\n3750,Adelie\n5000,Gentoo\n").default_columns
+    ('mass',)
+    """
+    plain = Path(name.replace("\\", "/")).name
+    if len(content) > config.max_upload_bytes:
+        raise DataError(
+            f"'{plain}' has {len(content) / 1e6:,.0f} MB, but the page accepts {config.max_upload_bytes / 1e6:,.0f} MB "
+            "at most: pass the file to the command, as in modeseek explore FILE."
+        )
+    return inspect_table(parse_table(plain, content), plain, config)

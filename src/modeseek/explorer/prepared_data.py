@@ -1,0 +1,118 @@
+"""The columns of a dataset that are clustered, scaled, and their projection to the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+
+import numpy as np
+
+from modeseek._common.points import Points, canonical_points
+from modeseek._common.scaling import Scaling
+from modeseek._common.types import Array, Geometry, IntArray
+from modeseek._storage import DataError
+from modeseek.estimators import DoublyStochasticMeanShift
+from modeseek.estimators.stepwise import prepare_fit
+from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
+from modeseek.explorer.dataset import Dataset
+from modeseek.plots.projection import principal_components, project
+from modeseek.selection.bandwidths import Range
+
+__all__ = ["PreparedData", "Projector"]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedData:
+    """Columns of a dataset, scaled for clustering.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    columns : tuple of str
+    standardize : bool
+    raw, X : (n, d) array
+        The columns before and after scaling.
+    shown : integer array
+        The rows that are drawn, in increasing order.
+    config : ExplorerConfig
+    """
+
+    dataset: Dataset
+    columns: tuple[str, ...]
+    standardize: bool
+    raw: Array = field(repr=False)
+    X: Array = field(repr=False)
+    shown: IntArray = field(repr=False)
+    config: ExplorerConfig = DEFAULT_CONFIG
+    _ranges: dict[tuple[str, str], Range] = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @classmethod
+    def select(
+        cls, dataset: Dataset, columns: Sequence[str], *, standardize: bool, config: ExplorerConfig = DEFAULT_CONFIG
+    ) -> PreparedData:
+        """Select and scale columns."""
+        if not columns:
+            raise DataError("columns: no column is selected: select at least one.")
+        raw = dataset.table.features(list(columns)).values
+        X = Scaling.fit(raw, standardize=standardize).apply(raw)
+        shown = np.arange(len(X))
+        if len(X) > config.max_shown:
+            shown = np.sort(np.random.default_rng(0).choice(len(X), config.max_shown, replace=False))
+        return cls(dataset, tuple(columns), standardize, raw, X, shown, config)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether only a sample of the rows is drawn."""
+        return len(self.shown) < len(self.X)
+
+    def canonical(self, metric: str) -> Points:
+        """Return the rows in canonical form."""
+        return canonical_points(self.X, np.ones(len(self.X)), Geometry(metric))
+
+    def automatic_range(self, metric: str, profile: str) -> Range:
+        """Return the bandwidths that estimators choose by default; computed once for each metric and profile."""
+        with self._lock:
+            if (metric, profile) not in self._ranges:
+                chosen = prepare_fit(DoublyStochasticMeanShift(metric=metric, profile=profile), self.X).settings
+                self._ranges[metric, profile] = Range(**chosen.bandwidths)
+            return self._ranges[metric, profile]
+
+    def projector(self, points: Points) -> Projector:
+        """Return the projection of states of these points."""
+        return Projector(points, points.inverse[self.shown], self.columns)
+
+
+class Projector:
+    """Projects the state of a run to the plane, on axes that are fixed by the data.
+
+    Up to two features are drawn unchanged, more by their first two principal components. A single feature is drawn
+    with a random second coordinate, so that points do not hide each other.
+
+    Attributes
+    ----------
+    rows : integer array
+        Index in the state of each point that is drawn.
+    axes : (str, str)
+        Labels of the axes.
+    start : (m, 2) float32 array
+        Positions of the drawn points in the data.
+    """
+
+    def __init__(self, points: Points, rows: IntArray, names: Sequence[str]):
+        self._points, self.rows = points, rows
+        X = points.to_data(points.values).astype(np.float64)
+        self._components = principal_components(X, 2) if X.shape[1] > 2 else None
+        axes = project(X, X[:1], list(names)).axes
+        self.axes = (axes[0], axes[1] if len(axes) > 1 else "")
+        self.start = self(points.values)
+
+    def __call__(self, state: Array) -> Array:
+        """Return the positions of the drawn points, (m, 2) float32."""
+        X = self._points.to_data(state[self.rows]).astype(np.float64)
+        if self._components is not None:
+            X = self._components.apply(X)
+        elif X.shape[1] == 1:
+            X = np.column_stack([X, np.random.default_rng(1).uniform(-1, 1, len(X))])
+        return X.astype(np.float32)

@@ -1,0 +1,94 @@
+"""The certificate: a condition under which no later update can change the partition.
+
+A point that moves becomes a weighted mean of points within the bandwidth. So it stays in the convex hull of its cluster
+as long as no other cluster is within reach. Hulls of diameter D of clusters with a gap are at least gap - 2 D apart.
+Hence a partition never changes if D < tau < h_min / 2 and gap - 2 D > h_upper, where all later bandwidths lie between
+h_min and h_upper. Under cosine the same holds with angles in place of chords for clusters well below a right angle.
+docs/theory.md has the proof.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from modeseek._common.types import Array, Geometry
+from modeseek.meanshift.bandwidth.draws import BOUND_RTOL
+from modeseek.meanshift.components import components, diameter_of, gap_of
+
+# largest angle between two points of a cluster under cosine
+MAX_ANGLE = np.pi / 4
+# number of points whose distances are checked before the components are computed
+WITNESSES = 16
+# their distances to every 64th point are checked first
+STRIDE = 64
+# number of distances computed at a time
+DISTANCES = 100_000
+
+
+def certifies(
+    diameter: float,
+    gap: float,
+    tau: float,
+    *,
+    h_min: float,
+    h_upper: float,
+    geometry: Geometry | None = None,
+    rounding: float = 0.0,
+) -> bool:
+    """Return whether D < tau < h_min / 2 and gap - 2 D > h_upper, in angles under cosine.
+
+    Parameters
+    ----------
+    diameter, gap : float
+        Largest distance within a cluster, and smallest distance between clusters; inf if there is one cluster.
+    tau : float
+        Distance at which the clusters are read off.
+    h_min, h_upper : float
+        Bounds of all later bandwidths, including the per-point scale; `h_upper` is inf if unknown.
+    geometry : Geometry, optional
+        Default: Euclidean.
+    rounding : float
+        Margin added to the diameter.
+
+    Examples
+    --------
+    >>> certifies(0.4, 1.001, 0.45, h_min=1.0, h_upper=1.0)  # gap > h_upper alone is not enough
+    False
+    """
+    geometry = geometry or Geometry()
+    if not diameter < tau < min(h_min, h_upper) / 2:
+        return False
+    width = float(geometry.arc(diameter)) + rounding
+    if geometry.spherical and width >= MAX_ANGLE:
+        return False
+    if np.isinf(gap):
+        return True
+    reach = h_upper * (1.0 + BOUND_RTOL)
+    return bool(reach < np.inf) and float(geometry.arc(gap)) > float(geometry.arc(reach)) + 2 * width
+
+
+def is_certified(points: Array, tau: float, *, h_min: float, h_upper: float, geometry: Geometry) -> bool:
+    """Return whether the partition of a state at tau is certified.
+
+    In a certified state no distance is between tau and h_upper. A few points are checked for that first, which is a
+    quick rejection while points still move.
+    """
+    x = points.astype(np.float64)
+    witnesses = x[np.linspace(0, len(x) - 1, WITNESSES).astype(np.intp)]
+    for some in (x[::STRIDE], x):
+        # in one block if that needs little memory, which matters for small data
+        at_once = max(1, DISTANCES // len(some))
+        for start in range(0, len(witnesses), at_once):
+            distances = cdist(witnesses[start : start + at_once], some)
+            if ((distances >= tau) & (distances <= h_upper)).any():
+                return False
+    labels = components(points, tau)
+    diameter, gap = diameter_of(points, labels), gap_of(points, labels)
+    rounding = rounding_of(points)
+    return certifies(diameter, gap, tau, h_min=h_min, h_upper=h_upper, geometry=geometry, rounding=rounding)
+
+
+def rounding_of(points: Array) -> float:
+    """Return a bound on how far rounding can move a point outside its hull: 16 units of the largest coordinate."""
+    return 16 * float(np.finfo(points.dtype).eps) * float(np.abs(points).max())

@@ -1,0 +1,115 @@
+"""Mean shift from seeds to clusters: where the climbers start, and which points belong to the modes that they reach."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from modeseek._common.distances import kth_distance
+from modeseek._common.neighbors import nearest
+from modeseek._common.points import Points
+from modeseek._common.types import Array, IntArray
+from modeseek._common.unique_rows import sorted_unique_rows
+from modeseek.meanshift.components import components, diameter_of, gap_of
+from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
+from modeseek.meanshift.kernels.profiles import FLAT, Profile
+from modeseek.meanshift.partition import Partition, merge_modes, partition_of
+
+__all__ = ["Seeds", "bin_seeds", "moved_to_points", "partition_by_modes"]
+
+
+class Seeds(NamedTuple):
+    """Start positions of the climbers, in canonical coordinates.
+
+    Attributes
+    ----------
+    positions : (m, d) array
+    nearest : (n,) integer array or None
+        Nearest seed of each point, -1 where it is not known; None if it is not known for any point.
+    """
+
+    positions: Array
+    nearest: IntArray | None = None
+
+
+def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
+    """Return scikit-learn's bin seeds: corners of a grid of width h that at least `min_bin_freq` points round to."""
+    rows = points.values.astype(np.float64) + points.offset
+    rounded = np.round(rows / h)
+    first, inverse = sorted_unique_rows(rounded)
+    frequent = np.bincount(inverse, weights=points.weights) >= min_bin_freq
+    corners = rounded[first[frequent]] * h
+    if points.geometry.spherical:
+        corners = corners[np.linalg.norm(corners, axis=1) > 0]
+    positions = np.ascontiguousarray(points.to_canonical(corners).astype(points.values.dtype))
+    # A point is at most half a diagonal from its corner, which is below h in up to three dimensions. So its corner is
+    # its nearest seed, unless the coordinates are too large to represent the corner exactly.
+    exact = np.finfo(positions.dtype).eps * np.abs(rows).max() < 1e-3 * h
+    known = not points.geometry.spherical and rows.shape[1] <= 3 and exact
+    return Seeds(positions, np.where(frequent, np.cumsum(frequent) - 1, -1)[inverse] if known else None)
+
+
+def moved_to_points(positions: Array, points: Points, h: float, n_jobs: int | None) -> Array:
+    """Move positions without a point within h, from which a climber could not move, to the nearest point."""
+    isolated = kth_distance(points.values, 1, positions, n_jobs=n_jobs) > h
+    if not isolated.any():
+        return positions
+    moved = positions.copy()
+    moved[isolated] = points.values[nearest(points.values, positions[isolated], n_jobs=n_jobs)]
+    return moved
+
+
+def partition_by_modes(
+    points: Points, seeds: Seeds | None, ends: Array, h: float, profile: Profile, *, basins: bool, n_jobs: int | None
+) -> Partition:
+    """Return the partition of points by the modes that climbers reached.
+
+    Parameters
+    ----------
+    points : Points
+    seeds : Seeds or None
+        Where the climbers started; None: at the points.
+    ends : (m, d) array
+        Where the climbers ended.
+    h : float
+        The bandwidth.
+    profile : Profile
+    basins : bool
+        Whether a point belongs to the mode that it, or its nearest seed, climbed to. Otherwise to the nearest mode.
+    n_jobs : int or None
+    """
+    first, climbers = sorted_unique_rows(ends)
+    distinct = ends[first]
+    weights = np.bincount(climbers, weights=None if seeds else points.weights)
+    numbers, centers = _modes(points, weights, distinct, h, profile, n_jobs)
+    if basins:
+        labels = numbers[climbers]
+        labels = labels if seeds is None else labels[_nearest_seed(points, seeds, n_jobs)]
+    else:
+        labels = nearest(centers, points.values, n_jobs=n_jobs)
+    sizes = np.bincount(labels, weights=points.weights, minlength=len(centers))
+    return Partition(labels, centers, sizes, diameter_of(distinct, numbers), gap_of(distinct, numbers))
+
+
+def _modes(
+    points: Points, weights: Array, ends: Array, h: float, profile: Profile, n_jobs: int | None
+) -> tuple[IntArray, Array]:
+    """Return the mode of each end, and the positions of the modes."""
+    if profile is not FLAT:
+        part = partition_of(ends, weights, components(ends, h / 4), points.geometry)
+        return part.labels, part.centers
+    # The density of a flat kernel has plateaus: as in scikit-learn, an end within h of a higher one belongs to it.
+    first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
+    heights = weight_within_radius(ends[first], points.values, h, points.weights, n_jobs=n_jobs)
+    labels, kept = merge_modes(ends[first], heights, h)
+    return labels[inverse], ends[first][kept]
+
+
+def _nearest_seed(points: Points, seeds: Seeds, n_jobs: int | None) -> IntArray:
+    if seeds.nearest is None:
+        return nearest(seeds.positions, points.values, n_jobs=n_jobs)
+    found = seeds.nearest.copy()
+    unknown = np.flatnonzero(found < 0)
+    found[unknown] = nearest(seeds.positions, points.values[unknown], n_jobs=n_jobs)
+    return found

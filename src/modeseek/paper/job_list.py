@@ -1,0 +1,157 @@
+"""Run the jobs of experiments on several processes, and store their rows as they finish."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+
+from modeseek.meanshift.ensemble import dask_client
+from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
+from modeseek.paper.contenders import ignore_advice
+from modeseek.paper.experiment import Experiment, Job
+from modeseek.paper.journal import Journal
+from modeseek.paper.rows import Row, Rows
+
+# number of a job in the list, its experiment, the job and the seed
+Task: TypeAlias = tuple[int, Experiment, Job, int]
+# number of a job in the list, and its rows
+Done: TypeAlias = tuple[int, list[Row]]
+# maximum number of jobs that a process runs together on a GPU; an interruption loses all of them
+JOBS_PER_GPU_BATCH = 64
+
+
+class JobFailed(RuntimeError):
+    """A job raised an error; the message names the job."""
+
+
+class JobList:
+    """The jobs of some experiments, and the rows of those that are finished.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+    runs, seed : int
+    folder : path, optional
+        Folder of the journals of finished jobs, with which a later run resumes; None keeps rows in memory only.
+    """
+
+    def __init__(self, experiments: Sequence[Experiment], runs: int, seed: int, folder: Path | None = None):
+        self.experiments, self.seed = tuple(experiments), seed
+        self._journals = {each.name: Journal(folder, each, seed) for each in experiments} if folder else {}
+        self._jobs = {each.name: each.jobs(runs) for each in experiments}
+        self._done = {each.name: self._journals[each.name].read() if folder else {} for each in experiments}
+
+    def left(self) -> list[tuple[Experiment, Job]]:
+        """Return the jobs that are not finished."""
+        return [
+            (each, job)
+            for each in self.experiments
+            for job in self._jobs[each.name]
+            if job.key not in self._done[each.name]
+        ]
+
+    @property
+    def cost(self) -> float:
+        """Total cost of all jobs, finished or not."""
+        return sum(job.cost for jobs in self._jobs.values() for job in jobs)
+
+    def keep(self, experiment: Experiment, job: Job, rows: list[Row]) -> None:
+        """Store the rows of a finished job."""
+        if self._journals:
+            self._journals[experiment.name].add(job.key, rows)
+        self._done[experiment.name][job.key] = rows
+
+    def rows(self, experiment: Experiment) -> Rows:
+        """Return the rows of an experiment, in the order of its jobs."""
+        done = self._done[experiment.name]
+        return Rows(experiment.columns, (row for job in self._jobs[experiment.name] for row in done[job.key]))
+
+    def forget(self) -> None:
+        """Delete the journals; call this after the results are written."""
+        for journal in self._journals.values():
+            journal.remove()
+
+
+def run_jobs(
+    plan: JobList, *, n_jobs: int | None = None, advance: Callable[[float], None] | None = None, gathered: bool = False
+) -> None:
+    """Run the unfinished jobs.
+
+    Finished jobs stay stored after Ctrl-C and errors.
+
+    Parameters
+    ----------
+    plan : JobList
+    n_jobs : int, optional
+        Number of processes; None means 1, -1 all cores. Rows do not depend on it. With joblib's Dask backend, all
+        workers of the Dask cluster are used.
+    advance : callable, optional
+        Called with the cost of each finished job.
+    gathered : bool
+        Whether each process runs many jobs together, so that their chains share a GPU.
+    """
+    todo = plan.left()
+    results = (_gathered if gathered else _results)(todo, plan.seed, effective_n_jobs(n_jobs))
+    for number, rows in results:
+        experiment, job = todo[number]
+        plan.keep(experiment, job, rows)
+        if advance is not None:
+            advance(job.cost)
+
+
+def _results(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -> Iterable[Done]:
+    client = dask_client()
+    tasks = ((number, experiment, job, seed) for number, (experiment, job) in enumerate(todo))
+    if client is not None:
+        return _by_dask(client, list(tasks))
+    if workers == 1 or len(todo) <= 1:
+        return (_do(*task) for task in tasks)
+    return Parallel(workers, return_as="generator_unordered")(delayed(_do)(*task) for task in tasks)
+
+
+def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -> Iterator[Done]:
+    numbered = [(number, experiment, job, seed) for number, (experiment, job) in enumerate(todo)]
+    if workers == 1:
+        return _together(numbered)
+    share = max(1, min(JOBS_PER_GPU_BATCH, -(-len(todo) // workers)))
+    shares = (numbered[begin : begin + share] for begin in range(0, len(numbered), share))
+    parallel = Parallel(workers, return_as="generator_unordered")
+    return chain.from_iterable(parallel(delayed(_do_share)(each) for each in shares))
+
+
+def _together(tasks: Sequence[Task]) -> Iterator[Done]:
+    with warnings.catch_warnings():  # warning filters are shared by all threads
+        ignore_advice()
+        for _, done in run_tasks_on_gpu([partial(_do, *task) for task in tasks]):
+            yield done
+
+
+def _do_share(tasks: Sequence[Task]) -> list[Done]:
+    return list(_together(tasks))
+
+
+def _by_dask(client: Any, tasks: Sequence[Task]) -> Iterator[Done]:
+    """Run jobs on the Dask workers; joblib's own loop would run them locally for a single one-thread worker."""
+    from distributed import as_completed
+
+    futures = [client.submit(_do, *task, pure=False) for task in tasks]
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        client.cancel(futures)
+
+
+def _do(number: int, experiment: Experiment, job: Job, seed: int) -> Done:
+    try:
+        # one core for each job; a Dask worker would otherwise report all cores
+        with parallel_config("threading", n_jobs=1):
+            return number, experiment.work(job, seed)
+    except Exception as error:
+        raise JobFailed(f"{experiment.name}, {job.key}, seed {seed}: {type(error).__name__}: {error}") from error

@@ -1,0 +1,218 @@
+"""The pipeline for files larger than memory: passes over chunks, with a state that a later call resumes from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+import numpy as np
+
+from modeseek._common.scaling import Moments, Scaling
+from modeseek._common.types import Array, Stage
+from modeseek._storage import (
+    Chunk,
+    ChunkWriter,
+    DataError,
+    Features,
+    OutputSpec,
+    SourceChangedError,
+    Table,
+    WriteError,
+    check_chunk_target,
+    check_writable,
+    format_of,
+    open_chunks,
+)
+from modeseek.estimators.state import labelled_copy, resume_stream, stream_sketch
+from modeseek.estimators.table import RowCounts
+from modeseek.pipeline.errors import PipelineInterrupted
+from modeseek.pipeline.fit import run_fit
+from modeseek.pipeline.options import Job
+from modeseek.pipeline.outputs import Shown, added_columns, write_extras
+from modeseek.pipeline.prepare import check_directions, note_data, selected_columns
+from modeseek.pipeline.result import PipelineResult, make_result
+from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
+
+
+def cluster_in_chunks(job: Job) -> PipelineResult:
+    """Read files in chunks, cluster a sketch of their rows and write the outputs.
+
+    Raises
+    ------
+    PipelineInterrupted
+        If the work was interrupted; its state is saved first.
+    """
+    if job.outputs.rows is not None:
+        check_chunk_target(job.outputs.rows)
+    run = _ChunkedRun(job)
+    try:
+        return run.cluster()
+    except (SourceChangedError, WriteError):
+        raise
+    except ValueError:
+        # a file that is being written may look damaged
+        for reader in run.chunks.readers:
+            reader.file.check_unchanged(reader.stamp)
+        # damaged data must be corrected, and a corrected file cannot be resumed
+        if run.step in (STATISTICS, SKETCH):
+            run.store.remove()
+        raise
+    finally:
+        run.store.close()
+
+
+class _ChunkedRun:
+    """The passes over the chunks of one call."""
+
+    writer: ChunkWriter | None = None
+    scaling: Scaling
+    step: str = ""
+
+    def __init__(self, job: Job):
+        self.job, rows = job, job.outputs.rows
+        if job.estimator.get_params(deep=False)["sketch"] is None:
+            job.estimator.set_params(sketch="auto")
+        self.chunks = open_chunks(job.files, header=job.data.header, chunk_bytes=job.config.chunk_bytes)
+        first = next(iter(self.chunks.read())).table
+        self.selection = selected_columns(job.data, first)
+        features = first.features(*self.selection)
+        self.names, self.n_columns = features.names, len(first.columns)
+        self.spec = OutputSpec(0, self.chunks.columns)
+        if rows is not None:
+            first.check_free(job.outputs.label_column)
+            self.spec = check_writable(first, rows)
+        # whether the writer must know the cells of all columns before its first row
+        self.needs_contents = rows is not None and format_of(rows).needs_contents(self.chunks.delimiter)
+        note_data(job, first, features)
+        self.store = ResumeStore(job, self.chunks)
+
+    def cluster(self) -> PipelineResult:
+        """Run all passes, from the saved state if there is one, and write the outputs."""
+        job, d = self.job, len(self.names)
+        moments = Moments.empty(d) if job.standardize else None
+        state = self.store.open() or ResumeState(STATISTICS if moments else SKETCH, moments=moments)
+        if state.sketch is not None:
+            resume_stream(job.estimator, state.sketch)
+        columns = None if self.needs_contents else self.names
+        if state.step == STATISTICS:
+            state = self._pass(state, self._add_moments, columns).next_pass(SKETCH)
+        self.scaling = Scaling.none(d) if state.moments is None else state.moments.scaling()
+        if state.step == SKETCH:
+            state = self._pass(state, self._add_to_sketch, columns)
+        fit = run_fit(job, job.estimator.finalize)
+        if fit.interrupted:
+            self._stop(state, "while the sketch was clustered")
+        job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
+        state = self._label(state)
+        shown = self._shown(state) if job.outputs.plot is not None or job.outputs.report is not None else None
+        result = make_result(job, self.names, self.scaling, state.counts, fit.seconds)
+        write_extras(job, result, shown, chunked=True)
+        if self.writer is not None:
+            self.writer.finish()
+        self.store.remove()
+        return result
+
+    def _pass(
+        self,
+        state: ResumeState,
+        step: Callable[[ResumeState, Chunk, Array], ResumeState],
+        columns: Sequence[str] | None,
+    ) -> ResumeState:
+        """Apply `step` to the chunks that are left, report progress, and save the state now and then."""
+        total, self.step = self.chunks.size, state.step
+        try:
+            for chunk in self.chunks.read(state.place, columns):
+                numbers = self._numbers(chunk.table)
+                if not state.first_digest:
+                    state = self._count(state, chunk.table)
+                digest = hashlib.sha256(state.digest.encode() + numbers.tobytes()).hexdigest()
+                state = replace(step(state, chunk, numbers), place=chunk.after, done=chunk.done, digest=digest)
+                if self.job.progress is not None:
+                    self.job.progress(Stage(state.step, state.done, total, "bytes"))
+                if self.store.due():
+                    self.store.save(state)
+            if state.first_digest not in ("", state.digest):
+                raise SourceChangedError(self.job.title)
+            self.store.save(state)
+        except KeyboardInterrupt:
+            self._stop(state, f"at {state.done / 1e6:,.1f} of {total / 1e6:,.1f} MB of the pass '{state.step}'")
+        return state
+
+    def _stop(self, state: ResumeState, where: str) -> NoReturn:
+        self.store.save(state)
+        raise PipelineInterrupted(None, where, resumable=self.store.path is not None)
+
+    def _numbers(self, table: Table) -> Array:
+        # by name; if two columns share a name, all columns were read and are selected as in the first chunk
+        whole = len(table.columns) == self.n_columns
+        return np.ascontiguousarray(table.features(*(self.selection if whole else (self.names,))).values)
+
+    def _count(self, state: ResumeState, table: Table) -> ResumeState:
+        """Count the rows, and collect what the writer must know before its first row."""
+        contents = state.contents
+        if self.needs_contents:
+            found = check_writable(table, str(self.job.outputs.rows)).contents
+            contents = tuple(a | b for a, b in zip(contents or found, found, strict=True))
+        return replace(state, rows=state.rows + table.n_rows, contents=contents)
+
+    def _add_moments(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
+        assert state.moments is not None
+        return replace(state, moments=state.moments.add(numbers))
+
+    def _add_to_sketch(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
+        scaled = self.scaling.apply(numbers)
+        check_directions(self.job, chunk.table, scaled)
+        self.job.estimator.partial_fit(scaled)
+        return replace(state, sketch=stream_sketch(self.job.estimator))
+
+    def _label(self, state: ResumeState) -> ResumeState:
+        """Label all rows, and write them chunk by chunk."""
+        fit, target = self.job.estimator.result_, self.job.outputs.rows
+        confidence = b"" if fit.confidence is None else fit.confidence.tobytes()
+        model = hashlib.sha256(fit.labels.tobytes() + confidence).hexdigest()
+        sketch = stream_sketch(self.job.estimator)
+        start = state.next_pass(LABELS, sketch=sketch, output=0, counts=RowCounts(), model=model)
+        if state.model != model:
+            if state.model:
+                self.job.note("the clusters differ from those of the earlier run, so that all rows are labelled again")
+            state = start
+            self.store.save(state)
+        if target is None and fit.sketch.resolution is not None:
+            # the cells of a grid count all rows
+            counts = RowCounts().add(fit.labels, fit.confidence, fit.n_clusters, fit.sketch.weights)
+            return replace(state, counts=counts)
+        if target is not None:
+            added = tuple(added_columns(self.job, self.chunks.columns, fit.labels, fit.confidence))
+            guard = self.job.outputs.guard_formulas
+            spec = self.spec._replace(n_rows=state.rows, added=added, contents=state.contents, guard=guard)
+            try:
+                self.writer = ChunkWriter(target, self.store.path, spec, state.output)
+            except DataError:
+                # the rows written so far were damaged or removed
+                state = start
+                self.writer = ChunkWriter(target, self.store.path, spec, 0)
+        return self._pass(state, self._label_chunk, self.names if target is None else None)
+
+    def _label_chunk(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
+        if state.counts.n_rows + len(numbers) > state.rows:
+            raise SourceChangedError(self.chunks.readers[chunk.after.file].file.name)
+        found = self.job.estimator.result_.relabelled(self.scaling.apply(numbers), self.job.estimator.n_jobs)
+        output = 0
+        if self.writer is not None:
+            added = added_columns(self.job, self.chunks.columns, found.labels, found.confidence)
+            output = self.writer.write(chunk.table, added)
+        counts = state.counts.add(found.labels, found.confidence, found.n_clusters)
+        return replace(state, output=output, counts=counts)
+
+    def _shown(self, state: ResumeState) -> Shown:
+        """Return the rows of the sample, for the picture and the report."""
+        assert state.sketch is not None
+        rows = state.sketch.sample.rows
+        features = Features(self.scaling.undo(rows), self.names)
+        if len(rows) < state.counts.n_rows:
+            shown = f"{len(rows):,} of {state.counts.n_rows:,} rows"
+            self.job.note(f"the picture and the report show a sample of {shown}")
+        table = Table.from_arrays(self.job.title, self.names, features.values.T)
+        return Shown(table, features, rows, labelled_copy(self.job.estimator, rows))

@@ -1,0 +1,118 @@
+"""`cluster_file`: from a data file to clusters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from modeseek._common.types import Watcher
+from modeseek._storage import STANDARD_STREAM, format_of
+from modeseek.pipeline.errors import OptionError
+from modeseek.pipeline.options import DataOptions, Job, Note, Outputs, PipelineConfig, as_files
+from modeseek.pipeline.outputs import check_outputs
+from modeseek.pipeline.result import PipelineResult
+
+DEFAULT_DATA = DataOptions()
+DEFAULT_OUTPUTS = Outputs()
+DEFAULT_CONFIG = PipelineConfig()
+
+
+def cluster_file(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    estimator: Any,
+    data: DataOptions = DEFAULT_DATA,
+    outputs: Outputs = DEFAULT_OUTPUTS,
+    *,
+    out_of_core: bool | None = None,
+    scheduler: str | None = None,
+    resume: bool = True,
+    progress: Watcher | None = None,
+    notify: Callable[[Note], None] | None = None,
+    config: PipelineConfig = DEFAULT_CONFIG,
+) -> PipelineResult:
+    """Cluster the rows of a file, or of several files with the same columns, and write the outputs.
+
+    Outputs that cannot be written are refused before the work begins. An output file appears only when it is
+    complete.
+
+    Parameters
+    ----------
+    source : str, path-like or sequence of these
+        CSV or other delimited text, Parquet, NPY or NPZ; "-" reads text from standard input. Several files are read
+        in chunks.
+    estimator : estimator of this library
+        The estimator to fit, such as `ModeSeek(random_state=0)`. It is fitted in place.
+    data : DataOptions
+        Which columns are clustered, and whether they are scaled.
+    outputs : Outputs
+        The files to write.
+    out_of_core : bool, optional
+        Whether to read in chunks, so that the file may be larger than memory: one pass to scale the features, one to
+        make a sketch (weighted points that stand for many rows), a fit of the sketch, and one pass to label the
+        rows. The default is to do so for several files and for files above 200 MB.
+    scheduler : str, optional
+        Address of a Dask scheduler, such as "tcp://127.0.0.1:8786". Its workers read the files (Parquet or CSV) and
+        write `outputs.rows`, a folder of Parquet files.
+    resume : bool, default=True
+        A call out of core that was interrupted or killed leaves its state in a folder beside `outputs.rows`. The same
+        call resumes from there. False starts over.
+    progress : callable, optional
+        Called with a `Stage` after each chunk.
+    notify : callable, optional
+        Called with each `Note` when it arises. All notes are in the result, too.
+    config : PipelineConfig
+        Sizes and intervals.
+
+    Returns
+    -------
+    PipelineResult
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read or written, or holds something else than finite numbers.
+    SourceChangedError
+        If a file changed while it was read. A state to resume from is kept.
+    OutputConflict
+        If two outputs, or an output and an input, are the same file.
+    ResumeMismatch
+        If the state beside the output is that of a different call.
+    PipelineInterrupted
+        A `KeyboardInterrupt` that says what was written or saved.
+
+    Examples
+    --------
+    >>> from modeseek import ModeSeek
+    >>> result = cluster_file("examples/penguins.csv", ModeSeek(random_state=0), DataOptions(ignore=["species"]))
+    >>> result.fit.message
+    '2 clusters by modes, stability 1.00'
+    >>> result.clusters.sizes, result.clusters.centers[:, 3].round()
+    (array([219, 123]), array([3711., 5076.]))
+    """
+    files = as_files(source)
+    job = Job(files, estimator, data, outputs, config, resume, progress, notify)
+    check_outputs(job)
+    if scheduler is not None:
+        from modeseek.pipeline.dask import cluster_on_dask
+
+        return cluster_on_dask(job, scheduler)
+    if _read_in_chunks(job, out_of_core):
+        from modeseek.pipeline.chunked import cluster_in_chunks
+
+        return cluster_in_chunks(job)
+    from modeseek.pipeline.in_memory import cluster_in_memory
+
+    return cluster_in_memory(job)
+
+
+def _read_in_chunks(job: Job, out_of_core: bool | None) -> bool:
+    if len(job.files) > 1:
+        if out_of_core is False:
+            raise OptionError("out_of_core", "must not be False for several files: they are read in chunks.")
+        return True
+    path = Path(job.files[0])
+    if out_of_core is not None or job.files[0] == STANDARD_STREAM or not path.is_file():
+        return bool(out_of_core)
+    return path.stat().st_size > job.config.large_file_bytes and format_of(path).chunked

@@ -1,0 +1,49 @@
+"""`label_file`: rows of a file, labelled by a saved model."""
+
+from __future__ import annotations
+
+import os
+
+from modeseek._storage import FORMATS, STANDARD_STREAM, DataError, read_table, write_table
+from modeseek.io import read_model
+from modeseek.pipeline.errors import OptionError
+from modeseek.pipeline.outputs import check_targets
+
+
+def label_file(
+    model: str | os.PathLike[str],
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str] = STANDARD_STREAM,
+    *,
+    label_column: str = "cluster",
+) -> None:
+    """Write the rows of a file with the labels that a saved model predicts for them.
+
+    Parameters
+    ----------
+    model : str or path-like
+        A model file, written by `cluster_file` (`Outputs.model`) or `modeseek.io.save`. The columns of the model are
+        found by their names, and scaled as in the fit.
+    source : str or path-like
+        The rows; "-" reads text from standard input.
+    output : str or path-like, default="-"
+        The file to write; "-" writes text to standard output.
+    label_column : str, default="cluster"
+        Name of the column of labels.
+    """
+    if not label_column:
+        raise OptionError("label_column", "must not be empty: give the new column a name.")
+    target = os.fspath(output)
+    check_targets({"rows": (target, FORMATS)}, [os.fspath(source)])
+    saved = read_model(model)
+    if not saved.model.__sklearn_is_fitted__():
+        raise DataError(f"'{os.fspath(model)}' holds a model that is not fitted: fit it, and save it again.")
+    saved.model.set_params(verbose=0)
+    table = read_table(source)
+    table.check_free(label_column)
+    columns = saved.columns
+    if columns is None:
+        # a model saved from Python: its own feature names, or all columns in their order
+        names = getattr(saved.model, "feature_names_in_", None)
+        columns = None if names is None else tuple(str(each) for each in names)
+    write_table(table, target, {label_column: saved.predict(table.features(columns).values)})

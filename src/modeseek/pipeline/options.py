@@ -1,0 +1,182 @@
+"""The options of `cluster_file`: what is read, what is written, and how the work is divided."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from modeseek._common.types import Watcher
+from modeseek._storage import STANDARD_STREAM, format_of
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """How the columns of a file become features.
+
+    Attributes
+    ----------
+    columns : sequence of str, optional
+        The columns to cluster, in this order. The default is all columns except row names.
+    ignore : sequence of str, default=()
+        Columns that are not clustered. They are still written to the output.
+    scale : bool, optional
+        Whether features are scaled to mean 0 and standard deviation 1. The default is to scale them unless the
+        estimator has `metric="cosine"`: subtracting the mean would change all directions.
+    header : bool, optional
+        Whether the first line of a text file holds column names. The default is to detect it.
+    """
+
+    columns: Sequence[str] | None = None
+    ignore: Sequence[str] = ()
+    scale: bool | None = None
+    header: bool | None = None
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that `cluster_file` writes; None means that a file is not written.
+
+    Attributes
+    ----------
+    rows : str, optional
+        The input rows, in their order, with a column of labels and, if the estimator computes it, a column of
+        confidence. The suffix selects the format; "-" writes CSV to standard output.
+    json : str, optional
+        A summary as JSON; "-" writes it to standard output.
+    plot : str, optional
+        A picture of the clusters.
+    report : str, optional
+        A report in HTML.
+    model : str, optional
+        The fitted model, for `modeseek.io.load` and `label_file`.
+    label_column : str, default="cluster"
+        Name of the column of labels.
+    guard_formulas : bool, default=False
+        Whether cells of a text file that a spreadsheet would run as formulas are prefixed with an apostrophe.
+    """
+
+    rows: str | None = None
+    json: str | None = None
+    plot: str | None = None
+    report: str | None = None
+    model: str | None = None
+    label_column: str = "cluster"
+    guard_formulas: bool = False
+
+    def paths(self) -> dict[str, str]:
+        """Return the files to write, by field name, without standard output."""
+        named = {name: getattr(self, name) for name in ("rows", "json", "plot", "report", "model")}
+        return {name: path for name, path in named.items() if path not in (None, STANDARD_STREAM)}
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the rows are written as text."""
+        return self.rows is not None and format_of(self.rows) is format_of(STANDARD_STREAM)
+
+
+@dataclass(frozen=True)
+class PipelineConfig:
+    """Sizes and intervals of the pipeline. None of them changes a label.
+
+    Attributes
+    ----------
+    chunk_bytes : int
+        Size of a chunk when a file is read in chunks.
+    large_file_bytes : int
+        Files above this size are read in chunks by default. A text file takes about ten times its size in memory.
+    save_interval : float
+        Minimum number of seconds between two saves of the resume state.
+    save_cost_ratio : float
+        The interval is also at least this many times as long as the last save took.
+    scheduler_timeout : float
+        Seconds to wait for an answer of a Dask scheduler.
+    """
+
+    chunk_bytes: int = 1 << 23
+    large_file_bytes: int = 200_000_000
+    save_interval: float = 2.0
+    save_cost_ratio: float = 20.0
+    scheduler_timeout: float = 10.0
+
+
+class Note(NamedTuple):
+    """A remark about the data or the result.
+
+    Attributes
+    ----------
+    text : str
+        The remark, a sentence.
+    option : str
+        The field of `DataOptions` that addresses the remark: "columns", "ignore", "scale", or "" for none.
+    column : str
+        The column that the remark is about, or "".
+    """
+
+    text: str
+    option: str = ""
+    column: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One call of `cluster_file`.
+
+    Attributes
+    ----------
+    files : tuple of str
+        The files to read.
+    estimator : estimator of this library
+        It is fitted in place.
+    data, outputs, config
+        The options of the call.
+    resume : bool
+        Whether to resume from the state that an interrupted call left.
+    progress : callable or None
+        Called with a `Stage`.
+    notify : callable or None
+        Called with a `Note`.
+    notes : list of Note
+        The notes so far.
+    """
+
+    files: tuple[str, ...]
+    estimator: Any
+    data: DataOptions
+    outputs: Outputs
+    config: PipelineConfig
+    resume: bool = True
+    progress: Watcher | None = None
+    notify: Callable[[Note], None] | None = None
+    notes: list[Note] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """A short name of the input, for titles."""
+        if len(self.files) > 1:
+            return f"{len(self.files):,} files"
+        return "standard input" if self.files[0] == STANDARD_STREAM else Path(self.files[0]).name
+
+    @property
+    def metric(self) -> str:
+        """The metric of the estimator."""
+        return str(self.estimator.get_params(deep=False)["metric"])
+
+    @property
+    def standardize(self) -> bool:
+        """Whether features are scaled to mean 0 and standard deviation 1."""
+        return self.metric != "cosine" if self.data.scale is None else self.data.scale
+
+    def note(self, text: str, option: str = "", column: str = "") -> None:
+        """Add a note, and pass it to `notify`."""
+        self.notes.append(Note(text, option, column))
+        if self.notify is not None:
+            self.notify(self.notes[-1])
+
+
+def as_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """Return one path, or several, as a tuple of strings."""
+    several = [source] if isinstance(source, str | os.PathLike) else source
+    return tuple(os.fspath(each) for each in several)

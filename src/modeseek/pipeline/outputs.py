@@ -1,0 +1,189 @@
+"""The checks of output paths before the work, and the files that are written after a fit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from modeseek._common.text import counted
+from modeseek._common.types import Array
+from modeseek._storage import FORMATS, STANDARD_STREAM, Features, Table, WorkFolder, check_target, write_json
+from modeseek.pipeline.errors import OptionError, OutputConflict
+from modeseek.pipeline.options import Job
+from modeseek.pipeline.result import PipelineResult, pipeline_record
+
+# columns of the file that were not clustered: number shown with each row of the report, and number named
+MAX_EXTRA_COLUMNS = 8
+MAX_NAMED_COLUMNS = 40
+
+
+def check_outputs(job: Job) -> None:
+    """Raise an error, before any work, for outputs that cannot be written or that would overwrite another file."""
+    outputs = job.outputs
+    if not outputs.label_column:
+        raise OptionError("label_column", "must not be empty: give the new column a name.")
+    if outputs.guard_formulas and not outputs.is_text:
+        raise OptionError("guard_formulas", "applies to text: write the rows to a .csv or .tsv file.")
+    targets: dict[str, tuple[str | None, Iterable[str]]] = {
+        "rows": (outputs.rows, FORMATS),
+        "json": (outputs.json, [".json"]),
+    }
+    # imported only if needed: matplotlib takes long to load
+    if outputs.plot is not None:
+        from modeseek.plots import FIGURE_SUFFIXES
+
+        targets["plot"] = outputs.plot, FIGURE_SUFFIXES
+    if outputs.report is not None:
+        from modeseek.report import REPORT_SUFFIXES
+
+        targets["report"] = outputs.report, REPORT_SUFFIXES
+    if outputs.model is not None:
+        from modeseek.io import MODEL_SUFFIX
+
+        targets["model"] = outputs.model, [MODEL_SUFFIX]
+    reserved = {}
+    if outputs.rows not in (None, STANDARD_STREAM):
+        reserved["the folder that an interrupted run leaves"] = WorkFolder(str(outputs.rows)).path
+    checkpoint = job.estimator.get_params(deep=False).get("checkpoint")
+    if checkpoint is not None:
+        reserved["the checkpoint"] = checkpoint
+    check_targets(targets, job.files, reserved)
+
+
+def check_targets(
+    targets: Mapping[str, tuple[str | None, Iterable[str]]],
+    inputs: Sequence[str | None],
+    reserved: Mapping[str, str | os.PathLike[str]] = MappingProxyType({}),
+) -> None:
+    """Raise an error if a file cannot be written, or if two outputs, or an output and another file, are the same.
+
+    Parameters
+    ----------
+    targets : mapping of str to (path, suffixes)
+        Path and allowed suffixes of each output; paths that are None are skipped.
+    inputs : sequence of str or None
+        The files that are read.
+    reserved : mapping of str to path, optional
+        Other paths that must not be written, with a description of each.
+    """
+    users = {os.path.realpath(path): user for user, path in reserved.items()}
+    for name, (path, suffixes) in targets.items():
+        if path is None:
+            continue
+        if path != STANDARD_STREAM:
+            target = check_target(path, suffixes)
+            sources = (Path(each) for each in inputs if each is not None)
+            # compared as files: an input may also be a link to the output
+            if target.exists() and any(source.exists() and target.samefile(source) for source in sources):
+                raise OutputConflict(path, name, "an input file")
+        user = users.setdefault(path if path == STANDARD_STREAM else os.path.realpath(path), name)
+        if user != name:
+            raise OutputConflict(path, name, user)
+
+
+def added_columns(job: Job, columns: Sequence[str], labels: Any, confidence: Any) -> dict[str, Any]:
+    """Return the columns to add to the rows: labels, and confidence unless it is None."""
+    label = job.outputs.label_column
+    added = {label: labels}
+    if confidence is not None:
+        added["confidence" if "confidence" not in columns else f"{label}_confidence"] = confidence
+    return added
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Rows for the picture and the report: all rows, or a sample of them.
+
+    Attributes
+    ----------
+    table : Table
+        The rows, with all columns.
+    features : Features
+        The columns that were clustered, in the units of the file.
+    scaled : (n, d) array
+        The same as clustered.
+    estimator : estimator
+        A fitted estimator with the labels of these rows.
+    """
+
+    table: Table
+    features: Features
+    scaled: Array
+    estimator: Any
+
+
+def write_extras(job: Job, result: PipelineResult, shown: Shown | None, *, chunked: bool = False) -> None:
+    """Write the JSON summary, the model, the picture and the report."""
+    outputs = job.outputs
+    if outputs.json is not None:
+        write_json(outputs.json, pipeline_record(job, result))
+    if outputs.model is not None:
+        from modeseek.io import save
+
+        scaling = result.scaling if job.standardize else None
+        save(result.estimator, outputs.model, columns=result.features, scaling=scaling)
+    if outputs.plot is not None and shown is not None:
+        _draw(job, result, shown)
+    if outputs.report is not None and shown is not None:
+        _write_report(job, result, shown, chunked=chunked)
+
+
+def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
+    from modeseek.plots import save_clusters
+
+    X, centers = shown.features.values, result.clusters.centers
+    if job.metric == "cosine":
+        X, centers = shown.scaled / np.linalg.norm(shown.scaled, axis=1, keepdims=True), result.fit.centers
+    elif X.shape[1] > 2:
+        # principal components have no units of the file
+        X, centers = shown.scaled, result.fit.centers
+    save_clusters(
+        str(job.outputs.plot),
+        X,
+        shown.estimator.result_.labels,
+        centers=centers if len(centers) else None,
+        confidence=shown.estimator.result_.confidence,
+        feature_names=shown.features.names,
+        title=f"{job.title}: {counted(len(centers), 'cluster')}",
+    )
+
+
+def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
+    from modeseek.pipeline.code import python_code
+    from modeseek.report import write_report
+
+    table, features = shown.table, shown.features
+    left = [j for j, name in enumerate(table.columns) if name not in features.names]
+    names = [j for j in left if table.columns[j] in table.row_names]
+    extra = [j for j in left if j not in names][:MAX_EXTRA_COLUMNS]
+    first = "standard input" if job.files[0] == STANDARD_STREAM else job.files[0]
+    settings = {"data": first if len(job.files) == 1 else f"{job.title}, {first} first"}
+    if left:
+        settings["left out"] = _listed([table.columns[j] for j in left])
+    settings["scaling"] = "each feature to mean 0 and standard deviation 1" if job.standardize else "none"
+    write_report(
+        str(job.outputs.report),
+        shown.estimator,
+        shown.scaled,
+        original=features.values,
+        feature_names=features.names,
+        row_names=table.cells[names[0]].tolist() if names else None,
+        extra={table.columns[j]: table.cells[j].tolist() for j in extra},
+        title=f"Clusters of {job.title}",
+        data_info=settings,
+        notes=[note.text for note in result.notes],
+        code=python_code(job, features.names if chunked or left or job.data.columns else None, chunked=chunked),
+        # rows are counted from 1, as in messages about the file
+        first_row=1,
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = len(names) - MAX_NAMED_COLUMNS
+    return ", ".join(names[:MAX_NAMED_COLUMNS]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -1,0 +1,134 @@
+"""The result of the pipeline, and its record for JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modeseek._common.scaling import Scaling
+from modeseek._common.version import __version__
+from modeseek.estimators import ESTIMATORS
+from modeseek.estimators.alternatives import nearly_chosen
+from modeseek.estimators.result import FitResult
+from modeseek.estimators.table import ClusterTable, RowCounts
+from modeseek.meanshift.partition import Partition
+from modeseek.pipeline.options import Job, Note
+
+# parameters that concern Python or the screen only
+NOT_REPORTED = ("callbacks", "checkpoint", "checkpoint_every", "seeds", "verbose")
+
+
+@dataclass(frozen=True, eq=False)
+class PipelineResult:
+    """Result of `cluster_file`.
+
+    Attributes
+    ----------
+    fit : FitResult
+        Result of the fit. After a fit in memory, `fit.labels` has an entry for each row. After a fit in chunks it has
+        an entry for each point of the sketch; the labels of the rows are in the output file.
+    clusters : ClusterTable
+        Sizes, centres (in the units of the file), confidence and stability of the clusters, over all rows.
+    estimator : estimator
+        The fitted estimator.
+    features : tuple of str
+        The columns that were clustered.
+    scaling : Scaling
+        How the features were scaled.
+    seconds : float
+        Duration of the fit.
+    scaled : bool
+        Whether the features were scaled to mean 0 and standard deviation 1.
+    notes : tuple of Note
+        Remarks on the data, and warnings of the fit.
+    """
+
+    fit: FitResult
+    clusters: ClusterTable
+    estimator: Any
+    features: tuple[str, ...]
+    scaling: Scaling
+    seconds: float
+    scaled: bool
+    notes: tuple[Note, ...]
+
+    @property
+    def algorithm(self) -> str:
+        """Short name of the algorithm."""
+        names = {kind.__name__: name for name, kind in ESTIMATORS.items()}
+        return names.get(self.fit.algorithm, self.fit.algorithm)
+
+
+def make_result(
+    job: Job, features: tuple[str, ...], scaling: Scaling, counts: RowCounts, seconds: float
+) -> PipelineResult:
+    """Return the result of a fitted estimator."""
+    fit: FitResult = job.estimator.result_
+    clusters = ClusterTable.of(fit, counts).with_centers(scaling.undo(fit.centers.astype(np.float64)))
+    return PipelineResult(fit, clusters, job.estimator, features, scaling, seconds, job.standardize, tuple(job.notes))
+
+
+def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
+    """Return a summary of a result as values that JSON can hold."""
+    fit, table, parameters = result.fit, result.clusters, result.estimator.get_params(deep=False)
+    clusters: list[dict[str, Any]] = [
+        {"label": label, "size": int(size), "share": float(share), "center": center.tolist()}
+        for label, (size, share, center) in enumerate(zip(table.sizes, table.shares, table.centers, strict=True))
+    ]
+    if table.stability is not None:
+        for cluster, stability in zip(clusters, table.stability, strict=True):
+            cluster["stability"] = float(stability)
+    return {
+        "version": __version__,
+        "file": job.files[0] if len(job.files) == 1 else list(job.files),
+        "settings": {
+            "algorithm": result.algorithm,
+            "scale": "standard" if job.standardize else "none",
+            **{name: value for name, value in parameters.items() if name not in NOT_REPORTED},
+        },
+        "n_rows": table.n_rows,
+        "n_features": len(result.features),
+        "features": list(result.features),
+        "n_clusters": len(clusters),
+        "n_noise": table.n_noise,
+        "clusters": clusters,
+        **(_selection_record(result) if fit.partition is None else _run_record(fit, fit.partition)),
+        "seconds": result.seconds,
+        "seed": parameters.get("random_state", 0),
+    }
+
+
+def _selection_record(result: PipelineResult) -> dict[str, Any]:
+    fit = result.fit
+    return {
+        "message": fit.message,
+        "outcome": "interrupted" if fit.interrupted else "chosen",
+        "converged": not fit.interrupted,
+        "stability": fit.stability,
+        "nearly_chosen": [
+            {"n_clusters": each.n_clusters, "by": each.proposer, "stability": float(each.stability)}
+            for each in nearly_chosen(result.estimator)
+        ],
+    }
+
+
+def _run_record(fit: FitResult, partition: Partition) -> dict[str, Any]:
+    return {
+        "outcome": fit.outcome.name.lower(),
+        "outcome_message": fit.outcome.value,
+        "converged": bool(fit.outcome.converged),
+        "certified": bool(partition.certified),
+        "diameter": _finite(partition.diameter),
+        "gap": _finite(partition.gap),
+        "stability": fit.stability,
+        "n_updates": fit.n_updates,
+        "engine": fit.settings.engine,
+        "bandwidths": fit.settings.bandwidths,
+    }
+
+
+def _finite(value: float) -> float | None:
+    # JSON has no infinity; the gap of a single cluster is infinite
+    return float(value) if np.isfinite(value) else None

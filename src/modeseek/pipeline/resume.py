@@ -1,0 +1,182 @@
+"""The resume state of a run in chunks, and the folder that holds it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from modeseek._common.scaling import Moments
+from modeseek._common.storable import storable
+from modeseek._common.version import __version__
+from modeseek._storage import STANDARD_STREAM, Chunks, Content, Place, WorkFolder
+from modeseek.estimators.table import RowCounts
+from modeseek.pipeline.errors import ResumeMismatch
+from modeseek.pipeline.options import Job
+from modeseek.sketches import Sketch
+
+# the passes over the data, in their order
+STATISTICS = "mean and standard deviation"
+SKETCH = "sketch"
+LABELS = "labels"
+# parameters of estimators that do not change the result
+FREE_PARAMETERS = ("callbacks", "checkpoint", "checkpoint_every", "n_jobs", "record", "verbose")
+START = Place()
+NO_ROWS = RowCounts()
+
+
+@storable()
+@dataclass(frozen=True, eq=False)
+class ResumeState:
+    """Progress of the passes, at the end of a chunk.
+
+    Attributes
+    ----------
+    step : str
+        The current pass: `STATISTICS`, `SKETCH` or `LABELS`.
+    place : Place
+        Where its next chunk begins.
+    done : int
+        Bytes that the pass has read.
+    rows : int
+        Number of rows, counted by the first pass.
+    contents : tuple of Content
+        What the columns hold so far, if the output format needs it.
+    digest : str
+        Checksum of the numbers that the current pass has read.
+    first_digest : str
+        Checksum of the numbers that the first pass read, once it has ended.
+    moments : Moments or None
+        Sums of the pass `STATISTICS`.
+    sketch : Sketch or None
+        Cells and sample of the pass `SKETCH`.
+    output : int
+        End of the output, in the units of its writer.
+    counts : RowCounts
+        Counts of the rows that have labels.
+    model : str
+        Checksum of the labels of the fit, to detect a different fit after resuming.
+    """
+
+    step: str
+    place: Place = START
+    done: int = 0
+    rows: int = 0
+    contents: tuple[Content, ...] = ()
+    digest: str = ""
+    first_digest: str = ""
+    moments: Moments | None = None
+    sketch: Sketch | None = None
+    output: int = 0
+    counts: RowCounts = NO_ROWS
+    model: str = ""
+
+    def next_pass(self, step: str, **changes: Any) -> ResumeState:
+        """Return the state at the start of another pass."""
+        first = self.first_digest or self.digest
+        return replace(self, step=step, place=START, done=0, digest="", first_digest=first, **changes)
+
+
+@storable()
+class SavedRun(NamedTuple):
+    """What the folder holds: everything that the output depends on, and the progress."""
+
+    identity: dict[str, Any]
+    state: ResumeState
+
+
+class ResumeStore:
+    """Saves resume states in a folder beside the output; without an output file it does nothing.
+
+    Parameters
+    ----------
+    job : Job
+        The call.
+    chunks : Chunks
+        Its input files.
+    """
+
+    def __init__(self, job: Job, chunks: Chunks):
+        named = job.outputs.rows not in (None, STANDARD_STREAM)
+        self._folder = WorkFolder(str(job.outputs.rows)) if named else None
+        self._job, self._identity = job, _identity(job, chunks)
+        self._due = 0.0
+
+    @property
+    def path(self) -> Path | None:
+        """The folder; None without an output file."""
+        return None if self._folder is None else self._folder.path
+
+    def open(self) -> ResumeState | None:
+        """Lock the folder and return the state of an earlier call like this one; None if there is none.
+
+        Raises
+        ------
+        ResumeMismatch
+            If the state is that of a different call.
+        """
+        folder = self._folder
+        if folder is None:
+            return None
+        folder.open()
+        existed = folder.has_state
+        saved: SavedRun | None = folder.load(SavedRun) if self._job.resume else None
+        if saved is None:
+            if existed and self._job.resume:
+                self._job.note(f"'{folder.path}' is damaged or of another version, so that the run starts over")
+            folder.clear()
+            return None
+        if saved.identity != self._identity:
+            name = next(name for name, value in self._identity.items() if saved.identity.get(name) != value)
+            raise ResumeMismatch(folder.path, name, saved.identity.get(name), self._identity[name])
+        state = saved.state
+        self._job.note(f"an earlier run is resumed at {state.done / 1e6:,.1f} MB of the pass '{state.step}'")
+        return state
+
+    def due(self) -> bool:
+        """Return whether the interval since the last save has passed."""
+        return self._folder is not None and time.perf_counter() >= self._due
+
+    def save(self, state: ResumeState) -> None:
+        """Replace the saved state."""
+        if self._folder is None or (state.step == SKETCH and state.sketch is None):
+            # without a sketch the pass has read too little to be worth saving
+            return
+        start = time.perf_counter()
+        self._folder.save(SavedRun(self._identity, state))
+        now, config = time.perf_counter(), self._job.config
+        self._due = now + max(config.save_interval, config.save_cost_ratio * (now - start))
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        if self._folder is not None:
+            self._folder.remove()
+
+    def close(self) -> None:
+        """Unlock the folder, and remove it if it holds no state."""
+        if self._folder is None:
+            return
+        if self._folder.has_state:
+            self._folder.close()
+        elif self._folder.is_open:
+            self._folder.remove()
+
+
+def _identity(job: Job, chunks: Chunks) -> dict[str, Any]:
+    """Return everything that the rows of the output depend on, as JSON would read it back."""
+    parameters = job.estimator.get_params(deep=False)
+    identity = {
+        "version": __version__,
+        "chunk_bytes": job.config.chunk_bytes,
+        "files": [[os.path.realpath(reader.file.path or ""), *reader.stamp] for reader in chunks.readers],
+        "estimator": type(job.estimator).__name__,
+        **{name: repr(value) for name, value in parameters.items() if name not in FREE_PARAMETERS},
+        **asdict(job.data),
+        "scale": job.standardize,
+        "label_column": job.outputs.label_column,
+        "guard_formulas": job.outputs.guard_formulas,
+    }
+    return dict(json.loads(json.dumps(identity)))

@@ -1,0 +1,200 @@
+"""Work on one chunk of a Dask collection: check it, sketch it, label it. Workers run these functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modeseek._common.neighbors import nearest
+from modeseek._common.points import Points, unit_rows
+from modeseek._common.types import Array
+from modeseek._common.validation import check_weights
+from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
+
+__all__ = [
+    "DaskChunk",
+    "FirstRows",
+    "Labeler",
+    "first_rows",
+    "frame_values",
+    "grid_level",
+    "label_chunk",
+    "merge_sketches",
+    "object_values",
+    "sketch_chunk",
+]
+
+
+class DaskChunk(NamedTuple):
+    """Where a chunk lies in its collection, for error messages, and how its rows are prepared.
+
+    Attributes
+    ----------
+    number : int
+        Number of the chunk.
+    start : int or None
+        First row of the chunk in the collection, if known.
+    names : tuple of str or None
+        Names of the columns.
+    spherical : bool
+        Whether rows are scaled to unit length.
+    """
+
+    number: int
+    start: int | None
+    names: tuple[str, ...] | None
+    spherical: bool
+
+    def check(self, rows: Any, weights: Any = None) -> tuple[Array, Array | None]:
+        """Return rows and weights as arrays; raise ValueError for values that are missing or infinite."""
+        rows = np.asarray(rows)
+        if not np.isfinite(rows).all():
+            raise ValueError(self._bad_value(rows))
+        if weights is None:
+            return rows, None
+        try:
+            return rows, check_weights(np.asarray(weights), len(rows), some=False)
+        except ValueError as error:
+            raise ValueError(f"partition {self.number}: {error}") from None
+
+    def prepare(self, rows: Array) -> Array:
+        """Return rows as they are clustered: of unit length under `metric="cosine"`."""
+        if not self.spherical or not len(rows):
+            return rows
+        try:
+            return unit_rows(rows)
+        except ValueError as error:
+            raise ValueError(f"partition {self.number}: {error}") from None
+
+    def _bad_value(self, rows: Array) -> str:
+        missing = np.isnan(rows)
+        what, bad = ("NaN", missing) if missing.any() else ("infinity", ~np.isfinite(rows))
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        place = f"row {row:,} of partition {self.number:,}"
+        if self.start is not None:
+            place += f" (row {self.start + row:,} of all)"
+        name = str(column) if self.names is None else repr(self.names[column])
+        return (
+            f"Input X contains {what}: {place}, column {name}, is the first in this partition, in "
+            f"{int(bad.any(axis=1).sum()):,} of its {len(rows):,} rows. Drop these rows or fill them first, with "
+            "dropna() or fillna() of a Dask data frame."
+        )
+
+
+class FirstRows(NamedTuple):
+    """The first rows of a chunk or of a collection.
+
+    Attributes
+    ----------
+    rows : (m, d) array
+    weights : (m,) array or None
+    n_rows : int
+        Number of rows of the chunk, or of the chunks that were read.
+    n_present : int
+        Number of those with a positive weight.
+    whole : bool
+        Whether `rows` are all rows.
+    """
+
+    rows: Array
+    weights: Array | None
+    n_rows: int
+    n_present: int
+    whole: bool = False
+
+
+def frame_values(chunk: Any, dtype: np.dtype) -> Array:
+    """Return a pandas data frame as an array of numbers."""
+    try:
+        return chunk.to_numpy(dtype, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise _not_numbers(error) from None
+
+
+def object_values(chunk: Any, dtype: np.dtype) -> Array:
+    """Return an array of objects as an array of numbers."""
+    try:
+        return np.asarray(chunk).astype(dtype)
+    except (TypeError, ValueError) as error:
+        raise _not_numbers(error) from None
+
+
+def _not_numbers(error: Exception) -> ValueError:
+    return ValueError(f"X must contain only numbers: {error}. Drop text columns or encode them (OneHotEncoder).")
+
+
+def first_rows(chunk: DaskChunk, n: int, rows: Any, weights: Any = None) -> FirstRows:
+    """Return the first rows, up to the n-th with a positive weight."""
+    rows, weights = chunk.check(rows, weights)
+    if weights is None:
+        return FirstRows(rows[:n], None, len(rows), len(rows))
+    present = np.cumsum(weights > 0)
+    cut = int(np.searchsorted(present, n)) + 1 if n else 0
+    return FirstRows(rows[:cut], weights[:cut], len(rows), int(present[-1]) if len(rows) else 0)
+
+
+def sketch_chunk(chunk: DaskChunk, layout: SketchLayout, level: int, rows: Any, weights: Any = None) -> Sketch:
+    """Return the sketch of a chunk, with cells of at least the given level; rows of weight 0 do not count."""
+    rows, weights = chunk.check(rows, weights)
+    rows, sketch = chunk.prepare(rows), layout.empty()
+    if sketch.cells is not None:
+        sketch = replace(sketch, cells=replace(sketch.cells, level=level))
+    if weights is None:
+        return sketch.add(rows)
+    return sketch.add(rows[weights > 0], weights[weights > 0])
+
+
+def grid_level(sketch: Sketch) -> int:
+    """Return the level of the cells. More rows can only make it coarser."""
+    return 0 if sketch.cells is None else sketch.cells.level
+
+
+def merge_sketches(sketches: Sequence[Sketch]) -> Sketch:
+    """Return one sketch of the rows of several sketches."""
+    return reduce(Sketch.merge, sketches)
+
+
+@dataclass(frozen=True, eq=False)
+class Labeler:
+    """Assigns a value to each row: that of the point that stands for the row, or of the nearest point.
+
+    Attributes
+    ----------
+    finder : SketchPoints or Points
+    values : (m,) array
+        One value for each point.
+    """
+
+    finder: SketchPoints | Points
+    values: Array
+
+    def label(self, chunk: DaskChunk, rows: Array) -> Array:
+        """Return the value of each row."""
+        if not len(rows):
+            return self.values[:0]
+        if isinstance(self.finder, SketchPoints):
+            return self.values[self.finder.find(chunk.prepare(rows))]
+        # `to_canonical` also scales to unit length, and doing both would change the last bit
+        prepared = chunk.prepare(rows) if chunk.spherical else self.finder.to_canonical(rows)
+        return self.values[nearest(self.finder.values, prepared)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return only what `label` needs, so that workers receive less data."""
+        finder = self.finder
+        if isinstance(finder, SketchPoints):
+            finder = finder.without_weights()
+        else:
+            finder = finder._replace(inverse=np.empty(0, np.intp), weights=np.empty(0))
+        return {"finder": finder, "values": self.values}
+
+
+def label_chunk(
+    rows: Any, labeler: Labeler, names: tuple[str, ...] | None, spherical: bool, block_id: tuple[int, ...] = (0,)
+) -> Array:
+    """Return the values of the rows of a chunk; Dask passes the number of the chunk as `block_id`."""
+    chunk = DaskChunk(block_id[0], None, names, spherical)
+    return labeler.label(chunk, chunk.check(rows)[0])

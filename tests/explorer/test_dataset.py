@@ -1,0 +1,38 @@
+"""Datasets from files, uploads and examples."""
+
+import pytest
+
+from modeseek._storage import DataError
+from modeseek.explorer import EXAMPLES, PreparedData, from_bytes, load_example
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_load(name):
+    dataset = load_example(name)
+    assert dataset.default_groups == "label"
+    assert "label" not in dataset.default_columns
+
+
+def test_roles_of_columns():
+    dataset = from_bytes("C:\\folder\\things.csv", b"name,size,gap,kind\na,1,1,u\nb,2,,v\nc,3,3,u\n")
+    assert (dataset.name, dataset.numeric, dataset.default_groups) == ("things.csv", ("size",), None)
+    assert "Column 'gap' has missing or infinite values" in " ".join(dataset.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.xlsx", b"PK", "unknown ending '.xlsx'"),
+        ("a.csv", b"", "'a.csv' is empty"),
+        ("a.csv", b"x,y\na,b\nc,d\n", "no numeric column"),
+        ("a.npy", b"nothing", "'a.npy'"),
+    ],
+)
+def test_invalid_files_are_rejected(name, content, message):
+    with pytest.raises(DataError, match=message):
+        from_bytes(name, content)
+
+
+def test_no_column_is_an_error():
+    with pytest.raises(DataError, match="select at least one"):
+        PreparedData.select(load_example("iris (150, four features)"), [], standardize=False)

@@ -1,0 +1,61 @@
+"""Exports of a result."""
+
+import csv
+import io
+import subprocess
+import sys
+
+import pytest
+from explorer_runs import DSMS, MIXTURE, RANGE, SMS, finished
+
+from modeseek.datasets import paper_mixture
+from modeseek.explorer import PreparedData, RunSettings, from_bytes, from_file, load_example
+from modeseek.explorer.export import export_figure, export_labels, file_stem, python_code
+
+
+def test_rows_with_cluster_and_confidence():
+    dataset = from_bytes("things.csv", b'cluster,x,y\nold,0,0\n"a, b",0.1,0\nold,5,5\n')
+    data = PreparedData.select(dataset, ["x", "y"], standardize=False)
+    settings = RunSettings(DSMS, {"h_min": 1.0, "h_inf": 1.0, "h_max": 1.0, "n_chains": 3})
+    run = finished(data, settings)
+    rows = list(csv.DictReader(io.StringIO(export_labels(run, run.result).decode())))
+    assert [row["cluster"] for row in rows] == ["old", "a, b", "old"]
+    assert [row["cluster_2"] for row in rows] == ["0", "0", "1"]
+    assert [float(row["confidence"]) for row in rows] == [1.0, 1.0, 1.0]
+
+
+def test_code_for_a_file_gives_the_labels(tmp_path):
+    X, _ = paper_mixture(15, random_state=0)
+    path = tmp_path / "it's.csv"
+    path.write_text("kind,a b,c\n" + "".join(f"k,{x!r},{y!r}\n" for x, y in X.tolist()))
+    data = PreparedData.select(from_file(path), ["c", "a b"], standardize=True)
+    settings = RunSettings(DSMS, RANGE)
+    code = python_code(data, settings).replace("print(model.labels_)", "print(model.labels_.tolist())")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(finished(data, settings).result.labels.tolist())
+
+
+@pytest.mark.parametrize("name", [MIXTURE, "wine (178, thirteen features)"])
+def test_code_for_an_example_gives_the_labels(name):
+    dataset = load_example(name)
+    data = PreparedData.select(dataset, dataset.default_columns[:2], standardize=dataset.standardize)
+    settings = RunSettings(SMS, {"bandwidth": 0.7})
+    scope = {}
+    exec(python_code(data, settings).replace("print(model.labels_)", ""), scope)
+    assert scope["model"].labels_.tolist() == finished(data, settings).result.labels.tolist()
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
+def test_figures(suffix, begins):
+    dataset = from_bytes("<b>$x$.csv", b"$a$,<i>b</i>\n0,0\n0.1,0\n5,5\n")
+    data = PreparedData.select(dataset, dataset.default_columns, standardize=True)
+    run = finished(data, RunSettings(SMS, {"bandwidth": 1.0}))
+    content = export_figure(run, run.result, suffix=suffix)
+    assert content.startswith(begins)
+    assert b"<i>b" not in content
+
+
+def test_file_names_are_plain():
+    dataset = from_bytes("../<b>x.csv", b"x\n1\n2\n")
+    assert file_stem(PreparedData.select(dataset, dataset.default_columns, standardize=True)) == "b-x"
+    assert file_stem(PreparedData.select(load_example(MIXTURE), ["x"], standardize=True)) == "the-papers-mixture"

@@ -1,0 +1,146 @@
+"""Inputs that change, disks that are full, outputs that collide: nothing wrong is written, and no state is lost."""
+
+import os
+from errno import ENOSPC
+
+import numpy as np
+import pytest
+
+from modeseek._storage import SourceChangedError, WriteError, atomic
+from modeseek._storage.formats import delimited
+from modeseek.pipeline import DataOptions, OutputConflict, Outputs, ResumeMismatch, cluster_file
+from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
+from pipelines import At, X, cluster, mean_shift, names, text_of
+from pipelines import points as points
+from pipelines import small_sketches as small_sketches
+
+pytestmark = pytest.mark.usefixtures("small_sketches")
+PASSES = (STATISTICS, SKETCH, LABELS)
+
+
+# ---------------------------------------- inputs that change during a run
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npy", "parquet"])
+@pytest.mark.parametrize("step", PASSES)
+def test_a_text_that_grows_is_detected(step, suffix, points, tmp_path):
+    """Rows that were never in the sketch were labelled, and written behind the end of an NPY file, with status 0."""
+    before = points.read_text()
+
+    def grow():
+        with points.open("a") as file:
+            file.write(("0.5,0.5\n" if suffix == "npy" else "p,0.5,0.5\n") * 50)
+
+    data = DataOptions(columns=["width", "height"])
+    if suffix == "npy":
+        points.write_text("\n".join(line.partition(",")[2] for line in before.splitlines()) + "\n")
+    target = tmp_path / f"o.{suffix}"
+    with pytest.raises(match=r"points\.csv' has changed"):
+        cluster(points, target, data=data, progress=At(step, 5, grow))
+    assert not target.exists()
+    # the state is kept, and not used for the changed file
+    with pytest.raises(ResumeMismatch, match="has changed since"):
+        cluster(points, target, data=data)
+    cluster(points, target, data=data, resume=False)
+    assert target.exists()
+
+
+@pytest.mark.parametrize("step", [SKETCH, LABELS])
+def test_other_numbers_of_the_same_size_and_time_are_detected(step, tmp_path):
+    path = tmp_path / "points.npy"
+    np.save(path, X)
+
+    def change():
+        stat = path.stat()
+        rows = np.lib.format.open_memmap(path, "r+")
+        rows[-1] += 1.0
+        rows.flush()
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    with pytest.raises(SourceChangedError):
+        cluster(path, tmp_path / "o.csv", data=DataOptions(), progress=At(step, 1, change))
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_a_change_of_a_second_file_is_detected(points, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text(text_of(X[:300]))
+    with pytest.raises(match=r"other\.csv"):
+        cluster([points, other], tmp_path / "o.csv", progress=At(LABELS, 1, lambda: other.write_text(text_of(X[:200]))))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+def test_a_named_pipe_is_refused_in_chunks(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(ValueError, match="not a regular file"):
+        cluster(tmp_path / "pipe.csv", tmp_path / "o.csv")
+
+
+# ---------------------------------------- a full disk
+
+
+@pytest.mark.parametrize("step", PASSES)
+def test_a_full_disk_keeps_the_last_state(step, points, tmp_path, monkeypatch):
+    """A state that could not be saved removed all earlier ones."""
+    whole, target = tmp_path / "whole.csv", tmp_path / "o.csv"
+    cluster(points, whole)
+
+    def full(*arguments):
+        raise OSError(ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(WriteError, match="No space left on device"):
+        cluster(points, target, progress=At(step, 8, lambda: patch.setattr(atomic.os, "fsync", full)))
+    notes = []
+    cluster(points, target, notify=notes.append)
+    assert any("resumed" in note.text and step in note.text for note in notes)
+    assert target.read_bytes() == whole.read_bytes()
+    assert names(tmp_path) == ["o.csv", "points.csv", "whole.csv"]
+
+
+def test_a_full_disk_while_rows_are_written(points, tmp_path, monkeypatch):
+    whole, target = tmp_path / "whole.csv", tmp_path / "o.csv"
+    cluster(points, whole)
+
+    def full(*arguments):
+        raise OSError(ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(delimited, "write_rows", full)
+        with pytest.raises(WriteError, match="No space left on device"):
+            cluster(points, target)
+    assert not target.exists()
+    cluster(points, target)
+    assert target.read_bytes() == whole.read_bytes()
+
+
+# ---------------------------------------- outputs that collide
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        (Outputs("{0}/o.csv", model="{0}/o.csv.modeseek"), "is both model and the folder"),
+        (Outputs("{0}/o.csv.modeseek/../o.csv", model="{0}/o.csv.modeseek"), "is both model and the folder"),
+        (Outputs("{0}/points.csv"), "is both rows and an input file"),
+        (Outputs("{0}/link.csv"), "is both rows and an input file"),
+        (Outputs("{0}/hard.csv"), "is both rows and an input file"),
+        (Outputs("-", json="-"), "standard output is both json and rows"),
+        (Outputs("{0}/run.csv", json="{0}/r.json"), "is both rows and the checkpoint"),
+    ],
+)
+def test_colliding_outputs_are_refused_before_the_work(outputs, message, points, tmp_path, monkeypatch):
+    """`-o out.csv --save out.csv.modeseek` failed after all the work."""
+    os.symlink(points, tmp_path / "link.csv")
+    os.link(points, tmp_path / "hard.csv")
+    (tmp_path / "o.csv.modeseek").mkdir()
+    (tmp_path / "o.csv.modeseek").rmdir()
+    monkeypatch.setattr("modeseek.pipeline.chunked.open_chunks", lambda *a, **k: pytest.fail("the work has begun"))
+    filled = Outputs(
+        *(each and each.format(tmp_path) for each in (outputs.rows, outputs.json)),
+        model=outputs.model and outputs.model.format(tmp_path),
+    )
+    estimator = mean_shift().set_params(checkpoint=tmp_path / "run.csv")
+    before = names(tmp_path)
+    with pytest.raises((OutputConflict, ValueError), match=message):
+        cluster_file(points, estimator, DataOptions(ignore=["name"]), filled, out_of_core=True)
+    assert names(tmp_path) == before
