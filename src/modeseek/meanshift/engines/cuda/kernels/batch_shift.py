@@ -21,6 +21,10 @@ __all__ = ["BALL_THREADS", "QUERIES", "SOURCES", "SQUARE", "balls_kernel", "find
 QUERIES = 64
 SOURCES = 32
 SQUARE = 16
+# Sizes of shared memory; Numba's compiler for GPUs takes constants there, and no expressions.
+QUERY_TILE = SQUARE * QUERIES
+SOURCE_TILE = SQUARE * SOURCES
+PAIR_TILE = QUERIES * SOURCES
 # Threads that compute the ball around a tile.
 BALL_THREADS = 32
 
@@ -59,9 +63,9 @@ def sums_kernel(spec: KernelSpec) -> Any:
 
     @kernel_of(128)
     def kernel(x, n, w, queries, inv, near, mass, gone):  # type: ignore[no-untyped-def]
-        tile_q = cuda.shared.array(SQUARE * QUERIES, real)
-        tile_x = cuda.shared.array(SQUARE * SOURCES, real)
-        tile_g = cuda.shared.array(QUERIES * SOURCES, real)
+        tile_q = cuda.shared.array(QUERY_TILE, real)
+        tile_x = cuda.shared.array(SOURCE_TILE, real)
+        tile_g = cuda.shared.array(PAIR_TILE, real)
         d, m = gone.shape[1], gone.shape[2]
         across, down, split = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y), cuda.blockIdx.y
         me, first = cuda.threadIdx.y * SQUARE + cuda.threadIdx.x, cuda.blockIdx.x * QUERIES
