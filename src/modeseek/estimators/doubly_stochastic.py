@@ -148,7 +148,7 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         All results of the fit in one frozen object.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : array of str of shape (n_features_in_,)
+    feature_names_in_ : array of str of shape (n_features,)
         Names of the features. Only if X has names that are all strings.
 
     See Also
