@@ -156,7 +156,7 @@ ENTERED = """
 
 
 @posix
-def test_only_one_process_is_names(tmp_path):
+def test_only_one_process_is_inside(tmp_path):
     """The lock was released before the folder was removed: two could be inside at once."""
     command = [sys.executable, "-c", textwrap.dedent(ENTERED), str(tmp_path / "o.csv")]
     running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
@@ -187,3 +187,18 @@ def test_rows_are_private_while_they_are_made(tmp_path, monkeypatch, ending):
         os.umask(umask)
     assert seen == {0o600}
     assert [stat.S_IMODE(path.stat().st_mode) for path in (private, new)] == [0o600, 0o644]
+
+
+def test_ctrl_c_while_the_folder_is_unlocked(tmp_path, monkeypatch):
+    """The descriptor of the lock was closed twice, and the command reported a bad file descriptor."""
+    folder, close = WorkFolder(tmp_path / "o.csv"), os.close
+    folder.open()
+
+    def interrupted(descriptor):
+        close(descriptor)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(os, "close", interrupted)
+        folder.close()
+    folder.close()

@@ -171,9 +171,10 @@ class WorkFolder:
 
     def close(self) -> None:
         """Unlock the folder and leave it to the next run."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        # forgotten first: Ctrl-C may come between the two lines, and a descriptor must not be closed twice
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            os.close(lock)
 
     def remove(self) -> None:
         """Remove the folder, unless other files are in it, and unlock it; do nothing if it is not open."""

@@ -54,7 +54,8 @@ class PlainGroup(TyperGroup):
             status = 1
             _abandon_output()
         except OSError as error:
-            status = _fail(f"cannot write to standard output: {error.strerror or error}.")
+            where = "standard output" if error.filename is None else f"'{error.filename}'"
+            status = _fail(f"cannot write to {where}: {error.strerror or error}.")
             _abandon_output()
         except MemoryError as error:
             told = isinstance(error, NotEnoughMemory)
