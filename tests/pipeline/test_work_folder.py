@@ -198,7 +198,8 @@ def test_ctrl_c_while_the_folder_is_unlocked(tmp_path, monkeypatch):
         close(descriptor)
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(os, "close", interrupted)
-        folder.close()
+        with pytest.raises(KeyboardInterrupt):
+            folder.close()
     folder.close()
