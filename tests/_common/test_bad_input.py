@@ -29,7 +29,7 @@ X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]])
         (np.empty((3, 0)), "0 feature"),
         ([1.0, 2.0], "Expected 2D array"),
         ([["red"], ["blue"]], "X must hold numbers only"),
-        (pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), "X must hold numbers only.*Leave text columns out"),
+        (pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), "X must hold numbers only.*Drop text columns"),
         ([[1.0 + 2.0j]], "Complex data not supported"),
         ([[1.0, 2.0], [3.0]], "inhomogeneous"),
     ],
@@ -108,7 +108,7 @@ def test_options_of_dsms(options, match):
 def test_a_policy_object_brings_its_range():
     from modeseek.meanshift.bandwidth import Uniform
 
-    with pytest.raises(ValueError, match="must stay None where policy is an object"):
+    with pytest.raises(ValueError, match="must be None if policy is an object"):
         DoublyStochasticMeanShift(h_min=0.1, policy=Uniform(0.2, 1.0)).fit(X)
     with pytest.raises(TypeError, match="policy must be a name or an object with"):
         DoublyStochasticMeanShift(policy=3).fit(X)
@@ -130,7 +130,7 @@ def test_bandwidth_zero_is_for_mean_shift_only(cls):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"seeds": [[0.0]]}, "seeds has 1 features where X has 2"),
+        ({"seeds": [[0.0]]}, "seeds has 1 features, but X has 2"),
         ({"seeds": [[np.nan, 0.0]]}, "seeds contains NaN"),
         ({"min_bin_freq": 0, "bin_seeding": True}, "min_bin_freq must be"),
         ({"max_iter": 0}, "max_iter must be"),

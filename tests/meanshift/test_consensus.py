@@ -321,7 +321,7 @@ def test_another_fit_with_one_chain_forgets():
 
 @pytest.mark.parametrize("cls", RANDOM)
 def test_limits_hold_for_each_chain(cls):
-    with pytest.warns(ConvergenceWarning, match="limit on updates .* labels_ is the consensus of 5 chains"):
+    with pytest.warns(ConvergenceWarning, match="limit on updates .* labels_ are the consensus of 5 chains"):
         model = make(cls, max_updates=len(X)).fit(X)
     assert model.outcome_ is Outcome.UPDATE_LIMIT
     assert not model.partition_.certified
