@@ -26,7 +26,6 @@ __all__ = [
     "TRIWEIGHT",
     "OutsideTheoremsWarning",
     "Profile",
-    "ZeroOutside",
     "custom_profile",
     "failed_clauses",
     "get_profile",
