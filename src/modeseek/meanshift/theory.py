@@ -3,8 +3,6 @@
 Statements with weights are those of the copies: a point of weight w is w coincident points that move together.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
