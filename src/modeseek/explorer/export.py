@@ -18,8 +18,6 @@ from modeseek.explorer.run_settings import RunSettings
 from modeseek.plots import save_clusters
 from modeseek.report import DataCode, file_data_code, fit_code
 
-__all__ = ["export_figure", "export_labels", "file_stem", "python_code"]
-
 
 def file_stem(data: PreparedData) -> str:
     """Return a file name of letters, digits and hyphens, without a suffix."""

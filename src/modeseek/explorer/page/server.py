@@ -21,8 +21,6 @@ from modeseek.explorer.dataset import Dataset
 from modeseek.explorer.page.explorer_page import ExplorerPage
 from modeseek.explorer.page.style import read_asset
 
-__all__ = ["DEFAULT_PORT", "PortError", "make_server", "serve"]
-
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 5808
 # an upload is one message in base 64, a third larger than the file; slightly larger files reach the check in from_bytes
