@@ -42,10 +42,8 @@ def fit_code(estimator: BaseEstimator, data: Sequence[str] = (), *, standardize:
     parts = type(estimator).__module__.split(".")
     # the public module: the top level of this library, or the path up to the first private module
     module = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
-    imports, body = (
-        [f"from {module} import {type(estimator).__name__}", *data[:1]],
-        [f"X = {each}" for each in data[1:]],
-    )
+    imports = [f"from {module} import {type(estimator).__name__}", *data[:1]]
+    body = [f"X = {expression}" for expression in data[1:]]
     if standardize:
         imports.append("from sklearn.preprocessing import StandardScaler")
         body.append("X = StandardScaler().fit_transform(X)")
