@@ -20,8 +20,6 @@ from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.options import DefaultOptions
 
-__all__ = ["FAST_MATH", "NO_REFERENCE_COUNTS", "CompiledFunction", "cached", "source_checksum"]
-
 # Sums may be reordered, so that they use vector instructions; NaN and infinity keep their meaning.
 FAST_MATH: dict[str, Any] = {
     "nogil": True,

@@ -15,18 +15,6 @@ from contextvars import ContextVar
 from pathlib import Path
 from time import perf_counter
 
-__all__ = [
-    "NotEnoughMemory",
-    "TimeUp",
-    "available_memory",
-    "check_memory",
-    "check_time",
-    "deadline",
-    "format_bytes",
-    "limit_memory",
-    "limit_time",
-]
-
 # control groups and rlimits express "no limit" by numbers above this one (an exabyte)
 NO_LIMIT = 1 << 60
 # smaller needs (64 MB) are never refused: they are within the fluctuation caused by other processes

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["STORABLE", "STORED_BY_NAME", "Storable", "is_real", "is_within", "require", "storable", "stored_by_name"]
-
 Kind = TypeVar("Kind", bound=type)
 
 

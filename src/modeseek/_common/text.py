@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["counted"]
-
 
 def counted(n: int, noun: str) -> str:
     """Return a number and a noun, in the plural unless the number is 1.

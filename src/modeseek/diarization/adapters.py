@@ -13,8 +13,6 @@ from modeseek._common.types import Array, IntArray
 from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, check_embeddings
 from modeseek.diarization.speaker_search import SpeakerSearch
 
-__all__ = ["PyannoteClustering", "SpeakerClusterer"]
-
 # label of inactive speakers in pyannote
 INACTIVE = -2
 

@@ -19,8 +19,6 @@ from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
 from modeseek.meanshift.consensus import Vote
 from modeseek.metrics import rand_agreement
 
-__all__ = ["LinkagePartition", "cosine_distances", "find_linkage_partition", "mean_silhouette"]
-
 
 class LinkagePartition(NamedTuple):
     """A partition by average linkage and its quality.

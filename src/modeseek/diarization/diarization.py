@@ -14,8 +14,6 @@ from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.diarization.speaker_search import Speakers, SpeakerSearch
 from modeseek.diarization.turns import Turn, check_segments, make_turns, speaker_names, to_annotation, trim_windows
 
-__all__ = ["Diarization", "diarize", "find_turns"]
-
 
 @dataclass(frozen=True, eq=False)
 class Diarization:

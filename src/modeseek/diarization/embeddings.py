@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer
 
-__all__ = ["UNIT_LENGTH", "EmbeddingTransform", "check_embeddings", "mean_directions", "nearest_direction"]
-
 
 @dataclass(frozen=True)
 class EmbeddingTransform:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__all__ = ["import_pyannote"]
-
 
 def import_pyannote(name: str) -> Any:
     """Return a module of pyannote, such as "core".

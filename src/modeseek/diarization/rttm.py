@@ -16,8 +16,6 @@ from modeseek._storage import DataError, atomic_path, read_bytes
 from modeseek.diarization.diarization import Diarization
 from modeseek.diarization.turns import Turn, to_annotation
 
-__all__ = ["parse_rttm", "read_rttm", "read_text", "read_turns", "rttm_lines", "write_rttm"]
-
 TURN_TYPE = "SPEAKER"
 # line types of the format that hold no turns
 OTHER_TYPES = (

@@ -12,8 +12,6 @@ from modeseek.diarization.diarization import Diarization
 from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.metrics import k_score
 
-__all__ = ["Scores", "reference_speakers", "score"]
-
 
 class Scores(NamedTuple):
     """Agreement of a diarization with a reference.

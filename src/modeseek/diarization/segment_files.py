@@ -14,8 +14,6 @@ from modeseek._common.types import Array
 from modeseek._storage import DataError, read_arrays, read_table
 from modeseek.diarization.rttm import read_text, read_turns
 
-__all__ = ["SEGMENT_SUFFIXES", "Windows", "read_segments", "read_windows"]
-
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 SEGMENT_SUFFIXES = (*TABLE_SUFFIXES, ".lab", ".rttm")
 START_COLUMNS = ("start", "onset", "begin", "start_time")

@@ -22,8 +22,6 @@ from modeseek.estimators import ModeSeek
 from modeseek.meanshift.consensus import memberships
 from modeseek.meanshift.partition import rank_by_weight
 
-__all__ = ["SpeakerSearch", "Speakers"]
-
 # two times that differ by less, in seconds, are equal
 TIME_TOLERANCE = 1e-6
 

@@ -18,8 +18,6 @@ from modeseek.diarization.turns import Turn, make_turns
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
 from modeseek.plots.style import new_figure, save_figure, style_axes
 
-__all__ = ["plot_timeline", "save_timeline"]
-
 # sizes in inches
 FIGURE_WIDTH = 10.0
 LANE_HEIGHT = 0.42

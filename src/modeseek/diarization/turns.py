@@ -11,8 +11,6 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice
 from modeseek.diarization.pyannote_import import import_pyannote
 
-__all__ = ["OVERLAPPING", "Turn", "check_segments", "make_turns", "speaker_names", "to_annotation", "trim_windows"]
-
 # choices of the parameter `overlapping`
 OVERLAPPING = ("cut", "keep")
 # two times that differ by less, in seconds, are equal

@@ -13,8 +13,6 @@ from modeseek._common.scaling import dominant
 from modeseek._common.types import Array
 from modeseek.estimators.result import FitResult
 
-__all__ = ["advise_on_bandwidth", "advise_on_engine", "advise_on_scale", "advise_on_size", "warn"]
-
 # with fewer points, every point may well be a cluster
 MIN_POINTS = 10
 # the median over this many points is accurate enough

@@ -8,8 +8,6 @@ from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
 from modeseek.selection.select import Candidate
 
-__all__ = ["chosen_one", "nearly_chosen"]
-
 
 def nearly_chosen(model: ModeSeek) -> list[Candidate]:
     """Return the alternatives that differ from `labels_`, best first, with labels of all rows.

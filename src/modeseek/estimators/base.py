@@ -33,8 +33,6 @@ from modeseek.estimators.result import FitData, FitResult, FitSettings
 from modeseek.estimators.streaming import Stream
 from modeseek.sketches import Sketch, SketchConfig, SketchPoints, is_dask
 
-__all__ = ["BaseClusterer"]
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseClusterer(DisplayMixin, ClusterMixin, BaseEstimator):

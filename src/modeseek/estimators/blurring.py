@@ -11,8 +11,6 @@ from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, Stopping, blurring
 
-__all__ = ["BlurringMeanShift"]
-
 
 @dataclass(eq=False, repr=False)
 class BlurringMeanShift(ChainClusterer):

@@ -36,8 +36,6 @@ from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import Range, automatic_range
 from modeseek.sketches import Sketch, SketchPoints
 
-__all__ = ["ChainClusterer"]
-
 # An automatic bandwidth may equal a distance between two points. A flat kernel jumps there, and rounding would decide.
 FLAT_MARGIN = 1 + 1e-9
 

@@ -17,8 +17,6 @@ from modeseek.meanshift.chains import Chain, doubly_stochastic
 from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.selection.bandwidths import complete_range
 
-__all__ = ["DoublyStochasticMeanShift"]
-
 
 @dataclass(eq=False, repr=False)
 class DoublyStochasticMeanShift(RandomChainClusterer):

@@ -18,8 +18,6 @@ from modeseek.meanshift.climbing import Seeds, bin_seeds, moved_to_points, parti
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 from modeseek.meanshift.partition import Partition
 
-__all__ = ["MeanShift"]
-
 
 @dataclass(eq=False, repr=False)
 class MeanShift(ChainClusterer):

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from modeseek._common.resources import check_memory
 from modeseek.meanshift.chains import Record
 
-__all__ = ["FitMemory", "check_fit_memory", "check_sketch_memory", "snapshot_memory"]
-
 
 @dataclass(frozen=True)
 class FitMemory:

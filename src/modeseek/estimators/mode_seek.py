@@ -32,8 +32,6 @@ from modeseek.selection.proposers.modes import density_tree
 from modeseek.selection.spherical import SphericalKMeans
 from modeseek.sketches import SketchConfig
 
-__all__ = ["ModeSeek"]
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ModeSeek(BaseClusterer):

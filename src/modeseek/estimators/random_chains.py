@@ -23,8 +23,6 @@ from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
 from modeseek.sketches import joblib_on_dask
 
-__all__ = ["RandomChainClusterer"]
-
 # from best to worst
 OUTCOMES = list(Outcome)
 

@@ -14,8 +14,6 @@ from modeseek.meanshift.chains import Chain, Record, Stopping, Sweeps, mean_shif
 from modeseek.meanshift.chains.algorithms import PartSize
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 
-__all__ = ["StepwiseFit", "prepare_fit"]
-
 
 class StepwiseFit:
     """The chain that an estimator runs in `fit`, as an iterator over its sweeps.

@@ -14,8 +14,6 @@ from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, stochastic
 
-__all__ = ["StochasticMeanShift"]
-
 
 @dataclass(eq=False, repr=False)
 class StochasticMeanShift(RandomChainClusterer):

@@ -21,8 +21,6 @@ from modeseek.estimators.mean_shift import MeanShift
 from modeseek.estimators.stepwise import prepare_fit
 from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
 
-__all__ = ["BandwidthSweep", "Plateau", "sweep_bandwidths"]
-
 # an automatic grid starts at the median distance to this neighbour ...
 NEAR_NEIGHBOR = 3
 # ... over this many points

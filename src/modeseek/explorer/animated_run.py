@@ -20,8 +20,6 @@ from modeseek.explorer.run_settings import RunSettings
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState
 
-__all__ = ["AnimatedRun", "Frame"]
-
 
 class Frame(NamedTuple):
     """What is drawn at one time.

@@ -15,8 +15,6 @@ from modeseek.explorer.run_settings import RunSettings
 from modeseek.metrics import rand_agreement
 from modeseek.selection.bandwidths import Range
 
-__all__ = ["BandwidthScan", "ScanRow"]
-
 
 class ScanRow(NamedTuple):
     """Result at one bandwidth.

@@ -6,8 +6,6 @@ import numpy as np
 
 from modeseek._common.types import IntArray
 
-__all__ = ["N_COLORS", "ClumpColors"]
-
 # number of colours while points move; number N_COLORS is grey, for single points and small clumps
 N_COLORS = 24
 # smallest share of the points for which a clump gets a colour

@@ -12,8 +12,6 @@ from modeseek._common.types import IntArray
 from modeseek._storage import DataError, MissingValueError, Table, TextColumnError, parse_table, read_table
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
 
-__all__ = ["Dataset", "from_bytes", "from_file", "inspect_table"]
-
 # columns with these names are taken for known groups
 GROUP_NAMES = ("label", "class", "target", "component", "cluster")
 

@@ -12,8 +12,6 @@ from sklearn.utils import Bunch
 from modeseek._storage import Table
 from modeseek.explorer.dataset import Dataset, inspect_table
 
-__all__ = ["EXAMPLES", "load_example"]
-
 
 class Example(NamedTuple):
     """A function that returns (X, y) or a Bunch of scikit-learn, with its keyword arguments."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["Discs", "collapsed_groups", "paint", "to_rgba"]
-
 # a group narrower than this share of the axes is drawn as one disc
 COLLAPSED_SHARE = 0.004
 # side of the square of pixels that a point covers

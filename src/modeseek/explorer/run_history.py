@@ -10,8 +10,6 @@ from modeseek._common.types import Array
 from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.objective import density, objective
 
-__all__ = ["RunHistory", "relative_objective"]
-
 # bandwidths kept for each frame
 BANDWIDTHS_PER_FRAME = 6
 

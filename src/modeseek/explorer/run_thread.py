@@ -8,8 +8,6 @@ from collections.abc import Callable
 
 from modeseek.explorer.animated_run import AnimatedRun, Frame
 
-__all__ = ["RunThread"]
-
 
 class RunThread:
     """Advances an `AnimatedRun` on a thread, at a given pace, until it ends or is closed.

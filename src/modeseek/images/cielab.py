@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from modeseek._common.types import Array
 
-__all__ = ["to_cielab"]
-
 # sRGB to XYZ under D65, each row divided by the coordinate of the white point (IEC 61966-2-1, CIE 15)
 TO_XYZ = (
     (0.412453 / 0.95047, 0.357580 / 0.95047, 0.180423 / 0.95047),

@@ -14,8 +14,6 @@ from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.selection.modes import cut, point_tree
 from modeseek.sketches import Grid, GridCells
 
-__all__ = ["Bandwidths", "count_pixels", "modes_of_cells"]
-
 # cell numbers are counted from here, far below any feature of an image
 GRID_ORIGIN = 1 << 40
 

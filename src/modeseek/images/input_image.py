@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from modeseek._common.types import Array, Stage, Watcher
 from modeseek.images.cielab import to_cielab
 
-__all__ = ["InputImage", "check_image"]
-
 
 @dataclass(frozen=True, eq=False)
 class InputImage:

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from modeseek.images.scikit_image import require_scikit_image
 
-__all__ = ["overlay"]
-
 
 def overlay(image: ArrayLike, labels: ArrayLike, *, channel_axis: int | None = -1) -> NDArray:
     """Return the image in RGB, uint8, with the boundaries of regions in yellow, outlined in black.

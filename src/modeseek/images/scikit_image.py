@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-__all__ = ["require_scikit_image"]
-
 
 def require_scikit_image() -> None:
     """Raise an ImportError that names the command to type if scikit-image is not installed."""

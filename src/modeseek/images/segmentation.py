@@ -18,8 +18,6 @@ from modeseek.images.regions import MASKED, RegionCollector
 from modeseek.images.scikit_image import require_scikit_image
 from modeseek.sketches import GridCells
 
-__all__ = ["segment"]
-
 
 def segment(
     image: ArrayLike,

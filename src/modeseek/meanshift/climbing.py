@@ -16,8 +16,6 @@ from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
 from modeseek.meanshift.kernels.profiles import FLAT, Profile
 from modeseek.meanshift.partition import Partition, merge_modes, partition_of
 
-__all__ = ["Seeds", "bin_seeds", "moved_to_points", "partition_by_modes"]
-
 
 class Seeds(NamedTuple):
     """Start positions of the climbers, in canonical coordinates.

@@ -23,17 +23,6 @@ from modeseek._common.validation import check_integer, check_weights
 from modeseek.meanshift.partition import rank_by_weight
 from modeseek.metrics import best_jaccard, rand_agreement
 
-__all__ = [
-    "Consensus",
-    "Fragments",
-    "Vote",
-    "cluster_stability",
-    "consensus",
-    "counterparts",
-    "find_fragments",
-    "memberships",
-]
-
 # a partition of some of the points: their indices and their clusters
 Vote: TypeAlias = tuple[IntArray, IntArray]
 

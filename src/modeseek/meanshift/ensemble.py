@@ -29,8 +29,6 @@ from modeseek.meanshift.chains.checkpoint import RunCheckpoint
 from modeseek.meanshift.engines import CudaEngine
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
-__all__ = ["dask_client", "make_chains", "run_chains"]
-
 # points times the root of their dimension for each further thread; then the compiled part of a sweep, which runs in
 # parallel, takes about as long as the Python part, which does not
 POINTS_PER_THREAD = 1000

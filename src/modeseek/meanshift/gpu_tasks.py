@@ -11,8 +11,6 @@ from typing import TypeVar
 
 from modeseek.meanshift.engines import ChainBatcher
 
-__all__ = ["run_tasks_on_gpu"]
-
 T = TypeVar("T")
 # default number of threads; each occupies one block of the GPU while it waits for a chain
 TASK_THREADS = 256

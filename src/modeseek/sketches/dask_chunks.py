@@ -15,19 +15,6 @@ from modeseek._common.types import Array
 from modeseek._common.validation import check_weights
 from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
 
-__all__ = [
-    "DaskChunk",
-    "FirstRows",
-    "Labeler",
-    "first_rows",
-    "frame_values",
-    "grid_level",
-    "label_chunk",
-    "merge_sketches",
-    "object_values",
-    "sketch_chunk",
-]
-
 
 class DaskChunk(NamedTuple):
     """Where a chunk lies in its collection, for error messages, and how its rows are prepared.

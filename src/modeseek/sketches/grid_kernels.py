@@ -10,8 +10,6 @@ from numba import njit
 
 from modeseek._common.jit import FAST_MATH, cached
 
-__all__ = ["add_rows", "fill_slots", "find_cells"]
-
 
 @cached
 def fill_slots(keys, slots):  # type: ignore[no-untyped-def]

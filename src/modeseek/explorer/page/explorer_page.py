@@ -23,8 +23,6 @@ from modeseek.explorer.run_settings import ALGORITHMS, RunSettings
 from modeseek.explorer.run_thread import RunThread
 from modeseek.selection.bandwidths import Range
 
-__all__ = ["ExplorerPage"]
-
 TICK_MILLISECONDS = 50
 # seconds between two updates of the line figures
 LINES_INTERVAL = 0.8

@@ -15,8 +15,6 @@ from modeseek.explorer.export import export_figure, export_labels, file_stem, py
 from modeseek.explorer.page.messages import status
 from modeseek.explorer.page.style import column, html_pane
 
-__all__ = ["ExportTab"]
-
 NO_RESULT = status("No run has ended yet: press Run first.")
 
 

@@ -13,8 +13,6 @@ from modeseek.explorer.examples import EXAMPLES
 from modeseek.explorer.page.style import column, html_pane, side_by_side
 from modeseek.explorer.run_settings import ALGORITHMS, BANDWIDTHS, FIELDS, RunSettings, read_settings
 
-__all__ = ["DataForm", "SettingsForm", "checkbox"]
-
 NONE = "(none)"
 WRAPPED = ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; } label { margin: 0; }"
 AUTOMATIC = "automatic"

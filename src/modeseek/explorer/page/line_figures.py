@@ -12,8 +12,6 @@ from bokeh.plotting import figure
 from modeseek.explorer.bandwidth_scan import ScanRow
 from modeseek.explorer.page.style import DASH, FigureColors
 
-__all__ = ["LineFigure", "ScanFigure", "style_figure"]
-
 WITHOUT_TOOLS: dict[str, Any] = {"sizing_mode": "stretch_width", "tools": "", "toolbar_location": None}
 
 

@@ -17,8 +17,6 @@ from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_thread import RunThread
 from modeseek.metrics import rand_agreement
 
-__all__ = ["KnownGroups", "comparison", "data_summary", "error", "note", "run_status", "status"]
-
 TEMPLATES = Environment(loader=FileSystemLoader(ASSETS), autoescape=True)
 
 

@@ -17,8 +17,6 @@ from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.explorer.run_thread import RunThread
 
-__all__ = ["RunPanel"]
-
 # seconds after which a frame is sent although the browser has not reported the last one as drawn
 DRAWN_TIMEOUT = 3.0
 # seconds between two updates of the status while points move

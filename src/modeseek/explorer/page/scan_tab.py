@@ -15,8 +15,6 @@ from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import FIELDS, RunSettings
 from modeseek.selection.bandwidths import Range
 
-__all__ = ["ScanTab"]
-
 HINT = "Fits the algorithm of run A at several bandwidths. Click a point, or select a bandwidth, to use it in run A."
 
 

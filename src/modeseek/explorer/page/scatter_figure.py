@@ -17,8 +17,6 @@ from modeseek.explorer.page.style import FigureColors
 from modeseek.explorer.point_image import collapsed_groups, paint, to_rgba
 from modeseek.plots import palette
 
-__all__ = ["ScatterFigure"]
-
 # more points than this are sent as an image
 MAX_MARKERS = 3000
 IMAGE_ALPHA = 0.85

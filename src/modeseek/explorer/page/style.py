@@ -7,9 +7,6 @@ from typing import Any, NamedTuple
 
 import panel as pn
 
-__all__ = ["ASSETS", "DARK", "DASH", "LIGHT", "SCREEN_READER_LABEL", "FigureColors"]
-__all__ += ["column", "figure_pane", "html_pane", "read_asset", "side_by_side"]
-
 # shown instead of a number that does not exist
 DASH = "\N{EN DASH}"
 ASSETS = Path(__file__).parent / "assets"

@@ -9,8 +9,6 @@ import param
 
 from modeseek.explorer.page.style import DARK, LIGHT, FigureColors, read_asset
 
-__all__ = ["ThemeSwitch"]
-
 
 class ThemeSwitch(pn.custom.JSComponent):
     """A button; the browser sets `dark`."""

@@ -22,8 +22,6 @@ from modeseek.meanshift.chains.climbers import ClimbConfig, Climbers, EngineClim
 from modeseek.meanshift.chains.problem import Problem
 from modeseek.meanshift.types import BandwidthPolicy, ChainState, ClimbingWorkspace, Draws, SweepInfo, Workspace
 
-__all__ = ["Chain", "PartSize", "Swept", "blurring", "doubly_stochastic", "mean_shift", "stochastic"]
-
 # the state after a sweep, or a part of one, and what happened in it
 Swept: TypeAlias = tuple[ChainState, SweepInfo]
 # returns the number of draws in the next part of a sweep

@@ -7,8 +7,6 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import unique_rows
 
-__all__ = ["ClimberGroups"]
-
 
 class ClimberGroups:
     """Merges climbers that are in the same cell of a grid.

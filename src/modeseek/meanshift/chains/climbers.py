@@ -11,8 +11,6 @@ from modeseek.meanshift.chains.climber_groups import ClimberGroups
 from modeseek.meanshift.chains.scout_paths import ScoutPaths, choose_scouts, record_paths
 from modeseek.meanshift.types import ChainState, ClimbingWorkspace, SweepInfo, Workspace
 
-__all__ = ["ClimbConfig", "Climbers", "EngineClimbers"]
-
 
 @dataclass(frozen=True)
 class ClimbConfig:

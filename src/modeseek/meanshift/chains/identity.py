@@ -18,8 +18,6 @@ from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record
 from modeseek.meanshift.types import BandwidthPolicy, ProfileLike
 
-__all__ = ["difference", "identity"]
-
 # what to say if entries that are checksums differ
 CHECKSUMS = {
     "points": "it is of other data (the points differ)",

@@ -13,8 +13,6 @@ from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, Profile, get_profile
 from modeseek.meanshift.types import Engine, Workspace
 
-__all__ = ["Problem", "make_problem"]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -18,8 +18,6 @@ from modeseek.meanshift.chains.trace import Record, Recorder, Trace
 from modeseek.meanshift.partition import Partition, read_off
 from modeseek.meanshift.types import Callback, ChainState, SweepInfo
 
-__all__ = ["ChainResult", "Sweeps", "partition", "run"]
-
 
 @dataclass(frozen=True)
 class ChainResult:

@@ -12,8 +12,6 @@ from modeseek._common.unique_rows import hash_rows, unique_rows
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState, SweepInfo
 
-__all__ = ["ScoutPaths", "choose_scouts", "record_paths"]
-
 # a longer line between two steps, in cells, does not belong to the path
 LONGEST_LINE = 64
 # bits for each cell in the table that quickly rules out most cells that are on no path

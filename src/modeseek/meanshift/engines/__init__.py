@@ -11,17 +11,6 @@ from modeseek.meanshift.engines.neighbor_lists import NeighborListsEngine
 from modeseek.meanshift.engines.reference import ReferenceEngine
 from modeseek.meanshift.types import Engine, ProfileLike
 
-__all__ = [
-    "ENGINES",
-    "BruteEngine",
-    "ChainBatcher",
-    "CudaEngine",
-    "MomentTreeEngine",
-    "NeighborListsEngine",
-    "ReferenceEngine",
-    "choose",
-]
-
 CUDA = CudaEngine()
 # Engines that "auto" prefers to `brute` where they are faster, in this order.
 SPECIALIZED: tuple[MomentTreeEngine | NeighborListsEngine, ...] = (MomentTreeEngine(), NeighborListsEngine())

@@ -18,8 +18,6 @@ from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.workspace import BaseWorkspace, UpdateBlock, contiguous_queries
 from modeseek.meanshift.types import Draws
 
-__all__ = ["Groups", "MergeConfig", "MergingWorkspace", "PointGroups", "find_coincident", "shift_distinct"]
-
 
 @dataclass(frozen=True)
 class MergeConfig:

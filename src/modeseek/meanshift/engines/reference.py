@@ -10,8 +10,6 @@ from modeseek.meanshift.engines.workspace import BaseWorkspace, apply_shift
 from modeseek.meanshift.objective import mean_shift_vector
 from modeseek.meanshift.types import Draws, ProfileLike
 
-__all__ = ["ReferenceEngine"]
-
 
 class ReferenceWorkspace(BaseWorkspace):
     """A state whose points are moved one at a time by NumPy."""

@@ -8,8 +8,6 @@ from joblib import effective_n_jobs
 from modeseek._common.types import Array
 from modeseek.meanshift.engines.workspace import map_blocks
 
-__all__ = ["weight_within_radius"]
-
 # Queries per compiled call; Ctrl-C takes effect between calls.
 QUERIES_PER_CALL = 1024
 # Largest number of strips.

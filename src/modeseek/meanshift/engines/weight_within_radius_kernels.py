@@ -9,8 +9,6 @@ import numpy as np
 from modeseek._common.jit import cached
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["Strips", "sum_weights"]
-
 
 class Strips(NamedTuple):
     """Points in strips of equal height along the second coordinate, each strip sorted by the first coordinate.

@@ -16,8 +16,6 @@ from numba import njit
 from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines.shared_kernels import apply_shift, cached_sum, leave_group, nearly_equal, sum_low, weigh
 
-__all__ = ["MAX_LOW", "Shifts", "custom_shifts", "shifts"]
-
 # Up to this dimension, all coordinates of the query and the sums stay in registers.
 MAX_LOW = 3
 # Points per block in higher dimensions: distances, weights and one coordinate of a block fit into the L1 cache.

@@ -18,8 +18,6 @@ from modeseek.meanshift.engines.cuda.kernels.philox import round_keys
 from modeseek.meanshift.engines.cuda.kernels.single_shift import MAX_LOW, KernelSpec, stride_of
 from modeseek.meanshift.types import ChainEnd, ChainJob, ChainState, ProfileLike
 
-__all__ = ["run_many"]
-
 # Warps that a multiprocessor should have, and the most threads per block.
 WARPS_PER_MULTIPROCESSOR = 16
 MAX_THREADS = 512

@@ -17,8 +17,6 @@ from modeseek.meanshift.engines.cuda.kernels.single_shift import MAX_LOW, UNROLL
 from modeseek.meanshift.engines.workspace import BaseWorkspace, contiguous_queries
 from modeseek.meanshift.types import Draws, ProfileLike
 
-__all__ = ["Climbed", "CudaWorkspace"]
-
 # Threads that apply single-point updates.
 THREADS = 8 if SIMULATED else 512
 # Threads per block of kernels with one thread per query or tile.

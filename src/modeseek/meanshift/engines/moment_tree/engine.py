@@ -13,8 +13,6 @@ from modeseek.meanshift.engines.moment_tree.tree import Scratch, Tree
 from modeseek.meanshift.engines.workspace import BaseWorkspace, QueryBlock, UpdateBlock, contiguous_queries, map_blocks
 from modeseek.meanshift.types import Draws, ProfileLike
 
-__all__ = ["MomentTreeEngine"]
-
 MAX_DIMENSIONS = len(trees.FAN) - 1
 
 

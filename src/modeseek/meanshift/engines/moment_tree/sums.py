@@ -20,8 +20,6 @@ from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN
 from modeseek.meanshift.engines.moment_tree.updates import count_moments, helper, kernel, move, position
 from modeseek.meanshift.engines.shared_kernels import sum_low
 
-__all__ = ["low_power_sums", "shift_each", "shift_queries"]
-
 # A cell is opened if its weight is less than this share of the largest weight that it has had: what is left of its
 # moments may be rounding error.
 MIN_WEIGHT_SHARE = 0.125

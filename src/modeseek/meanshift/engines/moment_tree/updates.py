@@ -18,8 +18,6 @@ from modeseek.meanshift.engines.moment_tree import tree as tree_module
 from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, n_moments
 from modeseek.meanshift.engines.shared_kernels import cached_sum
 
-__all__ = ["count_moments", "divide", "fill_chunks", "helper", "kernel", "move", "place", "position"]
-
 # typed as Any, because the private option is not in Numba's signatures
 helper: Any = partial(njit, **NO_REFERENCE_COUNTS)
 count_moments = helper(n_moments)

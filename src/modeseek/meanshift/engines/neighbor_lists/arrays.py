@@ -7,8 +7,6 @@ from typing import NamedTuple
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.engines.coincident_points import Groups
 
-__all__ = ["Counters", "GroupState", "Limits", "Lists"]
-
 
 class Counters(NamedTuple):
     """Numbers that compiled code changes, each in an array of shape (1,).

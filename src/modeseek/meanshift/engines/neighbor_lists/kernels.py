@@ -14,8 +14,6 @@ from modeseek.meanshift.engines.neighbor_lists import arrays, sums
 from modeseek.meanshift.engines.neighbor_lists.sums import sum_over
 from modeseek.meanshift.engines.shared_kernels import apply_shift, cached_sum, leave_group, nearly_equal
 
-__all__ = ["SKIP_COST", "Shifts", "find_loose", "list_neighbors", "shifts"]
-
 # The cost of skipping a loose group, in distances.
 SKIP_COST = 1 / 8
 # Factor for squared distances that select what is visited, so that rounding excludes nothing.

@@ -15,9 +15,6 @@ from modeseek.meanshift.engines.neighbor_lists.arrays import Counters, GroupStat
 from modeseek.meanshift.engines.neighbor_lists.config import ListConfig
 from modeseek.meanshift.engines.neighbor_lists.kernels import SKIP_COST, find_loose, list_neighbors
 
-__all__ = ["ListKeeper", "ListPlan", "build_lists", "iter_lists", "one_blas_thread", "pair_cost", "plan_lists"]
-
-
 # Numbers in one block of products, and rows that are sampled to estimate the length of lists.
 PRODUCTS_PER_BLOCK = 1 << 21
 SAMPLE_ROWS = 64

@@ -12,8 +12,6 @@ from numba import njit
 from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines.shared_kernels import weigh
 
-__all__ = ["sum_over"]
-
 
 @njit(**FAST_MATH)
 def sum_over(kind, positions, weights, q, h, source, low, high, shift, scratch):  # type: ignore[no-untyped-def]

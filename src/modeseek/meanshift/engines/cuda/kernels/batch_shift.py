@@ -15,8 +15,6 @@ from numba import cuda, float64, int32, uint32
 from modeseek.meanshift.engines.cuda.kernels.block import device, kernel_of
 from modeseek.meanshift.engines.cuda.kernels.single_shift import KernelSpec, weight_of
 
-__all__ = ["BALL_THREADS", "QUERIES", "SOURCES", "SQUARE", "balls_kernel", "find_near", "finish_kernel", "sums_kernel"]
-
 # A tile has 64 queries, 32 points and 16 coordinates at a time; a block of 16 x 16 threads has 4 x 2 pairs per thread.
 QUERIES = 64
 SOURCES = 32

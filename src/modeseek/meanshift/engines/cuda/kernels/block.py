@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 from numba import cuda
 from numba.cuda.core import config
 
-__all__ = ["LANES", "SIMULATED", "Block", "Reduction", "block_of", "device", "kernel_of", "multiprocessors"]
-
 # A few chains with one block each are intended, and no reason for a warning.
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 SIMULATED = bool(config.ENABLE_CUDASIM)

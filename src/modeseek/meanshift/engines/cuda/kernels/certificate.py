@@ -13,8 +13,6 @@ from modeseek.meanshift.bandwidth.draws import BOUND_RTOL
 from modeseek.meanshift.engines.cuda.kernels.block import block_of, device
 from modeseek.meanshift.engines.cuda.kernels.single_shift import KernelSpec
 
-__all__ = ["certifier"]
-
 # Points whose distances are tested before all pairs, and rows of pairs between two tests.
 WITNESSES = 16
 ROWS = 64

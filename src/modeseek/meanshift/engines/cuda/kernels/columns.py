@@ -6,8 +6,6 @@ from numba import cuda
 
 from modeseek.meanshift.engines.cuda.kernels.block import kernel_of
 
-__all__ = ["arrange", "from_columns", "to_columns"]
-
 
 @kernel_of(64)
 def arrange(rows, order, empty, out):  # type: ignore[no-untyped-def]

@@ -6,8 +6,6 @@ import numpy as np
 
 from modeseek.meanshift.engines.cuda.kernels.block import device
 
-__all__ = ["round_keys", "uniform_pair"]
-
 ROUNDS = 10
 # Added to the two words of the key after each round.
 KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)

@@ -14,8 +14,6 @@ from modeseek.meanshift.engines.cuda.kernels.block import LANES, block_of, devic
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
 from modeseek.meanshift.engines.shared_kernels import SHAPES
 
-__all__ = ["MAX_LOW", "UNROLL", "KernelSpec", "high_shifter", "low_shifter", "stride_of", "weight_of"]
-
 # Up to this dimension, all coordinates stay in registers.
 MAX_LOW = 3
 # Points that a thread adds between two tests of the loop condition.

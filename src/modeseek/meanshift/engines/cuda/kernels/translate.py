@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["translated"]
-
 MATH_FUNCTIONS = ("exp", "sqrt", "log10")
 COMPARISONS = {"np.maximum": ">", "np.minimum": "<"}
 
