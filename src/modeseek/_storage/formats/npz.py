@@ -1,11 +1,6 @@
 """NPZ: an archive of arrays, of which one holds the rows. Nothing is unpickled."""
 
-<<<<<<< HEAD
-=======
-from __future__ import annotations
-
 import math
->>>>>>> main
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
