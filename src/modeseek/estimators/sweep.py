@@ -1,7 +1,5 @@
 """Fits of one estimator at many bandwidths: the number of clusters against the bandwidth."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +18,6 @@ from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.mean_shift import MeanShift
 from modeseek.estimators.stepwise import prepare_fit
 from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
-
-__all__ = ["BandwidthSweep", "Plateau", "sweep_bandwidths"]
 
 # an automatic grid starts at the median distance to this neighbour ...
 NEAR_NEIGHBOR = 3

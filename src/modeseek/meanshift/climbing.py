@@ -1,7 +1,5 @@
 """Mean shift from seeds to clusters: where the climbers start, and which points belong to the modes that they reach."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +13,6 @@ from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
 from modeseek.meanshift.kernels.profiles import FLAT, Profile
 from modeseek.meanshift.partition import Partition, merge_modes, partition_of
-
-__all__ = ["Seeds", "bin_seeds", "moved_to_points", "partition_by_modes"]
 
 
 class Seeds(NamedTuple):

@@ -1,7 +1,5 @@
 """Tasks in many threads, so that the chains they run on a GPU are run there together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -10,8 +8,6 @@ from threading import Event
 from typing import TypeVar
 
 from modeseek.meanshift.engines import ChainBatcher
-
-__all__ = ["run_tasks_on_gpu"]
 
 T = TypeVar("T")
 # default number of threads; each occupies one block of the GPU while it waits for a chain

@@ -4,8 +4,6 @@ A policy is a pure function of uniform numbers. `Walk` is the paper's Algorithm 
 `Shrinking` is our reading of the paper's experiments. See docs/theory.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 

@@ -1,7 +1,5 @@
 """What a policy guarantees about its draws (`Law`), and the policies for which the theorems hold: walks in 1/h^2."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum

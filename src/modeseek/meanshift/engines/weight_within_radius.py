@@ -1,14 +1,10 @@
 """The weight of the points within a radius: the height of modes under the flat kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 from joblib import effective_n_jobs
 
 from modeseek._common.types import Array
 from modeseek.meanshift.engines.workspace import map_blocks
-
-__all__ = ["weight_within_radius"]
 
 # Queries per compiled call; Ctrl-C takes effect between calls.
 QUERIES_PER_CALL = 1024

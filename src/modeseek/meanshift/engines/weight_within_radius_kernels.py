@@ -1,15 +1,11 @@
 """The compiled part of `weight_within_radius`."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from modeseek._common.jit import cached
 from modeseek._common.types import Array, IntArray
-
-__all__ = ["Strips", "sum_weights"]
 
 
 class Strips(NamedTuple):

@@ -4,8 +4,6 @@ The properties are those that the proofs use: convexity and smoothness of the pr
 points, weights, the metric, one bandwidth for all points, and one point at a time. docs/theory.md has the arguments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum

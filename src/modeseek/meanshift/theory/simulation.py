@@ -1,7 +1,5 @@
 """The paper's statements about random draws, as simulations: submartingale, Lemma 1, and the absorption of walks."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 A point of weight w stands for w coincident points that move together.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

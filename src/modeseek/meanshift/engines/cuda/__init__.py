@@ -2,5 +2,3 @@
 
 from modeseek.meanshift.engines.cuda.chain_batcher import ChainBatcher
 from modeseek.meanshift.engines.cuda.engine import CudaEngine
-
-__all__ = ["ChainBatcher", "CudaEngine"]

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 
 from modeseek.meanshift.types import ChainEnd, ChainJob
 
-__all__ = ["ChainBatcher", "active_batcher"]
-
 Run = Callable[[Sequence[ChainJob]], list[ChainEnd]]
 
 active_batcher: ContextVar[ChainBatcher | None] = ContextVar("active_batcher", default=None)

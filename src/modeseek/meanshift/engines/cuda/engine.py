@@ -22,8 +22,6 @@ from modeseek.meanshift.types import ChainEnd, ChainJob, ProfileLike
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.cuda.workspace import CudaWorkspace
 
-__all__ = ["CudaEngine", "why_unavailable"]
-
 
 class CudaEngine:
     """All pairs on an NVIDIA GPU; the cells of a grid for many climbers in up to three dimensions.
