@@ -164,7 +164,7 @@ STAGE = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores SIGINT
 from modeseek import estimators
-from modeseek.selection.proposers import base
+from modeseek.selection.grid_proposers import base
 from modeseek.cli import main
 
 name, done, again = sys.argv.pop(1), int(sys.argv.pop(1)), sys.argv.pop(1)
