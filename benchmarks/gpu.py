@@ -198,11 +198,14 @@ def blurs(quick: bool, ceilings: dict[str, float]) -> Iterator[dict[str, Any]]:
             for m, name in ((n, "BMS, a sweep"), (1000, "SMS, a batch of 1,000")):
                 seconds, found = timed(partial(device.shift_all, x[:m], 3.0))
                 row = row_of(f"{name}, n = {n:,}, d = {d}, {groups}, {dtype}", None, seconds)
-                asked = min(m, some)
+                part = min(m, some)
                 processor.shift_all(x[:64], 3.0)
-                took, other = once(partial(processor.shift_all, x[:asked], 3.0))
-                row |= {"cores": took * m / asked, "scaled": f"{asked} of {m} points" if asked < m else ""}
-                row["same"] = f"within {np.abs(found[:asked] - other).max():.0e}"
+                took, other = once(partial(processor.shift_all, x[:part], 3.0))
+                row |= {
+                    "cores": took * m / part,
+                    "scaled": f"{part} of {m} points" if part < m else "",
+                }
+                row["same"] = f"within {np.abs(found[:part] - other).max():.0e}"
                 row["pairs_per_second"] = m * n / seconds
                 if clusters == 1:
                     row["share"] = 4 * d * m * n / seconds / ceilings[dtype]
@@ -272,8 +275,8 @@ def main() -> None:
     else:
         ceilings = {"float64": ceiling(float64), "float32": ceiling(float32)}
         about = (
-            f"{device_name()}: {ceilings['float64'] / 1e12:.1f} x 10^12 fused operations a second measured in float64, "
-            f"{ceilings['float32'] / 1e12:.1f} in float32. Beside it: {machine()}."
+            f"{device_name()}: {ceilings['float64'] / 1e12:.1f} x 10^12 fused operations per second in float64, "
+            f"{ceilings['float32'] / 1e12:.1f} in float32. CPU: {machine()}."
         )
         print(about, flush=True)
         rows = []

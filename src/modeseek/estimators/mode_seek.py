@@ -1,7 +1,5 @@
 """ModeSeek: clustering without parameters, by the most reproducible partition."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Fits of one estimator at many bandwidths: the number of clusters against the bandwidth."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from functools import partial

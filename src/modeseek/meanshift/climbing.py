@@ -1,7 +1,5 @@
 """Mean shift from seeds to clusters: where the climbers start, and which points belong to the modes that they reach."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

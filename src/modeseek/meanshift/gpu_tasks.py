@@ -1,7 +1,5 @@
 """Tasks in many threads, so that the chains they run on a GPU are run there together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress

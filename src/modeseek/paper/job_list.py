@@ -1,7 +1,5 @@
 """Run the jobs of experiments on several processes, and store their rows as they finish."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Run all experiments of the paper, and write rows, figures and reports to a folder."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -1,7 +1,5 @@
 """Engines compute the mean shift of points. All are exact and differ only in speed."""
 
-from __future__ import annotations
-
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
 from modeseek.meanshift.engines.brute import BruteEngine

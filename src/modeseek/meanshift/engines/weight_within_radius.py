@@ -1,7 +1,5 @@
 """The weight of the points within a radius: the height of modes under the flat kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 from joblib import effective_n_jobs
 

@@ -1,7 +1,5 @@
 """The compiled part of `weight_within_radius`."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
