@@ -25,8 +25,8 @@ from modeseek.selection import (
     merge_clusters,
     select_partition,
 )
+from modeseek.selection.grid_proposers.modes import density_tree
 from modeseek.selection.modes import single_mode_tree
-from modeseek.selection.proposers.modes import density_tree
 from modeseek.selection.spherical import SphericalKMeans
 from modeseek.sketches import SketchConfig
 
