@@ -1,7 +1,5 @@
 """Errors about files and tables, with fields that say what they are about, so that callers can add remedies."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Image files: PNG, JPEG, TIFF, BMP, WebP, and arrays as NPY, which are mapped into memory."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path

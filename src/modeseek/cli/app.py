@@ -4,8 +4,6 @@ The status is 0 after success, 1 if the reader of standard output left, 2 after 
 Ctrl-C and 143 after SIGTERM.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

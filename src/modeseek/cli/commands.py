@@ -1,7 +1,5 @@
 """Commands from dataclasses: the fields of a class are the options of a command, and its docstring is the help."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Messages of the command: errors and notes of the library, with the options that address them."""
 
-from __future__ import annotations
-
 import math
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """The options of all commands, with their help texts: one class per command, one field per option."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

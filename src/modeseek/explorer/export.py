@@ -1,7 +1,5 @@
 """Exports of a result: rows with clusters, a figure, and Python code that repeats the run."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Python code that repeats a call of `cluster_file`, for the report and the explorer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sklearn.base import BaseEstimator

@@ -1,7 +1,5 @@
 """The checks of output paths before the work, and the files that are written after a fit."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

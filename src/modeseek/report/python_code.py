@@ -1,7 +1,5 @@
 """Python code that repeats a fit."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """NPZ: an archive of arrays, of which one holds the rows. Nothing is unpickled."""
 
-from __future__ import annotations
-
 import math
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Parquet, by pyarrow: columns keep their types."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
