@@ -131,9 +131,9 @@ def masked_as_nan(values: Any) -> Any:
     if not np.ma.isMaskedArray(values):
         return values
     if not np.ma.is_masked(values) or values.dtype.kind not in "biuf":
-        return values.filled()
+        return np.ma.filled(values)
     kept = values.dtype if values.dtype.kind == "f" else np.float64
-    return values.astype(kept).filled(np.nan)
+    return np.ma.filled(values.astype(kept), np.nan)
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True) -> Array:
