@@ -213,17 +213,17 @@ def test_unknown_engine():
         choose("brut", PROFILES["biweight"], np.zeros((5, 2)))
 
 
-def test_cached_kernels_carry_a_checksum_of_the_formulas_and_the_memory_layout():
+def test_names_of_cached_functions_contain_a_checksum_of_the_formulas_and_the_memory_layout():
     """Numba's cache checks only the kernel's file: a changed formula was ignored, a changed layout crashed."""
     from modeseek._common import jit
-    from modeseek.meanshift.engines import coincident_points, shared_kernels, workspace
-    from modeseek.meanshift.engines.brute import kernels
+    from modeseek.meanshift.engines import coincident_points, shared_loops, workspace
+    from modeseek.meanshift.engines.brute import loops
     from modeseek.meanshift.engines.moment_tree import sums, tree, updates
     from modeseek.meanshift.kernels import formulas
 
-    shared = formulas, shared_kernels, workspace, coincident_points
-    checksum = jit.source_checksum(jit, kernels, *shared)
-    for kernel in kernels.shifts(1, 2, 0):
+    shared = formulas, shared_loops, workspace, coincident_points
+    checksum = jit.source_checksum(jit, loops, *shared)
+    for kernel in loops.shifts(1, 2, 0):
         assert kernel.py_func.__qualname__.endswith(checksum)
     checksum = jit.source_checksum(jit, sums, *shared, updates, tree)
     assert sums.shift_each.py_func.__qualname__.endswith(checksum)
