@@ -8,42 +8,34 @@ from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 
+from modeseek.prepare import TablePreparer
+
 # parameters that do not influence the result
 DISPLAY_PARAMETERS = ("callbacks", "checkpoint", "checkpoint_every", "record", "verbose")
 MAX_LINE = 100
 
 
 class DataCode(NamedTuple):
-    """Code that loads the data: an import statement and an expression for the array."""
+    """Code that loads the data: an import statement and an expression for the array or table."""
 
     import_line: str
     expression: str
 
 
-def file_data_code(file: str, columns: Sequence[str] | None = None, *, header: bool | None = None) -> DataCode:
-    """Return code that reads columns of a file.
-
-    Parameters
-    ----------
-    file : str
-        Path of the file.
-    columns : sequence of str, optional
-        The columns to read; None reads all.
-    header : bool, optional
-        Whether the first line of the file holds names; None detects it.
+def file_data_code(file: str, *, header: bool | None = None) -> DataCode:
+    """Return code that reads a file; `header` says whether its first line holds names, None detects it.
 
     Examples
     --------
-    >>> file_data_code("birds.csv", ["width"], header=True).expression
-    "read_table('birds.csv', header=True).features(['width']).values"
+    >>> file_data_code("birds.csv", header=True).expression
+    "read_table('birds.csv', header=True)"
     """
-    selected = "" if columns is None else list_literal(columns)
-    expression = f"read_table({file!r}{_header_argument(header)}).features({selected}).values"
-    return DataCode("from modeseek._storage import read_table", expression)
+    given = "" if header is None else f", header={header}"
+    return DataCode("from modeseek.prepare import read_table", f"read_table({file!r}{given})")
 
 
-def fit_code(estimator: BaseEstimator, data: DataCode | None = None, *, standardize: bool = False) -> str:
-    """Return code that loads data, scales them and fits an estimator with the same parameters.
+def fit_code(estimator: BaseEstimator, data: DataCode | None = None, preparer: TablePreparer | None = None) -> str:
+    """Return code that loads data, prepares them and fits an estimator with the same parameters.
 
     Parameters
     ----------
@@ -51,35 +43,39 @@ def fit_code(estimator: BaseEstimator, data: DataCode | None = None, *, standard
         Parameters that differ from their defaults are written.
     data : DataCode, optional
         Code that loads the data; None assumes a variable X.
-    standardize : bool, default=False
-        Whether to scale features to mean 0 and standard deviation 1.
+    preparer : TablePreparer, optional
+        How the data are prepared; None uses them as they are.
 
     Examples
     --------
     >>> from modeseek import ModeSeek
-    >>> print(fit_code(ModeSeek(random_state=0), file_data_code("birds.csv", ["width", "height"]), standardize=True))
+    >>> preparer = TablePreparer(columns=["width", "height"])
+    >>> print(fit_code(ModeSeek(random_state=0), file_data_code("birds.csv"), preparer))
     from modeseek import ModeSeek
-    from modeseek._common.scaling import Scaling
-    from modeseek._storage import read_table
+    from modeseek.prepare import TablePreparer, read_table
     <BLANKLINE>
-    X = read_table('birds.csv').features(['width', 'height']).values
-    X = Scaling.fit(X, standardize=True).apply(X)
+    preparer = TablePreparer(columns=['width', 'height'])
+    X = preparer.fit_transform(read_table('birds.csv'))
     model = ModeSeek(random_state=0).fit(X)
     print(model.labels_)
     """
     parts = type(estimator).__module__.split(".")
     # the public module: the top level of this library, or the path up to the first private module
     module = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
-    imports, body = [f"from {module} import {type(estimator).__name__}"], []
+    imports, body = {f"from {module} import {type(estimator).__name__}"}, []
+    expression = "X" if data is None else data.expression
+    if preparer is not None:
+        imports.add("from modeseek.prepare import TablePreparer")
+        body.append(f"preparer = {estimator_call(preparer)}")
+        expression = f"preparer.fit_transform({expression})"
     if data is not None:
-        imports.append(data.import_line)
-        body.append(f"X = {data.expression}")
-    if standardize:
-        imports.append("from modeseek._common.scaling import Scaling")
-        body.append("X = Scaling.fit(X, standardize=True).apply(X)")
-    return "\n".join(
-        [*sorted(imports), "", *body, f"model = {estimator_call(estimator)}.fit(X)", "print(model.labels_)"]
+        imports.add(data.import_line)
+    if expression != "X":
+        body.append(f"X = {expression}")
+    lines = "\n".join(sorted(imports)).replace(
+        "TablePreparer\nfrom modeseek.prepare import read", "TablePreparer, read"
     )
+    return "\n".join([lines, "", *body, f"model = {estimator_call(estimator)}.fit(X)", "print(model.labels_)"])
 
 
 def changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:
@@ -116,10 +112,6 @@ def estimator_call(estimator: BaseEstimator) -> str:
     if len(line) <= MAX_LINE:
         return line
     return f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
-
-
-def _header_argument(header: bool | None) -> str:
-    return "" if header is None else f", header={header}"
 
 
 def list_literal(names: Sequence[str]) -> str:
