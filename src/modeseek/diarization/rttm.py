@@ -3,8 +3,6 @@
 The reader of pyannote.database accepts malformed lines; this one reports the line number and the error.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Plot of turns over time: a lane for each speaker, and optionally the reference."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Base class of the four mean shifts: make a chain, run it, read off the clusters."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Tables to explore, from a file or an upload, and the roles of their columns."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -17,7 +17,8 @@ from modeseek.explorer.run_settings import RunSettings
 from modeseek.pipeline.outputs import spread
 from modeseek.plots import save_clusters
 from modeseek.prepare import TablePreparer
-from modeseek.report import DataCode, file_data_code, fit_code
+from modeseek.report import fit_code
+from modeseek.report.python_code import file_data_code
 
 
 def file_stem(data: PreparedData) -> str:
@@ -81,7 +82,7 @@ def python_code(data: PreparedData, settings: RunSettings) -> str:
     if len(data.columns) < len(table.columns) - 1:  # the last column holds the known groups
         expression += f"[:, {[table.columns.index(name) for name in data.columns]}]"
     preparer = TablePreparer() if data.preparer.scale == "standard" else None
-    return fit_code(settings.make_estimator(), DataCode(import_line, expression), preparer)
+    return fit_code(settings.make_estimator(), (import_line, expression), preparer)
 
 
 def _written(name: str, write: Callable[[Path], None]) -> bytes:

@@ -1,7 +1,5 @@
 """Many points as one image, which a browser draws faster than markers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A run on its own thread: play, pause, step, and read the current frame at any time."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

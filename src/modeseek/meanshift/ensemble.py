@@ -1,7 +1,5 @@
 """Several independent chains: on threads, on Dask workers, or together on a GPU, with the same results."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait

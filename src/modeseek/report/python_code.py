@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -15,34 +15,27 @@ DISPLAY_PARAMETERS = ("callbacks", "checkpoint", "checkpoint_every", "record", "
 MAX_LINE = 100
 
 
-class DataCode(NamedTuple):
-    """Code that loads the data: an import statement and an expression for the array or table."""
-
-    import_line: str
-    expression: str
-
-
-def file_data_code(file: str, *, header: bool | None = None) -> DataCode:
-    """Return code that reads a file; `header` says whether its first line holds names, None detects it.
+def file_data_code(file: str, *, header: bool | None = None) -> tuple[str, str]:
+    """Return an import statement and an expression that reads a file; `header` says whether its first line holds names, None detects it.
 
     Examples
     --------
-    >>> file_data_code("birds.csv", header=True).expression
+    >>> file_data_code("birds.csv", header=True)[1]
     "read_table('birds.csv', header=True)"
     """
     given = "" if header is None else f", header={header}"
-    return DataCode("from modeseek.prepare import read_table", f"read_table({file!r}{given})")
+    return "from modeseek.prepare import read_table", f"read_table({file!r}{given})"
 
 
-def fit_code(estimator: BaseEstimator, data: DataCode | None = None, preparer: TablePreparer | None = None) -> str:
+def fit_code(estimator: BaseEstimator, data: Sequence[str] = (), preparer: TablePreparer | None = None) -> str:
     """Return code that loads data, prepares them and fits an estimator with the same parameters.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
         Parameters that differ from their defaults are written.
-    data : DataCode, optional
-        Code that loads the data; None assumes a variable X.
+    data : (str, str), optional
+        An import statement, and an expression for the array or table. The default assumes that a variable X exists.
     preparer : TablePreparer, optional
         How the data are prepared; None uses them as they are.
 
@@ -63,13 +56,12 @@ def fit_code(estimator: BaseEstimator, data: DataCode | None = None, preparer: T
     # the public module: the top level of this library, or the path up to the first private module
     module = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
     imports, body = {f"from {module} import {type(estimator).__name__}"}, []
-    expression = "X" if data is None else data.expression
+    *loading, expression = data or ("X",)
     if preparer is not None:
         imports.add("from modeseek.prepare import TablePreparer")
         body.append(f"preparer = {estimator_call(preparer)}")
         expression = f"preparer.fit_transform({expression})"
-    if data is not None:
-        imports.add(data.import_line)
+    imports.update(loading)
     if expression != "X":
         body.append(f"X = {expression}")
     lines = "\n".join(sorted(imports)).replace(

@@ -3,8 +3,6 @@
 Cells are found by a hash table with open addressing: `slots` holds the number of a cell, or -1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

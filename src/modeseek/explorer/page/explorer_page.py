@@ -1,7 +1,5 @@
 """The page of one visitor: forms, figures and runs put together."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

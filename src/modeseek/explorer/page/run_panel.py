@@ -1,7 +1,5 @@
 """One of the two runs on the page: its form, its scatter plot and its thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The scatter plot of moving points."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

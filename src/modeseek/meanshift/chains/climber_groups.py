@@ -1,7 +1,5 @@
 """Groups of climbers that have met and continue as one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.types import Array, IntArray

@@ -4,8 +4,6 @@ Clusters contract, and the sums over points that coincide are the same. The tole
 of each point, so a sum over groups equals the sum over points up to rounding.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

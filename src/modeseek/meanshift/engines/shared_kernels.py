@@ -3,8 +3,6 @@
 Importing this module imports Numba and compiles nothing.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import ModuleType

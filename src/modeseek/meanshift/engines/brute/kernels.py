@@ -4,8 +4,6 @@ Coordinates are contiguous and the inner loops have no branches, so that they us
 module compiles nothing; the first call of the functions that `shifts` returns does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Run many chains on the device: copy tables to the device, launch one kernel, copy results back."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A state on the device."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

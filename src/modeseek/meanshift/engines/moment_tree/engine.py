@@ -1,7 +1,5 @@
 """The moment-tree engine: sums over the cells of a tree, for many points in one, two or three dimensions."""
 
-from __future__ import annotations
-
 import numpy as np
 from joblib import effective_n_jobs
 

@@ -11,8 +11,6 @@ all cells of a node inside the ball are added first, and the polynomial is evalu
 skipped. Cells that the sphere cuts are opened: their node, or their points, are visited.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.jit import FAST_MATH

@@ -3,8 +3,6 @@
 No compiled function here allocates an array, so none needs to count references.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Compiled updates of `neighbor_lists`, and the bookkeeping of loose groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple

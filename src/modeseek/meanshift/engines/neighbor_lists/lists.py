@@ -1,7 +1,5 @@
 """Lists of near points, found by blocked matrix products in bounded memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import cache

@@ -4,8 +4,6 @@ A sum runs over the groups within reach in ascending order, whichever list conta
 depend on when lists are built, bit for bit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

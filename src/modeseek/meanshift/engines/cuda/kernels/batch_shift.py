@@ -4,8 +4,6 @@ A block has a tile of queries, visits tiles of points and keeps eight pairs per 
 used several times. If no point of a tile is within reach of the queries, the tile ends after the distances.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

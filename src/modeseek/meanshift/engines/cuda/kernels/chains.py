@@ -5,8 +5,6 @@ thread computes, so that none waits for it. The threads make their draws themsel
 sweep, the block tests whether the chain has ended.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Device functions that move one point: a sum over all points, shared by the threads of a block."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache
