@@ -49,7 +49,8 @@ class DataOptions:
         """Return the preparer for a table (or its first chunk) with all columns."""
         columns = None if self.columns is None else split_names(self.columns, table.columns)
         ignore = (*split_names(self.ignore, table.columns), *(() if self.truth is None else (self.truth,)))
-        scale = self.scale or ("none" if metric == "cosine" else "standard")
+        default = "none" if metric == "cosine" else "standard"
+        scale = default if self.scale is None else self.scale
         return TablePreparer(
             columns=columns, ignore=ignore, encode=self.encode, missing=self.missing, scale=scale, strict=self.strict
         )

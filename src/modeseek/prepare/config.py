@@ -34,8 +34,8 @@ class PrepareConfig:
     skewness: float = 2.0
     few_values: int = 5
     min_rows_per_value: int = 20
-    sample_rows: int = 100_000
-    sample_numbers: int = 10_000_000
+    sample_rows: int = 20_000
+    sample_numbers: int = 2_000_000
 
 
 DEFAULT_CONFIG = PrepareConfig()

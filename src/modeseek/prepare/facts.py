@@ -26,7 +26,7 @@ class ColumnFacts(NamedTuple):
     rows, missing : int
         Number of cells, and of those that are missing or not finite.
     kind : str
-        "number", "text", "date", "nested", or "" if all cells are missing.
+        "number", "text", "date", "mixed" (numbers and text), "nested", or "" if all cells are missing.
     styles : tuple of str
         How the cells can be read as numbers: keys of `STYLES`, "plain" for columns that are not text.
     symbol : str
@@ -39,8 +39,6 @@ class ColumnFacts(NamedTuple):
         The distinct texts; empty if there are too many.
     distinct : bool
         Whether no text occurs twice.
-    example : str
-        The first text that is not a number, or "".
     """
 
     rows: int
@@ -54,12 +52,11 @@ class ColumnFacts(NamedTuple):
     counts_up: bool = False
     levels: tuple[str, ...] = ()
     distinct: bool = False
-    example: str = ""
 
     @property
     def constant(self) -> bool:
         """Whether all numbers, or all texts, are the same."""
-        return self.low == self.high if self.styles else len(self.levels) == 1
+        return self.low == self.high if self.styles else len(self.levels) == 1 and self.kind == "text"
 
     def join(self, other: ColumnFacts, config: PrepareConfig) -> ColumnFacts:
         """Return the facts of this column continued by another one."""
@@ -67,7 +64,7 @@ class ColumnFacts(NamedTuple):
             return other
         styles = tuple(style for style in self.styles if style in other.styles)
         kinds = {self.kind, other.kind} - {""}
-        kind = kinds.pop() if len(kinds) == 1 else "text" if kinds else ""
+        kind = next(iter(kinds), "") if len(kinds) < 2 else "mixed" if kinds & {"number", "mixed"} else "text"
         levels = tuple(sorted({*self.levels, *other.levels}))
         known = all(each.levels or each.missing == each.rows for each in (self, other))
         return ColumnFacts(
@@ -81,8 +78,6 @@ class ColumnFacts(NamedTuple):
             other.last,
             self.counts_up and other.counts_up and other.low == self.last + 1,
             levels if known and len(levels) <= config.max_levels else (),
-            False,
-            self.example or other.example,
         )
 
 
@@ -118,7 +113,7 @@ def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
 def _of_numbers(column: Any, styles: tuple[str, ...], style: str) -> ColumnFacts:
     values, bad = to_numbers(column, style)
     if bad is not None:  # decimals and other objects beyond float64
-        return ColumnFacts(len(values), 0, "text", (), example=str(column[bad]))
+        return ColumnFacts(len(values), 0, "nested", ())
     finite = values[np.isfinite(values)]
     missing = len(values) - len(finite)
     if not len(finite):
@@ -135,19 +130,12 @@ def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:
 
     present = present_cells(column)
     unique = pc.unique(present)
-    date = bool(pc.all(pc.match_substring_regex(unique, DATE)).as_py())
-    levels = tuple(sorted(unique.to_pylist())) if len(unique) <= config.max_levels else ()
-    example = next(str(cell) for cell in present if to_numbers(_single(cell))[1] is not None)
-    missing = len(column) - len(present)
-    return ColumnFacts(
-        *(len(column), missing, "date" if date else "text", ()),
-        levels=levels,
-        distinct=len(unique) == len(column),
-        example=example,
-    )
-
-
-def _single(cell: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.chunked_array([pa.array([cell.as_py()], pa.string())])
+    kind = "text"
+    if pc.all(pc.match_substring_regex(unique, DATE)).as_py():
+        kind = "date"
+    elif pc.any(pc.match_substring_regex(unique, STYLES["plain"])).as_py():
+        kind = "mixed"
+    few = kind == "text" and len(unique) <= config.max_levels
+    levels = tuple(sorted(unique.to_pylist())) if few else ()
+    missing, distinct = len(column) - len(present), len(unique) == len(column)
+    return ColumnFacts(len(column), missing, kind, (), levels=levels, distinct=distinct)

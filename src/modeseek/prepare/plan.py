@@ -185,7 +185,7 @@ def _reason(name: str, facts: ColumnFacts, table: Table, choice: Choice, config:
             return "constant"
         if facts.kind == "text" and facts.distinct and facts.rows >= config.min_counted_rows:
             return "unique texts"
-        return {"date": "dates", "nested": "nested values"}.get(facts.kind, "text")
+        return {"date": "dates", "nested": "nested values", "mixed": "numbers and text"}.get(facts.kind, "text")
     if facts.constant and facts.rows > 1:
         return "constant"
     if facts.counts_up and facts.rows >= config.min_counted_rows and len(table.columns) > 1:

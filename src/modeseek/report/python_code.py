@@ -16,7 +16,7 @@ MAX_LINE = 100
 
 
 def file_data_code(file: str, *, header: bool | None = None) -> tuple[str, str]:
-    """Return an import statement and an expression that reads a file; `header` says whether its first line holds names, None detects it.
+    """Return an import statement, and an expression that reads a file; `header` is a parameter of `read_table`.
 
     Examples
     --------
