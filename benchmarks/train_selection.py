@@ -23,7 +23,6 @@ import argparse
 import hashlib
 import json
 import multiprocessing
-import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -33,7 +32,6 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 from choice_network import Sets, TrainingConfig, calibration, chosen_candidates, train_choice
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
