@@ -1,7 +1,7 @@
 """Values as JSON with arrays beside it, and back.
 
 Numbers, text, true, false, null and lists stand for themselves. Everything else is an object with one member, whose
-name tells what it is: one of the kinds below, or a class of the registry `modeseek._common.storable`.
+name is the kind of value: one of the kinds below, or a class of the registry `modeseek._common.storable`.
 """
 
 import math

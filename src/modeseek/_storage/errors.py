@@ -114,7 +114,7 @@ class UnknownColumnError(DataError):
     Attributes
     ----------
     name : str
-        The column that was asked for.
+        The requested column.
     columns : tuple of str
         The columns of the table.
     """

@@ -114,7 +114,8 @@ def save(
     Raises
     ------
     TypeError
-        If the model is of another class, or holds what files cannot hold: functions, callbacks, random generators.
+        If the model is of another class, or has a parameter that a file cannot contain: a function, a callback or a
+        random generator.
     DataError
         If the file cannot be written.
 
@@ -129,7 +130,7 @@ def save(
     """
     name = type(model).__name__
     if CLASSES.get(name) is not type(model):
-        raise TypeError(f"save takes one of {', '.join(CLASSES)}; got {name}: save the estimators in it.")
+        raise TypeError(f"save takes one of {', '.join(CLASSES)}; got {name}: save the estimator itself.")
     params = model.get_params(deep=False)
     params["callbacks"] = params["callbacks"] or None
     preparation = None if preparer is None else preparer.preparation_
