@@ -19,7 +19,6 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,6 @@ from modeseek.meanshift.engines import ENGINES
 from modeseek.meanshift.engines.cuda.kernels.block import kernel_of, multiprocessors
 from modeseek.meanshift.ensemble import run_chains
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.paper.paper import run_paper
 
 # the paper's range
 POLICY = Shrinking(0.2, 1.6, 0.6)
@@ -212,18 +210,6 @@ def blurs(quick: bool, ceilings: dict[str, float]) -> Iterator[dict[str, Any]]:
                 yield row
 
 
-def experiments(quick: bool) -> Iterator[dict[str, Any]]:
-    """Measure an experiment of `modeseek paper`; mean shift and scores run on the CPU in any case."""
-    runs, times, made = 2 if quick else 100, [], []
-    for engine in ("cuda", "auto"):
-        with TemporaryDirectory() as folder:
-            work = partial(run_paper, Path(folder), ["sparse"], runs=runs, n_jobs=-1, engine=engine)
-            times.append(once(work)[0])
-            made.append(Path(folder, "data", "sparse.csv").read_bytes())
-    row = row_of(f"modeseek paper sparse --runs {runs}, compilation counted", None, times[0])
-    yield row | {"cores": times[1], "same": "byte for byte" if made[0] == made[1] else "no"}
-
-
 def device_name() -> str:
     """Return the name of the device."""
     name = cuda.get_current_device().name
@@ -281,7 +267,7 @@ def main() -> None:
         print(about, flush=True)
         rows = []
         quick = given.quick
-        for row in chain(many_chains(quick, ceilings), climbs(quick), blurs(quick, ceilings), experiments(quick)):
+        for row in chain(many_chains(quick, ceilings), climbs(quick), blurs(quick, ceilings)):
             print({name: value for name, value in row.items() if value is not None}, flush=True)
             rows.append({**row, "about": about})
             if given.out:

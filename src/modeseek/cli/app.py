@@ -1,6 +1,6 @@
 """The command `modeseek` and its exit status.
 
-The status is 0 after success, 1 if the reader of standard output left, 2 after bad usage or bad input, 130 after
+The status is 0 after success, 1 if standard output was closed, 2 after wrong usage or input, 130 after
 Ctrl-C and 143 after SIGTERM.
 """
 
@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -32,6 +33,9 @@ class PlainGroup(TyperGroup):
     def main(self, *arguments: Any, **named: Any) -> Any:
         """Run a command and exit with its status."""
         # in standalone mode click would print errors itself
+        if isinstance(sys.stdout, TextIOWrapper):
+            # in a locale without UTF-8, characters that it lacks are printed as escapes
+            sys.stdout.reconfigure(errors="backslashreplace")
         named |= {"prog_name": named.get("prog_name") or "modeseek", "standalone_mode": False}
         with sigterm_as_ctrl_c() as signals:
             status = self._run(*arguments, **named)
@@ -56,9 +60,10 @@ class PlainGroup(TyperGroup):
             status = _fail(f"cannot write to {where}: {error.strerror or error}.")
             _abandon_output()
         except MemoryError as error:
-            told = isinstance(error, NotEnoughMemory)
             status = _fail(
-                str(error) if told else "there is not enough memory for this file: use fewer rows or columns."
+                str(error)
+                if isinstance(error, NotEnoughMemory)
+                else "there is not enough memory for this file: use fewer rows or columns."
             )
         except (KeyboardInterrupt, typer.Abort):
             status = INTERRUPTED

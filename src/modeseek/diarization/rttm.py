@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from modeseek._common.hints import did_you_mean
+from modeseek._common.text import printable
 from modeseek._storage import DataError, atomic_path, read_bytes
 from modeseek.diarization.diarization import Diarization
 from modeseek.diarization.turns import Turn, to_annotation
@@ -115,7 +116,7 @@ def write_rttm(path: str | os.PathLike[str], turns: Any, uri: str | None = None)
     elif isinstance(turns, Annotation):
         uri, tracks = uri or turns.uri, turns.itertracks(yield_label=True)
         turns = [Turn(segment.start, segment.end, str(speaker)) for segment, _, speaker in tracks]
-    lines = rttm_lines(list(turns), uri or Path(path).stem)
+    lines = rttm_lines(list(turns), uri or printable(Path(path).stem))
     with atomic_path(path) as part:
         part.write_text("".join(lines), encoding="utf-8")
 
@@ -154,7 +155,7 @@ def _parse_turn(fields: list[str], place: str) -> Turn:
         raise DataError(f"{place}: field 8 is {MISSING}: give the name of the speaker.")
     end = start + duration
     if not start < end < math.inf:
-        raise DataError(f"{place}: the start {fields[3]} is too large for the duration {fields[4]}.")
+        raise DataError(f"{place}: start {fields[3]} plus duration {fields[4]} gives no valid end: check both numbers.")
     confidence = None if fields[8] == MISSING else _parse_number(fields[8], f"{place}: the confidence")
     return Turn(start, end, fields[7], confidence)
 
