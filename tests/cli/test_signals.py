@@ -234,12 +234,12 @@ def test_worker_processes_end_with_the_command(number, status, tmp_path):
         start_new_session=True,
         env={**os.environ, "TMPDIR": str(temporary), "JOBLIB_TEMP_FOLDER": str(temporary)},
     )
-    until = time.monotonic() + 100
+    until = time.monotonic() + 300
     while len(members(process.pid)) < 4 and time.monotonic() < until:  # workers and their watchers
         time.sleep(0.05)
     time.sleep(1.0)
     process.send_signal(number)
-    _, said = process.communicate(timeout=100)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == status, said
     assert "Traceback" not in said
     while members(process.pid) and time.monotonic() < until:  # the resource tracker of joblib ends a little later

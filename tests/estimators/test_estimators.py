@@ -52,7 +52,7 @@ def blobs():
 @pytest.mark.parametrize("cls", ALL)
 def test_the_automatic_bandwidth_of_two_rows_joins_them(cls):
     """It is their distance, where a flat kernel jumps: one or two clusters, depending on how an engine rounded."""
-    for X in np.random.default_rng(0).normal(size=(8, 2, 3)):
+    for X in np.random.default_rng(0).normal(size=(4, 2, 2)):
         found = {
             make(cls, profile="flat", engine=engine).fit(X).n_clusters_
             for engine in ("reference", "brute", "moment_tree", "neighbor_lists")

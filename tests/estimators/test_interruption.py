@@ -189,7 +189,7 @@ def signalled(folder, stage, *options, again=False):
         "cluster",
         str(folder / "a.npy"),
     ]
-    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=200)
+    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.slow
@@ -260,7 +260,7 @@ print(model.outcome_.name, len(model.labels_))
 def test_a_signal_ends_chains_on_threads(tmp_path):
     np.save(tmp_path / "a.npy", BLOBS)
     command = [sys.executable, "-c", THREADS, str(tmp_path / "a.npy")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     assert "chains" in done.stdout
     assert done.stdout.endswith("INTERRUPTED 300\n")

@@ -30,8 +30,8 @@ def finished(data, settings):
 
 
 def wait_until(condition):
-    """Wait until a condition holds, at most a minute."""
-    limit = time.monotonic() + 60
+    """Wait until a condition holds, at most five minutes."""
+    limit = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < limit
         time.sleep(0.002)

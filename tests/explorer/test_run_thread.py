@@ -37,7 +37,7 @@ def test_a_thread_pauses_and_closes(data):
     thread.pause()
     wait_until(lambda: not thread.playing)
     thread.close()
-    thread._thread.join(60)
+    thread._thread.join(300)
     assert not thread._thread.is_alive()
     assert not thread.ended
 

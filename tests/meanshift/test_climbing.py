@@ -61,7 +61,7 @@ def test_together_is_alone_for_fewer_sums(profile, monkeypatch):
 
 
 @given(state=states(dimensions=(1, 2, 3, 5)))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_together_is_alone_on_ugly_data(state):
     space, tol = make_problem(state.points, state.weights), 1e-6
     alone, _ = climb_alone(space, state.h, tol)
@@ -130,7 +130,7 @@ def test_paths_give_what_climbing_alone_gives(data, at_most, profile, monkeypatc
 
 
 @given(state=states(dimensions=(1, 2, 3, 5)))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_paths_on_ugly_data(state):
     space, tol = make_problem(state.points, state.weights), 1e-6
     alone, _ = climb_alone(space, state.h, tol)

@@ -108,7 +108,7 @@ def test_ctrl_c_reaches_who_waits_for_gathered_work():
     def work():
         time.sleep(0.1)  # the main thread sleeps by now
         _thread.interrupt_main()
-        in_time.append(heard.wait(20))
+        in_time.append(heard.wait(300))
 
     before = signal.signal(signal.SIGINT, hear)
     try:

@@ -254,7 +254,7 @@ class Signal:
 
     def then(self, act):
         def wait():
-            end = time.monotonic() + 60
+            end = time.monotonic() + 300
             while not os.path.exists(self.path) and time.monotonic() < end:
                 time.sleep(0.01)
             act()
