@@ -39,8 +39,14 @@ def make(cls, **options):
     return cls(**options)
 
 
-@parametrize_with_checks([cls() for cls in ALL])
+@parametrize_with_checks([MeanShift(), DoublyStochasticMeanShift()])
 def test_sklearn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([BlurringMeanShift(), StochasticMeanShift()])
+def test_sklearn_conventions_of_the_other_two(estimator, check):
     check(estimator)
 
 
