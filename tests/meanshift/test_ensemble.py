@@ -16,6 +16,7 @@ from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform, uniforms
 from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make_problem, mean_shift, run, stochastic
 from modeseek.meanshift.ensemble import make_chains, run_chains
 from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
+from waiting import PATIENCE
 
 SPACE = make_problem(paper_mixture(20, random_state=0)[0])
 MAKE = partial(doubly_stochastic, SPACE, Shrinking(0.2, 1.6, 0.6), seed=3)
@@ -108,7 +109,7 @@ def test_ctrl_c_reaches_who_waits_for_gathered_work():
     def work():
         time.sleep(0.1)  # the main thread sleeps by now
         _thread.interrupt_main()
-        in_time.append(heard.wait(300))
+        in_time.append(heard.wait(PATIENCE))
 
     before = signal.signal(signal.SIGINT, hear)
     try:
