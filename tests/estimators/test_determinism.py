@@ -126,7 +126,7 @@ X = np.random.default_rng(0).normal(size=(1500, 16)) + 6 * (np.arange(1500)[:, N
 labels = ModeSeek(random_state=0).fit(X).labels_
 child = os.fork()
 if child == 0:
-    signal.alarm(1800)
+    signal.alarm(600)
     os._exit(int((ModeSeek(random_state=0).fit(X).labels_ != labels).any()))
 print(os.waitpid(child, 0)[1])
 """
