@@ -15,7 +15,7 @@ DATA = {
     "iris": load_iris().data,
     "blobs": make_blobs(300, centers=6, cluster_std=1.2, random_state=0)[0],
     "integers": np.random.default_rng(0).integers(0, 12, (300, 2)).astype(float),
-    "uniform": np.random.default_rng(0).uniform(size=(200, 2)),
+    "uniform": np.random.default_rng(0).uniform(size=(200, 3)),
 }
 
 

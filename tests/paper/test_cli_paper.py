@@ -15,7 +15,7 @@ QUICK = ["--quick", "--runs", "1", "--jobs", "1"]
 def small():
     """Shrink the grid of `--quick`."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Sparse, "quick", lambda self: replace(self, sizes=(10, 20), sweep=(0.6, 1.2)))
+        patched.setattr(Sparse, "quick", lambda self: replace(self, sizes=(10, 101), sweep=(0.6, 1.2)))
         yield
 
 
