@@ -17,7 +17,7 @@ def test_the_table_has_every_rule_for_each_number_of_chains():
     start = {"set": "mixture, N = 30", "n": len(X), "d": 2, "algorithm": "DSMS", "machine": "none"}
     rows = list(consensus.judged(start, y, model))
     assert [row["chains"] for row in rows] == [1] + [8] * 4 + [16] * 4
-    [ours] = [row for row in rows if "clumps" in row]
+    [ours] = [row for row in rows if "fragments" in row]
     assert ours["ari"] == pytest.approx(adjusted_rand_score(y, model.labels_))
     assert ours["agreement"] == pytest.approx(model.stability_)
     assert rows[6]["agreement"] >= ours["agreement"] - 1e-9  # this rule searches for the best cut of the same tree

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from modeseek._common.version import __version__
 
 if TYPE_CHECKING:
-    from modeseek import datasets, io, meanshift, metrics, paper, pipeline, plots, scorers
+    from modeseek import datasets, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
     from modeseek._common.hints import AdviceWarning
     from modeseek._common.resources import NotEnoughMemory, limit_memory
+    from modeseek._storage.unpacking import limit_unpacked
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
@@ -34,11 +35,13 @@ __all__ = [
     "estimate_bandwidth",
     "io",
     "limit_memory",
+    "limit_unpacked",
     "meanshift",
     "metrics",
     "paper",
     "pipeline",
     "plots",
+    "prepare",
     "scorers",
 ]
 
@@ -53,10 +56,11 @@ _SOURCES = {
     "StochasticMeanShift": "modeseek.estimators",
     "estimate_bandwidth": "modeseek.selection.bandwidths",
     "limit_memory": "modeseek._common.resources",
+    "limit_unpacked": "modeseek._storage.unpacking",
 }
 _MODULES = (
     *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "pipeline", "plots"),
-    *("report", "scorers", "selection", "sketches"),
+    *("prepare", "report", "scorers", "selection", "sketches"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C: in Python it is raised once what there is has been kept; the command writes that."""
+"""Ctrl-C: the result so far is stored before the exception, and the command writes it."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_an_interrupted_last_step_is_repeated_once():
 STAGE = """
 import os, signal, sys
 from modeseek import estimators
-from modeseek.selection.proposers import base
+from modeseek.selection.grid_proposers import base
 from modeseek.cli import main
 
 name, done, again = sys.argv.pop(1), int(sys.argv.pop(1)), sys.argv.pop(1)

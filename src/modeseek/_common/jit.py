@@ -4,8 +4,6 @@ This module imports Numba, which takes about a second. Import it only from modul
 those only where they are called.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import time

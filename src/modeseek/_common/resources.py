@@ -5,8 +5,6 @@ groups of the process (containers, batch systems), and its own limit on address 
 first of them. A number that cannot be determined is not a limit.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator

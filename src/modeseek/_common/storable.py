@@ -4,8 +4,6 @@ The decorator `storable` adds a class; docs/how-to-models.md has an example. A f
 class by its name in this registry. Nothing else is looked up, and nothing in a file is executed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """Numbers with nouns, for messages and labels."""
 
-from __future__ import annotations
-
 
 def counted(n: int, noun: str) -> str:
     """Return a number and a noun, in the plural unless the number is 1.

@@ -1,22 +1,23 @@
 """Errors about files and tables, with fields that say what they are about, so that callers can add remedies."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any
 
 from modeseek._common.hints import did_you_mean
+from modeseek._common.resources import format_bytes
 
 __all__ = [
     "DataError",
     "HeaderOnlyError",
+    "IncompleteRowsError",
     "MissingValueError",
     "NameTakenError",
     "NoColumnsError",
     "SourceChangedError",
     "TextColumnError",
     "UnknownColumnError",
+    "UnpackedSizeError",
     "WriteError",
 ]
 
@@ -75,6 +76,30 @@ class SourceChangedError(DataError):
         super().__init__(f"{source} has changed while it was being read: run again when it is complete.")
 
 
+class UnpackedSizeError(DataError):
+    """A compressed file that would take far more memory than its size.
+
+    Attributes
+    ----------
+    problem : str
+        What is wrong, without a full stop.
+    unpacked : int
+        Bytes after decompression, of the whole file or up to the place where reading stopped.
+    packed : int
+        Bytes of the file.
+    bound : float
+        Bytes to which it may unpack.
+    """
+
+    def __init__(self, source: str, unpacked: int, packed: int, bound: float):
+        self.source, self.unpacked, self.packed, self.bound = source, unpacked, packed, bound
+        self.problem = (
+            f"{source} has {format_bytes(packed)} and unpacks to {format_bytes(unpacked)} or more, above the bound of "
+            f"{format_bytes(bound)}"
+        )
+        super().__init__(f"{self.problem}: if you trust the file, raise the bound with modeseek.limit_unpacked.")
+
+
 class HeaderOnlyError(DataError):
     """A text file with a header and no rows."""
 
@@ -89,7 +114,7 @@ class UnknownColumnError(DataError):
     Attributes
     ----------
     name : str
-        The column that was asked for.
+        The requested column.
     columns : tuple of str
         The columns of the table.
     """
@@ -105,11 +130,47 @@ class UnknownColumnError(DataError):
 
 
 class NoColumnsError(DataError):
-    """A selection of columns that is empty."""
+    """A selection of columns that is empty.
 
-    def __init__(self, source: str):
-        self.source = source
-        super().__init__(f"{source}: no column is left to cluster: choose at least one.")
+    Attributes
+    ----------
+    left_out : str
+        Columns that cannot be used, with the reasons; "" if none was left out for a reason.
+    encodable : tuple of str
+        Columns among them that one-hot encoding could use.
+    """
+
+    def __init__(self, source: str, left_out: str = "", encodable: Sequence[str] = ()):
+        self.source, self.left_out, self.encodable = source, left_out, tuple(encodable)
+        remedy = "one-hot encode " + ", ".join(encodable) if encodable else "choose at least one"
+        super().__init__(self.explain(remedy))
+
+    def explain(self, remedy: str) -> str:
+        """Return the message, with `remedy` as an imperative."""
+        why = f" Left out: {self.left_out}." if self.left_out else ""
+        return f"{self.source}: no column is left to cluster.{why} To continue, {remedy}."
+
+
+class IncompleteRowsError(DataError):
+    """A table in which every row has a missing value.
+
+    Attributes
+    ----------
+    columns : dict of str to int
+        The number of missing values of each column.
+    """
+
+    def __init__(self, source: str, columns: dict[str, int]):
+        self.source, self.columns = source, columns
+        super().__init__(self.explain("fill them in with medians"))
+
+    def explain(self, remedy: str) -> str:
+        """Return the message, with `remedy` as an imperative."""
+        worst = sorted(self.columns.items(), key=lambda each: -each[1])[:12]
+        counts = ", ".join(f"{name} {count:,}" for name, count in worst)
+        return (
+            f"{self.source}: no row is complete. Missing values: {counts}. To continue, {remedy}, or leave columns out."
+        )
 
 
 class NameTakenError(DataError):
@@ -169,9 +230,10 @@ class MissingValueError(DataError):
     ----------
     problem : str
         What is wrong and where, without a full stop.
-    column : str
+    columns : dict of str to int
+        The columns with such values, and how many each has; the column of the first such value is first.
     row : int
-        The row, counted from 1.
+        The row of the first, counted from 1.
     line : int or None
         Its line, if the file is text.
     count : int
@@ -183,16 +245,26 @@ class MissingValueError(DataError):
     """
 
     def __init__(
-        self, source: str, column: str, row: int, line: int | None, count: int, *, infinite: bool, scope: str = ""
+        self,
+        source: str,
+        columns: dict[str, int],
+        row: int,
+        line: int | None,
+        count: int,
+        *,
+        infinite: bool,
+        scope: str = "",
     ):
-        self.source, self.column, self.row, self.line, self.count = source, column, row, line, count
+        self.source, self.columns, self.row, self.line, self.count = source, columns, row, line, count
         self.infinite = infinite
         what = "an infinite" if infinite else "a missing"
-        self.problem = f"{source}: {place_of(row, line)} has {what} value in column '{column}'"
+        self.problem = f"{source}: {place_of(row, line)} has {what} value in column '{next(iter(columns))}'"
         if count > 1:
-            self.problem += f" ({count:,} rows{scope} have such values)"
-        super().__init__(self.explain("leave the column out"))
+            counts = ", ".join(f"{name} {each:,}" for name, each in columns.items())
+            among = f": {counts}" if len(columns) > 1 else ""
+            self.problem += f" ({count:,} rows{scope} have such values{among})"
+        super().__init__(self.explain("leave the column out" if len(columns) == 1 else "leave the columns out"))
 
     def explain(self, omission: str) -> str:
-        """Return the message, with `omission` (an imperative) as the way to leave the column out."""
+        """Return the message, with `omission` (an imperative) as the way to leave the columns out."""
         return f"{self.problem}: correct it, remove the row, or {omission}."

@@ -1,10 +1,8 @@
 """The command `modeseek` and its exit status.
 
-The status is 0 after success, 1 if the reader of standard output left, 2 after bad usage or bad input, 130 after
+The status is 0 after success, 1 if standard output was closed, 2 after wrong usage or input, 130 after
 Ctrl-C and 143 after SIGTERM.
 """
-
-from __future__ import annotations
 
 import os
 import signal
@@ -58,9 +56,10 @@ class PlainGroup(TyperGroup):
             status = _fail(f"cannot write to {where}: {error.strerror or error}.")
             _abandon_output()
         except MemoryError as error:
-            told = isinstance(error, NotEnoughMemory)
             status = _fail(
-                str(error) if told else "there is not enough memory for this file: use fewer rows or columns."
+                str(error)
+                if isinstance(error, NotEnoughMemory)
+                else "there is not enough memory for this file: use fewer rows or columns."
             )
         except (KeyboardInterrupt, typer.Abort):
             status = INTERRUPTED
@@ -88,11 +87,11 @@ def _root(
         typer.echo(context.get_help())
 
 
-add_command(app, "cluster", o.ClusterOptions)
-add_command(app, "label", o.LabelOptions)
-add_command(app, "segment", o.SegmentOptions)
-add_command(app, "diarize", o.DiarizeOptions)
-add_command(app, "explore", o.ExploreOptions)
+add_command(app, "cluster", o.ClusterOptions, o.InputLimits)
+add_command(app, "label", o.LabelOptions, o.InputLimits)
+add_command(app, "segment", o.SegmentOptions, o.InputLimits)
+add_command(app, "diarize", o.DiarizeOptions, o.InputLimits)
+add_command(app, "explore", o.ExploreOptions, o.InputLimits)
 add_command(app, "paper", o.PaperOptions)
 
 

@@ -1,7 +1,7 @@
 """The options of all commands, with their help texts: one class per command, one field per option."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -17,6 +17,27 @@ RUN = "Run"
 SPEAKERS = "Speakers"
 MEAN_SHIFT = "Options of the mean-shift algorithms (dsms, sms, bms, ms)"
 BANDWIDTHS = "Bandwidths of the mean-shift algorithms"
+
+
+@dataclass(frozen=True)
+class InputLimits:
+    """Options of all commands that read data files.
+
+    Attributes
+    ----------
+    max_unpacked : GB
+        Size to which a compressed file may unpack. Default: 0.27, or 50 times the size of the file if that is larger.
+    """
+
+    max_unpacked: Annotated[float | None, Option(DATA, limits={"min": 0.001})] = None
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Apply the limits within a block."""
+        from modeseek._storage.unpacking import limit_unpacked
+
+        with limit_unpacked(None if self.max_unpacked is None else 1e9 * self.max_unpacked):
+            yield
 
 
 @dataclass(frozen=True)
@@ -56,12 +77,21 @@ class ClusterOptions:
     quiet : flag
         Print notes and errors only.
     columns : A,B
-        Columns to cluster, separated by commas. Default: all.
+        Columns to cluster, separated by commas. Default: all that can be clustered.
     ignore : A,B
         Columns that are not clustered.
-    scale : standard|none
-        standard: scale each feature to mean 0 and standard deviation 1. Bandwidths apply to scaled features.
+    truth : COLUMN
+        Known groups: compare the clusters with them. The column is not clustered.
+    scale : standard|robust|log|none
+        standard: scale each feature to mean 0 and standard deviation 1. robust: median 0 and quartiles of a normal
+        distribution. log: as standard, with logarithms of heavily skewed features. Bandwidths apply to scaled features.
         Default: standard; none with --metric cosine.
+    encode : drop|onehot
+        onehot: a feature with values 0 and 1 for each value of text columns with up to 20 values. Default: drop.
+    missing : drop|median|error
+        Rows with missing values: written without a cluster, filled with medians, or refused. Default: drop.
+    strict : flag
+        Refuse text and missing values instead of leaving them out.
     header : flag
         Whether the first line of a text file holds names. Detected by default.
     out_of_core : flag
@@ -140,7 +170,11 @@ class ClusterOptions:
     quiet: Annotated[bool, Option(RESULTS, "--quiet -q")] = False
     columns: Annotated[list[str] | None, Option(DATA)] = None
     ignore: Annotated[list[str] | None, Option(DATA)] = None
+    truth: Annotated[str | None, Option(DATA)] = None
     scale: Annotated[str | None, Option(DATA)] = None
+    encode: Annotated[str, Option(DATA)] = "drop"
+    missing: Annotated[str, Option(DATA)] = "drop"
+    strict: Annotated[bool, Option(DATA, "--strict")] = False
     header: Annotated[bool | None, Option(DATA, "--header/--no-header")] = None
     out_of_core: Annotated[bool | None, Option(DATA, "--out-of-core/--in-memory")] = None
     algorithm: Annotated[str | None, Option(METHOD)] = None
@@ -178,7 +212,7 @@ class LabelOptions:
     """Label the rows of a table with a saved model.
 
     Each row gets the cluster of the nearest row that the model was fitted on. The columns of the model are found by
-    their names and scaled as in the fit.
+    their names and prepared as in the fit.
 
     Attributes
     ----------

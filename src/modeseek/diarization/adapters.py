@@ -1,7 +1,5 @@
 """Drop-in replacements for the clustering of pyannote.audio and of SpectralCluster."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 

@@ -4,8 +4,6 @@ It finds speakers with a few utterances, which the neighbour graph of ModeSeek i
 overlapping windows and single words, so `SpeakerSearch` uses it only if it is stable under subsampling.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Constants of the speaker search that are not parameters of `diarize`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """The functions `diarize` and `find_turns`: embeddings and segments in, turns out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

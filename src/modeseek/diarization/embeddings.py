@@ -1,7 +1,5 @@
 """Validation of embeddings, and their transformation before they are compared by direction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Import of the optional packages pyannote.core and pyannote.metrics."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

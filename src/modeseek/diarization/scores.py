@@ -1,7 +1,5 @@
 """Scores against a reference: error rates of pyannote.metrics, and the K score of the paper over windows."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

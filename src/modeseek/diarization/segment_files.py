@@ -1,7 +1,5 @@
 """Files with the start and end of windows (CSV, .lab, RTTM), and files with embeddings."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Speakers of windows: ModeSeek under cosine distance, or average linkage if that is clearer and stable."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Turns: stretches of one speaker, made from the speakers of windows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 

@@ -1,7 +1,5 @@
 """Warnings about fits that are valid, but probably not what the user intended."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 

@@ -1,7 +1,5 @@
 """Alternatives of `ModeSeek`: the partition that was chosen, and the others."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek.estimators.mode_seek import ModeSeek

@@ -1,7 +1,5 @@
 """Base class of all estimators: validate the data, solve, store the result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Blurring mean shift: all points move at once."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 from modeseek._common.points import Points

@@ -1,7 +1,5 @@
 """Doubly stochastic mean shift: one random point moves at a time, at a random bandwidth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial

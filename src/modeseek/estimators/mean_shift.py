@@ -1,7 +1,5 @@
 """Mean shift: every point climbs the density of the data; a replacement for scikit-learn's class."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Upper bounds on the memory that a fit needs, checked before it starts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from modeseek._common.resources import check_memory

@@ -1,7 +1,5 @@
 """Base class of the two random mean shifts: one chain, or several chains and their consensus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace

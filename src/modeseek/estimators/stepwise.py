@@ -1,7 +1,5 @@
 """Fits of the mean shifts that advance step by step, for displays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.types import Array

@@ -1,7 +1,5 @@
 """Stochastic mean shift: one random point moves at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """A run that advances frame by frame."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A scan over bandwidths: the number of clusters at each, computed on its own thread."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Colours of clumps that stay the same while clumps grow and merge."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.types import IntArray

@@ -1,7 +1,5 @@
 """Limits of the explorer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Example datasets of the explorer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The history of a run: bandwidths drawn, objective and number of clumps, in bounded memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A run on its own thread: play, pause, step, and read the current frame at any time."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
@@ -50,7 +48,7 @@ class RunThread:
 
     @property
     def playing(self) -> bool:
-        """Whether it advances by itself."""
+        """Whether the run advances without further commands."""
         return self._playing and not self.ended
 
     @property

@@ -4,8 +4,6 @@
 version is elementwise, so that the result does not depend on the tile size.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Constants of the segmentation that have no parameter of their own in `segment`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

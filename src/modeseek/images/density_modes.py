@@ -1,7 +1,5 @@
 """Modes of the density of pixels over position and colour, computed on the cells of a grid."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

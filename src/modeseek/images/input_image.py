@@ -1,7 +1,5 @@
 """Validation of the image given to `segment`, and its pixels in bands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real

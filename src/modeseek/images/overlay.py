@@ -1,7 +1,5 @@
 """Boundaries of regions drawn on an image."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """The optional dependency scikit-image."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 

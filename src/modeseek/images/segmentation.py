@@ -1,7 +1,5 @@
 """The function `segment`: an image in, a label image out."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 

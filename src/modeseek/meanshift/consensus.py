@@ -6,8 +6,6 @@ merge makes more pairs of points agree with the partitions than disagree. So no 
 that are together in every partition form a fragment, and all computations use fragments instead of points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias

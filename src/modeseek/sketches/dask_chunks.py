@@ -1,7 +1,5 @@
 """Work on one chunk of a Dask collection: check it, sketch it, label it. Workers run these functions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """The tab with exports: labels, figures, Python code."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """The forms of the page: the data, and the settings of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

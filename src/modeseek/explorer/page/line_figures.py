@@ -1,7 +1,5 @@
 """The line figures of a run, and the figure of a bandwidth scan."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Texts of the page, as HTML. Templates and `escape` make sure that data cannot add markup."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The tab with the bandwidth scan."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import panel as pn

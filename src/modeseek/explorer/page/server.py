@@ -1,7 +1,5 @@
 """The server: one page on the loopback address, for this computer only."""
 
-from __future__ import annotations
-
 import errno
 import secrets
 import socket

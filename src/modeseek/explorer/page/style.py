@@ -1,7 +1,5 @@
 """Appearance of the page: assets, layouts and the colours of figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

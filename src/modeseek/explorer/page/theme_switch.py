@@ -1,7 +1,5 @@
 """The button that switches between light and dark colours and stores the choice in the browser."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import panel as pn

@@ -7,8 +7,6 @@ bits of a word give a uniform number on [0, 1). So the draws depend only on (see
 of workers and resumption cannot change them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -71,7 +69,7 @@ class DrawPlan:
         Key of the draws.
     order : {"random", "reshuffled", "even"}
         "random" draws each point independently (the paper). "reshuffled" visits each point once per sweep, in a new
-        random order. "even" draws independently, with equal probabilities whatever the weights.
+        random order. "even" draws independently, with equal probabilities for all weights.
     batch_size : int
         Number of distinct points that move at once: 1 is SMS, n is BMS.
     scales : (n,) array, optional

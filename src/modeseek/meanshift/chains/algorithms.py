@@ -8,8 +8,6 @@ All of them apply the operator S_h repeatedly. They differ in which points move,
 - `doubly_stochastic`: as `stochastic`, with a bandwidth drawn by a policy for each update.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 

@@ -1,7 +1,5 @@
 """The sweeps of mean shift: each climber (a moving query) steps by itself, or with the climbers it has met."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

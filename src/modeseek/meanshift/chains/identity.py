@@ -1,7 +1,5 @@
 """What determines the result of runs: data and settings by name, so that a checkpoint of other runs is refused."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The input shared by all chains: points, weights, kernel profile, metric and engine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loop that runs any chain: an iterator over sweeps, and a function that exhausts it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Paths of scouts, the climbers that go first: a climber that enters one stops there and takes its mode."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

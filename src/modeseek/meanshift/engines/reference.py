@@ -1,7 +1,5 @@
 """`engine="reference"`: plain NumPy, written to be read. Every other engine is tested against it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.resources import check_time

@@ -1,7 +1,5 @@
 """Settings of the moment tree."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

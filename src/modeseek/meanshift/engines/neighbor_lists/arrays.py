@@ -1,7 +1,5 @@
 """The arrays and limits that `neighbor_lists` passes to its compiled functions."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from modeseek._common.types import Array, IntArray

@@ -1,7 +1,5 @@
 """Settings of the neighbour lists."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

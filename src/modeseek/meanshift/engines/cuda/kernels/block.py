@@ -4,8 +4,6 @@ Importing this module imports Numba's CUDA target and compiles nothing. On a GPU
 by shuffles. Numba's simulator has no shuffles; there a warp is one thread, and the same code reduces over warps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The certificate on the device: whether no later update can change the partition; see `meanshift.partition`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

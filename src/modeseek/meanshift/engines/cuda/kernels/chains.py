@@ -5,8 +5,6 @@ thread computes, so that none waits for it. The threads make their draws themsel
 sweep, the block tests whether the chain has ended.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any, NamedTuple
@@ -25,7 +23,7 @@ CERTIFIED = OUTCOMES.index("CERTIFIED")
 SMALL_SHIFTS = OUTCOMES.index("SMALL_SHIFTS")
 UPDATE_LIMIT = OUTCOMES.index("UPDATE_LIMIT")
 INTERRUPTED = OUTCOMES.index("INTERRUPTED")
-# Entries of `flags`: whether the host asks to stop, and the number of chains that have ended.
+# Entries of `flags`: whether the host requests a stop, and the number of chains that have ended.
 STOP = 0
 ENDED = 1
 NO_POINT = 0xFFFFFFFF

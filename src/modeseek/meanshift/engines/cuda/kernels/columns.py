@@ -1,7 +1,5 @@
 """Kernels that copy points between rows and the columns of the state on the device."""
 
-from __future__ import annotations
-
 from numba import cuda
 
 from modeseek.meanshift.engines.cuda.kernels.block import kernel_of

@@ -1,7 +1,5 @@
 """The generator Philox 4x64 on the device: the uniform numbers of `modeseek.meanshift.bandwidth.draws`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek.meanshift.engines.cuda.kernels.block import device

@@ -3,8 +3,6 @@
 A policy is a row of numbers: the fields of `modeseek.meanshift.bandwidth.PolicyCode`.
 """
 
-from __future__ import annotations
-
 from modeseek.meanshift.bandwidth import PolicyCode, formulas
 from modeseek.meanshift.engines.cuda.kernels.block import device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated

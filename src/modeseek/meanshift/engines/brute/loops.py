@@ -1,0 +1,190 @@
+"""Compiled sums over all pairs, for `engine="brute"`.
+
+Coordinates are contiguous and the inner loops have no branches, so that they use vector instructions. Importing this
+module compiles nothing; the first call of the functions that `shifts` returns does.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from modeseek._common.jit import FAST_MATH
+from modeseek.meanshift.engines.shared_loops import apply_shift, cached_sum, leave_group, nearly_equal, sum_low, weigh
+
+# Up to this dimension, all coordinates of the query and the sums stay in registers.
+MAX_LOW = 3
+# Points per block in higher dimensions: distances, weights and one coordinate of a block fit into the L1 cache.
+BLOCK = 512
+
+
+@njit(inline="always")
+def _shift_low(kind, dim, weighted, X, n, w, q, inv, shift):  # type: ignore[no-untyped-def]
+    """Mean shift of q over the first n columns of X in one pass, for dim <= MAX_LOW."""
+    place = q[0], q[min(1, dim - 1)], q[min(2, dim - 1)]
+    total, s0, s1, s2 = sum_low(kind, dim, weighted, X, n, w, place, inv)
+    scale = 1.0 / total if total > 0.0 else 0.0  # a query without points within h stays
+    shift[0] = s0 * scale
+    if dim > 1:
+        shift[1] = s1 * scale
+    if dim > 2:
+        shift[2] = s2 * scale
+
+
+@njit(inline="always")
+def _shift_any(kind, weighted, X, n, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
+    """Mean shift of q over blocks of points, one coordinate after the other."""
+    d = X.shape[0]
+    total = 0.0
+    for c in range(d):
+        shift[c] = 0.0
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        r = buffer[:m]
+        r[:] = 0.0
+        for c in range(d):
+            x, q_c = X[c, start : start + m], q[c]
+            for j in range(m):
+                a = x[j] - q_c
+                r[j] += a * a
+        inside = 0.0
+        for j in range(m):
+            g = weigh(kind, r[j] * inv)
+            if weighted:
+                g *= w[start + j]
+            r[j] = g
+            inside += g
+        if inside > 0.0:
+            total += inside
+            for c in range(d):
+                x, q_c = X[c, start : start + m], q[c]
+                s = 0.0
+                for j in range(m):
+                    s += r[j] * (x[j] - q_c)
+                shift[c] += s
+    scale = 1.0 / total if total > 0.0 else 0.0
+    for c in range(d):
+        shift[c] *= scale
+
+
+@njit(inline="always")
+def _shifted(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer):  # type: ignore[no-untyped-def]
+    """Write the new position of q into `new`."""
+    inv = 1.0 / (h * h)
+    if dim <= MAX_LOW:
+        _shift_low(kind, dim, weighted, X, n, w, q, inv, new)
+    else:
+        _shift_any(kind, weighted, X, n, w, q, inv, new, buffer)
+    apply_shift(dim if dim <= MAX_LOW else X.shape[0], q, new, spherical)
+
+
+@njit(inline="always")
+def _each(kind, dim, weighted, X, w, updates, spherical):  # type: ignore[no-untyped-def]
+    d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
+    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    for k in range(len(updates.indices)):
+        i = updates.indices[k]
+        for c in range(d):
+            q[c] = X[c, i]
+        _shifted(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer)
+        square = 0.0
+        for c in range(d):
+            X[c, i] = new[c]
+            square += (X[c, i] - q[c]) ** 2
+        updates.lengths[k] = np.sqrt(square)
+
+
+@njit(inline="always")
+def _each_group(kind, dim, X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
+    """Apply draws to groups of coincident points until all columns of X are used.
+
+    A point that leaves other points of its group takes an unused column. Return the number of updates done, the number
+    of columns used, and the number of distances.
+    """
+    d = dim if dim <= MAX_LOW else X.shape[0]
+    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    evaluations = done = 0
+    while done < len(updates.indices) and used < X.shape[1]:
+        i = updates.indices[done]
+        g = groups.group[i]
+        for c in range(d):
+            q[c] = X[c, g]
+        _shifted(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer)
+        evaluations += used
+        square = 0.0
+        if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
+            if groups.counts[g] > 1:
+                leave_group(groups, i, used)
+                g = used
+                used += 1
+            for c in range(d):
+                X[c, g] = new[c]
+                square += (X[c, g] - q[c]) ** 2
+        updates.lengths[done] = np.sqrt(square)
+        done += 1
+    return done, used, evaluations
+
+
+@njit(inline="always")
+def _all(kind, dim, weighted, X, w, queries, spherical):  # type: ignore[no-untyped-def]
+    d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
+    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    for k in range(len(queries.points)):
+        for c in range(d):
+            q[c] = queries.points[k, c]
+        _shifted(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer)
+        for c in range(d):
+            queries.moved[k, c] = new[c]
+
+
+class Shifts(NamedTuple):
+    """Compiled functions for one profile and one class of dimensions. X has the coordinates of the points as rows.
+
+    Attributes
+    ----------
+    each : callable
+        ``(X, w, updates, spherical)``: apply updates to the columns of X in order.
+    each_group : callable
+        ``(X, groups, used, tolerance, updates, spherical)``: the same if a column of X stands for a group.
+    all : callable
+        ``(X, w, queries, spherical)``: shift queries against X.
+    """
+
+    each: Callable[..., None]
+    each_group: Callable[..., tuple[int, int, int]]
+    all: Callable[..., None]
+
+
+@cache
+def shifts(code: int, dim: int, weighted: int) -> Shifts:
+    """Return the compiled functions of a built-in profile; dim = MAX_LOW + 1 stands for every higher dimension."""
+    return _compile(code, dim, weighted, cached_sum)
+
+
+def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Shifts:
+    """Return the functions compiled for a user's weight on [0, 1], without disk cache."""
+    on_interval = njit(weight)
+
+    @njit
+    def on_half_line(t):  # type: ignore[no-untyped-def]
+        return on_interval(min(t, 1.0)) if t <= 1.0 else 0.0
+
+    return _compile(on_half_line, dim, weighted, njit(**FAST_MATH))
+
+
+def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Shifts:
+    @jit
+    def each(X, w, updates, spherical):  # type: ignore[no-untyped-def]
+        _each(kind, dim, weighted, X, w, updates, spherical)
+
+    @jit
+    def each_group(X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
+        return _each_group(kind, dim, X, groups, used, tolerance, updates, spherical)
+
+    @jit
+    def all_(X, w, queries, spherical):  # type: ignore[no-untyped-def]
+        _all(kind, dim, weighted, X, w, queries, spherical)
+
+    return Shifts(each, each_group, all_)
