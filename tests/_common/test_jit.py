@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -140,3 +141,46 @@ def test_a_missing_or_closed_stream_is_no_error(monkeypatch):
 
 def test_the_checksum_changes_with_each_module():
     assert jit.source_checksum(jit, os) != jit.source_checksum(jit) != jit.source_checksum(os)
+
+
+def damaged(path, how):
+    """Return how a file of the cache looks after a kill, on a full disk, or by accident."""
+    content = path.read_bytes()
+    return {"cut": content[: len(content) // 2], "empty": b"", "zeros": bytes(len(content)), "text": b"not a pickle"}[
+        how
+    ]
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "zeros", "text"])
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_a_damaged_cache_is_compiled_again(how, suffix, tmp_path, monkeypatch):
+    """A truncated file raised `UnpicklingError` or `EOFError`."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+
+    def double(x):
+        return 2 * x
+
+    def compiled():
+        double.__qualname__ = "double"
+        function = jit.cached(double)
+        assert function(21) == 42
+        return sum(function.function.stats.cache_hits.values())
+
+    assert [compiled(), compiled()] == [0, 1]
+    for path in tmp_path.rglob(f"*.{suffix}"):
+        path.write_bytes(damaged(path, how))
+    assert [compiled(), compiled()] == [0, 1]
+
+
+def test_a_cache_on_a_full_disk_is_not_needed(tmp_path, monkeypatch):
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._open_for_write", full)
+
+    def triple(x):
+        return 3 * x
+
+    assert jit.cached(triple)(14) == 42
