@@ -207,7 +207,7 @@ def uniform_polygon(rng: np.random.Generator) -> Sample:
     """A uniform triangle or L-shape in the plane."""
     n = log_integer(rng, 40, 3000)
     X = rng.uniform(size=(4 * n, 2))
-    inside = X.sum(axis=1) < 1 if rng.random() < 0.5 else (X < rng.uniform(0.3, 0.7)).any(axis=1)
+    inside = X.sum(axis=1) < 1 if rng.random() < 0.5 else (rng.uniform(0.3, 0.7) > X).any(axis=1)
     return _one(X[inside][:n] @ rng.normal(size=(2, 2)))
 
 
