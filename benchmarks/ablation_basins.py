@@ -17,9 +17,9 @@ from modeseek.meanshift.components import components
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.selection import Candidate, KnnGraph, SelectionConfig
+from modeseek.selection.grid_proposers import PROPOSERS, MixtureProposer, Modes
 from modeseek.selection.modes import PointTree, point_tree
 from modeseek.selection.progress import SelectionProgress
-from modeseek.selection.proposers import PROPOSERS, MixtureProposer, Modes
 
 # neighbours that set the bandwidths, length of the chains, and distance of points in one basin over h_min
 N_NEIGHBORS = 2

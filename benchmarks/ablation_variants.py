@@ -14,7 +14,7 @@ from labelled import Method, Task
 from modeseek import ModeSeek
 from modeseek.selection import DEFAULT, KnnGraph, SelectionConfig
 from modeseek.selection.candidates import Partitions, Setting
-from modeseek.selection.proposers import PROPOSERS, Communities, Modes
+from modeseek.selection.grid_proposers import PROPOSERS, Communities, Modes
 
 AS_IS = "as is"
 

@@ -109,12 +109,12 @@ def judged(start: dict[str, Any], y: np.ndarray, model: Any) -> Iterator[dict[st
 
 
 def details(y: np.ndarray, known: np.ndarray, model: Any) -> dict[str, float]:
-    """Return details of the consensus of `modeseek`: clumps, doubtful rows, and rounds of linkage."""
+    """Return details of the consensus of `modeseek`: fragments, doubtful rows, and rounds of linkage."""
     chains, labels, sure = model.chain_labels_, model.labels_[known], model.confidence_[known] >= SURE
-    clumps = len(find_fragments(chains, np.ones(chains.shape[1])).weights)
-    rounds = consensus(chains, max_fragments=max(1, clumps // 3)).labels
+    fragments = len(find_fragments(chains, np.ones(chains.shape[1])).weights)
+    rounds = consensus(chains, max_fragments=max(1, fragments // 3)).labels
     return {
-        "clumps": clumps,
+        "fragments": fragments,
         "doubtful": float(np.mean(~sure)),
         "purity_sure": purity(y, labels, sure),
         "purity_doubtful": purity(y, labels, ~sure),
@@ -188,12 +188,12 @@ def by_set(rows: Sequence[dict[str, Any]], algorithm: str) -> str:
         line += [figure(mean(ours, "ari")), f"{mean(alone, 'found'):.1f}", f"{mean(ours, 'found'):.1f}"]
         line += [
             figure(mean(ours, "agreement")),
-            f"{mean(ours, 'clumps'):.0f}",
+            f"{mean(ours, 'fragments'):.0f}",
             f"{100 * mean(ours, 'doubtful'):.1f} %",
         ]
         line += [figure(mean(ours, name)) for name in ("purity_sure", "purity_doubtful", "rounds")]
         lines.append(line)
-    head = "set, n, one chain, consensus, clusters of one, clusters, stability, clumps, doubtful, right if sure"
+    head = "set, n, one chain, consensus, clusters of one, clusters, stability, fragments, doubtful, right if sure"
     return table([*head.split(", "), "right if doubtful", "in rounds"], lines)
 
 

@@ -19,7 +19,6 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,6 @@ from modeseek.meanshift.engines import ENGINES
 from modeseek.meanshift.engines.cuda.kernels.block import kernel_of, multiprocessors
 from modeseek.meanshift.ensemble import run_chains
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.paper.paper import run_paper
 
 # the paper's range
 POLICY = Shrinking(0.2, 1.6, 0.6)
@@ -198,27 +196,18 @@ def blurs(quick: bool, ceilings: dict[str, float]) -> Iterator[dict[str, Any]]:
             for m, name in ((n, "BMS, a sweep"), (1000, "SMS, a batch of 1,000")):
                 seconds, found = timed(partial(device.shift_all, x[:m], 3.0))
                 row = row_of(f"{name}, n = {n:,}, d = {d}, {groups}, {dtype}", None, seconds)
-                asked = min(m, some)
+                part = min(m, some)
                 processor.shift_all(x[:64], 3.0)
-                took, other = once(partial(processor.shift_all, x[:asked], 3.0))
-                row |= {"cores": took * m / asked, "scaled": f"{asked} of {m} points" if asked < m else ""}
-                row["same"] = f"within {np.abs(found[:asked] - other).max():.0e}"
+                took, other = once(partial(processor.shift_all, x[:part], 3.0))
+                row |= {
+                    "cores": took * m / part,
+                    "scaled": f"{part} of {m} points" if part < m else "",
+                }
+                row["same"] = f"within {np.abs(found[:part] - other).max():.0e}"
                 row["pairs_per_second"] = m * n / seconds
                 if clusters == 1:
                     row["share"] = 4 * d * m * n / seconds / ceilings[dtype]
                 yield row
-
-
-def experiments(quick: bool) -> Iterator[dict[str, Any]]:
-    """Measure an experiment of `modeseek paper`; mean shift and scores run on the CPU in any case."""
-    runs, times, made = 2 if quick else 100, [], []
-    for engine in ("cuda", "auto"):
-        with TemporaryDirectory() as folder:
-            work = partial(run_paper, Path(folder), ["sparse"], runs=runs, n_jobs=-1, engine=engine)
-            times.append(once(work)[0])
-            made.append(Path(folder, "data", "sparse.csv").read_bytes())
-    row = row_of(f"modeseek paper sparse --runs {runs}, compilation counted", None, times[0])
-    yield row | {"cores": times[1], "same": "byte for byte" if made[0] == made[1] else "no"}
 
 
 def device_name() -> str:
@@ -272,13 +261,13 @@ def main() -> None:
     else:
         ceilings = {"float64": ceiling(float64), "float32": ceiling(float32)}
         about = (
-            f"{device_name()}: {ceilings['float64'] / 1e12:.1f} x 10^12 fused operations a second measured in float64, "
-            f"{ceilings['float32'] / 1e12:.1f} in float32. Beside it: {machine()}."
+            f"{device_name()}: {ceilings['float64'] / 1e12:.1f} x 10^12 fused operations per second in float64, "
+            f"{ceilings['float32'] / 1e12:.1f} in float32. CPU: {machine()}."
         )
         print(about, flush=True)
         rows = []
         quick = given.quick
-        for row in chain(many_chains(quick, ceilings), climbs(quick), blurs(quick, ceilings), experiments(quick)):
+        for row in chain(many_chains(quick, ceilings), climbs(quick), blurs(quick, ceilings)):
             print({name: value for name, value in row.items() if value is not None}, flush=True)
             rows.append({**row, "about": about})
             if given.out:

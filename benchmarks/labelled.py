@@ -22,7 +22,7 @@ from modeseek.metrics import k_score
 
 NOISE = -1
 PREPARATIONS = ("std", "l2")
-# beyond so many rows scikit-learn's MeanShift, started from every point, would not end in useful time
+# above this number of rows, scikit-learn's MeanShift from every point would take too long
 BINS_FROM = 2_000
 # a full covariance of more dimensions has more entries than most sets have rows
 MIXTURE_DIMENSIONS = 16
@@ -169,8 +169,8 @@ METHODS = [
     _ours("MeanShift", "MeanShift"),
     Method("sklearn MeanShift", "MeanShift (scikit-learn)", False, _mean_shift),
     Method("HDBSCAN", "HDBSCAN", False, _hdbscan),
-    Method("KMeans (k)", "k-means, told k", False, _k_means),
-    Method("GaussianMixture (k)", "mixture, told k", False, _mixture),
+    Method("KMeans (k)", "k-means, given k", False, _k_means),
+    Method("GaussianMixture (k)", "mixture, given k", False, _mixture),
 ]
 BY_NAME = {method.name: method for method in METHODS}
 

@@ -62,9 +62,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--csv", type=int, default=1_000_000_000)
-    asked = parser.parse_args()
-    small, npy, csv = (asked.folder / name for name in ("small.npy", f"rows{asked.rows}.npy", f"bytes{asked.csv}.csv"))
-    for path, make, size in [(small, make_npy, 1000), (npy, make_npy, asked.rows), (csv, make_csv, asked.csv)]:
+    args = parser.parse_args()
+    small, npy, csv = (args.folder / name for name in ("small.npy", f"rows{args.rows}.npy", f"bytes{args.csv}.csv"))
+    for path, make, size in [(small, make_npy, 1000), (npy, make_npy, args.rows), (csv, make_csv, args.csv)]:
         if not path.exists():
             make(path, size)
     print("| file | MB | seconds | peak memory, MB |\n|---|---|---|---|")
@@ -74,7 +74,7 @@ def main() -> None:
         (npy, "out.parquet", []),
         (csv, "out.csv", ["--ignore", "name"]),
     ]:
-        output = ["-o", str(asked.folder / target)]
+        output = ["-o", str(args.folder / target)]
         seconds, memory = run("cluster", str(path), *ALGORITHM, "--out-of-core", "-q", *more, *output)
         print(
             f"| {path.name} -> {target} | {path.stat().st_size / 1e6:,.0f} | {seconds:.0f} | {memory:,.0f} |",

@@ -37,11 +37,11 @@ from contestants import BY_NAME, CONTESTANTS, DATA, blobs
 SIZES = (1_000, 10_000, 100_000)
 LARGE = 1_000_000
 WARM_UP = 100
-# ten times the points take at least so many times the time; bin seeding has been seen to take four times
+# ten times the points take at least this many times as long; bin seeding has been seen to take four times
 GROWTH = 3
 # seconds for imports, compilation and data, which are not counted
 SET_UP = 180
-# names of ours as they stand in tables, so that nobody takes them for a peer's
+# names of ours as they stand in tables, which mark them as ours
 OWN = "**modeseek** "
 
 

@@ -52,15 +52,15 @@ class Job(NamedTuple):
 def chosen_methods(names: str | None) -> list[Method]:
     """Return the methods of a comma-separated list, by default all that this version has."""
     by_name = {method.name.lower(): method for method in METHODS}
-    asked = METHODS if names is None else []
+    chosen = METHODS if names is None else []
     for name in names.split(",") if names else ():
         if name.strip().lower() not in by_name:
             raise SystemExit(f"no method is called {name.strip()!r}; there are {', '.join(m.name for m in METHODS)}")
-        asked.append(by_name[name.strip().lower()])
-    for method in asked:
+        chosen.append(by_name[name.strip().lower()])
+    for method in chosen:
         if not method.there:
             print(f"skipped {method.name}: this version of modeseek does not have it", file=sys.stderr)
-    there = [method for method in asked if method.there]
+    there = [method for method in chosen if method.there]
     if not there:
         raise SystemExit("no method is left to run")
     return there

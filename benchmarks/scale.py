@@ -110,7 +110,7 @@ def one_size(path: str) -> dict[str, float]:
     start = time.perf_counter()
     for block in blocks(path, n):
         model.partial_fit(block)
-    summarised = time.perf_counter()
+    sketched = time.perf_counter()
     model.finalize()
     fitted = time.perf_counter()
     counts = np.zeros(model.n_clusters_, dtype=np.int64)
@@ -119,8 +119,8 @@ def one_size(path: str) -> dict[str, float]:
     ended = time.perf_counter()
     return {
         "n": n,
-        "summarise": summarised - start,
-        "fit": fitted - summarised,
+        "sketch": sketched - start,
+        "fit": fitted - sketched,
         "label": ended - fitted,
         "cells": len(model.sketch_.points),
         "resolution": model.sketch_.resolution,
@@ -192,7 +192,7 @@ def size_section(rows: list[dict[str, Any]]) -> str:
     """Return the table of sizes, and the cost model fitted to it."""
     header = [
         "rows",
-        "summarise",
+        "sketch",
         "fit",
         "label",
         "memory",
@@ -204,7 +204,7 @@ def size_section(rows: list[dict[str, Any]]) -> str:
     lines = [
         [
             f"{r['n']:,.0f}",
-            *(f"{r[name]:.1f} s" for name in ("summarise", "fit", "label")),
+            *(f"{r[name]:.1f} s" for name in ("sketch", "fit", "label")),
             f"{r['memory']:,.0f} MB",
             f"{r['cells']:,.0f}",
             f"1 / {1 / r['resolution']:.0f}",
@@ -213,15 +213,15 @@ def size_section(rows: list[dict[str, Any]]) -> str:
         ]
         for r in rows
     ]
-    per_row = sum(r["summarise"] + r["label"] for r in rows) / sum(r["n"] for r in rows)
+    per_row = sum(r["sketch"] + r["label"] for r in rows) / sum(r["n"] for r in rows)
     per_update = sum(r["fit"] for r in rows) / sum(r["updates"] for r in rows)
-    growth = np.polyfit(np.log([r["n"] for r in rows]), np.log([r["summarise"] + r["label"] for r in rows]), 1)[0]
+    growth = np.polyfit(np.log([r["n"] for r in rows]), np.log([r["sketch"] + r["label"] for r in rows]), 1)[0]
     minutes = per_row * 1e12 / 1000 / 60
     return (
         f"{table(header, lines)}\n\n"
-        f"Two passes cost {per_row * 1e6:.2f} microseconds a row (they grow as n^{growth:.2f}), and the chain "
-        f"{per_update * 1e6:.2f} microseconds an update, whatever n is. For 10^12 rows on 1,000 workers with such a "
-        f"core each that is {minutes:.0f} minutes of passes, and seconds for the chain."
+        f"The two passes take {per_row * 1e6:.2f} microseconds per row (the total grows as n^{growth:.2f}), and the "
+        f"chain {per_update * 1e6:.2f} microseconds per update, independent of n. For 10^12 rows on 1,000 workers with "
+        f"one such core each, this gives {minutes:.0f} minutes for the passes, and seconds for the chain."
     )
 
 
@@ -229,14 +229,14 @@ def peer_section(rows: list[dict[str, Any]]) -> str:
     """Return the table of methods."""
     lines = [[r["method"], f"{r['seconds']:.2f} s", f"{r['ari']:.3f}", f"{r['to exact']:.3f}"] for r in rows]
     return (
-        "100,000 points of ten Gaussians in the plane. DSMS has nothing set, scikit-learn is told a bandwidth that "
-        "suits them, hdbscan is at its defaults.\n\n"
+        "100,000 points of ten Gaussians in the plane. DSMS and hdbscan have their default parameters; "
+        "scikit-learn's MeanShift is given a suitable bandwidth.\n\n"
         + table(["method", "time, median of three", "ARI to the truth", "ARI to the exact DSMS"], lines)
     )
 
 
 def main() -> None:
-    """Measure one of the three, print it, and put it on the page if asked."""
+    """Measure one of the three, print it, and write it to a page with --report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=("error", "sizes", "peers"), default="peers")
     parser.add_argument("--data", type=Path, help="folder of labelled sets, for `error`")
@@ -246,30 +246,30 @@ def main() -> None:
     parser.add_argument("--table", type=Path, help="read a CSV file instead of measuring")
     parser.add_argument("--report", type=Path, help="replace the section of this page")
     parser.add_argument("--job", type=json.loads, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.job is not None:
-        print(json.dumps({"one_size": one_size, "one_method": one_method}[asked.job["name"]](asked.job["argument"])))
+    args = parser.parse_args()
+    if args.job is not None:
+        print(json.dumps({"one_size": one_size, "one_method": one_method}[args.job["name"]](args.job["argument"])))
         return
-    if asked.table is not None:
-        rows = [{k: _number(v) for k, v in row.items()} for row in read_csv(asked.table)]
-    elif asked.what == "error":
-        if asked.data is None:
+    if args.table is not None:
+        rows = [{k: _number(v) for k, v in row.items()} for row in read_csv(args.table)]
+    elif args.what == "error":
+        if args.data is None:
             parser.error("error needs --data DIR, a folder of labelled sets")
-        rows = errors(asked.data)
-    elif asked.what == "sizes":
+        rows = errors(args.data)
+    elif args.what == "sizes":
         with tempfile.TemporaryDirectory() as made:
-            rows = sizes(asked.folder or Path(made), [int(float(n)) for n in asked.sizes.split(",")])
+            rows = sizes(args.folder or Path(made), [int(float(n)) for n in args.sizes.split(",")])
     else:
         rows = peers()
     for row in rows:
         row.setdefault("machine", machine())
-    if asked.out is not None:
-        write_csv(asked.out, rows)
-    section = {"error": error_section, "sizes": size_section, "peers": peer_section}[asked.what](rows)
+    if args.out is not None:
+        write_csv(args.out, rows)
+    section = {"error": error_section, "sizes": size_section, "peers": peer_section}[args.what](rows)
     section = f"{section}\n\n*{rows[0]['machine']}*"
     print(section)
-    if asked.report is not None:
-        replace_section(asked.report, f"scale {asked.what}", section)
+    if args.report is not None:
+        replace_section(args.report, f"scale {args.what}", section)
 
 
 def sizes(folder: Path, numbers: list[int]) -> list[dict[str, Any]]:

@@ -48,11 +48,11 @@ ESTIMATORS = (*CHAINS, *CHAINS, "MeanShift", "ModeSeek")
 KINDS = ("plain", "plain", "copies", "line", "lattice", "far", "tiny", "huge", "mixed", "equal", "single precision")
 # minutes between two lines of the log
 EVERY = 5.0
-# rounds that are done again, to see whether memory is lost
+# rounds that are repeated to find memory leaks
 FIRST = 25
-# seconds after which a forked process hangs, and is ended
+# seconds after which a forked process is killed
 PATIENCE = 120
-# how a forked process ends: by itself, by a Ctrl-C that left a partial result, or with a promise broken
+# exit status of a forked process: it ended, Ctrl-C left a partial result, or a guarantee was violated
 DONE, PARTIAL, BROKEN = 0, 10, 20
 
 
@@ -141,15 +141,15 @@ class Round:
         """Run all checks that apply."""
         self.fitted = self.fit()
         chain = type(self.model).__name__ in CHAINS
-        asked: list[Callable[[], None]] = [self.labels, self.again, self.file]
-        asked += [self.hull] if chain and self.model.metric == "euclidean" else []
-        asked += [self.engines] if type(self.model).__name__ != "ModeSeek" else []
+        checks: list[Callable[[], None]] = [self.labels, self.again, self.file]
+        checks += [self.hull] if chain and self.model.metric == "euclidean" else []
+        checks += [self.engines] if type(self.model).__name__ != "ModeSeek" else []
         if type(self.model).__name__ != "ModeSeek" and self.rng.random() < 0.5:
-            asked += [self.killed]
-        asked += [self.stopped] if self.rng.random() < 0.5 else []
-        asked += [self.certificate] if len(self.X) > 1 and self.rng.random() < 0.5 else []
-        asked += [self.far]
-        for each in asked:
+            checks += [self.killed]
+        checks += [self.stopped] if self.rng.random() < 0.5 else []
+        checks += [self.certificate] if len(self.X) > 1 and self.rng.random() < 0.5 else []
+        checks += [self.far]
+        for each in checks:
             self.counts[each.__name__] += 1
             each()
 
@@ -252,7 +252,7 @@ class Round:
             _, status = os.waitpid(process, 0)
             self.counts["killed in mid-run"] += os.WIFSIGNALED(status)
             held(os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == DONE, "a run with a checkpoint ends well")
-        self.counts["gone on from a checkpoint"] += path.exists()
+        self.counts["resumed from a checkpoint"] += path.exists()
         self._same(self.fit(checkpoint=path, checkpoint_every=0.0), whole, "after kills")
         left = sorted(each.name for each in self.folder.iterdir())
         held(left == ["run.ckpt", "whole.ckpt"], f"nothing but checkpoints is left; there is {left}")
@@ -295,7 +295,7 @@ class Round:
 
     def _forked(self, work: Callable[[], Any]) -> int:
         """Start a process that does some work and ends with the number that it returns; return its id."""
-        # whatever comes while there are two of us waits until the other is ready for it
+        # signals are blocked until the child process can handle them
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         process = os.fork()
         if process:
@@ -351,8 +351,8 @@ def shown(rows: list[dict[str, str]]) -> str:
     """Return the log as a table, and the number of times of each check."""
     log = ("minutes", "rounds", "fits", "memory_mb", "kernels", "objects", "open_files", "violations")
     others = (*log, "about", "seed")
-    asked = [[name, grouped(value)] for name, value in rows[-1].items() if name not in others]
-    return f"{log_of(rows, log)}\n\n{table(['asked', 'times'], asked)}\n\nSeed {rows[0]['seed']}. {rows[0]['about']}."
+    checks = [[name, grouped(value)] for name, value in rows[-1].items() if name not in others]
+    return f"{log_of(rows, log)}\n\n{table(['check', 'times'], checks)}\n\nSeed {rows[0]['seed']}. {rows[0]['about']}."
 
 
 def fuzzed(rows: list[dict[str, str]]) -> str:
@@ -360,16 +360,16 @@ def fuzzed(rows: list[dict[str, str]]) -> str:
     names = ("seconds", "inputs", "taken", "edges", "findings")
     body = [[row["name"], *(f"{int(row[name]):,}" for name in names)] for row in rows]
     sums = [f"{sum(int(row[name]) for row in rows):,}" if name != "edges" else "" for name in names]
-    return table(["reader", "seconds", "inputs", "taken as right", "edges", "findings"], [*body, ["all", *sums]])
+    return table(["reader", "seconds", "inputs", "accepted", "edges", "findings"], [*body, ["all", *sums]])
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have those in the background ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore SIGINT
     parser = parser_of(__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--round", type=int, help="do this one again, and say what did not hold")
-    parser.add_argument("--again", type=int, help="do the first rounds so many times, and see what memory does")
+    parser.add_argument("--again", type=int, help="repeat the first rounds this many times, to find memory leaks")
     parser.add_argument("--table", action="store_true", help="show what the CSV file of --out has")
     parser.add_argument("--report", type=Path, help="replace the section of this page")
     given = parser.parse_args()

@@ -43,7 +43,7 @@ COLUMNS = (
     *("part", "set", "draw", "n", "k", "method", "seed", "ari", "ami", "k_paper", "k_weighted", "found", "noise"),
     *("seconds", "error", "machine"),
 )
-# a cosine of 0.5, half-way: nobody has tuned it
+# a cosine of 0.5, in the middle, not tuned
 THRESHOLD = 0.5
 THRESHOLDS = np.arange(0.025, 1.2, 0.025)
 # the paper's case

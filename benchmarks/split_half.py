@@ -22,8 +22,8 @@ from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
 from modeseek.metrics import rand_agreement
 from modeseek.selection import DEFAULT, Candidate, build_knn_graph
+from modeseek.selection.grid_proposers import Communities, MixtureProposer, Modes
 from modeseek.selection.progress import SelectionProgress
-from modeseek.selection.proposers import Communities, MixtureProposer, Modes
 from modeseek.selection.spherical import SphericalKMeans
 
 Record = dict[str, Any]

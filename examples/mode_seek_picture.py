@@ -19,8 +19,8 @@ from modeseek._common.types import Geometry
 from modeseek.plots import plot_clusters, plot_prominence
 from modeseek.plots.colors import MUTED_COLOR, SHARE_COLORS
 from modeseek.selection import DEFAULT, Candidate, KnnGraph, build_knn_graph
+from modeseek.selection.grid_proposers import Modes
 from modeseek.selection.progress import SelectionProgress
-from modeseek.selection.proposers import Modes
 
 CENTERS = [(0.0, 0.0), (4.1, 0.5), (1.9, 3.8), (8.2, 4.1)]
 N_NEIGHBORS = 8

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +20,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("modeseek")
+
+# Processes that tests start import the sources in src/ as well, not an installed copy that compiles its own kernels.
+SOURCES = str(Path(__file__).resolve().parents[1] / "src")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SOURCES, os.environ.get("PYTHONPATH")]))
+
+# nohup and background jobs of a shell start the tests with SIGINT ignored, and processes that tests start inherit that
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

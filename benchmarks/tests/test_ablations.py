@@ -14,8 +14,8 @@ import pytest
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
 from modeseek.selection import build_knn_graph
+from modeseek.selection.grid_proposers import Modes
 from modeseek.selection.modes import cut
-from modeseek.selection.proposers import Modes
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "ablations.py"
 HEADS = "<!-- ablations -->\nold\n<!-- end of ablations -->\n"

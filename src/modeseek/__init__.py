@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from modeseek import datasets, io, meanshift, metrics, paper, pipeline, plots, scorers
     from modeseek._common.hints import AdviceWarning
     from modeseek._common.resources import NotEnoughMemory, limit_memory
+    from modeseek._storage.unpacking import limit_unpacked
     from modeseek.estimators import (
         BlurringMeanShift,
         DoublyStochasticMeanShift,
@@ -34,6 +35,7 @@ __all__ = [
     "estimate_bandwidth",
     "io",
     "limit_memory",
+    "limit_unpacked",
     "meanshift",
     "metrics",
     "paper",
@@ -53,6 +55,7 @@ _SOURCES = {
     "StochasticMeanShift": "modeseek.estimators",
     "estimate_bandwidth": "modeseek.selection.bandwidths",
     "limit_memory": "modeseek._common.resources",
+    "limit_unpacked": "modeseek._storage.unpacking",
 }
 _MODULES = (
     *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "pipeline", "plots"),

@@ -1,7 +1,5 @@
 """Random Gaussian mixtures with known labels: the paper's, with unequal sizes, and with many components."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores of a clustering against known labels (ACP, ALP and K), and agreement between partitions."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -5,8 +5,6 @@ estimator was not fitted on. scikit-learn does not shuffle the rows for clustere
 label, pass a splitter that shuffles as `cv`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -600,7 +600,6 @@ def test_a_full_disk_behind_standard_output(data):
 
 SIGNALS_ITSELF = """
 import os, signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
 from modeseek import StochasticMeanShift as Estimator
 from modeseek.cli import main
 

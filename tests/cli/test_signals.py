@@ -21,8 +21,6 @@ DRIVER = """
 import hashlib, json, os, random, shutil, signal, sys, time, tempfile
 import modeseek, modeseek.cli, modeseek.plots, modeseek.report, modeseek._storage, matplotlib.pyplot, numpy as np
 import typer.testing
-# the suite may have been started with SIGINT ignored, as by nohup
-signal.signal(signal.SIGINT, signal.default_int_handler)
 what, folder, moments, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 SCRIPT = '''
 import modeseek.io, modeseek.report
@@ -234,7 +232,6 @@ def test_worker_processes_end_with_the_command(number, status, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env={**os.environ, "TMPDIR": str(temporary), "JOBLIB_TEMP_FOLDER": str(temporary)},
     )
     until = time.monotonic() + 100

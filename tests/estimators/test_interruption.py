@@ -162,9 +162,8 @@ def test_an_interrupted_last_step_is_repeated_once():
 
 STAGE = """
 import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores SIGINT
 from modeseek import estimators
-from modeseek.selection.proposers import base
+from modeseek.selection.grid_proposers import base
 from modeseek.cli import main
 
 name, done, again = sys.argv.pop(1), int(sys.argv.pop(1)), sys.argv.pop(1)
@@ -235,8 +234,7 @@ def test_without_a_file_the_result_so_far_is_shown(tmp_path):
 
 
 THREADS = """
-import os, signal, sys, threading
-signal.signal(signal.SIGINT, signal.default_int_handler)
+import os, signal, sys
 import numpy as np
 from modeseek import DoublyStochasticMeanShift
 

@@ -1,7 +1,9 @@
 """Names that try to be paths, markup or code, large uploads, and code that would execute text."""
 
 import ast
+import stat
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -50,6 +52,42 @@ def test_the_server_is_on_the_loopback_address_below_a_token_and_bounds_messages
         assert limit * 4 / 3 < built._tornado.settings["websocket_max_message_size"] <= 2 * limit
     finally:
         built.stop()
+
+
+def test_the_browser_gets_the_token_from_a_private_file(monkeypatch, capsys):
+    """The address with the token was an argument of the browser, which other users see in the process list."""
+    server = pytest.importorskip("modeseek.explorer.page.server")
+    opened = []
+
+    def open_browser(address):
+        path = Path(urlsplit(address).path)
+        mode = stat.S_IMODE(path.stat().st_mode) | stat.S_IMODE(path.parent.stat().st_mode)
+        opened.append((address, path, mode & 0o077, path.read_text()))
+
+    class Loop:
+        def add_callback(self, function, *arguments):
+            self.callback = lambda: function(*arguments)
+
+        def start(self):
+            self.callback()
+
+    class Server:
+        io_loop = Loop()
+
+        def start(self): ...
+        def stop(self): ...
+
+    monkeypatch.setattr(server.webbrowser, "open", open_browser)
+    monkeypatch.setattr(server, "make_server", lambda *arguments: Server())
+    server.serve()
+    url = capsys.readouterr().out.split()[2]
+    token = url.split("/")[3]
+    [(address, path, others, page)] = opened
+    assert len(token) == 22
+    assert token not in address
+    assert others == 0
+    assert f"url={url}" in page
+    assert not path.parent.exists()
 
 
 def test_names_cannot_add_code():

@@ -21,7 +21,7 @@ from modeseek.meanshift.bandwidth import (
     Uniform,
     Walk,
 )
-from modeseek.meanshift.certificate import certifies, is_certified
+from modeseek.meanshift.certificate import certifies, is_certified, rounding_of
 from modeseek.meanshift.chains import (
     Outcome,
     Problem,
@@ -307,8 +307,11 @@ def random_state(rng):
 def certified_bandwidths(points, tau, geometry, rng):
     """Return the largest bandwidth for which a state is certified, up to rounding, and another one."""
 
+    part = read_off(points, np.ones(len(points)), tau, h_min=np.inf, h_upper=np.inf, geometry=geometry)
+    rounding = rounding_of(points)
+
     def certified(h):
-        return read_off(points, np.ones(len(points)), tau, h_min=h, h_upper=h, geometry=geometry).certified
+        return certifies(part.diameter, part.gap, tau, h_min=h, h_upper=h, geometry=geometry, rounding=rounding)
 
     grid = [h for h in np.geomspace(0.01, 2.0, 40) if certified(h)]
     if not grid:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -235,7 +233,7 @@ def test_weighted_agreement_is_that_of_copies(given_, seed):
 # ---------------------------------------- estimators
 
 
-X, Y = paper_mixture(30, random_state=3)
+X, _ = paper_mixture(30, random_state=3)
 RANGES = {
     DoublyStochasticMeanShift: {"h_min": 0.2, "h_max": 1.6, "h_inf": 0.6},
     StochasticMeanShift: {"bandwidth": 0.9},
@@ -390,23 +388,3 @@ def test_the_command_writes_confidence(tmp_path):
     record = json.loads((tmp_path / "out.json").read_text())
     assert record["stability"] == pytest.approx(model.stability_)
     assert (record["gap"], record["settings"]["n_chains"]) == (None, 5)
-
-
-# ---------------------------------------- the script behind the page
-
-
-def test_the_script_compares_rules_on_what_chains_found(monkeypatch):
-    script = Path(__file__).resolve().parents[2] / "benchmarks" / "consensus.py"
-    monkeypatch.syspath_prepend(str(script.parent))  # it imports its neighbours, as a script does
-    room = runpy.run_path(str(script))
-    model = make(DoublyStochasticMeanShift, n_chains=16).fit(X)
-    start = {"set": "mixture, N = 30", "n": len(X), "d": 2, "algorithm": "DSMS", "machine": "none"}
-    rows = list(room["judged"](start, Y, model))
-    assert [row["chains"] for row in rows] == [1] + [8] * 4 + [16] * 4
-    [ours] = [row for row in rows if "clumps" in row]
-    assert ours["ari"] == pytest.approx(adjusted_rand_score(Y, model.labels_))
-    assert ours["agreement"] == pytest.approx(model.stability_)
-    assert rows[6]["agreement"] >= ours["agreement"] - 1e-9  # the rule that looks for the best cut of the same tree
-    assert "| average linkage above 1/2 | 16 |" in room["report"](rows)
-    for rule in room["RULES"].values():
-        assert rand_agreement(rule(model.chain_labels_[[0] * 3]), model.chain_labels_[0]) == 1.0

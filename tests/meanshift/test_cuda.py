@@ -46,7 +46,6 @@ from modeseek.meanshift.engines.cuda import CudaEngine
 from modeseek.meanshift.engines.cuda import engine as cuda_engine
 from modeseek.meanshift.engines.cuda.config import CudaConfig
 from modeseek.meanshift.ensemble import make_chains, run_chains
-from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, PROFILES, custom_profile
 from modeseek.paper.job_list import JobList, run_jobs
 from modeseek.paper.sparse import Sparse
@@ -382,37 +381,6 @@ def test_what_is_recorded_or_watched_goes_by_the_host(rng):
     assert recorded[0].trace.clumps is not None
 
 
-@gpu
-def test_threads_meet(rng):
-    """Chains of many threads, of different data and sizes, run at once, and give what they give alone."""
-    from modeseek.meanshift.engines.cuda import launch
-
-    launches, run_many = [], launch.run_many
-    sets = [data(n, 2, rng) for n in (5, 8, 11)]
-
-    def fit(X, seed):
-        return StochasticMeanShift(1.0, random_state=seed, engine="cuda").fit(X).labels_
-
-    alone = [fit(X, seed) for seed, X in enumerate(sets)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch, "run_many", lambda jobs, *rest: launches.append(len(jobs)) or run_many(jobs, *rest))
-        found = dict(run_tasks_on_gpu([partial(fit, X, seed) for seed, X in enumerate(sets)]))
-    assert launches == [3]
-    for number, labels in enumerate(alone):
-        assert_array_equal(found[number], labels)
-
-
-@gpu
-def test_an_error_reaches_its_own_thread_only(rng):
-    X = data(8, 2, rng)
-
-    def fit(bandwidth):
-        return StochasticMeanShift(bandwidth, random_state=0, engine="cuda").fit(X).n_clusters_
-
-    with pytest.raises(ValueError, match="bandwidth"):
-        dict(run_tasks_on_gpu([partial(fit, 1.0), partial(fit, -1.0), partial(fit, 1.0)]))
-
-
 # --- estimators
 
 
@@ -433,7 +401,7 @@ def test_estimators_give_the_labels_of_the_processor(rng):
 
 
 @gpu
-def test_bandwidths_at_once(rng):
+def test_sweep_bandwidths(rng):
     X = data(12, 2, rng)
     own, device = (
         sweep_bandwidths(X, [0.3, 1.0, 8.0], estimator=StochasticMeanShift(random_state=0, engine=engine))
@@ -443,14 +411,14 @@ def test_bandwidths_at_once(rng):
 
 
 @gpu
-def test_experiments_at_once():
-    """Jobs of an experiment in threads, their chains on the device: the rows of the processor."""
+def test_experiments():
+    """The rows of an experiment are those of the CPU."""
     small = Sparse(sizes=(3,), sweep=(), spreads=("std",))
     rows = []
     for engine in ("auto", "cuda"):
         experiment = small.on_engine(engine)
         plan = JobList([experiment], 2, 0)
-        run_jobs(plan, gathered=engine == "cuda")
+        run_jobs(plan)
         rows.append(plan.rows(experiment).csv())
     assert rows[1] == rows[0]
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import _thread
-import signal
 import threading
 import time
 from functools import partial
@@ -15,7 +14,6 @@ from modeseek.meanshift import ensemble
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform, uniforms
 from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make_problem, mean_shift, run, stochastic
 from modeseek.meanshift.ensemble import make_chains, run_chains
-from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
 
 SPACE = make_problem(paper_mixture(20, random_state=0)[0])
 MAKE = partial(doubly_stochastic, SPACE, Shrinking(0.2, 1.6, 0.6), seed=3)
@@ -96,27 +94,6 @@ def test_ctrl_c_reaches_chains_on_other_threads():
     stopping = Stopping(0.05, rule="shifts", threshold=0.0, max_sweeps=10**5, max_updates=10**9)
     results = run_chains(make_chains(MAKE, 2), stopping, n_jobs=2, callbacks=[interrupt])
     assert [result.outcome for result in results] == [Outcome.INTERRUPTED] * 2
-
-
-def test_ctrl_c_reaches_who_waits_for_gathered_work():
-    heard, in_time = threading.Event(), []
-
-    def hear(number, frame):
-        heard.set()
-        raise KeyboardInterrupt
-
-    def work():
-        time.sleep(0.1)  # the main thread sleeps by now
-        _thread.interrupt_main()
-        in_time.append(heard.wait(20))
-
-    before = signal.signal(signal.SIGINT, hear)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            list(run_tasks_on_gpu([work]))
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert in_time == [True]
 
 
 def test_an_error_in_one_chain_is_raised_and_ends_the_others():

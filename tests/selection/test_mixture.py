@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from inputs import UGLY, raw_rows
-from modeseek.selection.config import DEFAULT
 from modeseek.selection.mixture import FORMS, Mixture, em, saddle_depths, search_mixtures
 from modeseek.selection.mixture import search as search_module
 from modeseek.selection.mixture.em import fit, log_density, n_parameters, posterior
 from modeseek.selection.mixture.kde_baseline import kernel_log_density
 from modeseek.selection.mixture.kernels import adaptive_log_density, sums
 from modeseek.selection.mixture.search import cut_ward_tree, ward_tree
+from modeseek.selection.rules_config import DEFAULT
 
 CONFIG = DEFAULT.mixture
 SKLEARN = {"full": "full", "tied": "tied", "diagonal": "diag"}

@@ -9,12 +9,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from inputs import lone_graph
 from modeseek.selection.candidates import Candidate, is_trivial
-from modeseek.selection.config import DEFAULT
+from modeseek.selection.grid_proposers import MixtureProposer, Modes
 from modeseek.selection.mixture import FORMS, MixtureSample, sample, search_mixtures
 from modeseek.selection.mixture.em import fit
 from modeseek.selection.mixture.sample import HeldOut
 from modeseek.selection.progress import SelectionProgress
-from modeseek.selection.proposers import MixtureProposer, Modes
+from modeseek.selection.rules_config import DEFAULT
 
 # every test of the proposer passes
 OPEN = {

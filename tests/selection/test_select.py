@@ -10,10 +10,10 @@ from sklearn.metrics import adjusted_rand_score
 from inputs import knn_graph_of
 from modeseek.selection import ClusterBounds, select_partition
 from modeseek.selection.candidates import Candidate, is_trivial
-from modeseek.selection.config import DEFAULT
+from modeseek.selection.grid_proposers import PROPOSERS, Communities, GridProposer, MixtureProposer, Modes
+from modeseek.selection.grid_proposers.base import smoothed_stability
 from modeseek.selection.progress import SelectionProgress
-from modeseek.selection.proposers import PROPOSERS, Communities, GridProposer, MixtureProposer, Modes
-from modeseek.selection.proposers.base import smoothed_stability
+from modeseek.selection.rules_config import DEFAULT
 
 HALVES, THIRDS = np.repeat([0, 1], 60), np.repeat([0, 1, 2], 40)
 

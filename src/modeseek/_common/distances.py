@@ -4,8 +4,6 @@ A k-d tree is used in low dimension. In high dimension squared distances come fr
 |x|^2 + |y|^2 - 2 x.y, which lose digits. Those that could be affected are computed again from differences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

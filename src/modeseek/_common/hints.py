@@ -1,7 +1,5 @@
 """Spelling suggestions for error messages, and the warning classes."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

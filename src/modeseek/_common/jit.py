@@ -4,8 +4,6 @@ This module imports Numba, which takes about a second. Import it only from modul
 those only where they are called.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import time
@@ -19,8 +17,6 @@ from numba import njit
 from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.options import DefaultOptions
-
-__all__ = ["FAST_MATH", "NO_REFERENCE_COUNTS", "CompiledFunction", "cached", "source_checksum"]
 
 # Sums may be reordered, so that they use vector instructions; NaN and infinity keep their meaning.
 FAST_MATH: dict[str, Any] = {

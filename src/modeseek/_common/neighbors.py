@@ -1,7 +1,5 @@
 """Nearest neighbours, exact and in bounded memory, and the intrinsic dimension that their distances imply."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext

@@ -5,8 +5,6 @@ groups of the process (containers, batch systems), and its own limit on address 
 first of them. A number that cannot be determined is not a limit.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator
@@ -14,18 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from time import perf_counter
-
-__all__ = [
-    "NotEnoughMemory",
-    "TimeUp",
-    "available_memory",
-    "check_memory",
-    "check_time",
-    "deadline",
-    "format_bytes",
-    "limit_memory",
-    "limit_time",
-]
 
 # control groups and rlimits express "no limit" by numbers above this one (an exabyte)
 NO_LIMIT = 1 << 60

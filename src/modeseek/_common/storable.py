@@ -4,8 +4,6 @@ The decorator `storable` adds a class; docs/how-to-models.md has an example. A f
 class by its name in this registry. Nothing else is looked up, and nothing in a file is executed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -13,8 +11,6 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["STORABLE", "STORED_BY_NAME", "Storable", "is_real", "is_within", "require", "storable", "stored_by_name"]
 
 Kind = TypeVar("Kind", bound=type)
 

@@ -1,9 +1,5 @@
 """Numbers with nouns, for messages and labels."""
 
-from __future__ import annotations
-
-__all__ = ["counted"]
-
 
 def counted(n: int, noun: str) -> str:
     """Return a number and a noun, in the plural unless the number is 1.

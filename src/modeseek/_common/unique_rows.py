@@ -3,8 +3,6 @@
 `numpy.unique(axis=0)` gives the same rows. It compares whole rows as bytes, which is about ten times slower.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.types import Array, IntArray

@@ -1,7 +1,5 @@
 """Checks of arguments: numbers, choices, ranges, seeds, callbacks, arrays and weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any

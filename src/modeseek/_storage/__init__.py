@@ -7,6 +7,7 @@ Names are exported by the modules that define them:
 - `table`, `cells`: a table in memory, and what its cells hold
 - `formats`: one module for each file format, and their registry
 - `reading`, `chunks`, `writing`: tables of any format, whole or in chunks
+- `unpacking`: a bound on the size of compressed files after decompression
 - `container`, `encoding`: the file of models, checkpoints and resume states
 - `work_folder`: the folder of a run that can be resumed
 - `image_files`: PNG, JPEG, TIFF, ...
@@ -22,5 +23,6 @@ from modeseek._storage.formats import *  # noqa: F403
 from modeseek._storage.image_files import *  # noqa: F403
 from modeseek._storage.reading import *  # noqa: F403
 from modeseek._storage.table import *  # noqa: F403
+from modeseek._storage.unpacking import *  # noqa: F403
 from modeseek._storage.work_folder import *  # noqa: F403
 from modeseek._storage.writing import *  # noqa: F403

@@ -1,7 +1,5 @@
 """Files that appear complete or not at all."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Cells and columns: what is a number, what is missing, and the types that columns of text can be written as."""
 
-from __future__ import annotations
-
 import re
 from enum import IntFlag
 from typing import Any

@@ -1,7 +1,5 @@
 """Data files of any size, read in chunks: from any chunk on, repeatedly, in bounded memory."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Numbers, text, true, false, null and lists stand for themselves. Everything else
 name tells what it is: one of the kinds below, or a class of the registry `modeseek._common.storable`.
 """
 
-from __future__ import annotations
-
 import math
 from enum import Enum
 from types import NoneType, UnionType

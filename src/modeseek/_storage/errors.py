@@ -1,12 +1,11 @@
 """Errors about files and tables, with fields that say what they are about, so that callers can add remedies."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any
 
 from modeseek._common.hints import did_you_mean
+from modeseek._common.resources import format_bytes
 
 __all__ = [
     "DataError",
@@ -17,6 +16,7 @@ __all__ = [
     "SourceChangedError",
     "TextColumnError",
     "UnknownColumnError",
+    "UnpackedSizeError",
     "WriteError",
 ]
 
@@ -73,6 +73,30 @@ class SourceChangedError(DataError):
     def __init__(self, source: str):
         self.source = source
         super().__init__(f"{source} has changed while it was being read: run again when it is complete.")
+
+
+class UnpackedSizeError(DataError):
+    """A compressed file that would take far more memory than its size.
+
+    Attributes
+    ----------
+    problem : str
+        What is wrong, without a full stop.
+    unpacked : int
+        Bytes after decompression, of the whole file or up to the place where reading stopped.
+    packed : int
+        Bytes of the file.
+    bound : float
+        Bytes to which it may unpack.
+    """
+
+    def __init__(self, source: str, unpacked: int, packed: int, bound: float):
+        self.source, self.unpacked, self.packed, self.bound = source, unpacked, packed, bound
+        self.problem = (
+            f"{source} has {format_bytes(packed)} and unpacks to {format_bytes(unpacked)} or more, above the bound of "
+            f"{format_bytes(bound)}"
+        )
+        super().__init__(f"{self.problem}: if you trust the file, raise the bound with modeseek.limit_unpacked.")
 
 
 class HeaderOnlyError(DataError):

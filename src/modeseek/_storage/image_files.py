@@ -1,7 +1,5 @@
 """Image files: PNG, JPEG, TIFF, BMP, WebP, and arrays as NPY, which are mapped into memory."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 from modeseek._storage.atomic import atomic_path
 from modeseek._storage.errors import DataError
 from modeseek._storage.reading import check_exists
+from modeseek._storage.unpacking import check_unpacked
 
 __all__ = ["IMAGE_SUFFIXES", "LABEL_SUFFIXES", "ImageFile", "read_image", "write_image"]
 
@@ -20,12 +19,9 @@ TIFF_SUFFIXES = (".tif", ".tiff")
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", *TIFF_SUFFIXES, ".npy", ".bmp", ".webp")
 # formats that hold integers of more than 8 bits without loss
 LABEL_SUFFIXES = (".png", *TIFF_SUFFIXES, ".npy")
-# an image of up to this many bytes is always unpacked; a larger one if it is at most `MOST_PACKED` times its file
-# (deflate packs at most 1,030 to 1)
-ALWAYS_BYTES = 1 << 26
-MOST_PACKED = 2_000
-# bitmaps compress little, and Pillow decompresses them slowly
+# bitmaps compress little, and Pillow decompresses them slowly: a larger one must not exceed this ratio
 ALWAYS_BITMAP_BYTES = 1 << 20
+MOST_BITMAP_RATIO = 2_000
 # Pillow may open only these, whatever the ending: one of its other readers starts an external program
 PILLOW_FORMATS = ("PNG", "JPEG", "BMP", "DIB", "WEBP")
 # modes of Pillow that are grey or RGB arrays
@@ -114,14 +110,8 @@ def _read_tiff(source: Path) -> ImageFile:
         pass
     with tifffile.TiffFile(source) as file:
         # before anything is allocated: a few bytes can declare a terabyte
-        _check_size(source, sum(series.nbytes for series in file.series[:1]))
+        check_unpacked(f"'{source}'", sum(series.nbytes for series in file.series[:1]), source.stat().st_size)
         return ImageFile(file.asarray())
-
-
-def _check_size(source: Path, size: int, always: int = ALWAYS_BYTES) -> None:
-    held = source.stat().st_size
-    if size > always and size > MOST_PACKED * held:
-        raise DataError(f"'{source}' declares {size:,} bytes of pixels in a file of {held:,}: it is damaged.")
 
 
 def _check_pages(source: Path) -> None:
@@ -152,8 +142,13 @@ def _read_pixels(source: Path) -> ImageFile:
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         try:
             with Image.open(source, formats=PILLOW_FORMATS) as opened:
-                always = ALWAYS_BITMAP_BYTES if opened.format in ("BMP", "DIB") else ALWAYS_BYTES
-                _check_size(source, opened.width * opened.height * 3, always)
+                size, held = opened.width * opened.height * 3, source.stat().st_size
+                check_unpacked(f"'{source}'", size, held)
+                bitmap = opened.format in ("BMP", "DIB")
+                if bitmap and size > max(ALWAYS_BITMAP_BYTES, MOST_BITMAP_RATIO * held):
+                    raise DataError(
+                        f"'{source}' declares {size:,} bytes of pixels in a file of {held:,}: it is damaged."
+                    )
                 image: Any = ImageOps.exif_transpose(opened)
                 has_alpha = image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info
                 if image.mode not in PLAIN_MODES and not image.mode.startswith("I"):

@@ -1,7 +1,5 @@
 """Reading of data files of any format."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The state of a long run, kept in a folder beside its target, so that the same call resumes after a kill."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -1,7 +1,5 @@
 """Writing of tables with added columns: whole, or chunk by chunk."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping

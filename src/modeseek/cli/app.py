@@ -4,8 +4,6 @@ The status is 0 after success, 1 if the reader of standard output left, 2 after 
 Ctrl-C and 143 after SIGTERM.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -88,11 +86,11 @@ def _root(
         typer.echo(context.get_help())
 
 
-add_command(app, "cluster", o.ClusterOptions)
-add_command(app, "label", o.LabelOptions)
-add_command(app, "segment", o.SegmentOptions)
-add_command(app, "diarize", o.DiarizeOptions)
-add_command(app, "explore", o.ExploreOptions)
+add_command(app, "cluster", o.ClusterOptions, o.InputLimits)
+add_command(app, "label", o.LabelOptions, o.InputLimits)
+add_command(app, "segment", o.SegmentOptions, o.InputLimits)
+add_command(app, "diarize", o.DiarizeOptions, o.InputLimits)
+add_command(app, "explore", o.ExploreOptions, o.InputLimits)
 add_command(app, "paper", o.PaperOptions)
 
 

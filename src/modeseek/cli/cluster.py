@@ -1,7 +1,5 @@
 """The command `modeseek cluster`."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from contextlib import nullcontext, suppress

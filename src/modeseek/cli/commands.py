@@ -1,9 +1,8 @@
 """Commands from dataclasses: the fields of a class are the options of a command, and its docstring is the help."""
 
-from __future__ import annotations
-
 import inspect
 import re
+from contextlib import nullcontext
 from dataclasses import MISSING, fields
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -36,18 +35,32 @@ class Option(NamedTuple):
     limits: dict[str, Any] = {}  # noqa: RUF012
 
 
-def add_command(app: typer.Typer, name: str, options: type) -> None:
+def add_command(app: typer.Typer, name: str, options: type, limits: type | None = None) -> None:
     """Add a command that makes an instance of `options` and calls the function `run` of module `modeseek.cli.NAME`.
+
+    With `limits`, the command also has the options of that class, and runs within the block of its method `applied`.
 
     The module is imported when the command runs, so that the help does not wait for scientific libraries. In the
     section "Attributes" of the docstring, the type of a field stands for the name of its value in the help.
     """
 
     def command(**given: Any) -> None:
-        import_module(f"modeseek.cli.{name}").run(options(**given))
+        bounds = {field.name: given.pop(field.name) for field in fields(limits)} if limits else {}
+        with limits(**bounds).applied() if limits else nullcontext():
+            import_module(f"modeseek.cli.{name}").run(options(**given))
 
-    intro, _, attributes = str(inspect.getdoc(options)).partition("\nAttributes\n")
+    intro = str(inspect.getdoc(options)).partition("\nAttributes\n")[0]
     paragraphs = [" ".join(paragraph.split()) for paragraph in intro.split("\n\n")]
+    parameters = [*_parameters(options), *(_parameters(limits) if limits else ())]
+    # typer reads the options from the signature of a function
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    app.command(name, help="\n\n".join(paragraphs))(command)
+
+
+def _parameters(options: type) -> list[inspect.Parameter]:
+    """Return the fields of a class as parameters that typer reads."""
+    attributes = str(inspect.getdoc(options)).partition("\nAttributes\n")[2]
     entries = {name: (value, " ".join(help.split())) for name, value, help in ENTRY.findall(attributes + "\n")}
     hints, parameters = get_type_hints(options, include_extras=True), []
     for field in fields(options):
@@ -64,7 +77,4 @@ def add_command(app: typer.Typer, name: str, options: type) -> None:
                 field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[hint, declared]
             )
         )
-    # typer reads the options from the signature of a function
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
-    app.command(name, help="\n\n".join(paragraphs))(command)
+    return parameters

@@ -1,7 +1,5 @@
 """The command `modeseek diarize`."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterable

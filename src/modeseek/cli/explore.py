@@ -1,7 +1,5 @@
 """The command `modeseek explore`."""
 
-from __future__ import annotations
-
 from modeseek.cli.commands import UsageError
 from modeseek.cli.options import ExploreOptions
 from modeseek.explorer import from_file

@@ -1,7 +1,5 @@
 """The command `modeseek label`."""
 
-from __future__ import annotations
-
 from modeseek.cli.messages import library_errors
 from modeseek.cli.options import LabelOptions
 from modeseek.pipeline import label_file

@@ -1,13 +1,19 @@
 """Messages of the command: errors and notes of the library, with the options that address them."""
 
-from __future__ import annotations
-
+import math
 import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from modeseek._storage import HeaderOnlyError, MissingValueError, NameTakenError, NoColumnsError, TextColumnError
+from modeseek._storage import (
+    HeaderOnlyError,
+    MissingValueError,
+    NameTakenError,
+    NoColumnsError,
+    TextColumnError,
+    UnpackedSizeError,
+)
 from modeseek.cli.commands import UsageError
 from modeseek.pipeline.errors import OptionError, OutputConflict, ResumeMismatch, SchedulerError
 from modeseek.pipeline.options import Note
@@ -56,6 +62,11 @@ def message_of(error: Exception) -> str:
             return f"{error.source} already has a column '{error.name}': choose another name with --name."
         case HeaderOnlyError():
             return f"{error.source} has a header but no rows: give at least one row, or --no-header."
+        case UnpackedSizeError():
+            gigabytes = 10 * max(1, math.ceil(error.unpacked / 1e10))
+            return (
+                f"{error.problem}: if you trust the file, raise the bound, for example with --max-unpacked {gigabytes}."
+            )
         case OptionError():
             return f"{_option(error.option)} {error.problem}"
         case OutputConflict(path="-"):

@@ -1,7 +1,7 @@
 """The options of all commands, with their help texts: one class per command, one field per option."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -17,6 +17,27 @@ RUN = "Run"
 SPEAKERS = "Speakers"
 MEAN_SHIFT = "Options of the mean-shift algorithms (dsms, sms, bms, ms)"
 BANDWIDTHS = "Bandwidths of the mean-shift algorithms"
+
+
+@dataclass(frozen=True)
+class InputLimits:
+    """Options of all commands that read data files.
+
+    Attributes
+    ----------
+    max_unpacked : GB
+        Size to which a compressed file may unpack. Default: 0.27, or 50 times the size of the file if that is larger.
+    """
+
+    max_unpacked: Annotated[float | None, Option(DATA, limits={"min": 0.001})] = None
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Apply the limits within a block."""
+        from modeseek._storage.unpacking import limit_unpacked
+
+        with limit_unpacked(None if self.max_unpacked is None else 1e9 * self.max_unpacked):
+            yield
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """The command `modeseek segment`."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from contextlib import nullcontext

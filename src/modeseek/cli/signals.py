@@ -1,7 +1,5 @@
 """SIGTERM ends the command like Ctrl-C: the result so far is written, and no temporary files remain."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

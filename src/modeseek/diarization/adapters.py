@@ -1,7 +1,5 @@
 """Drop-in replacements for the clustering of pyannote.audio and of SpectralCluster."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,8 +10,6 @@ from scipy.optimize import linear_sum_assignment
 from modeseek._common.types import Array, IntArray
 from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, check_embeddings
 from modeseek.diarization.speaker_search import SpeakerSearch
-
-__all__ = ["PyannoteClustering", "SpeakerClusterer"]
 
 # label of inactive speakers in pyannote
 INACTIVE = -2

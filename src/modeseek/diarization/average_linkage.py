@@ -4,8 +4,6 @@ It finds speakers with a few utterances, which the neighbour graph of ModeSeek i
 overlapping windows and single words, so `SpeakerSearch` uses it only if it is stable under subsampling.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +16,6 @@ from modeseek._common.types import Array, IntArray
 from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
 from modeseek.meanshift.consensus import Vote
 from modeseek.metrics import rand_agreement
-
-__all__ = ["LinkagePartition", "cosine_distances", "find_linkage_partition", "mean_silhouette"]
 
 
 class LinkagePartition(NamedTuple):

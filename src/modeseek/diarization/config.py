@@ -1,10 +1,6 @@
 """Constants of the speaker search that are not parameters of `diarize`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-__all__ = ["DEFAULT_CONFIG", "DiarizationConfig"]
 
 
 @dataclass(frozen=True)

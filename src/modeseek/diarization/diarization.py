@@ -1,7 +1,5 @@
 """The functions `diarize` and `find_turns`: embeddings and segments in, turns out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +11,6 @@ from modeseek.diarization.embeddings import EmbeddingTransform, check_embeddings
 from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.diarization.speaker_search import Speakers, SpeakerSearch
 from modeseek.diarization.turns import Turn, check_segments, make_turns, speaker_names, to_annotation, trim_windows
-
-__all__ = ["Diarization", "diarize", "find_turns"]
 
 
 @dataclass(frozen=True, eq=False)

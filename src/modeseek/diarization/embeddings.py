@@ -1,7 +1,5 @@
 """Validation of embeddings, and their transformation before they are compared by direction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +8,6 @@ from numpy.typing import ArrayLike
 
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer
-
-__all__ = ["UNIT_LENGTH", "EmbeddingTransform", "check_embeddings", "mean_directions", "nearest_direction"]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,7 @@
 """Import of the optional packages pyannote.core and pyannote.metrics."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
-
-__all__ = ["import_pyannote"]
 
 
 def import_pyannote(name: str) -> Any:

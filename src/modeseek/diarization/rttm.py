@@ -3,8 +3,6 @@
 The reader of pyannote.database accepts malformed lines; this one reports the line number and the error.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterable
@@ -15,8 +13,6 @@ from modeseek._common.hints import did_you_mean
 from modeseek._storage import DataError, atomic_path, read_bytes
 from modeseek.diarization.diarization import Diarization
 from modeseek.diarization.turns import Turn, to_annotation
-
-__all__ = ["parse_rttm", "read_rttm", "read_text", "read_turns", "rttm_lines", "write_rttm"]
 
 TURN_TYPE = "SPEAKER"
 # line types of the format that hold no turns

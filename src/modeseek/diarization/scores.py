@@ -1,7 +1,5 @@
 """Scores against a reference: error rates of pyannote.metrics, and the K score of the paper over windows."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +9,6 @@ from modeseek._common.validation import check_number
 from modeseek.diarization.diarization import Diarization
 from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.metrics import k_score
-
-__all__ = ["Scores", "reference_speakers", "score"]
 
 
 class Scores(NamedTuple):

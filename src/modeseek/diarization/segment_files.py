@@ -1,7 +1,5 @@
 """Files with the start and end of windows (CSV, .lab, RTTM), and files with embeddings."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +11,6 @@ from modeseek._common.hints import did_you_mean
 from modeseek._common.types import Array
 from modeseek._storage import DataError, read_arrays, read_table
 from modeseek.diarization.rttm import read_text, read_turns
-
-__all__ = ["SEGMENT_SUFFIXES", "Windows", "read_segments", "read_windows"]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 SEGMENT_SUFFIXES = (*TABLE_SUFFIXES, ".lab", ".rttm")

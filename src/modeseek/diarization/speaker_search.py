@@ -1,7 +1,5 @@
 """Speakers of windows: ModeSeek under cosine distance, or average linkage if that is clearer and stable."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,8 +19,6 @@ from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, mea
 from modeseek.estimators import ModeSeek
 from modeseek.meanshift.consensus import memberships
 from modeseek.meanshift.partition import rank_by_weight
-
-__all__ = ["SpeakerSearch", "Speakers"]
 
 # two times that differ by less, in seconds, are equal
 TIME_TOLERANCE = 1e-6

@@ -1,7 +1,5 @@
 """Plot of turns over time: a lane for each speaker, and optionally the reference."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +15,6 @@ from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.diarization.turns import Turn, make_turns
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR, palette
 from modeseek.plots.style import new_figure, save_figure, style_axes
-
-__all__ = ["plot_timeline", "save_timeline"]
 
 # sizes in inches
 FIGURE_WIDTH = 10.0

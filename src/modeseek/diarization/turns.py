@@ -1,7 +1,5 @@
 """Turns: stretches of one speaker, made from the speakers of windows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -10,8 +8,6 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice
 from modeseek.diarization.pyannote_import import import_pyannote
-
-__all__ = ["OVERLAPPING", "Turn", "check_segments", "make_turns", "speaker_names", "to_annotation", "trim_windows"]
 
 # choices of the parameter `overlapping`
 OVERLAPPING = ("cut", "keep")

@@ -1,7 +1,5 @@
 """Warnings about fits that are valid, but probably not what the user intended."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 
@@ -12,8 +10,6 @@ from modeseek._common.hints import AdviceWarning, ScaleWarning
 from modeseek._common.scaling import dominant
 from modeseek._common.types import Array
 from modeseek.estimators.result import FitResult
-
-__all__ = ["advise_on_bandwidth", "advise_on_engine", "advise_on_scale", "advise_on_size", "warn"]
 
 # with fewer points, every point may well be a cluster
 MIN_POINTS = 10

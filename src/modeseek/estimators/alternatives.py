@@ -1,14 +1,10 @@
 """Alternatives of `ModeSeek`: the partition that was chosen, and the others."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
 from modeseek.selection.select import Candidate
-
-__all__ = ["chosen_one", "nearly_chosen"]
 
 
 def nearly_chosen(model: ModeSeek) -> list[Candidate]:

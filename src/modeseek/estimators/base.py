@@ -1,7 +1,5 @@
 """Base class of all estimators: validate the data, solve, store the result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -32,8 +30,6 @@ from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings
 from modeseek.estimators.streaming import Stream
 from modeseek.sketches import Sketch, SketchConfig, SketchPoints, is_dask
-
-__all__ = ["BaseClusterer"]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

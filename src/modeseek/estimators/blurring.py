@@ -1,7 +1,5 @@
 """Blurring mean shift: all points move at once."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 from modeseek._common.points import Points
@@ -10,8 +8,6 @@ from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, Stopping, blurring
-
-__all__ = ["BlurringMeanShift"]
 
 
 @dataclass(eq=False, repr=False)

@@ -1,7 +1,5 @@
 """Base class of the four mean shifts: make a chain, run it, read off the clusters."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -35,8 +33,6 @@ from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import Range, automatic_range
 from modeseek.sketches import Sketch, SketchPoints
-
-__all__ = ["ChainClusterer"]
 
 # An automatic bandwidth may equal a distance between two points. A flat kernel jumps there, and rounding would decide.
 FLAT_MARGIN = 1 + 1e-9

@@ -24,8 +24,6 @@ from modeseek.sketches import DaskRows, SketchLayout, dask_errors
 if TYPE_CHECKING:
     from modeseek.estimators.base import BaseClusterer
 
-__all__ = ["fit_dask", "predict_dask"]
-
 NO_WEIGHT = "sample_weight is zero for every row: give at least one row a positive weight."
 
 

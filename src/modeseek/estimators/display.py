@@ -15,8 +15,6 @@ from modeseek.estimators.table import ClusterTable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DisplayMixin"]
-
 # a notebook or a terminal shows this many clusters
 MAX_CLUSTERS = 10
 

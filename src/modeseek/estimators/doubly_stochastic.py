@@ -1,7 +1,5 @@
 """Doubly stochastic mean shift: one random point moves at a time, at a random bandwidth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -16,8 +14,6 @@ from modeseek.meanshift.bandwidth import NuSpec, make_policy
 from modeseek.meanshift.chains import Chain, doubly_stochastic
 from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.selection.bandwidths import complete_range
-
-__all__ = ["DoublyStochasticMeanShift"]
 
 
 @dataclass(eq=False, repr=False)

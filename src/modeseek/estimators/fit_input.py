@@ -19,8 +19,6 @@ from modeseek.sketches import Sample, Sketch
 if TYPE_CHECKING:
     from modeseek.estimators.base import BaseClusterer
 
-__all__ = ["data_from_rows", "data_from_sketch"]
-
 
 def data_from_rows(
     estimator: BaseClusterer, rows: Array, weights: Array, geometry: Geometry, watch: Watcher | None

@@ -12,8 +12,6 @@ from sklearn.utils.validation import validate_data
 
 from modeseek._common.types import Array
 
-__all__ = ["Columns", "check_new_rows", "check_rows"]
-
 
 class Columns(NamedTuple):
     """Number of features of X, and their names if X has any."""

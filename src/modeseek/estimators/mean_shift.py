@@ -1,7 +1,5 @@
 """Mean shift: every point climbs the density of the data; a replacement for scikit-learn's class."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -17,8 +15,6 @@ from modeseek.meanshift.chains import Record, Stopping, as_record, mean_shift
 from modeseek.meanshift.climbing import Seeds, bin_seeds, moved_to_points, partition_by_modes
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 from modeseek.meanshift.partition import Partition
-
-__all__ = ["MeanShift"]
 
 
 @dataclass(eq=False, repr=False)

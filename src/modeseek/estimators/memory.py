@@ -1,13 +1,9 @@
 """Upper bounds on the memory that a fit needs, checked before it starts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from modeseek._common.resources import check_memory
 from modeseek.meanshift.chains import Record
-
-__all__ = ["FitMemory", "check_fit_memory", "check_sketch_memory", "snapshot_memory"]
 
 
 @dataclass(frozen=True)

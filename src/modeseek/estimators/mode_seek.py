@@ -1,7 +1,5 @@
 """ModeSeek: clustering without parameters, by the most reproducible partition."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -27,12 +25,10 @@ from modeseek.selection import (
     merge_clusters,
     select_partition,
 )
+from modeseek.selection.grid_proposers.modes import density_tree
 from modeseek.selection.modes import single_mode_tree
-from modeseek.selection.proposers.modes import density_tree
 from modeseek.selection.spherical import SphericalKMeans
 from modeseek.sketches import SketchConfig
-
-__all__ = ["ModeSeek"]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

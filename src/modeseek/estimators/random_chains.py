@@ -1,7 +1,5 @@
 """Base class of the two random mean shifts: one chain, or several chains and their consensus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -22,8 +20,6 @@ from modeseek.meanshift.partition import Partition, partition_of
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
 from modeseek.sketches import joblib_on_dask
-
-__all__ = ["RandomChainClusterer"]
 
 # from best to worst
 OUTCOMES = list(Outcome)

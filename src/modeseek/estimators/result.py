@@ -20,9 +20,6 @@ from modeseek.selection.modes import MergeTree
 from modeseek.selection.select import Candidate
 from modeseek.sketches import Labeler, SketchPoints, is_dask
 
-__all__ = ["FitData", "FitResult", "FitSettings", "PointIndex", "drop_small", "make_result", "membership_fields"]
-
-
 # fields and properties of `FitResult` that estimators have as attributes, with a trailing underscore
 ATTRIBUTES = (
     *("labels", "n_clusters", "outcome", "confidence", "cluster_stability", "stability", "trace", "partition"),

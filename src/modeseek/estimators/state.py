@@ -15,8 +15,6 @@ from modeseek.estimators.result import FitResult
 from modeseek.estimators.streaming import Stream
 from modeseek.sketches import Sketch
 
-__all__ = ["FittedState", "fitted_state", "labelled_copy", "restore_state", "resume_stream", "stream_sketch"]
-
 
 def _check_state(state: FittedState) -> None:
     d = state.n_features

@@ -1,7 +1,5 @@
 """Fits of the mean shifts that advance step by step, for displays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.types import Array
@@ -13,8 +11,6 @@ from modeseek.estimators.result import FitData, FitResult
 from modeseek.meanshift.chains import Chain, Record, Stopping, Sweeps, mean_shift
 from modeseek.meanshift.chains.algorithms import PartSize
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
-
-__all__ = ["StepwiseFit", "prepare_fit"]
 
 
 class StepwiseFit:

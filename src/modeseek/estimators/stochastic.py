@@ -1,7 +1,5 @@
 """Stochastic mean shift: one random point moves at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,8 +11,6 @@ from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, stochastic
-
-__all__ = ["StochasticMeanShift"]
 
 
 @dataclass(eq=False, repr=False)

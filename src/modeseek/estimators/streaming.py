@@ -10,8 +10,6 @@ from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array
 from modeseek.sketches import Sketch, SketchConfig, SketchLayout
 
-__all__ = ["Stream", "make_sketch"]
-
 
 def _check_stream(stream: Stream) -> None:
     require(stream.sketch is None or not stream.pending, "pending batches beside a sketch")

@@ -1,10 +1,7 @@
 """Fits of one estimator at many bandwidths: the number of clusters against the bandwidth."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,9 +16,6 @@ from modeseek._common.validation import check_integer, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.mean_shift import MeanShift
 from modeseek.estimators.stepwise import prepare_fit
-from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
-
-__all__ = ["BandwidthSweep", "Plateau", "sweep_bandwidths"]
 
 # an automatic grid starts at the median distance to this neighbour ...
 NEAR_NEIGHBOR = 3
@@ -139,14 +133,9 @@ def sweep_bandwidths(
             each.set_params(h_min=low / middle * bandwidth, h_inf=bandwidth, h_max=high / middle * bandwidth)
         return each.fit(data).labels_
 
-    tasks = [partial(fit, bandwidth) for bandwidth in h.tolist()]
-    labels = np.empty((len(h), len(data)), dtype=np.int32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdviceWarning)  # the first and the last bandwidths suit no data
-        # on a GPU, all bandwidths run at once
-        done = run_tasks_on_gpu(tasks) if model.engine == "cuda" else ((row, task()) for row, task in enumerate(tasks))
-        for row, found in done:
-            labels[row] = found
+        labels = np.array([fit(bandwidth) for bandwidth in h.tolist()], dtype=np.int32)
     return BandwidthSweep(h, labels, labels.max(axis=1).astype(np.intp) + 1)
 
 

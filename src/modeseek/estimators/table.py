@@ -16,8 +16,6 @@ from modeseek.estimators.result import FitResult
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DOUBTFUL", "ClusterTable", "RowCounts"]
-
 # a row with a lower confidence is doubtful
 DOUBTFUL = 0.75
 

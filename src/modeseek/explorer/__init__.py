@@ -7,18 +7,3 @@ from modeseek.explorer.examples import EXAMPLES, load_example
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import ALGORITHMS, RunSettings, read_settings
 from modeseek.explorer.run_thread import RunThread
-
-__all__ = [
-    "ALGORITHMS",
-    "EXAMPLES",
-    "AnimatedRun",
-    "Dataset",
-    "ExplorerConfig",
-    "PreparedData",
-    "RunSettings",
-    "RunThread",
-    "from_bytes",
-    "from_file",
-    "load_example",
-    "read_settings",
-]

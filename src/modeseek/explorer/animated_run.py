@@ -1,7 +1,5 @@
 """A run that advances frame by frame."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable
@@ -19,8 +17,6 @@ from modeseek.explorer.run_history import RunHistory, relative_objective
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState
-
-__all__ = ["AnimatedRun", "Frame"]
 
 
 class Frame(NamedTuple):

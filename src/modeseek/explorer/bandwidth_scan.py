@@ -1,7 +1,5 @@
 """A scan over bandwidths: the number of clusters at each, computed on its own thread."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from typing import NamedTuple
@@ -14,8 +12,6 @@ from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.metrics import rand_agreement
 from modeseek.selection.bandwidths import Range
-
-__all__ = ["BandwidthScan", "ScanRow"]
 
 
 class ScanRow(NamedTuple):

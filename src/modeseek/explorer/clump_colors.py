@@ -1,12 +1,8 @@
 """Colours of clumps that stay the same while clumps grow and merge."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.types import IntArray
-
-__all__ = ["N_COLORS", "ClumpColors"]
 
 # number of colours while points move; number N_COLORS is grey, for single points and small clumps
 N_COLORS = 24

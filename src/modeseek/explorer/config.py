@@ -1,10 +1,6 @@
 """Limits of the explorer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-__all__ = ["DEFAULT_CONFIG", "ExplorerConfig"]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Tables to explore, from a file or an upload, and the roles of their columns."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +9,6 @@ import numpy as np
 from modeseek._common.types import IntArray
 from modeseek._storage import DataError, MissingValueError, Table, TextColumnError, parse_table, read_table
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
-
-__all__ = ["Dataset", "from_bytes", "from_file", "inspect_table"]
 
 # columns with these names are taken for known groups
 GROUP_NAMES = ("label", "class", "target", "component", "cluster")

@@ -1,7 +1,5 @@
 """Example datasets of the explorer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -11,8 +9,6 @@ from sklearn.utils import Bunch
 
 from modeseek._storage import Table
 from modeseek.explorer.dataset import Dataset, inspect_table
-
-__all__ = ["EXAMPLES", "load_example"]
 
 
 class Example(NamedTuple):

@@ -1,7 +1,5 @@
 """Exports of a result: rows with clusters, a figure, and Python code that repeats the run."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +13,10 @@ from modeseek.estimators.result import FitResult
 from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
+from modeseek.pipeline import DataOptions
+from modeseek.pipeline.code import cluster_file_code
 from modeseek.plots import save_clusters
-from modeseek.report import DataCode, file_data_code, fit_code
-
-__all__ = ["export_figure", "export_labels", "file_stem", "python_code"]
+from modeseek.report import fit_code
 
 
 def file_stem(data: PreparedData) -> str:
@@ -75,16 +73,14 @@ def python_code(data: PreparedData, settings: RunSettings) -> str:
     model = StochasticMeanShift(bandwidth=0.6, random_state=0).fit(X)
     print(model.labels_)
     """
-    dataset, table = data.dataset, data.dataset.table
+    dataset, estimator = data.dataset, settings.make_estimator()
     if dataset.python_source is None:
-        every = tuple(name for name in table.columns if name not in table.row_names)
-        source = file_data_code(dataset.name, None if data.columns == every else data.columns)
-    else:
-        import_line, expression = dataset.python_source
-        if len(data.columns) < len(table.columns) - 1:  # the last column holds the known groups
-            expression += f"[:, {[table.columns.index(name) for name in data.columns]}]"
-        source = DataCode(import_line, expression)
-    return fit_code(settings.make_estimator(), source, standardize=data.standardize)
+        return cluster_file_code([dataset.name], estimator, DataOptions(data.columns, scale=data.standardize))
+    import_line, expression = dataset.python_source
+    columns = dataset.table.columns
+    if len(data.columns) < len(columns) - 1:  # the last column holds the known groups
+        expression += f"[:, {[columns.index(name) for name in data.columns]}]"
+    return fit_code(estimator, (import_line, expression), standardize=data.standardize)
 
 
 def _written(name: str, write: Callable[[Path], None]) -> bytes:

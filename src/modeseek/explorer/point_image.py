@@ -1,15 +1,11 @@
 """Many points as one image, which a browser draws faster than markers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-
-__all__ = ["Discs", "collapsed_groups", "paint", "to_rgba"]
 
 # a group narrower than this share of the axes is drawn as one disc
 COLLAPSED_SHARE = 0.004

@@ -19,8 +19,6 @@ from modeseek.explorer.dataset import Dataset
 from modeseek.plots.projection import principal_components, project
 from modeseek.selection.bandwidths import Range
 
-__all__ = ["PreparedData", "Projector"]
-
 
 @dataclass(frozen=True, eq=False)
 class PreparedData:

@@ -1,7 +1,5 @@
 """The history of a run: bandwidths drawn, objective and number of clumps, in bounded memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,8 +7,6 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.objective import density, objective
-
-__all__ = ["RunHistory", "relative_objective"]
 
 # bandwidths kept for each frame
 BANDWIDTHS_PER_FRAME = 6

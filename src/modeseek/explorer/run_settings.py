@@ -13,8 +13,6 @@ from modeseek.meanshift.bandwidth import POLICIES, get_nu
 from modeseek.meanshift.kernels.profiles import get_profile
 from modeseek.selection.bandwidths import Range, complete_range
 
-__all__ = ["ALGORITHMS", "BANDWIDTHS", "FIELDS", "Field", "RunSettings", "read_settings"]
-
 ALGORITHMS = {
     "doubly stochastic mean shift": estimators.DoublyStochasticMeanShift,
     "stochastic mean shift": estimators.StochasticMeanShift,

@@ -1,14 +1,10 @@
 """A run on its own thread: play, pause, step, and read the current frame at any time."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
 
 from modeseek.explorer.animated_run import AnimatedRun, Frame
-
-__all__ = ["RunThread"]
 
 
 class RunThread:

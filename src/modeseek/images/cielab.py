@@ -4,14 +4,10 @@
 version is elementwise, so that the result does not depend on the tile size.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.types import Array
-
-__all__ = ["to_cielab"]
 
 # sRGB to XYZ under D65, each row divided by the coordinate of the white point (IEC 61966-2-1, CIE 15)
 TO_XYZ = (

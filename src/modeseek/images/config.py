@@ -1,10 +1,6 @@
 """Constants of the segmentation that have no parameter of their own in `segment`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-__all__ = ["DEFAULT_CONFIG", "SegmentConfig"]
 
 
 @dataclass(frozen=True)

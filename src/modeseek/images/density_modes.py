@@ -1,7 +1,5 @@
 """Modes of the density of pixels over position and colour, computed on the cells of a grid."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +11,6 @@ from modeseek.images.input_image import InputImage
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.selection.modes import cut, point_tree
 from modeseek.sketches import Grid, GridCells
-
-__all__ = ["Bandwidths", "count_pixels", "modes_of_cells"]
 
 # cell numbers are counted from here, far below any feature of an image
 GRID_ORIGIN = 1 << 40

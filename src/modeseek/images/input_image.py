@@ -1,7 +1,5 @@
 """Validation of the image given to `segment`, and its pixels in bands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -13,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.types import Array, Stage, Watcher
 from modeseek.images.cielab import to_cielab
-
-__all__ = ["InputImage", "check_image"]
 
 
 @dataclass(frozen=True, eq=False)

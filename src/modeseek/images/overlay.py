@@ -1,13 +1,9 @@
 """Boundaries of regions drawn on an image."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek.images.scikit_image import require_scikit_image
-
-__all__ = ["overlay"]
 
 
 def overlay(image: ArrayLike, labels: ArrayLike, *, channel_axis: int | None = -1) -> NDArray:

@@ -12,8 +12,6 @@ from scipy.sparse.csgraph import connected_components
 
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["MASKED", "RegionCollector", "Regions"]
-
 # label of pixels outside the mask
 MASKED = -1
 # colours are summed as integers, in these fractions of a unit, so that the sums do not depend on the tile size

@@ -1,10 +1,6 @@
 """The optional dependency scikit-image."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
-
-__all__ = ["require_scikit_image"]
 
 
 def require_scikit_image() -> None:

@@ -1,7 +1,5 @@
 """The function `segment`: an image in, a label image out."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 
@@ -17,8 +15,6 @@ from modeseek.images.input_image import InputImage, check_image
 from modeseek.images.regions import MASKED, RegionCollector
 from modeseek.images.scikit_image import require_scikit_image
 from modeseek.sketches import GridCells
-
-__all__ = ["segment"]
 
 
 def segment(

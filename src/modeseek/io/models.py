@@ -17,8 +17,6 @@ from modeseek._storage import read_container, write_container
 from modeseek.estimators import ESTIMATORS
 from modeseek.estimators.state import FittedState, fitted_state, restore_state
 
-__all__ = ["MODEL_SUFFIX", "Saved", "load", "read_model", "save"]
-
 CLASSES = {kind.__name__: kind for kind in ESTIMATORS.values()}
 MODEL_SUFFIX = ".modeseek"
 REMEDY = "Use a copy of it, or save the model again."

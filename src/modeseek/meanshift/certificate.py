@@ -7,8 +7,6 @@ h_min and h_upper. Under cosine the same holds with angles in place of chords fo
 docs/theory.md has the proof.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.distance import cdist
 

@@ -1,22 +1,18 @@
 """Mean shift from seeds to clusters: where the climbers start, and which points belong to the modes that they reach."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from modeseek._common.distances import kth_distance
+from modeseek._common.distances import BLOCK, kth_distance
 from modeseek._common.neighbors import nearest
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import sorted_unique_rows
 from modeseek.meanshift.components import components, diameter_of, gap_of
-from modeseek.meanshift.engines.weight_within_radius import weight_within_radius
 from modeseek.meanshift.kernels.profiles import FLAT, Profile
 from modeseek.meanshift.partition import Partition, merge_modes, partition_of
-
-__all__ = ["Seeds", "bin_seeds", "moved_to_points", "partition_by_modes"]
 
 
 class Seeds(NamedTuple):
@@ -84,7 +80,7 @@ def partition_by_modes(
     first, climbers = sorted_unique_rows(ends)
     distinct = ends[first]
     weights = np.bincount(climbers, weights=None if seeds else points.weights)
-    numbers, centers = _modes(points, weights, distinct, h, profile, n_jobs)
+    numbers, centers = _modes(points, weights, distinct, h, profile)
     if basins:
         labels = numbers[climbers]
         labels = labels if seeds is None else labels[_nearest_seed(points, seeds, n_jobs)]
@@ -94,18 +90,29 @@ def partition_by_modes(
     return Partition(labels, centers, sizes, diameter_of(distinct, numbers), gap_of(distinct, numbers))
 
 
-def _modes(
-    points: Points, weights: Array, ends: Array, h: float, profile: Profile, n_jobs: int | None
-) -> tuple[IntArray, Array]:
+def _modes(points: Points, weights: Array, ends: Array, h: float, profile: Profile) -> tuple[IntArray, Array]:
     """Return the mode of each end, and the positions of the modes."""
     if profile is not FLAT:
         part = partition_of(ends, weights, components(ends, h / 4), points.geometry)
         return part.labels, part.centers
     # The density of a flat kernel has plateaus: as in scikit-learn, an end within h of a higher one belongs to it.
     first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
-    heights = weight_within_radius(ends[first], points.values, h, points.weights, n_jobs=n_jobs)
+    heights = weight_within_radius(ends[first], points.values, h, points.weights)
     labels, kept = merge_modes(ends[first], heights, h)
     return labels[inverse], ends[first][kept]
+
+
+def weight_within_radius(queries: Array, points: Array, h: float, weights: Array) -> Array:
+    """Return the total weight of the points at distance h or less of each query.
+
+    Examples
+    --------
+    >>> weight_within_radius(np.array([[0.0]]), np.array([[0.0], [1.0], [2.0]]), 1.0, np.ones(3))
+    array([2.])
+    """
+    step = max(1, BLOCK // len(points))
+    blocks = (queries[start : start + step] for start in range(0, len(queries), step))
+    return np.concatenate([(cdist(block, points, "sqeuclidean") <= h * h) @ weights for block in blocks])
 
 
 def _nearest_seed(points: Points, seeds: Seeds, n_jobs: int | None) -> IntArray:

@@ -4,8 +4,6 @@ General graph libraries would need all close pairs, whose number is quadratic on
 together. Here points of one grid cell are joined without computing their distances.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ merge makes more pairs of points agree with the partitions than disagree. So no 
 that are together in every partition form a fragment, and all computations use fragments instead of points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -22,17 +20,6 @@ from modeseek._common.unique_rows import unique_rows
 from modeseek._common.validation import check_integer, check_weights
 from modeseek.meanshift.partition import rank_by_weight
 from modeseek.metrics import best_jaccard, rand_agreement
-
-__all__ = [
-    "Consensus",
-    "Fragments",
-    "Vote",
-    "cluster_stability",
-    "consensus",
-    "counterparts",
-    "find_fragments",
-    "memberships",
-]
 
 # a partition of some of the points: their indices and their clusters
 Vote: TypeAlias = tuple[IntArray, IntArray]

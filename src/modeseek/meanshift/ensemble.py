@@ -1,7 +1,5 @@
 """Several independent chains: on threads, on Dask workers, or together on a GPU, with the same results."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -28,8 +26,6 @@ from modeseek.meanshift.chains import (
 from modeseek.meanshift.chains.checkpoint import RunCheckpoint
 from modeseek.meanshift.engines import CudaEngine
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
-
-__all__ = ["dask_client", "make_chains", "run_chains"]
 
 # points times the root of their dimension for each further thread; then the compiled part of a sweep, which runs in
 # parallel, takes about as long as the Python part, which does not

@@ -4,8 +4,6 @@ In all functions, `points` is a state of shape (n, d), and `profile` is a name o
 counts as w_j coincident points that move together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TypeAlias
 

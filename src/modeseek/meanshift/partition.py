@@ -13,8 +13,6 @@ from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.certificate import certifies, rounding_of
 from modeseek.meanshift.components import components, diameter_of, gap_of
 
-__all__ = ["Partition", "Ranked", "merge_modes", "partition_of", "rank_by_weight", "read_off"]
-
 # centres shorter than this are not normalised under cosine
 SHORTEST_CENTER = 1e-12
 

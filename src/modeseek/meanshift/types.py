@@ -10,21 +10,6 @@ import numpy as np
 from modeseek._common.storable import storable
 from modeseek._common.types import Array, Geometry, IntArray
 
-__all__ = [
-    "BandwidthPolicy",
-    "Callback",
-    "ChainEnd",
-    "ChainJob",
-    "ChainState",
-    "ClimbingWorkspace",
-    "Draws",
-    "Ending",
-    "Engine",
-    "ProfileLike",
-    "SweepInfo",
-    "Workspace",
-]
-
 
 class Draws(NamedTuple):
     """The random draws of a block of updates.

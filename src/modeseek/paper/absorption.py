@@ -1,7 +1,5 @@
 """Where the walk of Algorithm 1b ends: simulated walks, the closed formula, and shrinking for comparison."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 

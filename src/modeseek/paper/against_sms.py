@@ -1,7 +1,5 @@
 """Shared part of the comparisons of SMS with DSMS: contenders, figures and tables."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from itertools import product

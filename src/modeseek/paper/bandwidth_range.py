@@ -1,7 +1,5 @@
 """Effect of the width of the bandwidth range, h_max - h_min, on K, ACP and ALP."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self

@@ -1,7 +1,5 @@
 """Compare a user's clusterers or bandwidth policies with those of the paper, in a figure of the paper."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

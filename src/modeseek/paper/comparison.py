@@ -1,7 +1,5 @@
 """Experiments that run several clusterers on the same data."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

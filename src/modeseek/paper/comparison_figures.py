@@ -1,7 +1,5 @@
 """Figures and tables of comparisons: means with intervals, a panel for each measure and set-up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

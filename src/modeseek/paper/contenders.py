@@ -1,7 +1,5 @@
 """The clusterers that a figure compares, each at one bandwidth."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

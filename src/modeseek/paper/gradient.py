@@ -1,7 +1,5 @@
 """Convergence of the gradient of L to 0 along runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 

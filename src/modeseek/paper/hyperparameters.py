@@ -1,7 +1,5 @@
 """The paper's table of hyperparameters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

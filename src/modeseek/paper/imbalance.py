@@ -1,7 +1,5 @@
 """Clusters of unequal size: K of DSMS and SMS."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self

@@ -1,7 +1,5 @@
 """Confidence intervals for means and proportions over runs, at the paper's level of 90 %."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

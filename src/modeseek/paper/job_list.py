@@ -1,19 +1,12 @@
 """Run the jobs of experiments on several processes, and store their rows as they finish."""
 
-from __future__ import annotations
-
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
 from modeseek.meanshift.ensemble import dask_client
-from modeseek.meanshift.gpu_tasks import run_tasks_on_gpu
-from modeseek.paper.contenders import ignore_advice
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.journal import Journal
 from modeseek.paper.rows import Row, Rows
@@ -22,8 +15,6 @@ from modeseek.paper.rows import Row, Rows
 Task: TypeAlias = tuple[int, Experiment, Job, int]
 # number of a job in the list, and its rows
 Done: TypeAlias = tuple[int, list[Row]]
-# maximum number of jobs that a process runs together on a GPU; an interruption loses all of them
-JOBS_PER_GPU_BATCH = 64
 
 
 class JobFailed(RuntimeError):
@@ -78,9 +69,7 @@ class JobList:
             journal.remove()
 
 
-def run_jobs(
-    plan: JobList, *, n_jobs: int | None = None, advance: Callable[[float], None] | None = None, gathered: bool = False
-) -> None:
+def run_jobs(plan: JobList, *, n_jobs: int | None = None, advance: Callable[[float], None] | None = None) -> None:
     """Run the unfinished jobs.
 
     Finished jobs stay stored after Ctrl-C and errors.
@@ -93,12 +82,9 @@ def run_jobs(
         workers of the Dask cluster are used.
     advance : callable, optional
         Called with the cost of each finished job.
-    gathered : bool
-        Whether each process runs many jobs together, so that their chains share a GPU.
     """
     todo = plan.left()
-    results = (_gathered if gathered else _results)(todo, plan.seed, effective_n_jobs(n_jobs))
-    for number, rows in results:
+    for number, rows in _results(todo, plan.seed, effective_n_jobs(n_jobs)):
         experiment, job = todo[number]
         plan.keep(experiment, job, rows)
         if advance is not None:
@@ -113,27 +99,6 @@ def _results(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) ->
     if workers == 1 or len(todo) <= 1:
         return (_do(*task) for task in tasks)
     return Parallel(workers, return_as="generator_unordered")(delayed(_do)(*task) for task in tasks)
-
-
-def _gathered(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) -> Iterator[Done]:
-    numbered = [(number, experiment, job, seed) for number, (experiment, job) in enumerate(todo)]
-    if workers == 1:
-        return _together(numbered)
-    share = max(1, min(JOBS_PER_GPU_BATCH, -(-len(todo) // workers)))
-    shares = (numbered[begin : begin + share] for begin in range(0, len(numbered), share))
-    parallel = Parallel(workers, return_as="generator_unordered")
-    return chain.from_iterable(parallel(delayed(_do_share)(each) for each in shares))
-
-
-def _together(tasks: Sequence[Task]) -> Iterator[Done]:
-    with warnings.catch_warnings():  # warning filters are shared by all threads
-        ignore_advice()
-        for _, done in run_tasks_on_gpu([partial(_do, *task) for task in tasks]):
-            yield done
-
-
-def _do_share(tasks: Sequence[Task]) -> list[Done]:
-    return list(_together(tasks))
 
 
 def _by_dask(client: Any, tasks: Sequence[Task]) -> Iterator[Done]:

@@ -1,7 +1,5 @@
 """Journal of finished jobs, with which an interrupted command resumes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """One run of doubly stochastic mean shift, recorded until a few sweeps after its certificate."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 

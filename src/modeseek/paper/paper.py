@@ -1,7 +1,5 @@
 """Run all experiments of the paper, and write rows, figures and reports to a folder."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -78,7 +76,7 @@ def run_paper(
     quick : bool
         Use a small grid that takes a minute or two.
     engine : str
-        Engine of SMS and DSMS; "cuda" runs the chains of many jobs together. Results do not depend on it.
+        Engine of SMS and DSMS. Results do not depend on it.
     bar : callable, optional
         Progress bar: (total cost, finished cost) -> context manager that yields a function, which is called with
         the cost of each finished job.
@@ -92,7 +90,7 @@ def run_paper(
     plan = JobList(chosen, runs, check_integer("seed", seed, low=0), folder)
     began, done = time.perf_counter(), plan.cost - sum(job.cost for _, job in plan.left())
     with nullcontext() if bar is None else bar(plan.cost, done) as advance:
-        run_jobs(plan, n_jobs=n_jobs, advance=advance, gathered=engine == "cuda")
+        run_jobs(plan, n_jobs=n_jobs, advance=advance)
     made = RunInfo(tuple(figures), runs, seed, quick, None if done else (time.perf_counter() - began) / 60)
     results = {experiment: plan.rows(experiment) for experiment in chosen}
     write_results(folder, results, n_jobs=n_jobs)

@@ -1,7 +1,5 @@
 """DSMS chains on the paper's mixture, their states after any number of updates, and the jobs that run them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

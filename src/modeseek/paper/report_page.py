@@ -1,7 +1,5 @@
 """The report of the paper's experiments: findings, figures with tables and configs, and the test of each claim."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """Write the rows and figures of experiments to a folder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scores of a clustering against the true labels."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn import config_context
 from sklearn.metrics import adjusted_rand_score

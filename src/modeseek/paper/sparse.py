@@ -1,7 +1,5 @@
 """Few points in each cluster: the number of clusters that each algorithm finds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 

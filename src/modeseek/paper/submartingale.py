@@ -1,7 +1,5 @@
 """Whether L increases in the mean: at single states by Monte Carlo, and over whole runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 

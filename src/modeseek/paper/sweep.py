@@ -1,7 +1,5 @@
 """Sensitivity of SMS to its bandwidth, and of DSMS to h_inf and h_max."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product

@@ -1,7 +1,5 @@
 """Shared style of the theory figures: axes, colours, legends and number formats."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from matplotlib.axes import Axes

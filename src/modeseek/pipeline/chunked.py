@@ -1,7 +1,5 @@
 """The pipeline for files larger than memory: passes over chunks, with a state that a later call resumes from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`cluster_file`: from a data file to clusters."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,40 +1,54 @@
-"""Python code that repeats a call of `cluster_file`, for the report."""
-
-from __future__ import annotations
+"""Python code that repeats a call of `cluster_file`, for the report and the explorer."""
 
 from collections.abc import Sequence
 
-from modeseek.pipeline.options import Job
+from sklearn.base import BaseEstimator
+
+from modeseek.pipeline.options import DataOptions
 from modeseek.report.python_code import estimator_call, list_literal
 
 
-def python_code(job: Job, columns: Sequence[str] | None, *, chunked: bool) -> str:
-    """Return a script with the same files, columns, scaling and estimator.
+def cluster_file_code(
+    files: Sequence[str], estimator: BaseEstimator, data: DataOptions, *, chunked: bool = False
+) -> str:
+    """Return a script that clusters files with an estimator.
 
     Parameters
     ----------
-    job : Job
-        The call.
-    columns : sequence of str or None
-        The columns that were clustered; None for all.
-    chunked : bool
-        Whether the files were read in chunks.
+    files : sequence of str
+        The data files.
+    estimator : estimator
+        The estimator, fitted or not.
+    data : DataOptions
+        Columns, scaling and header; fields that are None are left out of the script.
+    chunked : bool, default=False
+        Whether the files are read in chunks.
+
+    Examples
+    --------
+    >>> from modeseek import MeanShift
+    >>> print(cluster_file_code(["birds.csv"], MeanShift(2.0), DataOptions(["mass"], scale=False)))
+    from modeseek import MeanShift
+    from modeseek.pipeline import DataOptions, cluster_file
+    <BLANKLINE>
+    model = MeanShift(bandwidth=2.0)
+    result = cluster_file('birds.csv', model, DataOptions(columns=['mass'], scale=False))
+    print(result.fit.labels)
     """
-    name = type(job.estimator).__name__
     options = {
-        "columns": None if columns is None else list_literal(columns),
-        "scale": None if job.data.scale is None else repr(job.data.scale),
-        "header": None if job.data.header is None else repr(job.data.header),
+        "columns": None if data.columns is None else list_literal(data.columns),
+        "scale": data.scale,
+        "header": data.header,
     }
     given = ", ".join(f"{key}={value}" for key, value in options.items() if value is not None)
-    source = repr(job.files[0]) if len(job.files) == 1 else list_literal(job.files)
+    source = repr(files[0]) if len(files) == 1 else list_literal(files)
     arguments = [source, "model", *([f"DataOptions({given})"] if given else []), *(["out_of_core=True"] * chunked)]
     return "\n".join(
         [
-            f"from modeseek import {name}",
+            f"from modeseek import {type(estimator).__name__}",
             f"from modeseek.pipeline import {'DataOptions, ' if given else ''}cluster_file",
             "",
-            f"model = {estimator_call(job.estimator)}",
+            f"model = {estimator_call(estimator)}",
             f"result = cluster_file({', '.join(arguments)})",
             "print(result.clusters.sizes)" if chunked else "print(result.fit.labels)",
         ]

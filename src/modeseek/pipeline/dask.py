@@ -1,7 +1,5 @@
 """The pipeline on a Dask cluster: the workers read, label and write the rows."""
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets

@@ -1,7 +1,5 @@
 """A fit whose warnings become notes, and whose interruption is reported instead of raised."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The pipeline for a file that fits into memory."""
 
-from __future__ import annotations
-
 from modeseek._common.scaling import Scaling
 from modeseek._storage import check_writable, read_table, write_table
 from modeseek.estimators.table import RowCounts

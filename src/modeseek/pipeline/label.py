@@ -1,7 +1,5 @@
 """`label_file`: rows of a file, labelled by a saved model."""
 
-from __future__ import annotations
-
 import os
 
 from modeseek._storage import FORMATS, STANDARD_STREAM, DataError, read_table, write_table

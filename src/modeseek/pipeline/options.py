@@ -1,7 +1,5 @@
 """The options of `cluster_file`: what is read, what is written, and how the work is divided."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,10 +1,8 @@
 """The checks of output paths before the work, and the files that are written after a fit."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -155,7 +153,7 @@ def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
 
 
 def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
-    from modeseek.pipeline.code import python_code
+    from modeseek.pipeline.code import cluster_file_code
     from modeseek.report import write_report
 
     table, features = shown.table, shown.features
@@ -167,6 +165,7 @@ def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bo
     if left:
         settings["left out"] = _listed([table.columns[j] for j in left])
     settings["scaling"] = "each feature to mean 0 and standard deviation 1" if job.standardize else "none"
+    columns = features.names if chunked or left or job.data.columns else None
     write_report(
         str(job.outputs.report),
         shown.estimator,
@@ -178,7 +177,7 @@ def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bo
         title=f"Clusters of {job.title}",
         data_info=settings,
         notes=[note.text for note in result.notes],
-        code=python_code(job, features.names if chunked or left or job.data.columns else None, chunked=chunked),
+        code=cluster_file_code(job.files, job.estimator, replace(job.data, columns=columns), chunked=chunked),
         # rows are counted from 1, as in messages about the file
         first_row=1,
     )

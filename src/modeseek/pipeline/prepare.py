@@ -1,7 +1,5 @@
 """From columns to scaled features: the selection of columns, checks, and notes on likely mistakes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

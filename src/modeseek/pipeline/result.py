@@ -1,7 +1,5 @@
 """The result of the pipeline, and its record for JSON."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The plot of the partition that ModeSeek chose next to its alternatives."""
 
-from __future__ import annotations
-
 from math import ceil
 from typing import NamedTuple
 

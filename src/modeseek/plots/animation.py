@@ -1,7 +1,5 @@
 """The animation of the points of a run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The plot of the bandwidths of a run."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory

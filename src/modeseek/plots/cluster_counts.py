@@ -1,7 +1,5 @@
 """The plot of the number of clusters against the bandwidth, or against the prominence that a cluster needs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Names of clusters in a plot: a legend beside it, or numbers in it if there are too many for a legend."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D

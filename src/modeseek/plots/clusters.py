@@ -1,7 +1,5 @@
 """The plot of a clustering, on axes or in a file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import NamedTuple

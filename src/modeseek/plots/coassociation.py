@@ -1,7 +1,5 @@
 """The plot of how often two points share a cluster."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Colours that can be distinguished, also by colour-blind readers."""
 
-from __future__ import annotations
-
 from math import gcd
 
 import numpy as np

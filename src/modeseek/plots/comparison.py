@@ -1,7 +1,5 @@
 """The plot of two partitions of the same points: which points changed cluster."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

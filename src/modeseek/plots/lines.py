@@ -1,7 +1,5 @@
 """Lines with intervals: one quantity against another, one line for each thing compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil

@@ -1,7 +1,5 @@
 """Projection of points with d features to the one or two dimensions of a plot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The plot of modes by their density and their prominence."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory

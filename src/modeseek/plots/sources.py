@@ -1,7 +1,5 @@
 """Inputs of the plots: labels or a fitted estimator, the run of a chain, or a merge tree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 

@@ -1,7 +1,5 @@
 """Style that all plots share: axes, ticks, titles, colour bars, and figures as files."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 from math import log10

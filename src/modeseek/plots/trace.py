@@ -1,7 +1,5 @@
 """The plot of recorded quantities of a run: objective, number of clumps, diameter and gap."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil
 

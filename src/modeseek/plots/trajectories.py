@@ -1,7 +1,5 @@
 """The plot of the paths of points during a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

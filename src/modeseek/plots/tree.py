@@ -1,7 +1,5 @@
 """The plot of a merge tree: modes as hills, and the densities at which they merge."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 

@@ -13,14 +13,13 @@ from modeseek.report.blocks import (
 )
 from modeseek.report.clustering_report import REPORT_SUFFIXES, write_report
 from modeseek.report.markdown_text import PlainText
-from modeseek.report.python_code import DataCode, file_data_code, fit_code
+from modeseek.report.python_code import fit_code
 from modeseek.report.rendering import to_html, to_markdown, write_page
 
 __all__ = [
     "REPORT_SUFFIXES",
     "Block",
     "Bullets",
-    "DataCode",
     "Details",
     "Heading",
     "ImageBlock",
@@ -29,7 +28,6 @@ __all__ = [
     "PlainText",
     "TableBlock",
     "Verdict",
-    "file_data_code",
     "fit_code",
     "to_html",
     "to_markdown",

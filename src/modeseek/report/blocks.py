@@ -5,8 +5,6 @@ kind of block needs a class here and a macro of the same name in `templates/bloc
 `templates/blocks.md.j2`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Descriptions of clusters: distinguishing features, typical rows, second choices of doubtful rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import floor, log10
 from typing import NamedTuple

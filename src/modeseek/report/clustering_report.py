@@ -1,7 +1,5 @@
 """The HTML report of a clustering: plot, clusters, confidence, method, settings, and code that repeats the fit."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any

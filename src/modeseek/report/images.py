@@ -1,7 +1,5 @@
 """Embed image files in a page as data URIs."""
 
-from __future__ import annotations
-
 import base64
 import os
 from io import BytesIO

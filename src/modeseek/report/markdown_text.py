@@ -3,8 +3,6 @@ r"""Texts of a page: Markdown with `code`, **bold**, *italic* and [links](target
 HTML tags, entities and links to other schemes than http and https stay literal text, in HTML and in Markdown.
 """
 
-from __future__ import annotations
-
 import re
 
 from markdown_it import MarkdownIt

@@ -1,10 +1,8 @@
 """Python code that repeats a fit."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -13,70 +11,40 @@ DISPLAY_PARAMETERS = ("callbacks", "checkpoint", "checkpoint_every", "record", "
 MAX_LINE = 100
 
 
-class DataCode(NamedTuple):
-    """Code that loads the data: an import statement and an expression for the array."""
-
-    import_line: str
-    expression: str
-
-
-def file_data_code(file: str, columns: Sequence[str] | None = None, *, header: bool | None = None) -> DataCode:
-    """Return code that reads columns of a file.
-
-    Parameters
-    ----------
-    file : str
-        Path of the file.
-    columns : sequence of str, optional
-        The columns to read; None reads all.
-    header : bool, optional
-        Whether the first line of the file holds names; None detects it.
-
-    Examples
-    --------
-    >>> file_data_code("birds.csv", ["width"], header=True).expression
-    "read_table('birds.csv', header=True).features(['width']).values"
-    """
-    selected = "" if columns is None else list_literal(columns)
-    expression = f"read_table({file!r}{_header_argument(header)}).features({selected}).values"
-    return DataCode("from modeseek._storage import read_table", expression)
-
-
-def fit_code(estimator: BaseEstimator, data: DataCode | None = None, *, standardize: bool = False) -> str:
+def fit_code(estimator: BaseEstimator, data: Sequence[str] = (), *, standardize: bool = False) -> str:
     """Return code that loads data, scales them and fits an estimator with the same parameters.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
         Parameters that differ from their defaults are written.
-    data : DataCode, optional
-        Code that loads the data; None assumes a variable X.
+    data : (str, str), optional
+        An import statement, and an expression for the array. The default assumes that a variable X exists.
     standardize : bool, default=False
         Whether to scale features to mean 0 and standard deviation 1.
 
     Examples
     --------
     >>> from modeseek import ModeSeek
-    >>> print(fit_code(ModeSeek(random_state=0), file_data_code("birds.csv", ["width", "height"]), standardize=True))
+    >>> source = "from sklearn.datasets import load_iris", "load_iris().data"
+    >>> print(fit_code(ModeSeek(random_state=0), source, standardize=True))
     from modeseek import ModeSeek
-    from modeseek._common.scaling import Scaling
-    from modeseek._storage import read_table
+    from sklearn.datasets import load_iris
+    from sklearn.preprocessing import StandardScaler
     <BLANKLINE>
-    X = read_table('birds.csv').features(['width', 'height']).values
-    X = Scaling.fit(X, standardize=True).apply(X)
+    X = load_iris().data
+    X = StandardScaler().fit_transform(X)
     model = ModeSeek(random_state=0).fit(X)
     print(model.labels_)
     """
     parts = type(estimator).__module__.split(".")
     # the public module: the top level of this library, or the path up to the first private module
     module = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
-    imports, body = [f"from {module} import {type(estimator).__name__}"], []
-    if data is not None:
-        imports.append(data.import_line)
-        body.append(f"X = {data.expression}")
+    imports = [f"from {module} import {type(estimator).__name__}", *data[:1]]
+    body = [f"X = {expression}" for expression in data[1:]]
     if standardize:
-        imports.append("from modeseek._common.scaling import Scaling")
-        body.append("X = Scaling.fit(X, standardize=True).apply(X)")
+        imports.append("from sklearn.preprocessing import StandardScaler")
+        body.append("X = StandardScaler().fit_transform(X)")
     return "\n".join(
         [*sorted(imports), "", *body, f"model = {estimator_call(estimator)}.fit(X)", "print(model.labels_)"]
     )
@@ -116,10 +84,6 @@ def estimator_call(estimator: BaseEstimator) -> str:
     if len(line) <= MAX_LINE:
         return line
     return f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
-
-
-def _header_argument(header: bool | None) -> str:
-    return "" if header is None else f", header={header}"
 
 
 def list_literal(names: Sequence[str]) -> str:

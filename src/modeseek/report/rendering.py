@@ -1,7 +1,5 @@
 """Render pages with the Jinja2 templates of this package: as a single HTML file, and as Markdown."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

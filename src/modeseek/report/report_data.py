@@ -1,7 +1,5 @@
 """The data of a report: the result of a fit, the rows that were clustered, and their names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,24 +1,43 @@
-"""Settings of the method behind `ModeSeek` and of the automatic bandwidth, with the values in use as defaults.
+"""Settings of the method behind `ModeSeek`, with the values in use as defaults.
 
-Every number that shapes a result is a field here. `select_partition`, `automatic_range` and the functions below them
-take a config as an argument; tests and ablations pass a different one.
+Every number that shapes a result is a field here. The functions of the package take a config as an argument; tests and
+ablations pass a different one. The model that chooses among candidates was trained with the default values: after a
+change it has to be trained again (benchmarks/train_selection.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 
-__all__ = [
-    "DEFAULT",
-    "CommunitiesConfig",
-    "KdeConfig",
-    "MixtureConfig",
-    "ModesConfig",
-    "RangeConfig",
-    "SelectionConfig",
-]
+@dataclass(frozen=True)
+class DataConfig:
+    """Settings of the prepared data.
+
+    Attributes
+    ----------
+    max_components : int
+        Data of more features are reduced to this number of principal components.
+    max_coordinates : int
+        Number of principal components in which Gaussians are fitted.
+    least_spread : float
+        Principal components with a smaller share of the largest spread are due to rounding and are dropped.
+    max_exact : int
+        Above this number of both points and features, principal components are found by a random projection.
+    n_neighbors : int
+        Nearest neighbours of each point.
+    many_points : int
+        From this number of points on, `n_neighbors_many` neighbours are searched.
+    n_neighbors_many : int
+    """
+
+    max_components: int = 32
+    max_coordinates: int = 8
+    least_spread: float = 1e-9
+    max_exact: int = 1000
+    n_neighbors: int = 60
+    many_points: int = 200_000
+    n_neighbors_many: int = 28
 
 
 @dataclass(frozen=True)
@@ -29,24 +48,23 @@ class ModesConfig:
     ----------
     neighbor_counts : tuple of int
         Numbers of neighbours k from which densities are estimated.
-    large_neighbor_counts : tuple of int
-        Further values of k, for larger data.
-    points_per_large_neighbor : int
-        A large k is used from this many points per neighbour.
+    large_count : int
+        A larger k is used only from `points_per_large_count` points per neighbour.
+    points_per_large_count : int
+    points_per_count : float
+        Any k is used only above this many points per neighbour.
     standard_errors : tuple of float
         Prominence thresholds, in standard errors 2 / sqrt(k) of the log density.
     n_edges : int
         Nearest neighbours of each point that become edges of the graph on which modes merge.
-    prominence_step : float
-        Resolution of the excess prominence.
     """
 
-    neighbor_counts: tuple[int, ...] = (3, 4, 6, 8, 12, 16, 24)
-    large_neighbor_counts: tuple[int, ...] = (36, 48)
-    points_per_large_neighbor: int = 40
-    standard_errors: tuple[float, ...] = (1.0, 1.5, 2.0, 2.5, 3.0)
+    neighbor_counts: tuple[int, ...] = (3, 4, 6, 8, 12, 16, 24, 36, 48)
+    large_count: int = 24
+    points_per_large_count: int = 40
+    points_per_count: float = 2.5
+    standard_errors: tuple[float, ...] = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0)
     n_edges: int = 8
-    prominence_step: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -57,118 +75,246 @@ class CommunitiesConfig:
     ----------
     neighbor_counts : tuple of int
         Numbers of neighbours from which graphs of shared neighbours are built.
+    points_per_count : int
+        A graph is built only above this many points per neighbour.
     resolutions : tuple of float
-        Resolutions of the modularity; a higher one gives smaller communities.
+        Resolutions of the modularity, from the finest: each starts from the communities of the one before.
     max_sweeps : int
         Upper bound on passes over the nodes at each level of the Louvain method.
     max_levels : int
         Upper bound on its levels.
     """
 
-    neighbor_counts: tuple[int, ...] = (5, 7, 10, 14, 20, 28)
-    resolutions: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+    neighbor_counts: tuple[int, ...] = (7, 14, 28)
+    points_per_count: int = 4
+    resolutions: tuple[float, ...] = (16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25)
     max_sweeps: int = 20
     max_levels: int = 20
 
 
 @dataclass(frozen=True)
-class KdeConfig:
-    """Settings of the kernel densities that a mixture is compared with.
+class SpanningTreeConfig:
+    """Settings of the proposer "spanning_tree".
 
     Attributes
     ----------
-    fixed_factors : tuple of float
-        Bandwidths that are the same for all points, as multiples of the median distance to a neighbour.
-    fixed_neighbor : int
-        Which neighbour that is.
-    adaptive_factors : tuple of float
-        Bandwidths of each point, as multiples of its own distance to a neighbour.
-    adaptive_neighbors : tuple of int
-        Which neighbours these are.
-    min_bandwidth : float
-        Lower bound on adaptive bandwidths, as a multiple of the median distance above.
+    core_counts : tuple of int
+        The core distance of a point is the distance to this neighbour.
+    n_edges : int
+        Nearest neighbours of each point that are edges of the graph which the tree spans.
+    least_sizes : tuple of int
+        Least weights of a cluster.
+    least_shares : tuple of int
+        Further least weights: the total weight divided by these numbers.
+    n_fill : int
+        Neighbours from which a point outside of all clusters takes its label.
     """
 
-    fixed_factors: tuple[float, ...] = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
-    fixed_neighbor: int = 6
-    adaptive_factors: tuple[float, ...] = (0.5, 0.7, 1.0)
-    adaptive_neighbors: tuple[int, ...] = (6, 16)
-    min_bandwidth: float = 0.01
+    core_counts: tuple[int, ...] = (4, 10)
+    n_edges: int = 24
+    least_sizes: tuple[int, ...] = (5, 10, 20, 40)
+    least_shares: tuple[int, ...] = (50, 20)
+    n_fill: int = 15
+
+
+@dataclass(frozen=True)
+class CentersConfig:
+    """Settings of the proposer "centers".
+
+    Attributes
+    ----------
+    n_centers : tuple of int
+        Numbers of clusters.
+    max_points : int
+        Ward's tree is built from a random sample of this size.
+    min_points_per_center : int
+        Least points of the sample for each cluster.
+    max_steps : int
+        Upper bound on the steps of k-means.
+    """
+
+    n_centers: tuple[int, ...] = (*(2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30, 40, 50, 65, 80, 100, 130, 170),)
+    max_points: int = 800
+    min_points_per_center: int = 3
+    max_steps: int = 12
 
 
 @dataclass(frozen=True)
 class MixtureConfig:
-    """Settings of the proposer "mixture": how it is fitted, and the tests that it must pass.
+    """Settings of the proposer "mixture".
 
     Attributes
     ----------
-    max_components : int
-        Mixtures are fitted with up to this number of components; one that has as many is rejected, because Gaussians
-        then probably tile a shape that is not Gaussian.
+    n_components : tuple of int
+        Numbers of components.
+    max_points : int
+        Mixtures are fitted to a random sample of this size.
+    points_per_parameter : int
+        Least points of the sample for each parameter of a mixture.
     patience : int
         The search ends after this many component numbers in a row without a better criterion.
-    max_points : int
-        Larger data are fitted on a random sample of this size.
-    min_variance : float
-        Added to the variance of components, as a share of the mean variance of the data.
-    max_iterations : int
+    max_steps : int
         Upper bound on the steps of expectation maximization.
     tol : float
         A fit ends when the mean log likelihood improves by less.
-    min_gain : float
-        Least difference between the Bayesian information criterion of the best single Gaussian and of the mixture.
-        The default allows a mixture that is ten times less likely, a prior for clusters.
-    min_saddle_depth : float
-        Least depth of the log density between any two components.
-    saddle_steps : int
-        Points at which the density between two components is evaluated.
-    n_holdouts : int
-        Random splits into training and held-out points.
-    n_holdouts_subsample : int
-        The same, for mixtures of subsamples; 0 skips the tests there.
-    train_share : float
-        Share of the points that each split trains on.
-    min_stability : float
-        Least mean adjusted Rand index between the mixture and those of the training points.
-    margin : float
-        Least lead of the held-out log likelihood over the best kernel density, in standard errors.
-    strict_margin : float
-        The same, if the density has clear modes or the mixture more than `few_components` components.
-    few_components : int
-        See `strict_margin`.
-    few_points : int
-        Below this number of points the comparisons with kernel densities and with uniform data have no power. They are
-        skipped, and at most `few_components` components are allowed.
-    uniform_dimensions : int
-        Up to this dimension the gain is compared with the gain on uniform data.
-    n_uniform : int
-        Number of uniform data sets.
-    uniform_margin : float
-        The gain must exceed the mean gain on uniform data by this many standard deviations.
-    kde : KdeConfig
     """
 
-    max_components: int = 10
-    patience: int = 3
+    n_components: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 30)
     max_points: int = 500
-    min_variance: float = 1e-3
-    max_iterations: int = 100
-    tol: float = 1e-4
-    min_gain: float = -2.0 * float(np.log(10.0))
-    min_saddle_depth: float = 0.05
-    saddle_steps: int = 41
-    n_holdouts: int = 8
-    n_holdouts_subsample: int = 2
-    train_share: float = 0.7
-    min_stability: float = 0.75
-    margin: float = -1.0
-    strict_margin: float = 2.0
-    few_components: int = 3
-    few_points: int = 64
-    uniform_dimensions: int = 3
-    n_uniform: int = 16
-    uniform_margin: float = 1.5
-    kde: KdeConfig = KdeConfig()
+    points_per_parameter: int = 2
+    patience: int = 2
+    max_steps: int = 30
+    tol: float = 1e-3
+
+
+@dataclass(frozen=True)
+class MeanShiftConfig:
+    """Settings of the proposer "mean_shift".
+
+    Attributes
+    ----------
+    max_points : int
+        Chains run on a random sample of this size.
+    n_scales : int
+        Number of scales; each is the median distance to a neighbour.
+    least_share, largest_share : float
+        That neighbour, for the smallest and for the largest scale, as a share of the points.
+    max_sweeps : int
+        Upper bound on the sweeps of a chain.
+    max_features : int
+        Data of more features are clustered in their principal components.
+    radius : float
+        Points that end closer than this share of the scale form a cluster.
+    """
+
+    max_points: int = 300
+    n_scales: int = 7
+    least_share: float = 0.01
+    largest_share: float = 0.6
+    max_sweeps: int = 30
+    max_features: int = 32
+    radius: float = 0.25
+
+
+@dataclass(frozen=True)
+class RefinementsConfig:
+    """Settings of refined candidates.
+
+    Attributes
+    ----------
+    absorbed : tuple of str
+        Proposers whose candidates get a variant without small clusters.
+    least_weight, least_share : float
+        Clusters are small below this weight, or below this share of the weight.
+    n_absorbing : int
+        Neighbours from which a point of a small cluster takes its label.
+    max_refined : int
+        Upper bound on the candidates that become Gaussian mixtures.
+    max_points : int
+        These mixtures are fitted to a random sample of this size.
+    max_components : int
+        Candidates of more clusters are not refined.
+    not_refined : tuple of str
+        Proposers whose candidates are not refined to mixtures.
+    max_steps : int
+        Upper bound on the steps of expectation maximization.
+    max_directions : int
+        Candidates of more clusters are not refined by spherical k-means.
+    max_spherical_steps : int
+        Upper bound on the steps of spherical k-means.
+    """
+
+    absorbed: tuple[str, ...] = ("modes", "communities", "spanning_tree")
+    least_weight: float = 4.0
+    least_share: float = 0.01
+    n_absorbing: int = 15
+    max_refined: int = 12
+    max_points: int = 500
+    max_components: int = 30
+    not_refined: tuple[str, ...] = ("centers", "mixture")
+    max_steps: int = 20
+    max_directions: int = 300
+    max_spherical_steps: int = 6
+
+
+@dataclass(frozen=True)
+class PoolConfig:
+    """Settings of the pool of candidates.
+
+    Attributes
+    ----------
+    same_agreement : float
+        Candidates with at least this adjusted Rand index are merged.
+    compared_points : int
+        Points on which candidates are compared.
+    max_clusters_per_point : float
+        Candidates of more clusters are dropped.
+    max_share : float
+        Candidates are dropped if one cluster has this share of the weight.
+    """
+
+    same_agreement: float = 0.97
+    compared_points: int = 500
+    max_clusters_per_point: float = 0.5
+    max_share: float = 0.98
+
+
+@dataclass(frozen=True)
+class ReproducibilityConfig:
+    """Settings of the subsamples on which candidates have to be found again.
+
+    Attributes
+    ----------
+    n_subsamples : int
+    share : float
+        Share of the points in a subsample.
+    max_points : int
+        Upper bound on the points of a subsample.
+    search_below : float
+        Neighbours are searched again if a subsample has a smaller share of the points.
+    n_neighbors : int
+        Neighbours of each point in a subsample.
+    compared_points : int
+        Points on which partitions are compared.
+    sample_share : float
+        Factor on the sample sizes of proposers that fit a sample.
+    proposers : tuple of str
+        The proposers that propose again.
+    """
+
+    n_subsamples: int = 2
+    share: float = 0.7
+    max_points: int = 4000
+    search_below: float = 0.5
+    n_neighbors: int = 40
+    compared_points: int = 400
+    sample_share: float = 0.6
+    proposers: tuple[str, ...] = ("modes", "communities", "spanning_tree", "centers", "mixture")
+
+
+@dataclass(frozen=True)
+class FeaturesConfig:
+    """Settings of the features of candidates.
+
+    Attributes
+    ----------
+    graph_points : int
+        Points over which shares of neighbours are averaged.
+    geometry_points : int
+        Points from which geometric features and Gaussians are estimated.
+    silhouette_points : int
+        Points from which silhouettes are computed.
+    max_gaussians : int
+        Candidates of more clusters have no Gaussian features.
+    max_separated : int
+        Number of largest clusters whose separation is measured.
+    """
+
+    graph_points: int = 4800
+    geometry_points: int = 1200
+    silhouette_points: int = 300
+    max_gaussians: int = 60
+    max_separated: int = 40
 
 
 @dataclass(frozen=True)
@@ -177,100 +323,27 @@ class SelectionConfig:
 
     Attributes
     ----------
+    seed : int
+        Seed of all random samples inside the selection, so that labels depend on the data alone.
     proposers : tuple of str
-        Names of the proposers in `PROPOSERS`, in the order in which they are tried.
-    communities_dimension : float
-        From this intrinsic dimension on, "communities" propose; below it, "modes" and "mixture" do.
-    max_dimensions : int
-        Data of more features are reduced to this number by principal component analysis.
-    max_coordinates : int
-        Number of principal components that "mixture" fits.
-    n_subsamples : int
-        Random subsamples that stability and confidence are measured on.
-    subsample_share : float
-        Share of the points in a subsample.
-    smoothing : float
-        Weight of neighbouring grid settings in the score of a setting.
-    entropy_weight : float
-        Bonus in the score for each unit of -ln sum(share^2) of the cluster sizes: coarse partitions are more stable.
-    min_stability : float
-        Least stability; if the best partition has less, the result is one cluster.
-    min_excess_prominence : float
-        Least excess prominence for partitions by modes; see `Modes.excess_prominence`.
-    clear_excess_prominence : float
-        From this excess prominence on, the density has clear modes.
-    min_stability_clear : float
-        Least stability for partitions by modes if the density has clear modes.
-    same_agreement : float
-        Partitions with at least this adjusted Rand index are considered the same.
-    max_alternatives : int
-        Number of different partitions that are kept.
-    min_votes : int
-        After an interruption, memberships need at least this many subsamples.
-    refinement_steps : int
-        Upper bound on the steps of spherical k-means that end a fit under `metric="cosine"`.
-    modes : ModesConfig
-    communities : CommunitiesConfig
-    mixture : MixtureConfig
+        Names of the proposers in `PROPOSERS`.
+    data, modes, communities, spanning_tree, centers, mixture, mean_shift, refinements, pool, reproducibility, features
+        Settings of the parts.
     """
 
-    proposers: tuple[str, ...] = ("communities", "modes", "mixture")
-    communities_dimension: float = 3.6
-    max_dimensions: int = 32
-    max_coordinates: int = 8
-    n_subsamples: int = 16
-    subsample_share: float = 0.7
-    smoothing: float = 0.25
-    entropy_weight: float = 0.01
-    min_stability: float = 0.7
-    min_excess_prominence: float = 0.6
-    clear_excess_prominence: float = 1.5
-    min_stability_clear: float = 0.5
-    same_agreement: float = 0.9
-    max_alternatives: int = 5
-    min_votes: int = 4
-    refinement_steps: int = 20
+    seed: int = 0
+    proposers: tuple[str, ...] = ("modes", "communities", "spanning_tree", "centers", "mixture", "mean_shift")
+    data: DataConfig = DataConfig()
     modes: ModesConfig = ModesConfig()
     communities: CommunitiesConfig = CommunitiesConfig()
+    spanning_tree: SpanningTreeConfig = SpanningTreeConfig()
+    centers: CentersConfig = CentersConfig()
     mixture: MixtureConfig = MixtureConfig()
-
-
-@dataclass(frozen=True)
-class RangeConfig:
-    """Settings of the automatic bandwidth range.
-
-    Attributes
-    ----------
-    n_queries : int
-        Points over which median neighbour distances are taken.
-    step : float
-        Factor between the neighbour counts of successive ranges.
-    max_points : int
-        Larger data are judged on a random sample of this size.
-    max_work : float
-        Upper bound on (points of the sample)^2 * features, which makes the sample smaller in high dimension.
-    min_splits, max_splits : int
-        Bounds on the number of random splits into halves.
-    total_points : int
-        Points of all splits together; smaller samples are split more often.
-    max_sweeps : int
-        Upper bound on the sweeps of the chain on each half.
-    min_points : int
-        Fewer points are not split; their range has a fixed neighbour count.
-    small_cluster : int
-        Clusters of fewer points count as fragments.
-    """
-
-    n_queries: int = 200
-    step: float = 2**0.5
-    max_points: int = 1000
-    max_work: float = 5e7
-    min_splits: int = 4
-    max_splits: int = 16
-    total_points: int = 2400
-    max_sweeps: int = 15
-    min_points: int = 20
-    small_cluster: int = 5
+    mean_shift: MeanShiftConfig = MeanShiftConfig()
+    refinements: RefinementsConfig = RefinementsConfig()
+    pool: PoolConfig = PoolConfig()
+    reproducibility: ReproducibilityConfig = ReproducibilityConfig()
+    features: FeaturesConfig = FeaturesConfig()
 
 
 DEFAULT = SelectionConfig()

@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest_neighbors
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Watcher
-from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.rules_config import DEFAULT, SelectionConfig
 
 __all__ = ["KnnGraph", "build_knn_graph", "density_neighbor_counts", "subsample"]
 

@@ -14,10 +14,10 @@ from modeseek._common.types import IntArray, Watcher
 from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
 from modeseek.selection.candidates import Candidate, ClusterBounds, Selection
-from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.grid_proposers import PROPOSERS, Modes
 from modeseek.selection.knn_graph import KnnGraph, subsample
 from modeseek.selection.progress import SelectionProgress
-from modeseek.selection.proposers import PROPOSERS, Modes
+from modeseek.selection.rules_config import DEFAULT, SelectionConfig
 
 __all__ = ["select_partition"]
 

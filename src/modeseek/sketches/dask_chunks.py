@@ -1,7 +1,5 @@
 """Work on one chunk of a Dask collection: check it, sketch it, label it. Workers run these functions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -14,19 +12,6 @@ from modeseek._common.points import Points, unit_rows
 from modeseek._common.types import Array
 from modeseek._common.validation import check_weights
 from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
-
-__all__ = [
-    "DaskChunk",
-    "FirstRows",
-    "Labeler",
-    "first_rows",
-    "frame_values",
-    "grid_level",
-    "label_chunk",
-    "merge_sketches",
-    "object_values",
-    "sketch_chunk",
-]
 
 
 class DaskChunk(NamedTuple):

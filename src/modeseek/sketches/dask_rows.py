@@ -31,8 +31,6 @@ from modeseek.sketches.dask_chunks import (
 )
 from modeseek.sketches.sketch import DEFAULT, Sketch, SketchConfig, SketchLayout
 
-__all__ = ["DaskError", "DaskRows", "dask_errors", "is_dask", "joblib_on_dask"]
-
 # sketches that one task merges
 MERGED_TOGETHER = 8
 DASK_PACKAGES = ("dask", "dask_expr")

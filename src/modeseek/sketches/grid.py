@@ -16,8 +16,6 @@ from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import unique_rows
 
-__all__ = ["Grid", "GridCells"]
-
 # units in a side of the finest level
 UNITS = 2.0**12
 # the extent of the first rows is about 2^FINEST_LEVELS sides of the finest level

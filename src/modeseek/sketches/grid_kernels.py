@@ -3,14 +3,10 @@
 Cells are found by a hash table with open addressing: `slots` holds the number of a cell, or -1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 
 from modeseek._common.jit import FAST_MATH, cached
-
-__all__ = ["add_rows", "fill_slots", "find_cells"]
 
 
 @cached

@@ -15,8 +15,6 @@ from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import hash_rows
 
-__all__ = ["Sample"]
-
 
 def _check_sample(sample: Sample) -> None:
     m = len(sample.rows)

@@ -13,8 +13,6 @@ from modeseek._common.types import Array, IntArray
 from modeseek.sketches.grid import Grid, GridCells
 from modeseek.sketches.sample import Sample
 
-__all__ = ["DEFAULT", "Sketch", "SketchConfig", "SketchLayout", "SketchPoints"]
-
 
 @dataclass(frozen=True)
 class SketchConfig:

@@ -2,5 +2,3 @@
 
 from modeseek._common.progress.display import show_progress
 from modeseek._common.progress.jobs import job_bar
-
-__all__ = ["job_bar", "show_progress"]

@@ -1,7 +1,5 @@
 """A progress bar for a list of jobs of known size."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

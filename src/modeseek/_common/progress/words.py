@@ -1,7 +1,5 @@
 """Numbers, durations and stages as short text."""
 
-from __future__ import annotations
-
 from modeseek._common.types import Stage
 
 

@@ -4,8 +4,6 @@ pyarrow.csv splits rows into cells. It accepts quotes that are not closed, does 
 not split at runs of blanks. So the csv module checks rows with quotes and finds lines, and blanks are replaced first.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial

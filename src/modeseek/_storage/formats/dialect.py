@@ -3,8 +3,6 @@
 Not by csv.Sniffer, which cannot split at runs of blanks, and fails for files with one column or with decimal commas.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter

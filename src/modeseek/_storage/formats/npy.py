@@ -1,7 +1,5 @@
 """NPY: one array of numbers, with a row for each row and a column for each feature. Nothing is unpickled."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,6 @@
 """NPZ: an archive of arrays, of which one holds the rows. Nothing is unpickled."""
 
-from __future__ import annotations
-
+import math
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from modeseek._storage.formats.base import (
 )
 from modeseek._storage.formats.npy import DAMAGED, Header, array_columns, check_matrix, read_header
 from modeseek._storage.table import Table
+from modeseek._storage.unpacking import check_unpacked
 
 
 class Archive:
@@ -36,9 +36,9 @@ class Archive:
     names : tuple of str
     """
 
-    def __init__(self, archive: zipfile.ZipFile, source: str):
+    def __init__(self, archive: zipfile.ZipFile, source: str, packed: int):
         members = [each for each in archive.infolist() if each.filename.endswith(".npy")]
-        self._archive, self._source = archive, source
+        self._archive, self._source, self._packed = archive, source, packed
         self._members = {each.filename.removesuffix(".npy"): each for each in members}
         self.names = tuple(self._members)
 
@@ -51,6 +51,9 @@ class Archive:
     def array(self, name: str) -> NDArray[Any]:
         """Read an array."""
         header = self.header(name)
+        # numbers are converted to float64
+        n_bytes = max(header.n_bytes, 8 * math.prod(header.shape))
+        check_unpacked(f"{self._source} array {name}", n_bytes, self._packed)
         check_memory(header.n_bytes, f"{self._source} array {name}", "Save a smaller array.")
         with self._readable(name), self._archive.open(self._members[name]) as stream:
             return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
@@ -75,7 +78,7 @@ def open_archive(file: InputFile) -> Iterator[Archive]:
         except Exception:  # as above
             raise DataError(f"{file.name} cannot be read: {DAMAGED}") from None
         with archive:
-            yield Archive(archive, file.name)
+            yield Archive(archive, file.name, file.stamp()[0])
 
 
 class NpzReader(Reader):

@@ -1,7 +1,5 @@
 """Parquet, by pyarrow: columns keep their types."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +9,12 @@ from modeseek._storage.cells import to_typed
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
 from modeseek._storage.table import Table
+from modeseek._storage.unpacking import check_unpacked
 
 # buffer size in bytes, if the file is not read as a whole
 BUFFER_BYTES = 1 << 20
+# the type of columns of text and bytes, whose values have different sizes
+TEXT = "BYTE_ARRAY"
 
 
 class ParquetReader(Reader):
@@ -24,19 +25,21 @@ class ParquetReader(Reader):
         self.size = self.stamp[0]
         with self._open() as opened:
             self.schema, self._rows = opened.schema_arrow, opened.metadata.num_rows
+            # read as indices into their different values, so that their size is known before it is allocated
+            self._texts = [each.path for each in opened.schema if each.physical_type == TEXT]
         if not self._rows or not len(self.schema):
             raise DataError(f"{file.name} has no rows: give at least one.")
         self.columns, self.row_names = tuple(self.schema.names), _pandas_index(self.schema)
         self._step = max(1, options.chunk_bytes // (8 * len(self.columns)))
 
     @contextmanager
-    def _open(self, buffer: int = 0) -> Iterator[Any]:
+    def _open(self, buffer: int = 0, indexed: Sequence[str] = ()) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
         try:
             # not pyarrow.parquet.read_table, which makes a column of a folder called "year=2024"
             source = self.file.path or self.file.open()
-            with pq.ParquetFile(source, buffer_size=buffer, pre_buffer=not buffer) as opened:
+            with pq.ParquetFile(source, buffer_size=buffer, pre_buffer=not buffer, read_dictionary=indexed) as opened:
                 yield opened
         except DataError:
             raise
@@ -45,22 +48,38 @@ class ParquetReader(Reader):
             raise DataError(f"{self.file.name} cannot be read as Parquet ({reason}): write the file again.") from None
 
     def read(self) -> Table:
-        with self._open() as opened:
-            return Table(self.file.name, opened.read(), self.row_names)
+        import pyarrow as pa
+
+        unpacked = 0
+        batches = []
+        with self._open(indexed=self._texts) as opened:
+            check_unpacked(self.file.name, _declared_size(opened.metadata), self.size)
+            for batch in (each for group in range(opened.num_row_groups) for each in self._batches(opened, group)):
+                unpacked += sum(map(_unpacked_size, batch.columns))
+                check_unpacked(self.file.name, unpacked, self.size)
+                batches.append(self._typed(batch))
+            return Table(self.file.name, pa.Table.from_batches(batches, self.schema), self.row_names)
+
+    def _batches(self, opened: Any, group: int, columns: list[str] | None = None) -> Iterator[Any]:
+        # not several row groups at once: Arrow cannot index text in lists if it has several dictionaries
+        return iter(opened.iter_batches(self._step, row_groups=[group], columns=columns))
+
+    def _typed(self, batch: Any) -> Any:
+        """Return a batch with the types of the file, instead of indices."""
+        return batch.cast(self.schema.empty_table().select(batch.schema.names).schema)
 
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
         import pyarrow as pa
 
         row = start.row
-        with self._open(BUFFER_BYTES) as opened:
+        with self._open(BUFFER_BYTES, self._texts) as opened:
             for group in range(start.at, opened.num_row_groups):
-                batches = opened.iter_batches(
-                    self._step, row_groups=[group], columns=None if only is None else list(only)
-                )
-                for count, batch in enumerate(batches):
+                check_unpacked(self.file.name, opened.metadata.row_group(group).total_byte_size, self.size)
+                for count, batch in enumerate(self._batches(opened, group, None if only is None else list(only))):
                     if group == start.at and count < start.within:
                         continue
-                    data = pa.Table.from_batches([batch]).replace_schema_metadata(self.schema.metadata)
+                    check_unpacked(self.file.name, sum(map(_unpacked_size, batch.columns)), self.size)
+                    data = pa.Table.from_batches([self._typed(batch)]).replace_schema_metadata(self.schema.metadata)
                     table = Table(self.file.name, data, self.row_names, first_row=row)
                     row += len(batch)
                     yield table, Position(group, count + 1, row), self.size * row // self._rows
@@ -68,6 +87,33 @@ class ParquetReader(Reader):
                 raise DataError(
                     f"{self.file.name} holds {row:,} of {self._rows:,} rows: it is damaged; write the file again."
                 )
+
+
+def _declared_size(metadata: Any) -> int:
+    """Return the size of all rows in memory as the metadata declares it, with eight bytes for each number."""
+    size = 0
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            numbers = 0 if column.physical_type == TEXT else 8 * column.num_values
+            size += max(column.total_uncompressed_size, numbers)
+    return size
+
+
+def _unpacked_size(array: Any) -> int:
+    """Return the size of an array after indices into different values are replaced by the values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(array.type):
+        lengths = pc.binary_length(array.dictionary) if len(array.dictionary) else array.indices
+        return pc.sum(pc.take(lengths, array.indices).cast(pa.int64())).as_py() or 0
+    if pa.types.is_struct(array.type):
+        return sum(map(_unpacked_size, array.flatten()))
+    if pa.types.is_map(array.type):
+        return _unpacked_size(array.keys) + _unpacked_size(array.items)
+    if pa.types.is_nested(array.type):
+        return 8 * len(array) + _unpacked_size(array.flatten())
+    return int(array.nbytes)
 
 
 def _pandas_index(schema: Any) -> tuple[str, ...]:

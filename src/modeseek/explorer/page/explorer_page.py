@@ -1,7 +1,5 @@
 """The page of one visitor: forms, figures and runs put together."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 
@@ -22,8 +20,6 @@ from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import ALGORITHMS, RunSettings
 from modeseek.explorer.run_thread import RunThread
 from modeseek.selection.bandwidths import Range
-
-__all__ = ["ExplorerPage"]
 
 TICK_MILLISECONDS = 50
 # seconds between two updates of the line figures

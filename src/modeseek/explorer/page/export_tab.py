@@ -1,7 +1,5 @@
 """The tab with exports: labels, figures, Python code."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,8 +12,6 @@ from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.export import export_figure, export_labels, file_stem, python_code
 from modeseek.explorer.page.messages import status
 from modeseek.explorer.page.style import column, html_pane
-
-__all__ = ["ExportTab"]
 
 NO_RESULT = status("No run has ended yet: press Run first.")
 

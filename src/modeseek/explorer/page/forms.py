@@ -1,7 +1,5 @@
 """The forms of the page: the data, and the settings of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,8 +10,6 @@ from modeseek.explorer.dataset import Dataset
 from modeseek.explorer.examples import EXAMPLES
 from modeseek.explorer.page.style import column, html_pane, side_by_side
 from modeseek.explorer.run_settings import ALGORITHMS, BANDWIDTHS, FIELDS, RunSettings, read_settings
-
-__all__ = ["DataForm", "SettingsForm", "checkbox"]
 
 NONE = "(none)"
 WRAPPED = ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; } label { margin: 0; }"

@@ -1,7 +1,5 @@
 """The line figures of a run, and the figure of a bandwidth scan."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +9,6 @@ from bokeh.plotting import figure
 
 from modeseek.explorer.bandwidth_scan import ScanRow
 from modeseek.explorer.page.style import DASH, FigureColors
-
-__all__ = ["LineFigure", "ScanFigure", "style_figure"]
 
 WITHOUT_TOOLS: dict[str, Any] = {"sizing_mode": "stretch_width", "tools": "", "toolbar_location": None}
 

@@ -1,7 +1,5 @@
 """Texts of the page, as HTML. Templates and `escape` make sure that data cannot add markup."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any, NamedTuple
@@ -16,8 +14,6 @@ from modeseek.explorer.page.style import ASSETS, DASH
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_thread import RunThread
 from modeseek.metrics import rand_agreement
-
-__all__ = ["KnownGroups", "comparison", "data_summary", "error", "note", "run_status", "status"]
 
 TEMPLATES = Environment(loader=FileSystemLoader(ASSETS), autoescape=True)
 

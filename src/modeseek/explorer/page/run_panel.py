@@ -1,7 +1,5 @@
 """One of the two runs on the page: its form, its scatter plot and its thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,8 +14,6 @@ from modeseek.explorer.page.style import LIGHT, column, figure_pane, html_pane
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.explorer.run_thread import RunThread
-
-__all__ = ["RunPanel"]
 
 # seconds after which a frame is sent although the browser has not reported the last one as drawn
 DRAWN_TIMEOUT = 3.0

@@ -1,7 +1,5 @@
 """The tab with the bandwidth scan."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import panel as pn
@@ -14,8 +12,6 @@ from modeseek.explorer.page.style import LIGHT, column, figure_pane, html_pane
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import FIELDS, RunSettings
 from modeseek.selection.bandwidths import Range
-
-__all__ = ["ScanTab"]
 
 HINT = "Fits the algorithm of run A at several bandwidths. Click a point, or select a bandwidth, to use it in run A."
 

@@ -1,7 +1,5 @@
 """The scatter plot of moving points."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,8 +14,6 @@ from modeseek.explorer.page.line_figures import style_figure
 from modeseek.explorer.page.style import FigureColors
 from modeseek.explorer.point_image import collapsed_groups, paint, to_rgba
 from modeseek.plots import palette
-
-__all__ = ["ScatterFigure"]
 
 # more points than this are sent as an image
 MAX_MARKERS = 3000

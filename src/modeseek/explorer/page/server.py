@@ -1,23 +1,23 @@
 """The server: one page on the loopback address, for this computer only."""
 
-from __future__ import annotations
-
 import errno
 import secrets
 import socket
 import sys
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
 from typing import Any
 
 import panel as pn
 from panel.io.server import get_server
 
+from modeseek._storage.atomic import PRIVATE, create, temporary_folder
 from modeseek.explorer.config import DEFAULT_CONFIG
 from modeseek.explorer.dataset import Dataset
 from modeseek.explorer.page.explorer_page import ExplorerPage
 from modeseek.explorer.page.style import read_asset
-
-__all__ = ["DEFAULT_PORT", "PortError", "make_server", "serve"]
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 5808
@@ -84,6 +84,25 @@ def free_port(port: int | None) -> int:
     raise PortError(None, "in use")
 
 
+@contextmanager
+def redirect_file(url: str) -> Iterator[str]:
+    """Yield the address of a page, readable by its owner only, that sends a browser to `url`; remove it at the end.
+
+    The arguments of a browser are in the process list, which every user of the computer can read. The address of this
+    page does not contain the token.
+    """
+    with temporary_folder() as folder:
+        page = folder / "explorer.html"
+        create(page, PRIVATE)
+        link = escape(url)
+        page.write_text(
+            f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={link}">'
+            f'<title>modeseek explore</title><a href="{link}">Open the explorer</a>\n',
+            encoding="utf-8",
+        )
+        yield page.as_uri()
+
+
 def serve(dataset: Dataset | None = None, *, port: int | None = None, browser: bool = True) -> None:
     """Serve the page until Ctrl-C."""
     chosen = free_port(port)
@@ -91,11 +110,12 @@ def serve(dataset: Dataset | None = None, *, port: int | None = None, browser: b
     server = make_server(dataset, chosen, token)
     url = f"http://{ADDRESS}:{chosen}/{token}/"
     print(f"modeseek explore: {url}  (stop with Ctrl-C)", flush=True)
-    if browser:
-        server.io_loop.add_callback(webbrowser.open, url)
-    try:
-        server.start()
-        server.io_loop.start()  # until Ctrl-C
-    finally:
-        server.stop()
+    with redirect_file(url) as address:
+        if browser:
+            server.io_loop.add_callback(webbrowser.open, address)
+        try:
+            server.start()
+            server.io_loop.start()  # until Ctrl-C
+        finally:
+            server.stop()
     print("\nended.", file=sys.stderr)

@@ -1,14 +1,9 @@
 """Appearance of the page: assets, layouts and the colours of figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import panel as pn
-
-__all__ = ["ASSETS", "DARK", "DASH", "LIGHT", "SCREEN_READER_LABEL", "FigureColors"]
-__all__ += ["column", "figure_pane", "html_pane", "read_asset", "side_by_side"]
 
 # shown instead of a number that does not exist
 DASH = "\N{EN DASH}"

@@ -1,15 +1,11 @@
 """The button that switches between light and dark colours and stores the choice in the browser."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import panel as pn
 import param
 
 from modeseek.explorer.page.style import DARK, LIGHT, FigureColors, read_asset
-
-__all__ = ["ThemeSwitch"]
 
 
 class ThemeSwitch(pn.custom.JSComponent):

@@ -4,16 +4,15 @@ from modeseek.meanshift.bandwidth.draws import ORDERS, DrawPlan, PolicyBoundsErr
 from modeseek.meanshift.bandwidth.nu import CustomNu, LogLog, Nu, NuSpec, Power, get_nu
 from modeseek.meanshift.bandwidth.policies import (
     POLICIES,
-    Absorption,
     Anchored,
     Constant,
     PolicyCode,
     Shrinking,
     Uniform,
-    Walk,
     encode_policy,
     make_policy,
 )
+from modeseek.meanshift.bandwidth.walks import Absorption, GeneralWalk, Law, Walk, law_of
 
 __all__ = [
     "ORDERS",
@@ -23,6 +22,8 @@ __all__ = [
     "Constant",
     "CustomNu",
     "DrawPlan",
+    "GeneralWalk",
+    "Law",
     "LogLog",
     "Nu",
     "NuSpec",
@@ -35,6 +36,7 @@ __all__ = [
     "Walk",
     "encode_policy",
     "get_nu",
+    "law_of",
     "make_policy",
     "uniforms",
 ]

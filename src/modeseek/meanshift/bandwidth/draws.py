@@ -7,8 +7,6 @@ bits of a word give a uniform number on [0, 1). So the draws depend only on (see
 of workers and resumption cannot change them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

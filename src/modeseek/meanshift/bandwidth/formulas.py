@@ -4,8 +4,6 @@ Like the kernel formulas, these are plain expressions, so that the same source w
 Those of `walk` are evaluated one number at a time, for which `math` is ten times faster than NumPy.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The sequences nu_k, k = 1, 2, ..., that control how far a bandwidth policy can still move."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ All of them apply the operator S_h repeatedly. They differ in which points move,
 - `doubly_stochastic`: as `stochastic`, with a bandwidth drawn by a policy for each update.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -21,8 +19,6 @@ from modeseek.meanshift.bandwidth import Constant, DrawPlan
 from modeseek.meanshift.chains.climbers import ClimbConfig, Climbers, EngineClimbers
 from modeseek.meanshift.chains.problem import Problem
 from modeseek.meanshift.types import BandwidthPolicy, ChainState, ClimbingWorkspace, Draws, SweepInfo, Workspace
-
-__all__ = ["Chain", "PartSize", "Swept", "blurring", "doubly_stochastic", "mean_shift", "stochastic"]
 
 # the state after a sweep, or a part of one, and what happened in it
 Swept: TypeAlias = tuple[ChainState, SweepInfo]

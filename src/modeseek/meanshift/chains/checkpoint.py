@@ -26,8 +26,6 @@ from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record, RecorderState, Trace
 from modeseek.meanshift.types import ChainState
 
-__all__ = ["Checkpoint", "ResumePoint", "RunCheckpoint"]
-
 REMEDY = "Use an earlier copy of it, or remove it to start the run from the beginning."
 # rounding may move a point this much further out than the data, relative to the furthest point
 ROUNDING = 1e-3

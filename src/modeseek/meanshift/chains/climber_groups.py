@@ -1,13 +1,9 @@
 """Groups of climbers that have met and continue as one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import unique_rows
-
-__all__ = ["ClimberGroups"]
 
 
 class ClimberGroups:

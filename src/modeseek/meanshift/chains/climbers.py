@@ -1,7 +1,5 @@
 """The sweeps of mean shift: each climber (a moving query) steps by itself, or with the climbers it has met."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +8,6 @@ from modeseek._common.types import Array
 from modeseek.meanshift.chains.climber_groups import ClimberGroups
 from modeseek.meanshift.chains.scout_paths import ScoutPaths, choose_scouts, record_paths
 from modeseek.meanshift.types import ChainState, ClimbingWorkspace, SweepInfo, Workspace
-
-__all__ = ["ClimbConfig", "Climbers", "EngineClimbers"]
 
 
 @dataclass(frozen=True)

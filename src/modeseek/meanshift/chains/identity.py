@@ -1,7 +1,5 @@
 """What determines the result of runs: data and settings by name, so that a checkpoint of other runs is refused."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -17,8 +15,6 @@ from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record
 from modeseek.meanshift.types import BandwidthPolicy, ProfileLike
-
-__all__ = ["difference", "identity"]
 
 # what to say if entries that are checksums differ
 CHECKSUMS = {

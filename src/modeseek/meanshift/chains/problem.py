@@ -1,7 +1,5 @@
 """The input shared by all chains: points, weights, kernel profile, metric and engine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,8 +10,6 @@ from modeseek._common.validation import METRICS, check_choice, check_state, chec
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, Profile, get_profile
 from modeseek.meanshift.types import Engine, Workspace
-
-__all__ = ["Problem", "make_problem"]
 
 
 @dataclass(frozen=True, eq=False)

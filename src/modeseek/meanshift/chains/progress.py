@@ -1,7 +1,5 @@
 """Callbacks that report the sweeps of chains as `Stage` values."""
 
-from __future__ import annotations
-
 import time
 from threading import get_ident
 

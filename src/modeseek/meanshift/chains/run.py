@@ -1,7 +1,5 @@
 """The loop that runs any chain: an iterator over sweeps, and a function that exhausts it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -17,8 +15,6 @@ from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, Recorder, Trace
 from modeseek.meanshift.partition import Partition, read_off
 from modeseek.meanshift.types import Callback, ChainState, SweepInfo
-
-__all__ = ["ChainResult", "Sweeps", "partition", "run"]
 
 
 @dataclass(frozen=True)

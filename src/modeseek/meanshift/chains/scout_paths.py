@@ -1,7 +1,5 @@
 """Paths of scouts, the climbers that go first: a climber that enters one stops there and takes its mode."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,8 +9,6 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import hash_rows, unique_rows
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState, SweepInfo
-
-__all__ = ["ScoutPaths", "choose_scouts", "record_paths"]
 
 # a longer line between two steps, in cells, does not belong to the path
 LONGEST_LINE = 64

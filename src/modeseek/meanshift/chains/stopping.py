@@ -1,7 +1,5 @@
 """Stopping rules of a run, and the outcomes they lead to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

@@ -1,26 +1,13 @@
 """Engines compute the mean shift of points. All are exact and differ only in speed."""
 
-from __future__ import annotations
-
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
 from modeseek.meanshift.engines.brute import BruteEngine
-from modeseek.meanshift.engines.cuda import ChainBatcher, CudaEngine
+from modeseek.meanshift.engines.cuda import CudaEngine
 from modeseek.meanshift.engines.moment_tree import MomentTreeEngine
 from modeseek.meanshift.engines.neighbor_lists import NeighborListsEngine
 from modeseek.meanshift.engines.reference import ReferenceEngine
 from modeseek.meanshift.types import Engine, ProfileLike
-
-__all__ = [
-    "ENGINES",
-    "BruteEngine",
-    "ChainBatcher",
-    "CudaEngine",
-    "MomentTreeEngine",
-    "NeighborListsEngine",
-    "ReferenceEngine",
-    "choose",
-]
 
 CUDA = CudaEngine()
 # Engines that "auto" prefers to `brute` where they are faster, in this order.

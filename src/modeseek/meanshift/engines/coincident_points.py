@@ -4,8 +4,6 @@ Clusters contract, and the sums over points that coincide are the same. The tole
 of each point, so a sum over groups equals the sum over points up to rounding.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +15,6 @@ from joblib import effective_n_jobs
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.workspace import BaseWorkspace, UpdateBlock, contiguous_queries
 from modeseek.meanshift.types import Draws
-
-__all__ = ["Groups", "MergeConfig", "MergingWorkspace", "PointGroups", "find_coincident", "shift_distinct"]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """`engine="reference"`: plain NumPy, written to be read. Every other engine is tested against it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.resources import check_time
@@ -9,8 +7,6 @@ from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.engines.workspace import BaseWorkspace, apply_shift
 from modeseek.meanshift.objective import mean_shift_vector
 from modeseek.meanshift.types import Draws, ProfileLike
-
-__all__ = ["ReferenceEngine"]
 
 
 class ReferenceWorkspace(BaseWorkspace):

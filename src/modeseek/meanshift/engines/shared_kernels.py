@@ -3,8 +3,6 @@
 Importing this module imports Numba and compiles nothing.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -17,8 +15,6 @@ from numba.extending import overload
 from modeseek._common.jit import CompiledFunction, cached
 from modeseek.meanshift.engines import coincident_points, workspace
 from modeseek.meanshift.kernels import formulas
-
-__all__ = ["SHAPES", "apply_shift", "assign_leaders", "cached_sum", "leave_group", "nearly_equal", "sum_low", "weigh"]
 
 # Weights of the profiles by code, without their constant factor: it cancels in S_h and would cost a multiplication.
 SHAPES = (

@@ -13,8 +13,6 @@ from modeseek._common.resources import check_time, deadline
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.types import Draws
 
-__all__ = ["BaseWorkspace", "QueryBlock", "UpdateBlock", "apply_shift", "contiguous_queries", "map_blocks"]
-
 T = TypeVar("T")
 
 

@@ -5,8 +5,6 @@ floats, for NumPy arrays and for a compiler. All of them are zero for t > 1. A `
 which cancels in S_h.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Definition 1 of the paper: k on [0, 1] is C1, non-increasing and convex, with k'
 extension of k by zero. `Profile.convex` and `Profile.smooth` tell whether it is convex and C1: see docs/theory.md.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field

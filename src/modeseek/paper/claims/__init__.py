@@ -3,6 +3,4 @@
 from modeseek.paper.claims import against_sms, ranges, sparse, theory
 from modeseek.paper.claims.base import Claim, Finding, Findings, Measured, judge, reading_name
 
-__all__ = ["CLAIMS", "Claim", "Finding", "Findings", "Measured", "judge", "reading_name"]
-
 CLAIMS: tuple[Claim, ...] = (*sparse.CLAIMS, *against_sms.CLAIMS, *ranges.CLAIMS, *theory.CLAIMS)

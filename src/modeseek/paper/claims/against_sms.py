@@ -1,7 +1,5 @@
 """Claims about K of DSMS and SMS."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """A claim of the paper, and how the rows of the experiments decide it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product

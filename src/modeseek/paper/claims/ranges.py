@@ -1,7 +1,5 @@
 """Claims about the bandwidth range."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

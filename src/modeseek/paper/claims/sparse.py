@@ -1,7 +1,5 @@
 """Claims about few points in each cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

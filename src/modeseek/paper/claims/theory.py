@@ -1,7 +1,5 @@
 """Claims of the paper's theory, as far as runs can test them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

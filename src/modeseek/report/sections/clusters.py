@@ -1,7 +1,5 @@
 """The section "Clusters": a table with size, distinguishing features and typical row of each cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The section "Python code": code that repeats the fit, with a button to copy it."""
 
-from __future__ import annotations
-
 from modeseek.report.blocks import Block, Heading, HtmlBlock
 from modeseek.report.rendering import read_static, render_template
 

@@ -1,7 +1,5 @@
 """The section "Confidence": a histogram of the rows' confidence, and a table of the doubtful rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.text import counted

@@ -1,7 +1,5 @@
 """The section on how the clusters were chosen (ModeSeek) or how the run ended (mean shifts)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.text import counted

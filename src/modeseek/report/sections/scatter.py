@@ -1,7 +1,5 @@
 """The section "Scatter plot": an interactive plot of the rows, drawn by a script, with a static image as fallback."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from math import ceil, floor, log10

@@ -1,7 +1,5 @@
 """The section "Settings": data, features, algorithm and parameters of the fit."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from modeseek._common.version import __version__

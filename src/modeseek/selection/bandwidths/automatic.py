@@ -22,8 +22,8 @@ from modeseek.meanshift.components import components
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.metrics import rand_agreement
+from modeseek.selection.bandwidths.config import RangeConfig
 from modeseek.selection.bandwidths.ranges import Range
-from modeseek.selection.config import RangeConfig
 
 __all__ = ["RangeScore", "automatic_range", "score_ranges"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from modeseek._common.types import IntArray
-from modeseek.selection.config import DEFAULT, CommunitiesConfig
+from modeseek.selection.rules_config import DEFAULT, CommunitiesConfig
 
 __all__ = ["louvain", "shared_neighbor_graph"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek.selection.config import DEFAULT, MixtureConfig
+from modeseek.selection.rules_config import DEFAULT, MixtureConfig
 
 __all__ = ["FORMS", "Mixture", "fit", "log_density", "n_parameters", "posterior"]
 

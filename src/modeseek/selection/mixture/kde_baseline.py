@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array
-from modeseek.selection.config import DEFAULT, KdeConfig
+from modeseek.selection.rules_config import DEFAULT, KdeConfig
 
 __all__ = ["kernel_log_density"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.selection.config import DEFAULT, MixtureConfig
 from modeseek.selection.mixture.em import Mixture, log_density
+from modeseek.selection.rules_config import DEFAULT, MixtureConfig
 
 __all__ = ["saddle_depths"]
 

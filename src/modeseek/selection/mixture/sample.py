@@ -10,10 +10,10 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek.metrics import rand_agreement
-from modeseek.selection.config import DEFAULT, MixtureConfig
 from modeseek.selection.mixture.em import FORMS, Mixture, fit, log_density, posterior
 from modeseek.selection.mixture.kde_baseline import kernel_log_density
 from modeseek.selection.mixture.search import FoundMixture, cut_ward_tree, search_mixtures, ward_tree
+from modeseek.selection.rules_config import DEFAULT, MixtureConfig
 
 __all__ = ["HeldOut", "MixtureSample", "component_labels"]
 

@@ -9,8 +9,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
-from modeseek.selection.config import DEFAULT, MixtureConfig
 from modeseek.selection.mixture.em import FORMS, Mixture, fit, n_parameters
+from modeseek.selection.rules_config import DEFAULT, MixtureConfig
 
 __all__ = ["FoundMixture", "cut_ward_tree", "search_mixtures", "ward_tree"]
 

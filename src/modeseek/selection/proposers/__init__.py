@@ -1,10 +1,15 @@
-"""Proposers: each proposes partitions of a nearest-neighbour graph. A new one is a file here and an entry below."""
+"""Ways to propose partitions. A new one is a module here and an entry in `PROPOSERS`."""
 
-from modeseek.selection.proposers.base import GridProposer, Proposer
+from modeseek.selection.proposers.base import Proposal, Proposer
+from modeseek.selection.proposers.centers import Centers
 from modeseek.selection.proposers.communities import Communities
-from modeseek.selection.proposers.mixture import MixtureProposer
+from modeseek.selection.proposers.mean_shift import MeanShiftScales
+from modeseek.selection.proposers.mixture import Mixtures
 from modeseek.selection.proposers.modes import Modes
+from modeseek.selection.proposers.spanning_tree import SpanningTree
 
-__all__ = ["PROPOSERS", "Communities", "GridProposer", "MixtureProposer", "Modes", "Proposer"]
+__all__ = ["PROPOSERS", "Proposal", "Proposer"]
 
-PROPOSERS: dict[str, type[Proposer]] = {each.name: each for each in (Communities, Modes, MixtureProposer)}
+PROPOSERS: dict[str, type[Proposer]] = {
+    each.name: each for each in (Modes, Communities, SpanningTree, Centers, Mixtures, MeanShiftScales)
+}

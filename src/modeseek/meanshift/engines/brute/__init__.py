@@ -1,5 +1,3 @@
 """`engine="brute"`: sums over all pairs, compiled; for any dimension and any profile."""
 
 from modeseek.meanshift.engines.brute.engine import BruteEngine
-
-__all__ = ["BruteEngine"]

@@ -18,8 +18,6 @@ from modeseek.meanshift.types import ProfileLike
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.brute.kernels import Shifts
 
-__all__ = ["BruteEngine", "BruteWorkspace"]
-
 # Coordinates of pairs per compiled call: a fraction of a second, after which Ctrl-C takes effect.
 WORK_PER_CALL = 200_000_000
 # A thread gets at least this much of the same work.

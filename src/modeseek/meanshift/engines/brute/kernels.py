@@ -4,8 +4,6 @@ Coordinates are contiguous and the inner loops have no branches, so that they us
 module compiles nothing; the first call of the functions that `shifts` returns does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,8 +13,6 @@ from numba import njit
 
 from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines.shared_kernels import apply_shift, cached_sum, leave_group, nearly_equal, sum_low, weigh
-
-__all__ = ["MAX_LOW", "Shifts", "custom_shifts", "shifts"]
 
 # Up to this dimension, all coordinates of the query and the sums stay in registers.
 MAX_LOW = 3

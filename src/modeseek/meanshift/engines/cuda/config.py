@@ -1,10 +1,6 @@
 """Settings of the CUDA engine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-__all__ = ["DEFAULT_CUDA", "CudaConfig"]
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,11 @@ from typing import TYPE_CHECKING
 
 from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import encode_policy
-from modeseek.meanshift.engines.cuda.chain_batcher import active_batcher
 from modeseek.meanshift.engines.cuda.config import DEFAULT_CUDA, CudaConfig
 from modeseek.meanshift.types import ChainEnd, ChainJob, ProfileLike
 
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.cuda.workspace import CudaWorkspace
-
-__all__ = ["CudaEngine", "why_unavailable"]
 
 
 class CudaEngine:
@@ -84,17 +81,10 @@ class CudaEngine:
         geometry: Geometry,
         watch: Callable[[int], None] | None = None,
     ) -> list[ChainEnd]:
-        """Run chains to their ends in one launch, one block of threads for each.
-
-        Under a `ChainBatcher`, the chains of several threads run in one launch, and `watch` is not called.
-        """
+        """Run chains to their ends in one launch, one block of threads for each."""
         from modeseek.meanshift.engines.cuda.launch import run_many
 
-        batcher = active_batcher.get()
-        if batcher is None:
-            return run_many(jobs, profile, geometry, watch)
-        kind = (profile.code, geometry, jobs[0].plan.order, jobs[0].points.shape[1], jobs[0].points.dtype)
-        return batcher.run(kind, lambda several: run_many(several, profile, geometry), jobs)
+        return run_many(jobs, profile, geometry, watch)
 
 
 @cache

@@ -1,7 +1,5 @@
 """Run many chains on the device: copy tables to the device, launch one kernel, copy results back."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -17,8 +15,6 @@ from modeseek.meanshift.engines.cuda.kernels.chains import Scratch as ChainScrat
 from modeseek.meanshift.engines.cuda.kernels.philox import round_keys
 from modeseek.meanshift.engines.cuda.kernels.single_shift import MAX_LOW, KernelSpec, stride_of
 from modeseek.meanshift.types import ChainEnd, ChainJob, ChainState, ProfileLike
-
-__all__ = ["run_many"]
 
 # Warps that a multiprocessor should have, and the most threads per block.
 WARPS_PER_MULTIPROCESSOR = 16

@@ -1,7 +1,5 @@
 """A state on the device."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +14,6 @@ from modeseek.meanshift.engines.cuda.kernels.grid_climb import build_cells, clim
 from modeseek.meanshift.engines.cuda.kernels.single_shift import MAX_LOW, UNROLL, KernelSpec
 from modeseek.meanshift.engines.workspace import BaseWorkspace, contiguous_queries
 from modeseek.meanshift.types import Draws, ProfileLike
-
-__all__ = ["Climbed", "CudaWorkspace"]
 
 # Threads that apply single-point updates.
 THREADS = 8 if SIMULATED else 512

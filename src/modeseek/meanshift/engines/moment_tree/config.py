@@ -1,10 +1,6 @@
 """Settings of the moment tree."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-__all__ = ["DEFAULT_TREE", "TreeConfig"]
 
 
 @dataclass(frozen=True)

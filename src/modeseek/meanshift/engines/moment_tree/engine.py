@@ -1,7 +1,5 @@
 """The moment-tree engine: sums over the cells of a tree, for many points in one, two or three dimensions."""
 
-from __future__ import annotations
-
 import numpy as np
 from joblib import effective_n_jobs
 
@@ -12,8 +10,6 @@ from modeseek.meanshift.engines.moment_tree.config import DEFAULT_TREE, TreeConf
 from modeseek.meanshift.engines.moment_tree.tree import Scratch, Tree
 from modeseek.meanshift.engines.workspace import BaseWorkspace, QueryBlock, UpdateBlock, contiguous_queries, map_blocks
 from modeseek.meanshift.types import Draws, ProfileLike
-
-__all__ = ["MomentTreeEngine"]
 
 MAX_DIMENSIONS = len(trees.FAN) - 1
 

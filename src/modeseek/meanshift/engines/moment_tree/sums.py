@@ -11,16 +11,12 @@ all cells of a node inside the ball are added first, and the polynomial is evalu
 skipped. Cells that the sphere cuts are opened: their node, or their points, are visited.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN
 from modeseek.meanshift.engines.moment_tree.updates import count_moments, helper, kernel, move, position
 from modeseek.meanshift.engines.shared_kernels import sum_low
-
-__all__ = ["low_power_sums", "shift_each", "shift_queries"]
 
 # A cell is opened if its weight is less than this share of the largest weight that it has had: what is left of its
 # moments may be rounding error.

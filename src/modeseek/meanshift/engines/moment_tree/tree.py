@@ -15,8 +15,6 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["CHUNK", "FAN", "Scratch", "Tree", "build_scratch", "empty_tree", "make_basis", "n_moments", "with_chunks"]
-
 # Points in a chunk, the unit in which a cell stores points: whole vector registers without a remainder.
 CHUNK = 16
 # Slices of a node along each axis, by dimension.

@@ -3,8 +3,6 @@
 No compiled function here allocates an array, so none needs to count references.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -17,8 +15,6 @@ from modeseek._common.jit import NO_REFERENCE_COUNTS
 from modeseek.meanshift.engines.moment_tree import tree as tree_module
 from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, n_moments
 from modeseek.meanshift.engines.shared_kernels import cached_sum
-
-__all__ = ["count_moments", "divide", "fill_chunks", "helper", "kernel", "move", "place", "position"]
 
 # typed as Any, because the private option is not in Numba's signatures
 helper: Any = partial(njit, **NO_REFERENCE_COUNTS)

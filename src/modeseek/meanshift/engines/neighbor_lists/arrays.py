@@ -1,13 +1,9 @@
 """The arrays and limits that `neighbor_lists` passes to its compiled functions."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.engines.coincident_points import Groups
-
-__all__ = ["Counters", "GroupState", "Limits", "Lists"]
 
 
 class Counters(NamedTuple):

@@ -1,10 +1,6 @@
 """Settings of the neighbour lists."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-__all__ = ["DEFAULT_LISTS", "ListConfig"]
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from modeseek.meanshift.engines.neighbor_lists.kernels import Shifts
     from modeseek.meanshift.engines.neighbor_lists.lists import ListKeeper
 
-__all__ = ["NeighborListsEngine"]
-
 # Coordinates between two checks whether a point is already out of reach, and the multiple that rows are padded to.
 BLOCK_WIDTH = 64
 PAD_TO = 8

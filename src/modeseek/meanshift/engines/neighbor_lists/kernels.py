@@ -1,7 +1,5 @@
 """Compiled updates of `neighbor_lists`, and the bookkeeping of loose groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -13,8 +11,6 @@ from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines.neighbor_lists import arrays, sums
 from modeseek.meanshift.engines.neighbor_lists.sums import sum_over
 from modeseek.meanshift.engines.shared_kernels import apply_shift, cached_sum, leave_group, nearly_equal
-
-__all__ = ["SKIP_COST", "Shifts", "find_loose", "list_neighbors", "shifts"]
 
 # The cost of skipping a loose group, in distances.
 SKIP_COST = 1 / 8

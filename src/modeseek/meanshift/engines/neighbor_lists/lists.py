@@ -1,7 +1,5 @@
 """Lists of near points, found by blocked matrix products in bounded memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import cache
@@ -14,9 +12,6 @@ from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.engines.neighbor_lists.arrays import Counters, GroupState, Limits, Lists
 from modeseek.meanshift.engines.neighbor_lists.config import ListConfig
 from modeseek.meanshift.engines.neighbor_lists.kernels import SKIP_COST, find_loose, list_neighbors
-
-__all__ = ["ListKeeper", "ListPlan", "build_lists", "iter_lists", "one_blas_thread", "pair_cost", "plan_lists"]
-
 
 # Numbers in one block of products, and rows that are sampled to estimate the length of lists.
 PRODUCTS_PER_BLOCK = 1 << 21

@@ -4,15 +4,11 @@ A sum runs over the groups within reach in ascending order, whichever list conta
 depend on when lists are built, bit for bit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 
 from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines.shared_kernels import weigh
-
-__all__ = ["sum_over"]
 
 
 @njit(**FAST_MATH)

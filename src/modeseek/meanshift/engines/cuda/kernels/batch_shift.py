@@ -4,8 +4,6 @@ A block has a tile of queries, visits tiles of points and keeps eight pairs per 
 used several times. If no point of a tile is within reach of the queries, the tile ends after the distances.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any
@@ -14,8 +12,6 @@ from numba import cuda, float64, int32, uint32
 
 from modeseek.meanshift.engines.cuda.kernels.block import device, kernel_of
 from modeseek.meanshift.engines.cuda.kernels.single_shift import KernelSpec, weight_of
-
-__all__ = ["BALL_THREADS", "QUERIES", "SOURCES", "SQUARE", "balls_kernel", "find_near", "finish_kernel", "sums_kernel"]
 
 # A tile has 64 queries, 32 points and 16 coordinates at a time; a block of 16 x 16 threads has 4 x 2 pairs per thread.
 QUERIES = 64

@@ -4,16 +4,12 @@ Importing this module imports Numba's CUDA target and compiles nothing. On a GPU
 by shuffles. Numba's simulator has no shuffles; there a warp is one thread, and the same code reduces over warps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 from numba import cuda
 from numba.cuda.core import config
-
-__all__ = ["LANES", "SIMULATED", "Block", "Reduction", "block_of", "device", "kernel_of", "multiprocessors"]
 
 # A few chains with one block each are intended, and no reason for a warning.
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0

@@ -1,7 +1,5 @@
 """The certificate on the device: whether no later update can change the partition; see `meanshift.partition`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache
@@ -12,8 +10,6 @@ from numba import cuda, float64, int32
 from modeseek.meanshift.bandwidth.draws import BOUND_RTOL
 from modeseek.meanshift.engines.cuda.kernels.block import block_of, device
 from modeseek.meanshift.engines.cuda.kernels.single_shift import KernelSpec
-
-__all__ = ["certifier"]
 
 # Points whose distances are tested before all pairs, and rows of pairs between two tests.
 WITNESSES = 16

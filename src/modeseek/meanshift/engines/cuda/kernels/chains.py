@@ -5,8 +5,6 @@ thread computes, so that none waits for it. The threads make their draws themsel
 sweep, the block tests whether the chain has ended.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,8 +16,6 @@ from modeseek.meanshift.engines.cuda.kernels.certificate import certifier
 from modeseek.meanshift.engines.cuda.kernels.philox import uniform_pair
 from modeseek.meanshift.engines.cuda.kernels.policies import H_0, WALK, draw, draw_walk, frozen, nu_of, upper
 from modeseek.meanshift.engines.cuda.kernels.single_shift import UNROLL, KernelSpec, high_shifter, low_shifter
-
-__all__ = ["ENDED", "OUTCOMES", "Chains", "Problems", "Results", "Scratch", "chains_kernel", "draws_kernel"]
 
 # Names in `modeseek.meanshift.chains.Outcome`, and their positions.
 OUTCOMES = ("CERTIFIED", "SMALL_SHIFTS", "UPDATE_LIMIT", "INTERRUPTED")

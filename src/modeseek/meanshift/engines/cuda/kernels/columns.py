@@ -1,12 +1,8 @@
 """Kernels that copy points between rows and the columns of the state on the device."""
 
-from __future__ import annotations
-
 from numba import cuda
 
 from modeseek.meanshift.engines.cuda.kernels.block import kernel_of
-
-__all__ = ["arrange", "from_columns", "to_columns"]
 
 
 @kernel_of(64)

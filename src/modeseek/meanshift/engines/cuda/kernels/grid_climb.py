@@ -19,8 +19,6 @@ from modeseek.meanshift.engines.cuda.kernels.block import device, kernel_of
 from modeseek.meanshift.engines.cuda.kernels.single_shift import weight_of
 from modeseek.meanshift.engines.moment_tree.sums import low_power_sums
 
-__all__ = ["Cells", "build_cells", "climb_kernel"]
-
 FLAT = 0
 BIWEIGHT = 1
 # Entry of the sums that holds the sum of weights; the first entries hold the sums of weighted differences.

@@ -1,12 +1,8 @@
 """The generator Philox 4x64 on the device: the uniform numbers of `modeseek.meanshift.bandwidth.draws`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from modeseek.meanshift.engines.cuda.kernels.block import device
-
-__all__ = ["round_keys", "uniform_pair"]
 
 ROUNDS = 10
 # Added to the two words of the key after each round.

@@ -3,13 +3,9 @@
 A policy is a row of numbers: the fields of `modeseek.meanshift.bandwidth.PolicyCode`.
 """
 
-from __future__ import annotations
-
 from modeseek.meanshift.bandwidth import PolicyCode, formulas
 from modeseek.meanshift.engines.cuda.kernels.block import device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
-
-__all__ = ["H_0", "WALK", "draw", "draw_walk", "frozen", "nu_of", "upper"]
 
 # The policies, by their position in `CODED_POLICIES`.
 UNIFORM = 1

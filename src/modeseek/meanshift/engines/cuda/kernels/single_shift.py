@@ -1,7 +1,5 @@
 """Device functions that move one point: a sum over all points, shared by the threads of a block."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache
@@ -13,8 +11,6 @@ from numba import cuda, float64, uint32, uint64
 from modeseek.meanshift.engines.cuda.kernels.block import LANES, block_of, device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
 from modeseek.meanshift.engines.shared_kernels import SHAPES
-
-__all__ = ["MAX_LOW", "UNROLL", "KernelSpec", "high_shifter", "low_shifter", "stride_of", "weight_of"]
 
 # Up to this dimension, all coordinates stay in registers.
 MAX_LOW = 3

@@ -4,8 +4,6 @@ On the device, a float64 literal in an expression of float32 numbers makes the r
 writes all literals in the precision of the points, and replaces NumPy's functions by those of `math`.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import math
@@ -14,8 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-__all__ = ["translated"]
 
 MATH_FUNCTIONS = ("exp", "sqrt", "log10")
 COMPARISONS = {"np.maximum": ">", "np.minimum": "<"}

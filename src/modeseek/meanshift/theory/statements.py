@@ -1,0 +1,244 @@
+"""The paper's statements about one update or one state, as checks for states and chains of the user.
+
+A point of weight w stands for w coincident points that move together.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import nnls
+
+from modeseek._common.types import Array
+from modeseek._common.validation import check_number, check_state, check_tau, check_weights
+from modeseek.meanshift.chains import Chain
+from modeseek.meanshift.components import components, diameter_of, gap_of
+from modeseek.meanshift.kernels.profiles import Profile, get_profile
+from modeseek.meanshift.objective import block_gradient, gradient, max_norm, shift_vector
+from modeseek.meanshift.types import ChainState
+
+EPS = float(np.finfo(np.float64).eps)
+# gradients shorter than this share of their upper bound 2 w_i W |k'(0)| / h are compared with this share of it
+GRADIENT_FLOOR = 1e-3
+
+
+class Proposition1(NamedTuple):
+    """The inequalities of Proposition 1 and of Corollary 1's proof at one update.
+
+    Attributes
+    ----------
+    increase, least_increase : float
+        L_h after less before, and its lower bound 2 |k'(0)| w_i^2 |shift|^2 / h^2.
+    gradient, largest_gradient : float
+        Length of the block gradient, and its upper bound 2 W |k'(0)| w_i |shift| / h^2, where W is the total weight
+        (n if all weights are 1).
+    corollary1 : float
+        Upper bound of the squared gradient in the proof of Corollary 1: 2 W^2 |k'(0)| increase / h^2.
+    rounding : float
+        Bound on the rounding error of the increase.
+    """
+
+    increase: float
+    least_increase: float
+    gradient: float
+    largest_gradient: float
+    corollary1: float = np.inf
+    rounding: float = 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether all of them hold, up to rounding."""
+        increases = self.increase >= self.least_increase - self.rounding
+        bounded = self.gradient <= self.largest_gradient * (1.0 + 1e-9)
+        # the bound of Corollary 1 is proportional to the increase, and so is its rounding error
+        share = self.corollary1 / self.increase if self.increase > self.rounding else np.inf
+        small = self.gradient**2 <= (self.corollary1 + share * self.rounding) * (1.0 + 1e-9)
+        return bool(increases and bounded and small)
+
+
+def proposition1(
+    points: ArrayLike, i: int, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
+) -> Proposition1:
+    """Update point i of a state at bandwidth h, and evaluate both sides of each inequality of Proposition 1.
+
+    Examples
+    --------
+    >>> proposition1([[0.0], [0.5], [0.7]], 0, 1.0).holds
+    True
+    """
+    state, kernel = check_state(points).astype(np.float64), get_profile(profile)
+    w = check_weights(weights, len(state))
+    vector = shift_vector(state[i], state, h, profile=kernel, weights=w)
+    after = state[i] + vector
+    others = np.arange(len(state)) != i
+    # only pairs with i change, so only they are summed: the whole of L would drown a small increase in rounding
+    before_k, after_k = (kernel.k(np.square((state[others] - x) / h).sum(axis=1)) for x in (state[i], after))
+    slope, total = float(kernel.weight(np.zeros(1))[0]), float(w.sum())
+    length, increase = float(np.linalg.norm(vector)), float(w[i] * (w[others] @ (after_k - before_k)))
+    return Proposition1(
+        increase,
+        2.0 * slope * w[i] ** 2 * length**2 / h**2,
+        float(np.linalg.norm(block_gradient(i, state, h, profile=kernel, weights=w))),
+        2.0 * total * slope * w[i] * length / h**2,
+        2.0 * total**2 * slope * increase / h**2,
+        64 * EPS * w[i] * total * slope,
+    )
+
+
+def gradient_error(
+    points: ArrayLike,
+    h: float,
+    *,
+    profile: str | Profile = "biweight",
+    weights: ArrayLike | None = None,
+    step: float = 1e-6,
+) -> float:
+    """Return the largest relative difference between a block of the gradient of L_h and central differences.
+
+    The difference of block i is divided by its length, but at least by a thousandth of its upper bound
+    2 w_i W |k'(0)| / h, where W is the total weight. So the result does not depend on the scale of the weights.
+
+    Examples
+    --------
+    >>> gradient_error([[0.0], [0.5], [0.7]], 1.0, weights=[1e-4, 2e-4, 1e-4]) < 1e-6
+    True
+    """
+    state, kernel = check_state(points).astype(np.float64), get_profile(profile)
+    w = check_weights(weights, len(state))
+    exact, numeric = gradient(state, h, profile=kernel, weights=w), np.zeros_like(state)
+    for i, x in enumerate(state):
+        for axis, unit in enumerate(np.eye(state.shape[1])):
+            # only pairs with i change; their distances are in units of h
+            sides = [np.square((state - x - sign * step * h * unit) / h).sum(axis=1) for sign in (1.0, -1.0)]
+            change = kernel.k(sides[0]) - kernel.k(sides[1])
+            change[i] = 0.0
+            numeric[i, axis] = w[i] * (w @ change) / (2.0 * step * h)
+    bound = 2.0 * w * w.sum() * float(kernel.weight(np.zeros(1))[0]) / h
+    length = np.maximum(np.linalg.norm(exact, axis=1), GRADIENT_FLOOR * bound)
+    return float((np.linalg.norm(exact - numeric, axis=1) / length).max())
+
+
+class Theorem1(NamedTuple):
+    """The two sides of Theorem 1 for a state.
+
+    Attributes
+    ----------
+    gradient : float
+        Max norm of the gradient of L_h.
+    critical : bool
+        Whether it is zero, up to rounding.
+    separated : bool
+        Whether every two points coincide or are at least h apart.
+    """
+
+    gradient: float
+    critical: bool
+    separated: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether both say the same."""
+        return self.critical == self.separated
+
+
+def theorem1(
+    points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
+) -> Theorem1:
+    """Compare "the gradient of L_h vanishes" with "points coincide or are at least h apart".
+
+    Examples
+    --------
+    >>> theorem1([[0.0], [0.0], [1.0]], 1.0), theorem1([[0.0], [0.9]], 1.0).holds
+    (Theorem1(gradient=0.0, critical=True, separated=True), True)
+    """
+    state, kernel = check_state(points).astype(np.float64), get_profile(profile)
+    w = check_weights(weights, len(state))
+    norm = max_norm(gradient(state, h, profile=kernel, weights=w))
+    critical = separated = True
+    for x in state:
+        difference = state - x
+        g = w * kernel.weight(np.square(difference / h).sum(axis=1))
+        terms = g[:, None] * difference
+        terms /= max(float(np.abs(terms).max()), np.finfo(np.float64).tiny)  # squares of tiny terms would vanish
+        # relative to the terms of the sum, so that neither small distances nor small weights count as zero
+        rounding = 16 * EPS * len(state) * float(np.linalg.norm(terms, axis=1).sum())
+        critical &= bool(np.linalg.norm(terms.sum(axis=0)) <= rounding)
+        separated &= bool(((g == 0) | (difference == 0).all(axis=1)).all())
+    return Theorem1(norm, critical, separated)
+
+
+class Theorem2(NamedTuple):
+    """The two conditions of Theorem 2 for a state, read off at tau."""
+
+    diameter: float
+    gap: float
+    holds: bool
+
+
+def theorem2(points: ArrayLike, tau: float, h_min: float) -> Theorem2:
+    """Check diameter < tau and gap > h_min - tau for the components at tau < h_min / 2.
+
+    Examples
+    --------
+    >>> theorem2([[0.0], [0.01], [1.0]], 0.1, 0.5).holds
+    True
+    """
+    state = check_state(points)
+    tau = check_tau(tau, check_number("h_min", h_min))
+    labels = components(state, tau)
+    diameter, gap = diameter_of(state, labels), gap_of(state, labels)
+    return Theorem2(diameter, gap, diameter < tau and gap > h_min - tau)
+
+
+def hull_distance(points: ArrayLike, original: ArrayLike) -> float:
+    """Return the largest distance of the points from the convex hull of the original ones.
+
+    With A the matrix of the corners minus x, and lambda the non-negative least-squares solution of A lambda = 0 and
+    sum(lambda) = 1, the point of the hull nearest to x is x + A lambda / sum(lambda).
+
+    Examples
+    --------
+    >>> round(hull_distance([[0.5], [1.5]], [[0.0], [1.0]]), 12)
+    0.5
+    """
+    corners = np.unique(check_state(original).astype(np.float64), axis=0)
+    return max(_distance_from_hull(x, corners) for x in check_state(points).astype(np.float64))
+
+
+def _distance_from_hull(x: Array, corners: Array) -> float:
+    away = (corners - x).T
+    scale = max(float(np.abs(away).max()), 1e-300)
+    shares, _ = nnls(np.vstack([away / scale, np.ones(len(corners))]), np.append(np.zeros(len(x)), 1.0))
+    return scale * float(np.linalg.norm(away / scale @ shares)) / float(shares.sum())
+
+
+def partition_stays(chain: Chain, state: ChainState, tau: float, *, sweeps: int = 20) -> bool:
+    """Return whether the partition at tau is the same after every one of some further sweeps."""
+    before = components(state.points, tau)
+    for _ in range(sweeps):
+        state, _ = chain.sweep(state)
+        after = components(state.points, tau)
+        pairs = np.unique(np.column_stack([before, after]), axis=0)
+        if not len(pairs) == before.max() + 1 == after.max() + 1:
+            return False
+    return True
+
+
+def gradient_norms(chain: Chain, *, sweeps: int, start: ChainState | None = None) -> Array:
+    """Return the max norm of the gradient of L_{h_{k+1}} at X^(k), before the first and after each further sweep.
+
+    Proposition 3 says that it tends to 0. h_{k+1} is the bandwidth of the next update.
+
+    Returns
+    -------
+    (sweeps + 1,) array
+        The first entry is that of the start.
+    """
+    problem, state = chain.problem, chain.init() if start is None else start
+    norms = []
+    for _ in range(sweeps + 1):
+        following, info = chain.sweep(state)
+        h = float(info.bandwidths[0])
+        norms.append(max_norm(gradient(state.points, h, profile=problem.profile, weights=problem.weights)))
+        state = following
+    return np.array(norms)

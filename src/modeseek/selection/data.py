@@ -1,0 +1,179 @@
+"""The data as proposers and features see them: distinct points, principal components and nearest neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest_neighbors
+from modeseek._common.points import Points
+from modeseek._common.types import Array, IntArray, Watcher
+from modeseek.selection.config import DEFAULT, DataConfig, ReproducibilityConfig, SelectionConfig
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionData:
+    """Distinct points with all that is computed from them once.
+
+    Attributes
+    ----------
+    points : (n, d) array
+        Distinct points in canonical order; unit vectors under the cosine metric.
+    components : (n, c) array
+        Their first principal components, in which distances are computed if there are many features.
+    coordinates : (n, g) array
+        The first few of these, in which Gaussians are fitted.
+    indices : (n, k) array of int32
+        Nearest other points of each point, from the nearest.
+    distances : (n, k) array
+        Their distances, all positive.
+    weights : (n,) array
+        Weight of each point: the number of rows that it stands for.
+    dimension : float
+        Intrinsic dimension.
+    spherical : bool
+        Whether points are unit vectors.
+    """
+
+    points: Array
+    components: Array
+    coordinates: Array
+    indices: IntArray
+    distances: Array
+    weights: Array
+    dimension: float
+    spherical: bool
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def n_neighbors(self) -> int:
+        """Number of neighbours of each point."""
+        return self.indices.shape[1]
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all points."""
+        return float(self.weights.sum())
+
+
+def prepare_data(
+    points: Points,
+    *,
+    config: SelectionConfig = DEFAULT,
+    n_jobs: int | None = None,
+    watch: Watcher | None = None,
+) -> SelectionData:
+    """Return at least three distinct points with their principal components and nearest neighbours.
+
+    Parameters
+    ----------
+    points : Points
+    config : SelectionConfig
+    n_jobs : int, optional
+        Threads for the search of neighbours.
+    watch : callable, optional
+        Called with a `Stage` as the search proceeds.
+    """
+    values = points.values
+    n, d = values.shape
+    components = principal_components(values, _rounding(points), config.data)
+    reduced = d > config.data.max_components and n > config.data.max_components
+    indices, distances = _neighbors(components if reduced else values, config.data, n_jobs, watch)
+    dimension = min(intrinsic_dimension(Neighbors(indices, distances)), components.shape[1])
+    return SelectionData(
+        values,
+        components,
+        np.ascontiguousarray(components[:, : config.data.max_coordinates]),
+        indices,
+        distances,
+        points.weights.astype(np.float64),
+        float(dimension),
+        points.geometry.spherical,
+    )
+
+
+def subsample(
+    data: SelectionData, rng: np.random.Generator, config: ReproducibilityConfig
+) -> tuple[SelectionData, IntArray]:
+    """Return a random subsample of the points, and their indices.
+
+    Neighbours are searched again only if few of them are left; otherwise each point keeps those that are in the
+    subsample.
+    """
+    from modeseek.selection.data_kernels import keep_neighbors
+
+    n = len(data)
+    size = max(4, min(round(config.share * n), config.max_points))
+    rows = np.sort(rng.permutation(n)[:size])
+    width = min(len(rows) - 1, data.n_neighbors, config.n_neighbors)
+    components = np.ascontiguousarray(data.components[rows])
+    if len(rows) < config.search_below * n:
+        indices, distances = _search(components, width)
+    else:
+        place = np.full(n, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+        indices, distances = keep_neighbors(data.indices, data.distances, rows, place, width)
+    some = replace(
+        data,
+        points=data.points[rows],
+        components=components,
+        coordinates=np.ascontiguousarray(data.coordinates[rows]),
+        indices=indices,
+        distances=distances,
+        weights=data.weights[rows],
+    )
+    return some, rows
+
+
+def principal_components(values: Array, rounding: float, config: DataConfig) -> Array:
+    """Return the first principal components, without those whose singular value is at most `rounding`.
+
+    scikit-learn's PCA does the same; importing it takes longer than this takes for small data.
+    """
+    centered = values - values.mean(axis=0, dtype=np.float64)
+    n, d = centered.shape
+    most = min(config.max_components, n, d)
+    if d <= config.max_components:
+        _, spread, directions = np.linalg.svd(centered, full_matrices=False)
+        least = config.least_spread * spread[0]
+    elif min(n, d) > config.max_exact:
+        from sklearn.utils.extmath import randomized_svd
+
+        _, spread, directions = randomized_svd(centered, most, random_state=0)
+        least = config.least_spread * spread[0]
+    else:
+        # of the smaller of the two product matrices; their eigenvalues are squares, so half of the digits are lost
+        squares, vectors = np.linalg.eigh(centered.T @ centered if d <= n else centered @ centered.T)
+        spread = np.sqrt(np.maximum(squares[::-1][:most], 0.0))
+        directions = vectors[:, ::-1][:, :most].T
+        if d > n:
+            directions = (directions @ centered) / np.maximum(spread, 1e-300)[:, None]
+        least = np.sqrt(config.least_spread) * spread[0]
+    filled = max(1, int((spread[:most] > max(least, rounding)).sum()))
+    directions = directions[:filled]
+    # signs are arbitrary: the largest entry of each direction is made positive
+    signs = np.sign(directions[np.arange(filled), np.abs(directions).argmax(axis=1)])
+    return np.ascontiguousarray(centered @ (directions * signs[:, None]).T)
+
+
+def _rounding(points: Points) -> float:
+    """Return an upper bound on singular values that are due to the rounding of coordinates."""
+    largest = float(np.abs(points.values).max()) + float(np.abs(points.offset).max())
+    return float(4 * np.sqrt(len(points.values)) * np.finfo(points.values.dtype).eps * largest)
+
+
+def _neighbors(values: Array, config: DataConfig, n_jobs: int | None, watch: Watcher | None) -> Neighbors:
+    n = len(values)
+    k = min(n - 1, config.n_neighbors if n < config.many_points else config.n_neighbors_many)
+    return _search(values, k, n_jobs, watch)
+
+
+def _search(values: Array, k: int, n_jobs: int | None = None, watch: Watcher | None = None) -> Neighbors:
+    found = nearest_neighbors(values, k, n_jobs=n_jobs, watch=watch)
+    # distinct points may have distance 0 by rounding
+    positive = found.distances[found.distances > 0]
+    distances = np.maximum(found.distances, positive.min() if len(positive) else 1.0)
+    return Neighbors(np.ascontiguousarray(found.indices, dtype=np.int32), np.ascontiguousarray(distances))

@@ -1,0 +1,38 @@
+"""The place of a candidate in the pool: its rank by each feature, and the best value of some features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from modeseek._common.types import Array
+
+BEST = (
+    *("stable", "votes", "agree_votes", "agree_q90", "inside15", "modularity", "purity_q10", "dip8_q10", "dip24_q10"),
+    *("dipz24_q10", "mid24_q10", "edge24_q10", "edge24_mean", "r2", "calinski", "simple_silhouette", "silhouette"),
+    *("apart_q10", "apart_mean", "gain", "gauss_accuracy", "bic_gain", "dip24_min_big", "dip8_min_big"),
+)
+
+
+def add_best(table: Array, names: Sequence[str]) -> None:
+    """Fill the columns `best_...`: the largest value of a feature over the candidates, the last row left out."""
+    for name in BEST:
+        column = table[:-1, names.index(name)]
+        known = column[np.isfinite(column)]
+        if len(known):
+            table[:, names.index(f"best_{name}")] = known.max()
+
+
+def add_ranks(table: Array, names: Sequence[str], ranked: Sequence[str]) -> None:
+    """Fill the columns `rank_...`: ranks of the candidates from 0 to 1; ties share their mean rank.
+
+    Values are compared in single precision, so that equal ones tie whatever their rounding errors.
+    """
+    for name in ranked:
+        column = table[:-1, names.index(name)].astype(np.float32)
+        known = np.flatnonzero(np.isfinite(column))
+        if len(known) > 1:
+            _, inverse, counts = np.unique(column[known], return_inverse=True, return_counts=True)
+            mean = np.cumsum(counts) - (counts + 1) / 2
+            table[known, names.index(f"rank_{name}")] = mean[inverse] / (len(known) - 1)

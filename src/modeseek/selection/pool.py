@@ -1,0 +1,138 @@
+"""The pool: distinct candidates of a data set, how often each was proposed, and how well they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from modeseek._common.types import Array, IntArray
+from modeseek.selection.config import DEFAULT, PoolConfig, SelectionConfig
+from modeseek.selection.data import SelectionData
+from modeseek.selection.proposers import PROPOSERS, Proposal
+from modeseek.selection.proposers.samples import draw
+from modeseek.selection.refinements import REFINED_NAME, absorb_small, refine_as_directions, refine_as_mixtures
+from modeseek.selection.threads import run_all
+
+# where candidates come from: the proposers and the refinement that is no variant of a proposal
+ORIGINS = (*PROPOSERS, REFINED_NAME)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The candidates of a data set.
+
+    Attributes
+    ----------
+    candidates : tuple of Proposal
+        Without near-copies; their labels are numbered by first appearance.
+    votes : (c, o) array
+        How many proposals of each origin each candidate stands for.
+    agreement : (c, c) array
+        Adjusted Rand index between candidates.
+    entropy : (c, c) array
+        Entropy of the second candidate given the first.
+    """
+
+    candidates: tuple[Proposal, ...]
+    votes: Array
+    agreement: Array
+    entropy: Array
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+
+def build_pool(data: SelectionData, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None) -> Pool:
+    """Return the candidates of all proposers and their refinements, without near-copies.
+
+    Parameters
+    ----------
+    data : SelectionData
+    config : SelectionConfig
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it.
+    """
+
+    def propose(number: int) -> tuple[list[Proposal], list[Proposal]]:
+        proposer = PROPOSERS[config.proposers[number]](config)
+        found = proposer.propose(data, np.random.default_rng((config.seed, number)))
+        absorbed = absorb_small(data, found, config.refinements)
+        return distinct(found, data, config.pool), distinct(absorbed, data, config.pool)
+
+    found = run_all(propose, range(len(config.proposers)), n_jobs)
+    proposed = [each for kind in (0, 1) for both in found for each in both[kind]]
+    rng = np.random.default_rng((config.seed, len(config.proposers)))
+    rows = draw(len(data), config.pool.compared_points, rng)
+    pool = _merged(proposed, count_votes(proposed), rows, config.pool)
+    more = refine_as_mixtures(data, pool.candidates, rng, config.refinements)
+    more += refine_as_directions(data, pool.candidates, config.refinements)
+    added = distinct(more, data, config.pool)
+    if not added:
+        return pool
+    return _merged([*pool.candidates, *added], np.concatenate([pool.votes, count_votes(added)]), rows, config.pool)
+
+
+def distinct(proposals: Sequence[Proposal], data: SelectionData, config: PoolConfig) -> list[Proposal]:
+    """Drop trivial partitions; number the labels of the others by first appearance."""
+    from modeseek.selection.partition_kernels import compact
+
+    found = []
+    for each in proposals:
+        labels, k = compact(each.labels)
+        mass, sizes = np.bincount(labels, weights=data.weights), np.bincount(labels)
+        few = k <= config.max_clusters_per_point * len(labels)
+        if few and mass.max() < config.max_share * data.total_weight and (sizes >= 2).sum() >= 2:
+            found.append(each._replace(labels=labels))
+    return found
+
+
+def count_votes(proposals: Sequence[Proposal]) -> Array:
+    """Return one vote of each proposal for itself, in the column of its origin."""
+    votes = np.zeros((len(proposals), len(ORIGINS)))
+    votes[np.arange(len(proposals)), [ORIGINS.index(each.proposer) for each in proposals]] = 1
+    return votes
+
+
+def table_of(partitions: Sequence[IntArray], rows: IntArray) -> tuple[Array, Array, IntArray]:
+    """Return the different partitions of some points, their numbers of clusters, and which one each is equal to."""
+    from modeseek.selection.partition_kernels import compact
+
+    seen: dict[bytes, int] = {}
+    table: list[IntArray] = []
+    sizes: list[int] = []
+    which = np.empty(len(partitions), dtype=np.intp)
+    for number, labels in enumerate(partitions):
+        some, k = compact(labels[rows])
+        place = seen.setdefault(some.tobytes(), len(table))
+        which[number] = place
+        if place == len(table):
+            table.append(some)
+            sizes.append(k)
+    return np.array(table, dtype=np.int32), np.array(sizes, dtype=np.int64), which
+
+
+def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, config: PoolConfig) -> Pool:
+    """Merge near-copies into the candidate that agrees best with the whole pool."""
+    from modeseek.selection.partition_kernels import pair_agreement
+
+    if not proposals:
+        return Pool((), votes, np.ones((0, 0)), np.zeros((0, 0)))
+    table, sizes, which = table_of([each.labels for each in proposals], rows)
+    agreement, entropy = pair_agreement(table, sizes)
+    # of equal partitions the first one stands for all
+    first = np.unique(which, return_index=True)[1]
+    copies = np.bincount(which)
+    together = np.zeros((len(table), votes.shape[1]))
+    np.add.at(together, which, votes)
+    kept: list[int] = []
+    for i in np.argsort(-(agreement @ copies), kind="stable"):
+        copy = next((j for j in kept if agreement[i, j] >= config.same_agreement), None)
+        if copy is None:
+            kept.append(int(i))
+        else:
+            together[copy] += together[i]
+    kept.sort()
+    square = np.ix_(kept, kept)
+    return Pool(tuple(proposals[first[i]] for i in kept), together[kept], agreement[square], entropy[square])

@@ -1,0 +1,46 @@
+"""Proposer: Ward's clusters, and k-means that starts from them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.data import SelectionData
+from modeseek.selection.proposers.base import Proposal
+from modeseek.selection.proposers.samples import draw, nearest_center, ward_clusters, ward_tree
+
+
+class Centers:
+    """Clusters around centers, from Ward's tree of a sample; other points go to the nearest center.
+
+    A setting is (number of centers, 0 for Ward's clusters or 1 for k-means).
+    """
+
+    name: ClassVar[str] = "centers"
+    needs_coordinates: ClassVar[bool] = True
+
+    def __init__(self, config: SelectionConfig = DEFAULT) -> None:
+        self.config = config.centers
+
+    def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:
+        from modeseek.selection.proposers.centers_kernels import k_means
+
+        config = self.config
+        rows = draw(len(data), int(sample_share * config.max_points), rng)
+        x, weights = np.ascontiguousarray(data.components[rows]), data.weights[rows]
+        tree = ward_tree(x)
+        found = []
+        for k in config.n_centers:
+            if k * config.min_points_per_center > len(x):
+                break
+            labels = ward_clusters(tree, k)
+            if labels.max() < 1:
+                continue
+            start = np.stack([x[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
+            ward = labels if len(rows) == len(data) else nearest_center(data.components, start)
+            means = k_means(x, weights, start, config.max_steps)
+            found.append(Proposal(self.name, ward, (float(k), 0.0)))
+            found.append(Proposal(self.name, nearest_center(data.components, means), (float(k), 1.0)))
+        return found

@@ -1,0 +1,50 @@
+"""Random samples that proposers fit, and how the other points are assigned to clusters of a sample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from modeseek._common.types import Array, IntArray
+
+# products that are computed at a time
+BLOCK_SIZE = 1 << 20
+# up to this dimension a tree is faster than products
+TREE_DIMENSIONS = 10
+
+
+def draw(n: int, size: int, rng: np.random.Generator) -> IntArray:
+    """Return the sorted indices of a random sample of at most `size` points."""
+    return np.sort(rng.permutation(n)[:size])
+
+
+def nearest_center(x: Array, centers: Array) -> IntArray:
+    """Return the nearest center of each point."""
+    half = np.square(centers).sum(axis=1) / 2
+    labels = np.empty(len(x), dtype=np.int32)
+    step = max(1, BLOCK_SIZE // len(centers))
+    for i in range(0, len(x), step):
+        labels[i : i + step] = (x[i : i + step] @ centers.T - half).argmax(axis=1)
+    return labels
+
+
+def nearest_point(queries: Array, x: Array) -> IntArray:
+    """Return the index of the nearest point of x for each query."""
+    if x.shape[1] > TREE_DIMENSIONS:
+        return nearest_center(queries, x)
+    from scipy.spatial import cKDTree
+
+    return cKDTree(x).query(queries)[1]
+
+
+def ward_tree(x: Array) -> Array:
+    """Return Ward's tree as a linkage matrix of SciPy."""
+    from scipy.cluster.hierarchy import linkage
+
+    return linkage(x, "ward")
+
+
+def ward_clusters(tree: Array, k: int) -> IntArray:
+    """Return at most k clusters of Ward's tree."""
+    from scipy.cluster.hierarchy import fcluster
+
+    return np.unique(fcluster(tree, k, "maxclust"), return_inverse=True)[1].astype(np.int32)

@@ -1,0 +1,97 @@
+"""Refinements of candidates: small clusters absorbed, expectation maximization, spherical k-means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from modeseek._common.types import Array, IntArray
+from modeseek.selection.config import RefinementsConfig
+from modeseek.selection.data import SelectionData
+from modeseek.selection.gaussian_mixture import FORMS, fit_mixture, n_parameters
+from modeseek.selection.proposers.base import ABSORBED, REFINED, SPHERICAL, Proposal
+from modeseek.selection.proposers.samples import draw
+
+# name in the place of a proposer, of candidates refined by expectation maximization
+REFINED_NAME = "refined"
+# products that are computed at a time
+BLOCK_SIZE = 1 << 22
+
+
+def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: RefinementsConfig) -> list[Proposal]:
+    """Return variants in which small clusters have joined the clusters around them, where there are any."""
+    from modeseek.selection.partition_kernels import fill
+
+    least = max(config.least_weight, config.least_share * data.total_weight)
+    width = min(config.n_absorbing, data.n_neighbors)
+    found = []
+    for each in proposals:
+        if each.proposer not in config.absorbed:
+            continue
+        small = np.bincount(each.labels, weights=data.weights) < least
+        if small.any() and not small.all():
+            gaps = np.where(small[each.labels], np.int32(-1), each.labels)
+            found.append(each._replace(labels=fill(gaps, data.indices, width), variant=ABSORBED))
+    return found
+
+
+def refine_as_mixtures(
+    data: SelectionData, candidates: Sequence[Proposal], rng: np.random.Generator, config: RefinementsConfig
+) -> list[Proposal]:
+    """Return Gaussian mixtures that start from candidates of some proposers."""
+    rows = draw(len(data), config.max_points, rng)
+    sources = [
+        each
+        for each in candidates
+        if each.proposer not in config.not_refined and each.labels.max() < config.max_components
+    ]
+    step = max(1, len(sources) // config.max_refined)
+    found = (refine_as_mixture(data, each.labels, rows, config) for each in sources[::step][: config.max_refined])
+    return [Proposal(REFINED_NAME, labels, variant=REFINED) for labels in found if labels is not None]
+
+
+def refine_as_mixture(
+    data: SelectionData, labels: IntArray, rows: IntArray, config: RefinementsConfig
+) -> IntArray | None:
+    """Return the components of a mixture that starts from a partition and is fitted to `rows`; None if it fails."""
+    from modeseek.selection.partition_kernels import compact
+
+    x = np.ascontiguousarray(data.coordinates[rows])
+    start, k = compact(labels[rows])
+    enough = [form for form in FORMS if 2 * n_parameters(k, x.shape[1], form) <= len(rows)]
+    if k < 2 or not enough:
+        return None
+    fitted = fit_mixture(x, data.weights[rows], start, enough[0], max_steps=config.max_steps, tol=1e-3)
+    return None if fitted is None else fitted.labels(data.coordinates)
+
+
+def refine_as_directions(
+    data: SelectionData, candidates: Sequence[Proposal], config: RefinementsConfig
+) -> list[Proposal]:
+    """Return candidates refined by spherical k-means, if points are unit vectors."""
+    if not data.spherical:
+        return []
+    return [
+        each._replace(labels=spherical_k_means(data.points, each.labels, config.max_spherical_steps), variant=SPHERICAL)
+        for each in candidates
+        if each.labels.max() < config.max_directions
+    ]
+
+
+def spherical_k_means(points: Array, labels: IntArray, max_steps: int) -> IntArray:
+    """Assign unit vectors to the nearest mean direction of a cluster until nothing changes; return the clusters."""
+    x = points.astype(np.float32)
+    for _ in range(max_steps):
+        labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+        directions = np.zeros((labels.max() + 1, x.shape[1]), dtype=x.dtype)
+        np.add.at(directions, labels, x)
+        directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-12)
+        new = np.empty_like(labels)
+        step = max(1, BLOCK_SIZE // len(directions))
+        for i in range(0, len(x), step):
+            new[i : i + step] = (x[i : i + step] @ directions.T).argmax(axis=1)
+        if (new == labels).all():
+            break
+        labels = new
+    return labels

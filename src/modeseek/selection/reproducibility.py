@@ -1,0 +1,51 @@
+"""Reproducibility: whether some proposer finds a candidate again on a random subsample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from modeseek._common.types import Array
+from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.data import SelectionData, subsample
+from modeseek.selection.pool import Pool, table_of
+from modeseek.selection.proposers import PROPOSERS
+from modeseek.selection.proposers.samples import draw
+from modeseek.selection.threads import run_all
+
+
+def reproducibility(
+    data: SelectionData, pool: Pool, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None
+) -> Array:
+    """Return for each candidate its best agreement with a proposal on a random subsample, as a mean over subsamples.
+
+    Parameters
+    ----------
+    data : SelectionData
+    pool : Pool
+    config : SelectionConfig
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it.
+    """
+
+    def best(number: int) -> Array:
+        return _best_agreement(data, pool, np.random.default_rng((config.seed, 1000 + number)), config)
+
+    if not len(pool):
+        return np.zeros(0)
+    return np.mean(run_all(best, range(config.reproducibility.n_subsamples), n_jobs), axis=0)
+
+
+def _best_agreement(data: SelectionData, pool: Pool, rng: np.random.Generator, config: SelectionConfig) -> Array:
+    from modeseek.selection.partition_kernels import best_agreement
+
+    own = config.reproducibility
+    some, rows = subsample(data, rng, own)
+    again = [
+        each.labels for name in own.proposers for each in PROPOSERS[name](config).propose(some, rng, own.sample_share)
+    ]
+    if not again:
+        return np.zeros(len(pool))
+    compared = draw(len(rows), own.compared_points, rng)
+    theirs, their_sizes, _ = table_of(again, compared)
+    ours, our_sizes, which = table_of([each.labels for each in pool.candidates], rows[compared])
+    return best_agreement(ours, our_sizes, theirs, their_sizes)[0][which]

@@ -1,0 +1,161 @@
+"""Compressed files that unpack to far more than their size are refused before memory is allocated."""
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from commands import run
+from modeseek import limit_unpacked
+from modeseek._storage import (
+    BoundedStream,
+    UnpackedSizeError,
+    open_chunks,
+    read_arrays,
+    read_image,
+    read_table,
+    unpacked_bound,
+)
+
+BOUND = 1_000_000
+ROWS = 50_000
+
+
+def repeated(text, shape=()):
+    """Return an array of one text, which Parquet stores once."""
+    values = pa.DictionaryArray.from_arrays(pa.array(np.zeros(ROWS, np.int32)), pa.array([text]))
+    if shape == "list":
+        return pa.ListArray.from_arrays(pa.array(np.arange(0, ROWS + 1, 10, dtype=np.int32)), values)
+    if shape == "struct":
+        return pa.StructArray.from_arrays([values], ["text"])
+    return values
+
+
+def parquet(path, *columns):
+    data = {f"c{j}": column for j, column in enumerate(columns)}
+    pq.write_table(pa.table(data), path, compression="zstd", store_schema=False, dictionary_pagesize_limit=1 << 24)
+    return path
+
+
+def write(kind, folder):
+    path = folder / f"bomb.{kind.partition('-')[0]}"
+    match kind:
+        case "npz":
+            np.savez_compressed(path, X=np.zeros((ROWS, 8)))
+        case "npz-bool":
+            np.savez_compressed(path, X=np.zeros((ROWS, 8), bool))
+        case "parquet-numbers":
+            parquet(path, np.zeros(4 * ROWS))
+        case "parquet-text":
+            parquet(path, repeated("x" * 1000))
+        case "parquet-list":
+            parquet(path, repeated("x" * 1000, "list"))
+        case "parquet-struct":
+            parquet(path, repeated("x" * 1000, "struct"))
+        case "tif":
+            from tifffile import imwrite
+
+            imwrite(path, np.zeros((2000, 2000), np.uint8), compression="zlib")
+        case "png":
+            Image.fromarray(np.zeros((1000, 1000), np.uint8)).save(path)
+    assert path.stat().st_size < BOUND / 10
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "read"),
+    [
+        ("npz", read_table),
+        ("npz", read_arrays),
+        ("npz-bool", read_table),
+        *[(f"parquet-{kind}", read_table) for kind in ("numbers", "text", "list", "struct")],
+        *[(f"parquet-{kind}", lambda path: list(open_chunks([path]).read())) for kind in ("text", "list", "struct")],
+        ("tif", read_image),
+        ("png", read_image),
+    ],
+)
+def test_bombs_are_refused_before_memory_is_allocated(kind, read, tmp_path, monkeypatch):
+    """An NPZ file of 5.8 MB took 3.4 GB, and a Parquet file of 3.5 MB 4.3 GB."""
+    path = write(kind, tmp_path)
+    with monkeypatch.context() as patch, limit_unpacked(BOUND):
+        patch.setattr(np.lib.format, "read_array", lambda *arguments, **options: pytest.fail("an array is read"))
+        before = pa.default_memory_pool().max_memory()
+        with pytest.raises(
+            UnpackedSizeError, match=rf"bomb\.{path.suffix[1:]}.* above the bound of 1\.0 MB: if"
+        ) as found:
+            read(path)
+        # Arrow's high-water mark; pages of metadata and indices are below it
+        assert pa.default_memory_pool().max_memory() - before < 20 * BOUND
+    assert (found.value.packed, found.value.bound) == (path.stat().st_size, BOUND)
+    with limit_unpacked(1e9):
+        read(path)
+
+
+def test_numbers_are_read_in_chunks_whatever_their_number(tmp_path):
+    path = write("parquet-numbers", tmp_path)
+    with limit_unpacked(BOUND):
+        assert sum(chunk.table.n_rows for chunk in open_chunks([path], chunk_bytes=100_000).read()) == 4 * ROWS
+
+
+def test_the_default_bound_refuses_a_text_of_a_hundred_gigabytes(tmp_path):
+    values = pa.DictionaryArray.from_arrays(pa.array(np.zeros(10_000, np.int32)), pa.array(["x" * 10_000_000]))
+    path = parquet(tmp_path / "bomb.parquet", values)
+    assert unpacked_bound(path.stat().st_size) == 1 << 28
+    assert unpacked_bound(1 << 30) == 50 << 30
+    with pytest.raises(UnpackedSizeError, match=r"unpacks to 100\.0 GB or more"):
+        read_table(path)
+
+
+def test_text_columns_are_read_as_they_were_written(tmp_path):
+    table = pa.table(
+        {
+            "x": np.arange(6.0),
+            "text": ["a", None, "", "b", "a", "ü"],
+            "bytes": pa.array([b"\0", None, b"", b"b", b"b", b"c"]),
+            "large": pa.array(["a", "b", None, "d", "e", "f"], pa.large_string()),
+            "lists": [["a", "b"], None, [], ["a"], ["c", None], ["d"]],
+            "maps": pa.array([[("k", 1)], [], None, [("l", 2)], [("k", 3)], []], pa.map_(pa.string(), pa.int64())),
+            "structs": [{"s": "a", "n": 1}, None, {"s": None, "n": 2}, {"s": "b", "n": 3}, {"s": "", "n": 4}, None],
+            "categories": pa.array(["a", "b", "a", None, "b", "b"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=4)
+    assert read_table(tmp_path / "t.parquet").data.equals(table)
+    parts = [chunk.table.data for chunk in open_chunks([tmp_path / "t.parquet"], chunk_bytes=150).read()]
+    assert len(parts) > 2
+    assert pa.concat_tables(parts).equals(table)
+
+
+def test_text_in_lists_is_read_if_a_part_of_it_has_no_dictionary(tmp_path):
+    texts = [["a"] * 3] * 3000 + [[f"{number}" * 3] for number in range(6000)]
+    table = pa.table({"x": np.arange(9000.0), "lists": texts})
+    pq.write_table(
+        table, tmp_path / "t.parquet", dictionary_pagesize_limit=1000, data_page_size=1000, write_batch_size=50
+    )
+    assert read_table(tmp_path / "t.parquet").data.equals(table)
+    parts = [chunk.table.data for chunk in open_chunks([tmp_path / "t.parquet"], chunk_bytes=40_000).read()]
+    assert pa.concat_tables(parts).equals(table)
+
+
+def test_a_stream_stops_behind_its_bound():
+    with limit_unpacked(5000):
+        stream = io.BufferedReader(BoundedStream(io.BytesIO(bytes(4000)), "'a.gz'", 10))
+        assert len(stream.read()) == 4000
+        stream = io.BufferedReader(BoundedStream(io.BytesIO(bytes(80_000)), "'a.gz'", 10))
+        with pytest.raises(UnpackedSizeError, match=r"'a\.gz' has 0\.0 MB"):
+            stream.read()
+        assert not stream.raw.closed
+        stream.close()
+    with pytest.raises(ValueError, match="n_bytes"), limit_unpacked(0):
+        pass
+
+
+def test_the_command_has_an_option_to_raise_the_bound(tmp_path):
+    path = write("npz", tmp_path)
+    status, _, err = run("cluster", path, "--max-unpacked", "0.001", "--quiet")
+    assert status == 2
+    assert "if you trust the file, raise the bound, for example with --max-unpacked 10." in err
+    assert run("cluster", path, "--max-unpacked", "1", "--quiet")[0] == 0
