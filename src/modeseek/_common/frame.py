@@ -12,8 +12,6 @@ import numpy as np
 from modeseek._common.storable import require, storable
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["Frame", "frame_of"]
-
 # a column is rounded to this many steps on each side of zero, so that all sums are sums of integers
 STEPS = 1 << 15
 # number of values that are processed at a time
@@ -119,7 +117,7 @@ def _frames(rows: Array, columns: IntArray, signs: IntArray, groups: list[IntArr
 
 def _steps(rows: Array, reach: Array) -> IntArray:
     """Return rows as integers, which are equal for data that differ by rounding errors."""
-    return np.rint(rows.astype(np.float64) * (STEPS / reach)).astype(np.int64)
+    return np.rint(rows.astype(np.float64) / reach * STEPS).astype(np.int64)
 
 
 def _blocks(rows: Array) -> Iterator[slice]:

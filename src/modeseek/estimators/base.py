@@ -198,6 +198,11 @@ class BaseClusterer(DisplayMixin, ClusterMixin, BaseEstimator):
         """Whether a parameter rules out a sketch with `sketch="auto"`."""
         return False
 
+    @property
+    def _has_automatic_bandwidth(self) -> bool:
+        """Whether a bandwidth is chosen from the data."""
+        return False
+
     def _memory(self, n: int, d: int, itemsize: int) -> float:
         """Return an upper bound on the bytes that a fit of n distinct rows needs beside the rows."""
         return self._fit_memory.bytes(n, d, itemsize)

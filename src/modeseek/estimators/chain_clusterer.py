@@ -78,7 +78,8 @@ class ChainClusterer(BaseClusterer):
         labels, centers = self._final_labels(data, part)
         points = data.points
         of_rows = replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))
-        fields = {"outcome": outcome, "message": outcome.value, "partition": of_rows} | fields
+        message = "; ".join(filter(None, (outcome.value, data.settings.note)))
+        fields = {"outcome": outcome, "message": message, "partition": of_rows} | fields
         return make_result(type(self).__name__, data, labels, centers, **fields)
 
     def _final_labels(self, data: FitData, part: Partition) -> tuple[IntArray, Array]:
@@ -122,6 +123,10 @@ class ChainClusterer(BaseClusterer):
 
     def _count_chains(self) -> int:
         return 1
+
+    @property
+    def _has_automatic_bandwidth(self) -> bool:
+        return getattr(self, self._bandwidth_parameter) is None
 
     def _single_bandwidth(self, bandwidth: float | None, sample: Points, watch: Watcher | None) -> float:
         """Return the given bandwidth, checked, or an automatic one."""

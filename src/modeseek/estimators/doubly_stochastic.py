@@ -197,6 +197,10 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
             h_min, h_inf, h_max = _range_of(policy)
         return FitSettings(h_min=h_min, h_inf=h_inf, h_max=h_max, policy=policy, single_updates=self._single_updates())
 
+    @property
+    def _has_automatic_bandwidth(self) -> bool:
+        return isinstance(self.policy, str) and None in (self.h_min, self.h_inf, self.h_max)
+
     def _check_policy(self, policy: BandwidthPolicy) -> BandwidthPolicy:
         if not isinstance(policy, BandwidthPolicy):
             raise TypeError(

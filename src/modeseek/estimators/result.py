@@ -47,6 +47,8 @@ class FitSettings:
         Name of the engine.
     single_updates : bool
         Whether each draw moves one point at exactly the bandwidth that the policy returned.
+    note : str
+        What was special about the automatic choice, in words; empty if nothing.
     """
 
     bandwidth: float | None = None
@@ -57,6 +59,7 @@ class FitSettings:
     tau: float | None = None
     engine: str | None = None
     single_updates: bool = False
+    note: str = ""
 
     @property
     def bandwidths(self) -> dict[str, float]:
@@ -160,7 +163,8 @@ def _check_result(result: FitResult) -> None:
     require(result.confidence is None or result.confidence.shape == rows, "the confidence of rows")
     require(result.partition is None or result.partition.labels.shape == rows, "the partition of rows")
     require(result.chain_labels is None or result.chain_labels.shape[1:] == rows, "the labels by chains")
-    require(result.tree is None or len(result.tree.weights) == n, "the tree of points")
+    # more than n, if rounded points were spread
+    require(result.tree is None or len(result.tree.weights) >= n, "the tree of points")
     for each in result.alternatives:
         require(each.labels.shape == (n,) and is_within(each.labels, 0, n), "the alternatives")
 
