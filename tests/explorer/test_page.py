@@ -10,14 +10,14 @@ pytest.importorskip("panel")
 from modeseek.explorer.page.explorer_page import ExplorerPage
 
 
-def test_many_points_are_sent_as_an_image(rng):
+def test_many_points_are_drawn_small_by_webgl(rng):
     rows = "".join(f"{x},{y}\n" for x, y in rng.normal(size=(4000, 2)).tolist())
     page = ExplorerPage(from_bytes("many.csv", b"x,y\n" + rows.encode()))
     scatter = page.panels[0].scatter
-    image = scatter._image.data["image"][0]
-    assert image.dtype == np.uint32
-    assert 1000 < (image > 0).sum() < image.size / 2
-    assert len(scatter._points.data["x"]) == 0  # no clump has collapsed yet
+    assert scatter.plot.output_backend == "webgl"
+    assert scatter._points.data["x"].dtype == np.float32
+    assert len(scatter._points.data["x"]) == 4000
+    assert scatter._glyph.glyph.size == 3.0
     page.close()
 
 

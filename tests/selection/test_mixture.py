@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal, norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from inputs import UGLY, raw_rows
+from inputs import DEGENERATE, raw_rows
 from modeseek.selection.mixture import FORMS, Mixture, em, saddle_depths, search_mixtures
 from modeseek.selection.mixture import search as search_module
 from modeseek.selection.mixture.em import fit, log_density, n_parameters, posterior
@@ -219,7 +219,7 @@ def test_a_lost_component_gives_no_fit(form):
 
 
 @given(
-    st.sampled_from(UGLY),
+    st.sampled_from(DEGENERATE),
     st.integers(0, 1000),
     st.integers(3, 30),
     st.sampled_from([1, 2, 8]),

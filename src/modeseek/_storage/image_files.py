@@ -22,7 +22,7 @@ LABEL_SUFFIXES = (".png", *TIFF_SUFFIXES, ".npy")
 # bitmaps compress little, and Pillow decompresses them slowly: a larger one must not exceed this ratio
 ALWAYS_BITMAP_BYTES = 1 << 20
 MOST_BITMAP_RATIO = 2_000
-# Pillow may open only these, whatever the ending: one of its other readers starts an external program
+# Pillow may open only these formats, for any ending: one of its other readers starts an external program
 PILLOW_FORMATS = ("PNG", "JPEG", "BMP", "DIB", "WEBP")
 # modes of Pillow that are grey or RGB arrays
 PLAIN_MODES = ("L", "RGB", "I;16")

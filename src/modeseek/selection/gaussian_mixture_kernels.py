@@ -119,7 +119,7 @@ def expectation_maximization(points, weights, labels, k, form, steps, tol):  # t
     for i in range(n):
         shares[i, labels[i]] = 1.0
     mass, means, scatter = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-    inverse, log_scale = np.zeros((k, d, d)), np.zeros(k)
+    inverse, log_scale, height = np.zeros((k, d, d)), np.zeros(k), np.zeros(k)
     before, now = -np.inf, -np.inf
     half = 0.5 * d * np.log(2 * np.pi)
     for _ in range(steps):
@@ -127,12 +127,13 @@ def expectation_maximization(points, weights, labels, k, form, steps, tol):  # t
         if mass.min() < 1e-6 * total:
             return mass, means, inverse, log_scale, -np.inf
         _covariances(scatter, mass, form, 1e-3 * variance + 1e-300, inverse, log_scale)
+        for c in range(k):
+            height[c] = np.log(mass[c] / total) + log_scale[c] - half
         now = 0.0
         for i in range(n):
             top = -np.inf
             for c in range(k):
-                square = squared_distance(points[i], means[c], inverse[c])
-                shares[i, c] = np.log(mass[c] / total) + log_scale[c] - 0.5 * square - half
+                shares[i, c] = height[c] - 0.5 * squared_distance(points[i], means[c], inverse[c])
                 top = max(top, shares[i, c])
             added = 0.0
             for c in range(k):

@@ -143,8 +143,19 @@ def best_agreement(table, sizes, others, other_sizes):  # type: ignore[no-untype
     cells, seen = np.zeros(most * wide, dtype=np.int32), np.empty(m, dtype=np.int64)
     own, theirs = _pairs_within(table, sizes), _pairs_within(others, other_sizes)
     best, which = np.full(c, -1.0), np.full(c, -1, dtype=np.int64)
+    # partitions with similar numbers of pairs come first, so that most of the others can be skipped
+    order = np.argsort(theirs)
     for a in range(c):
-        for b in range(len(others)):
+        middle = np.searchsorted(theirs[order], own[a])
+        for step in range(2 * len(others)):
+            place = middle + (step // 2 if step % 2 == 0 else -1 - step // 2)
+            if place < 0 or place >= len(others):
+                continue
+            b = order[place]
+            # at best, all pairs of the partition with fewer of them are pairs of the other one too
+            bound = _adjusted(min(own[a], theirs[b]), own[a], theirs[b], m * (m - 1.0))
+            if bound < best[a] or (bound == best[a] and b > which[a]):
+                continue
             both = 0.0
             found = _count_cells(table[a], others[b], other_sizes[b], cells, seen)
             for q in range(found):
@@ -152,6 +163,6 @@ def best_agreement(table, sizes, others, other_sizes):  # type: ignore[no-untype
                 both += v * (v - 1.0)
                 cells[seen[q]] = 0
             value = _adjusted(both, own[a], theirs[b], m * (m - 1.0))
-            if value > best[a]:
+            if value > best[a] or (value == best[a] and b < which[a]):
                 best[a], which[a] = value, b
     return best, which

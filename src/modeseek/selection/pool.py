@@ -128,11 +128,11 @@ def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, config:
     np.add.at(together, which, votes)
     kept: list[int] = []
     for i in np.argsort(-(agreement @ copies), kind="stable"):
-        copy = next((j for j in kept if agreement[i, j] >= config.same_agreement), None)
-        if copy is None:
-            kept.append(int(i))
+        copies_of = np.flatnonzero(agreement[i, kept] >= config.same_agreement)
+        if len(copies_of):
+            together[kept[copies_of[0]]] += together[i]
         else:
-            together[copy] += together[i]
+            kept.append(int(i))
     kept.sort()
     square = np.ix_(kept, kept)
     return Pool(tuple(proposals[first[i]] for i in kept), together[kept], agreement[square], entropy[square])

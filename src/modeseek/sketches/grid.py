@@ -152,7 +152,7 @@ class GridCells:
         ValueError
             If a row lies too far from the first rows.
         """
-        from modeseek.sketches.grid_kernels import add_rows
+        from modeseek.sketches.grid_loops import add_rows
 
         rows = self.grid.signed(rows)
         self._check_rows(rows)
@@ -202,7 +202,7 @@ class GridCells:
 
     def find(self, rows: Array) -> IntArray:
         """Return the number of each row's cell, or -1 if there is no such cell."""
-        from modeseek.sketches.grid_kernels import find_cells
+        from modeseek.sketches.grid_loops import find_cells
 
         rows = self.grid.signed(rows)
         self._check_rows(rows)
@@ -212,7 +212,7 @@ class GridCells:
 
     def _slots(self) -> IntArray:
         """Return a hash table of the cells that is at most half full at the limit."""
-        from modeseek.sketches.grid_kernels import fill_slots
+        from modeseek.sketches.grid_loops import fill_slots
 
         slots = np.full(1 << int(np.ceil(np.log2(2 * self.grid.limit + 2))), EMPTY_SLOT, np.int64)
         fill_slots(self.keys, slots)

@@ -157,7 +157,7 @@ class Reader(ABC):
 
 
 class OutputSpec(NamedTuple):
-    """What a format needs to know before it writes the first row of a file.
+    """Properties of an output file that a format needs before it writes the first row.
 
     Attributes
     ----------

@@ -92,7 +92,7 @@ class RunPanel:
             return False
         interval = thread.seconds_per_frame
         share = min(max((now - thread.shown_at) / interval, 0.0), 1.0) if interval > 0 else 1.0
-        key = (thread.frames, share, ended, thread.playing, self.scatter.window)
+        key = (thread.frames, share, ended, thread.playing)
         timed_out = now - self._sent_at > DRAWN_TIMEOUT
         if key == self._shown or (self.scatter.drawn < self.scatter.sent and not timed_out):
             return False

@@ -69,7 +69,7 @@ class DrawPlan:
         Key of the draws.
     order : {"random", "reshuffled", "even"}
         "random" draws each point independently (the paper). "reshuffled" visits each point once per sweep, in a new
-        random order. "even" draws independently, with equal probabilities whatever the weights.
+        random order. "even" draws independently, with equal probabilities for all weights.
     batch_size : int
         Number of distinct points that move at once: 1 is SMS, n is BMS.
     scales : (n,) array, optional

@@ -22,8 +22,8 @@ class ClimberGroups:
     Attributes
     ----------
     order : (m,) integer array
-        Climbers in the lexicographic order of their starting points. The first of a group leads it, whatever the order
-        in which climbers were given.
+        Climbers in the lexicographic order of their starting points. The first of a group leads it, so that the
+        order in which climbers were given has no effect.
     """
 
     def __init__(self, start: Array, side: float):

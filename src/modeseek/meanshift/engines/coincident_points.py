@@ -228,7 +228,7 @@ def find_coincident(points: Array, config: MergeConfig = DEFAULT_MERGE) -> Point
     window = 2.0 * d * eps * largest * (config.ulps + d)  # tolerance of the coordinates, and rounding of the products
     if np.count_nonzero(np.diff(np.sort(line)) > window) + 1 > config.max_share * n:
         return None
-    from modeseek.meanshift.engines.shared_kernels import assign_leaders
+    from modeseek.meanshift.engines.shared_loops import assign_leaders
 
     leader = np.empty(n, dtype=np.int64)
     order = np.argsort(line, kind="stable")

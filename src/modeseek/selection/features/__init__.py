@@ -87,10 +87,10 @@ def feature_table(
     if not found:
         return table
     add_relative_r2(pool.candidates, found)
-    columns = slice(len(DATA_SET), len(DATA_SET) + len(_CANDIDATE))
-    for i, (measured, agreed) in enumerate(zip(found, agreement_features(pool), strict=True)):
-        values = measured | agreed | {"stable": stable[i]}
-        table[i, columns] = [values.get(each.name, np.nan) for each in _CANDIDATE]
+    columns = agreement_features(pool) | {"stable": stable}
+    for at, each in enumerate(_CANDIDATE, start=len(DATA_SET)):
+        values = columns.get(each.name)
+        table[:-1, at] = [one.get(each.name, np.nan) for one in found] if values is None else values
     add_best(table, FEATURES)
     add_ranks(table, FEATURES, _RANKED)
     return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from modeseek._common.types import Array
 from modeseek.selection.features.base import Feature
 from modeseek.selection.pool import ORIGINS, Pool
 from modeseek.selection.proposers import PROPOSERS
@@ -42,32 +43,29 @@ AGREEMENT = (
 )
 
 
-def agreement_features(pool: Pool) -> list[dict[str, float]]:
-    """Return the features by name, for each candidate."""
+def agreement_features(pool: Pool) -> dict[str, Array]:
+    """Return each feature of all candidates, by name."""
+    c, total = len(pool), pool.votes.sum(axis=1)
     owner = np.array([ORIGINS.index(each.proposer) for each in pool.candidates])
-    total = pool.votes.sum(axis=1)
-    return [_of_candidate(pool, i, owner, total) for i in range(len(pool))]
-
-
-def _of_candidate(pool: Pool, i: int, owner: np.ndarray, total: np.ndarray) -> dict[str, float]:
-    others = np.arange(len(pool)) != i
-    weight = total * others
-    scale = max(weight.sum(), 1e-9)
-    each = pool.candidates[i]
+    others = 1.0 - np.eye(c)
+    weight = others * total
+    scale = np.maximum(weight.sum(axis=1), 1e-9)
     found = {
-        "variant": float(each.variant),
-        "bic_gain": each.bic_gain,
-        "votes": float(np.log1p(total[i])),
-        "vote_kinds": float((pool.votes[i] > 0).sum()),
-        "agree_votes": (pool.agreement[i] * weight).sum() / scale,
-        "agree": (pool.agreement[i].sum() - 1) / max(len(pool) - 1, 1),
-        "agree_q90": float(np.quantile(pool.agreement[i], 0.9)),
-        "finer": (pool.entropy[i] * weight).sum() / scale,
-        "coarser": (pool.entropy[:, i] * weight).sum() / scale,
+        "variant": np.array([float(each.variant) for each in pool.candidates]),
+        "bic_gain": np.array([each.bic_gain for each in pool.candidates]),
+        "votes": np.log1p(total),
+        "vote_kinds": (pool.votes > 0).sum(axis=1),
+        "agree_votes": (pool.agreement * weight).sum(axis=1) / scale,
+        "agree": (pool.agreement.sum(axis=1) - 1) / max(c - 1, 1),
+        "agree_q90": np.quantile(pool.agreement, 0.9, axis=1),
+        "finer": (pool.entropy * weight).sum(axis=1) / scale,
+        "coarser": (pool.entropy.T * weight).sum(axis=1) / scale,
     }
     for j, name in enumerate(ORIGINS):
-        found[f"is_{name}"], found[f"votes_{name}"] = float(owner[i] == j), pool.votes[i, j]
-        theirs = pool.agreement[i, (owner == j) & others]
-        if len(theirs):
-            found[f"agree_{name}"], found[f"agree_max_{name}"] = theirs.mean(), theirs.max()
+        theirs = others * (owner == j)
+        count = theirs.sum(axis=1)
+        found[f"is_{name}"], found[f"votes_{name}"] = (owner == j).astype(float), pool.votes[:, j]
+        mean = (pool.agreement * theirs).sum(axis=1) / np.maximum(count, 1)
+        best = np.where(theirs > 0, pool.agreement, -np.inf).max(axis=1)
+        found[f"agree_{name}"], found[f"agree_max_{name}"] = (np.where(count, each, np.nan) for each in (mean, best))
     return found

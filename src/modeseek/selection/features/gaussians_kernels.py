@@ -76,7 +76,8 @@ def gaussian_scores(train, train_labels, test, k):  # type: ignore[no-untyped-de
                 top, best[i] = part[c], c
         added = 0.0
         for c in range(k):
-            added += np.exp(part[c] - top)
+            if part[c] - top > -30:
+                added += np.exp(part[c] - top)
         logs[i] = top + np.log(added)
         sure[i] = 1.0 / added
     return logs, best, sure

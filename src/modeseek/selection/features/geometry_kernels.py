@@ -106,7 +106,7 @@ def _best_split(t):  # type: ignore[no-untyped-def]
     """Return the share of the sum of squares that is left after the best split of centred numbers in two."""
     t.sort()
     n = len(t)
-    total, run, between = (t * t).sum() + 1e-12, 0.0, 0.0
+    total, run, between = (t * t).sum() + 1e-300, 0.0, 0.0
     for q in range(n - 1):
         run += t[q]
         between = max(between, run * run / (q + 1) + run * run / (n - q - 1))
@@ -153,7 +153,7 @@ def separations(x, labels, centers, counts, most):  # type: ignore[no-untyped-de
         if near < 0:
             continue
         # 0 at the own center, 1 at the nearest one
-        line = (centers[near] - centers[c]) / (square + 1e-12)
+        line = (centers[near] - centers[c]) / (square + 1e-300)
         spread = 0.0
         low = middle = high = 0
         for both in (c, near):

@@ -36,11 +36,8 @@ class Centers:
             if k * config.min_points_per_center > len(x):
                 break
             labels = ward_clusters(tree, k)
-            if labels.max() < 1:
-                continue
-            start = np.stack([x[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
+            start, means = k_means(x, weights, labels, k, config.max_steps)
             ward = labels if len(rows) == len(data) else nearest_center(data.components, start)
-            means = k_means(x, weights, start, config.max_steps)
             found.append(Proposal(self.name, ward, (float(k), 0.0)))
             found.append(Proposal(self.name, nearest_center(data.components, means), (float(k), 1.0)))
         return found

@@ -1,4 +1,4 @@
-"""The compiled loop of `centers`; scikit-learn's k-means takes ten times as long for so few points."""
+"""Compiled loops of `centers`; scikit-learn's k-means takes ten times as long for so few points."""
 
 from __future__ import annotations
 
@@ -8,11 +8,39 @@ from modeseek._common.jit import cached
 
 
 @cached
-def k_means(x, weights, start, steps):  # type: ignore[no-untyped-def]
-    """Move centers to the means of their points until nothing changes, at most `steps` times; return the centers."""
+def cut_linkage(tree, k):  # type: ignore[no-untyped-def]
+    """Return k clusters of a linkage matrix, numbered by first appearance."""
+    n = len(tree) + 1
+    # the cluster that each node belongs to, from the root down
+    owner = np.empty(2 * n - 1, dtype=np.int64)
+    owner[2 * n - 2] = 2 * n - 2
+    for node in range(2 * n - 2, n - 1, -1):
+        for side in range(2):
+            below = int(tree[node - n, side])
+            owner[below] = below if node > 2 * n - 1 - k else owner[node]
+    number = np.full(2 * n - 1, -1, dtype=np.int32)
+    labels, count = np.empty(n, dtype=np.int32), 0
+    for i in range(n):
+        if number[owner[i]] < 0:
+            number[owner[i]] = count
+            count += 1
+        labels[i] = number[owner[i]]
+    return labels
+
+
+@cached
+def k_means(x, weights, labels, k, steps):  # type: ignore[no-untyped-def]
+    """Return the means of clusters, and the centers after k-means that starts from them, of at most `steps` steps."""
     n, d = x.shape
+    start, counts = np.zeros((k, d)), np.zeros(k)
+    for i in range(n):
+        counts[labels[i]] += 1
+        for a in range(d):
+            start[labels[i], a] += x[i, a]
+    for c in range(k):
+        for a in range(d):
+            start[c, a] /= counts[c]
     centers = start.copy()
-    k = len(centers)
     label = np.full(n, -1, dtype=np.int64)
     for _ in range(steps):
         changed = False
@@ -37,4 +65,4 @@ def k_means(x, weights, start, steps):  # type: ignore[no-untyped-def]
             if mass[c] > 0:
                 for a in range(d):
                     centers[c, a] = sums[c, a] / mass[c]
-    return centers
+    return start, centers

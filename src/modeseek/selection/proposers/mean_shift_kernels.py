@@ -11,37 +11,36 @@ from modeseek._common.jit import cached
 def run_chain(points, weights, order, bandwidths, sweeps):  # type: ignore[no-untyped-def]
     """Stochastic mean shift with the biweight profile: one random point at a time moves to its mean."""
     n, d = points.shape
-    x = points.copy()
-    step, shift = 0, np.empty(d)
+    # columns are contiguous, so that the loops over points use vector instructions
+    x = np.ascontiguousarray(points.T)
+    squares, step = np.empty(n), 0
     for _sweep in range(sweeps):
         largest = 0.0
         for _ in range(n):
             i = int(order[step] * n)
-            h = bandwidths[step]
+            inverse = 1.0 / (bandwidths[step] * bandwidths[step])
             step += 1
-            shift[:] = 0.0
-            total = 0.0
-            inverse = 1.0 / (h * h)
-            for j in range(n):
-                s = 0.0
-                for a in range(d):
-                    t = x[j, a] - x[i, a]
-                    s += t * t
-                s *= inverse
-                if s < 1.0:
-                    w = weights[j] * (1.0 - s)
-                    total += w
-                    for a in range(d):
-                        shift[a] += w * x[j, a]
-            s = 0.0
+            squares[:] = 0.0
             for a in range(d):
-                new = shift[a] / total
-                s += (new - x[i, a]) ** 2
-                x[i, a] = new
-            largest = max(largest, s * inverse)
+                column, own = x[a], x[a, i]
+                for j in range(n):
+                    squares[j] += (column[j] - own) * (column[j] - own)
+            total = 0.0
+            for j in range(n):
+                squares[j] = weights[j] * max(1.0 - squares[j] * inverse, 0.0)
+                total += squares[j]
+            moved = 0.0
+            for a in range(d):
+                column, mean = x[a], 0.0
+                for j in range(n):
+                    mean += squares[j] * column[j]
+                mean /= total
+                moved += (mean - column[i]) ** 2
+                column[i] = mean
+            largest = max(largest, moved * inverse)
         if largest < 1e-6:
             break
-    return x
+    return np.ascontiguousarray(x.T)
 
 
 @cached

@@ -41,8 +41,6 @@ class Mixtures:
                 if config.points_per_parameter * n_parameters(k, d, form) > m or worse == config.patience:
                     break
                 start = ward_clusters(tree, k)
-                if start.max() < 1:
-                    continue
                 fitted = fit_mixture(x, weights, start, form, max_steps=config.max_steps, tol=config.tol)
                 if fitted is None:
                     worse += 1

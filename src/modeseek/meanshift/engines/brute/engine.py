@@ -16,7 +16,7 @@ from modeseek.meanshift.kernels.profiles import ZeroOutside
 from modeseek.meanshift.types import ProfileLike
 
 if TYPE_CHECKING:
-    from modeseek.meanshift.engines.brute.kernels import Shifts
+    from modeseek.meanshift.engines.brute.loops import Shifts
 
 # Coordinates of pairs per compiled call: a fraction of a second, after which Ctrl-C takes effect.
 WORK_PER_CALL = 200_000_000
@@ -113,7 +113,7 @@ class BruteEngine:
         """Return a workspace; the functions for the profile are compiled at their first use."""
         from numba.core.errors import NumbaError
 
-        from modeseek.meanshift.engines.brute.kernels import MAX_LOW, custom_shifts, shifts
+        from modeseek.meanshift.engines.brute.loops import MAX_LOW, custom_shifts, shifts
 
         dim = min(points.shape[1], MAX_LOW + 1)
         if profile.code is not None:

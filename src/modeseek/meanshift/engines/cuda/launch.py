@@ -165,7 +165,10 @@ class _Launch:
         )
 
     def run(self, before: int, watch: Callable[[int], None] | None) -> None:
-        """Launch the kernel and wait; Ctrl-C asks the device to stop. `before` chains have ended in other launches."""
+        """Launch the kernel and wait; Ctrl-C stops the chains after their sweep.
+
+        `before` is the number of chains that have ended in earlier launches.
+        """
         kernel = chains_kernel(self._spec)
         if SIMULATED:
             kernel[self._blocks, self._spec.threads, 0, self._shared_bytes](*self._arguments)

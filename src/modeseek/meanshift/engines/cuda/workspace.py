@@ -38,8 +38,8 @@ class Climbed(NamedTuple):
 class CudaWorkspace(BaseWorkspace):
     """A state stored by coordinates in the memory of the device.
 
-    In more than three dimensions the columns are sorted so that near points are close together. Tiles of columns are
-    then out of reach of each other more often.
+    In more than three dimensions the columns are sorted so that near points are in the same tile. More pairs of tiles
+    are then farther apart than the bandwidth and can be skipped.
     """
 
     def __init__(self, points: Array, weights: Array, profile: ProfileLike, geometry: Geometry, config: CudaConfig):

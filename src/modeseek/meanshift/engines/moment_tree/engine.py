@@ -80,14 +80,14 @@ class MomentTreeWorkspace(BaseWorkspace):
         return block.moved
 
     def _tree_for(self, bandwidths: Array) -> Tree:
-        """Return a tree for these bandwidths, whose moments have not accumulated rounding errors."""
+        """Return a tree for these bandwidths; rebuild it before rounding errors of the moments accumulate."""
         largest = float(bandwidths.max())
         if self._tree is None or self._worn() or largest > self._config.max_growth * self._tree.max_h:
             self._tree = self._build(float(bandwidths.min()), largest)
         return self._tree
 
     def _worn(self) -> bool:
-        """Return whether so many points have moved that the tree should be rebuilt."""
+        """Return whether enough points have moved for the tree to be rebuilt."""
         few = self.evaluations - self._evaluations_at_build <= self._config.few_evaluations * self._moves
         return self._moves >= self._config.moves_per_rebuild[few] * len(self._points)
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN
-from modeseek.meanshift.engines.moment_tree.updates import count_moments, helper, kernel, move, position
-from modeseek.meanshift.engines.shared_kernels import sum_low
+from modeseek.meanshift.engines.moment_tree.updates import compiled, count_moments, helper, move, position
+from modeseek.meanshift.engines.shared_loops import sum_low
 
 # A cell is opened if its weight is less than this share of the largest weight that it has had: what is left of its
 # moments may be rounding error.
@@ -202,7 +202,7 @@ def _apply_shift(q, shift, spherical):  # type: ignore[no-untyped-def]
     return x0, x1, x2
 
 
-@kernel
+@compiled
 def shift_each(basis, tree, updates, spherical, scratch):  # type: ignore[no-untyped-def]
     """Apply updates in order; return the number of nodes and points visited."""
     points, evaluations = tree.points, 0
@@ -222,7 +222,7 @@ def shift_each(basis, tree, updates, spherical, scratch):  # type: ignore[no-unt
     return evaluations
 
 
-@kernel
+@compiled
 def shift_queries(basis, tree, queries, spherical, scratch):  # type: ignore[no-untyped-def]
     """Shift queries against the state; return the number of nodes and points visited."""
     evaluations = 0

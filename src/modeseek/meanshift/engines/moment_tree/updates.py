@@ -14,14 +14,14 @@ from numba import njit
 from modeseek._common.jit import NO_REFERENCE_COUNTS
 from modeseek.meanshift.engines.moment_tree import tree as tree_module
 from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, n_moments
-from modeseek.meanshift.engines.shared_kernels import cached_sum
+from modeseek.meanshift.engines.shared_loops import cached_sum
 
 # typed as Any, because the private option is not in Numba's signatures
 helper: Any = partial(njit, **NO_REFERENCE_COUNTS)
 count_moments = helper(n_moments)
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that Python calls."""
     return cached_sum(function, sys.modules[__name__], tree_module, **NO_REFERENCE_COUNTS)
 
@@ -188,7 +188,7 @@ def move(basis, tree, i, old, new, powers):  # type: ignore[no-untyped-def]
     _store(basis, tree, cell, i, new)
 
 
-@kernel
+@compiled
 def divide(basis, tree, max_points, min_half, order, scratch):  # type: ignore[no-untyped-def]
     """Divide the root into nodes and sum their moments; return the number of nodes.
 
@@ -240,7 +240,7 @@ def divide(basis, tree, max_points, min_half, order, scratch):  # type: ignore[n
     return n_nodes
 
 
-@kernel
+@compiled
 def fill_chunks(basis, tree, order):  # type: ignore[no-untyped-def]
     """Store the points in chunks, in the given order."""
     for k in range(len(order)):
@@ -248,7 +248,7 @@ def fill_chunks(basis, tree, order):  # type: ignore[no-untyped-def]
         _store(basis, tree, tree.cell_of[i], i, position(basis, tree.points, i))
 
 
-@kernel
+@compiled
 def place(basis, tree, members, values, powers):  # type: ignore[no-untyped-def]
     """Set the positions of some of the points, all inside the root."""
     for k in range(len(members)):

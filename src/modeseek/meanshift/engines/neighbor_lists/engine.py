@@ -1,4 +1,4 @@
-"""The neighbour-list engine: sums over lists of near points, for high dimension where few points are within reach."""
+"""The neighbour-list engine: sums over lists of near points, for data of high dimension."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from modeseek.meanshift.engines.workspace import QueryBlock, UpdateBlock, map_bl
 from modeseek.meanshift.types import ProfileLike
 
 if TYPE_CHECKING:
-    from modeseek.meanshift.engines.neighbor_lists.kernels import Shifts
     from modeseek.meanshift.engines.neighbor_lists.lists import ListKeeper
+    from modeseek.meanshift.engines.neighbor_lists.loops import Shifts
 
-# Coordinates between two checks whether a point is already out of reach, and the multiple that rows are padded to.
+# Coordinates between two checks whether a point is farther than h, and the multiple that rows are padded to.
 BLOCK_WIDTH = 64
 PAD_TO = 8
-# (dimension, least n, largest share of pairs within reach) where this engine is faster than `brute`; measured by
+# (dimension, least n, largest share of pairs within h) where this engine is faster than `brute`; measured by
 # benchmarks/neighbor_lists_crossover.py.
 CROSSOVERS = ((128, 300, 1.0), (48, 1000, 0.4), (12, 2000, 0.15))
 # Points whose neighbours are counted to estimate that share.
@@ -30,7 +30,7 @@ SAMPLE_POINTS = 64
 
 
 class NeighborListsWorkspace(MergingWorkspace):
-    """A state stored by rows, with a list for each point of the points that may come within reach.
+    """A state stored by rows, with a list for each point of the points that may come within the bandwidth.
 
     Lists are built by matrix products, for the largest bandwidth to come plus a skin. Every query visits the points
     that have moved more than half the skin, until the lists are rebuilt. Results are therefore always exact.
@@ -158,7 +158,7 @@ class NeighborListsEngine:
         self, points: Array, weights: Array, profile: ProfileLike, geometry: Geometry, n_jobs: int | None = None
     ) -> NeighborListsWorkspace:
         """Return a workspace; the functions for the profile are compiled at their first use."""
-        from modeseek.meanshift.engines.neighbor_lists.kernels import shifts
+        from modeseek.meanshift.engines.neighbor_lists.loops import shifts
 
         assert profile.code is not None
         return NeighborListsWorkspace(points, weights, shifts(profile.code), geometry, n_jobs, self._config)

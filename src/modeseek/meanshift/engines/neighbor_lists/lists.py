@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.engines.neighbor_lists.arrays import Counters, GroupState, Limits, Lists
 from modeseek.meanshift.engines.neighbor_lists.config import ListConfig
-from modeseek.meanshift.engines.neighbor_lists.kernels import SKIP_COST, find_loose, list_neighbors
+from modeseek.meanshift.engines.neighbor_lists.loops import SKIP_COST, find_loose, list_neighbors
 
 # Numbers in one block of products, and rows that are sampled to estimate the length of lists.
 PRODUCTS_PER_BLOCK = 1 << 21

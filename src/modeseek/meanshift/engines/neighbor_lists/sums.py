@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from modeseek._common.jit import FAST_MATH
-from modeseek.meanshift.engines.shared_kernels import weigh
+from modeseek.meanshift.engines.shared_loops import weigh
 
 
 @njit(**FAST_MATH)

@@ -30,7 +30,7 @@ def sums_kernel(spec: KernelSpec) -> Any:
     """Return the kernel ``(x, n, w, queries, inv, near, mass, gone)`` that sums over the points for each query.
 
     x and queries have the coordinates of n points and m queries as rows, padded to whole tiles; inv (m,) is h^-2. near
-    (tiles of queries, tiles of points) is 0 for tiles that are out of reach of each other. The kernel writes the sums
+    (tiles of queries, tiles of points) is 0 for tiles that are farther apart than h. The kernel writes the sums
     of weights, mass (splits, m), and of weighted differences, gone (splits, d, m). Block (b, s) sums over split s of
     the points.
     """

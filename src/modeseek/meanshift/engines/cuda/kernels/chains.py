@@ -23,7 +23,7 @@ CERTIFIED = OUTCOMES.index("CERTIFIED")
 SMALL_SHIFTS = OUTCOMES.index("SMALL_SHIFTS")
 UPDATE_LIMIT = OUTCOMES.index("UPDATE_LIMIT")
 INTERRUPTED = OUTCOMES.index("INTERRUPTED")
-# Entries of `flags`: whether the host asks to stop, and the number of chains that have ended.
+# Entries of `flags`: whether the host requests a stop, and the number of chains that have ended.
 STOP = 0
 ENDED = 1
 NO_POINT = 0xFFFFFFFF

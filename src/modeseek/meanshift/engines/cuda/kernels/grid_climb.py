@@ -1,8 +1,8 @@
 """Climbing on the device, for many points in one to three dimensions: sums over the cells of a grid.
 
-Cells out of reach of a climber are skipped. A cell entirely within reach contributes by its moments, which is exact for
-flat and biweight weights, because these are polynomials. The points of all other cells are visited. Each thread has one
-climber and takes it to its end.
+Cells farther from a climber than the bandwidth are skipped. A cell entirely within the bandwidth contributes by its
+moments, which is exact for flat and biweight weights, because these are polynomials. The points of
+all other cells are visited. Each thread has one climber and takes it to its end.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from numba import cuda, float64, uint32, uint64
 
 from modeseek.meanshift.engines.cuda.kernels.block import LANES, block_of, device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
-from modeseek.meanshift.engines.shared_kernels import SHAPES
+from modeseek.meanshift.engines.shared_loops import SHAPES
 
 # Up to this dimension, all coordinates stay in registers.
 MAX_LOW = 3

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from modeseek._common.jit import FAST_MATH
-from modeseek.meanshift.engines.shared_kernels import apply_shift, cached_sum, leave_group, nearly_equal, sum_low, weigh
+from modeseek.meanshift.engines.shared_loops import apply_shift, cached_sum, leave_group, nearly_equal, sum_low, weigh
 
 # Up to this dimension, all coordinates of the query and the sums stay in registers.
 MAX_LOW = 3

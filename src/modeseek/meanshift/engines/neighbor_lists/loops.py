@@ -10,7 +10,7 @@ from numba import njit
 from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines.neighbor_lists import arrays, sums
 from modeseek.meanshift.engines.neighbor_lists.sums import sum_over
-from modeseek.meanshift.engines.shared_kernels import apply_shift, cached_sum, leave_group, nearly_equal
+from modeseek.meanshift.engines.shared_loops import apply_shift, cached_sum, leave_group, nearly_equal
 
 # The cost of skipping a loose group, in distances.
 SKIP_COST = 1 / 8
@@ -18,7 +18,7 @@ SKIP_COST = 1 / 8
 SAFETY = 1.0001
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that Python calls."""
     return cached_sum(function, arrays, sums)
 
@@ -192,7 +192,7 @@ def _all(kind, positions, weights, queries, starts, members, spherical):  # type
             queries.moved[k, c] = new[c]
 
 
-@kernel
+@compiled
 def list_neighbors(products, halves, query_halves, found, starts):  # type: ignore[no-untyped-def]
     """Write the columns of each row where products >= halves + query_halves; return their number.
 
@@ -209,7 +209,7 @@ def list_neighbors(products, halves, query_halves, found, starts):  # type: igno
     return m
 
 
-@kernel
+@compiled
 def find_loose(state, lists, limits):  # type: ignore[no-untyped-def]
     """Find all loose groups and give them anchors."""
     counters, positions = lists.counters, state.positions
@@ -244,11 +244,11 @@ class Shifts(NamedTuple):
 def shifts(code: int) -> Shifts:
     """Return the compiled functions of a built-in profile."""
 
-    @kernel
+    @compiled
     def each(state, lists, limits, updates, spherical):  # type: ignore[no-untyped-def]
         return _each(code, state, lists, limits, updates, spherical)
 
-    @kernel
+    @compiled
     def all_(positions, weights, queries, starts, members, spherical):  # type: ignore[no-untyped-def]
         _all(code, positions, weights, queries, starts, members, spherical)
 
