@@ -57,12 +57,12 @@ class Frame(NamedTuple):
         >>> frame.apply(np.array([[2.0, 5.0]])), frame.undo(np.array([[5.0, -2.0]]))
         (array([[ 5., -2.]]), array([[2., 5.]]))
         """
-        return np.take(rows, self.columns, axis=1) * self.signs.astype(rows.dtype)
+        return np.take(rows, self.columns, axis=-1) * self.signs.astype(rows.dtype)
 
     def undo(self, rows: Array) -> Array:
         """Return rows of the frame with the columns and signs of the data."""
         data = np.empty_like(rows)
-        data[:, self.columns] = rows * self.signs.astype(rows.dtype)
+        data[..., self.columns] = rows * self.signs.astype(rows.dtype)
         return data
 
 

@@ -164,7 +164,8 @@ class Labeler:
         if isinstance(self.finder, SketchPoints):
             return self.values[self.finder.find(chunk.prepare(rows))]
         # `to_canonical` also scales to unit length, and doing both would change the last bit
-        prepared = chunk.prepare(rows) if chunk.spherical else self.finder.to_canonical(rows)
+        frame = self.finder.frame
+        prepared = frame.apply(chunk.prepare(rows)) if chunk.spherical else self.finder.to_canonical(rows)
         return self.values[nearest(self.finder.values, prepared)]
 
     def __getstate__(self) -> dict[str, Any]:
