@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from modeseek._common.frame import Frame
 from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Array, Geometry
 from modeseek.selection import KnnGraph, build_knn_graph
@@ -46,7 +45,7 @@ def raw_rows(kind: str, rng: np.random.Generator, n: int, d: int) -> Array:
 def knn_graph_of(X: Array) -> KnnGraph:
     """Return the nearest-neighbour graph of distinct rows, each of weight 1."""
     n, d = X.shape
-    return build_knn_graph(Points(X, np.ones(n), np.arange(n), np.zeros(d), Geometry(), Frame.identity(d)))
+    return build_knn_graph(Points(X, np.ones(n), np.arange(n), np.zeros(d), Geometry()))
 
 
 def lone_graph(X: Array) -> KnnGraph:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from modeseek._common.points import canonical_points, unit_rows
+from modeseek._common.points import canonical_points
+from modeseek._common.sphere import unit_rows
 from modeseek._common.types import Geometry
 from modeseek._common.unique_rows import sorted_unique_rows, unique_rows
 from modeseek._common.validation import check_tau, seed_of

@@ -35,18 +35,13 @@ class Frame(NamedTuple):
     Attributes
     ----------
     columns : (d,) integer array
-        The column of the data at each position.
+        The column of the data at each position. Empty: the columns of the data.
     signs : (d,) integer array
         Its factor, 1 or -1.
     """
 
     columns: IntArray
     signs: IntArray
-
-    @classmethod
-    def identity(cls, d: int) -> Frame:
-        """Return the frame that leaves d columns as they are."""
-        return cls(np.arange(d), np.ones(d, dtype=np.int64))
 
     def apply(self, rows: Array) -> Array:
         """Return rows with the columns and signs of the frame.
@@ -57,13 +52,20 @@ class Frame(NamedTuple):
         >>> frame.apply(np.array([[2.0, 5.0]])), frame.undo(np.array([[5.0, -2.0]]))
         (array([[ 5., -2.]]), array([[2., 5.]]))
         """
+        if not len(self.columns):
+            return rows
         return np.take(rows, self.columns, axis=-1) * self.signs.astype(rows.dtype)
 
     def undo(self, rows: Array) -> Array:
         """Return rows of the frame with the columns and signs of the data."""
+        if not len(self.columns):
+            return rows
         data = np.empty_like(rows)
         data[..., self.columns] = rows * self.signs.astype(rows.dtype)
         return data
+
+
+DATA_FRAME = Frame(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
 def frame_of(rows: Array, weights: Array) -> Frame:

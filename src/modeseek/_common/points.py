@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modeseek._common.frame import Frame, frame_of
+from modeseek._common.frame import DATA_FRAME, Frame, frame_of
+from modeseek._common.sphere import place_on_sphere, to_degrees
 from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._common.unique_rows import sorted_unique_rows, unique_rows
@@ -23,7 +24,7 @@ def _check_points(points: Points) -> None:
     n, d = points.values.shape
     require(n and d and is_real(points.values, 2), "the values of points")
     require(points.weights.shape == (n,) and points.offset.shape == (d,) and is_real(points.offset, 1), "points")
-    require(points.frame.columns.shape == (d,), "the frame of points")
+    require(points.frame.columns.shape in ((0,), (d,)), "the frame of points")
     require(is_within(points.weights, np.finfo(float).tiny, np.inf) and is_within(points.inverse, -1, n), "points")
 
 
@@ -34,9 +35,9 @@ class Points(NamedTuple):
     Attributes
     ----------
     values : (n, d) array
-        Distinct rows minus `offset` (Euclidean) or of unit length (cosine), with the columns and signs of `frame`, in
-        the order of their distances from their mean; equal distances in lexicographic order. The precision is that of
-        the data, except that single becomes double where squares would overflow or vanish.
+        Distinct rows minus `offset` (Euclidean) or unit vectors (cosine and haversine), with the columns and signs of
+        `frame`, in the order of their distances from their mean; equal distances in lexicographic order. The precision
+        is that of the data, except that single becomes double where squares would overflow or vanish.
     weights : (n,) array
         Weight of each distinct row: the sum over its copies.
     inverse : (n_rows,) integer array
@@ -54,16 +55,23 @@ class Points(NamedTuple):
     inverse: IntArray
     offset: Array
     geometry: Geometry
-    frame: Frame
+    frame: Frame = DATA_FRAME
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the data."""
+        return 2 if self.geometry.metric == "haversine" else self.values.shape[1]
 
     def to_canonical(self, rows: Array) -> Array:
         """Convert rows in the units of the data to canonical coordinates."""
         if self.geometry.spherical:
-            return self.frame.apply(unit_rows(rows))
+            return self.frame.apply(place_on_sphere(rows, self.geometry.metric))
         return self.frame.apply((rows.astype(np.float64) - self.offset).astype(self.values.dtype))
 
     def to_data(self, rows: Array) -> Array:
-        """Convert rows in canonical coordinates to the units of the data."""
+        """Convert rows in canonical coordinates to the units of the data; the last axis has the columns."""
+        if self.geometry.metric == "haversine":
+            return to_degrees(self.frame.undo(rows.astype(np.float64))).astype(self.values.dtype)
         return (self.frame.undo(rows.astype(np.float64)) + self.offset).astype(self.values.dtype)
 
 
@@ -85,8 +93,8 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
     present: Array | slice = slice(None) if (weights > 0).all() else weights > 0
     rows = X[present]
     if geometry.spherical:
-        offset = np.zeros(X.shape[1])
-        rows = unit_rows(rows)
+        rows = place_on_sphere(rows, geometry.metric)
+        offset = np.zeros(rows.shape[1])
     else:
         low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
         # halved before they are added, because the sum could overflow
@@ -138,18 +146,3 @@ def needed_precision(rows: Array, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return dtype
     extent = float(np.abs(rows).max())
     return dtype if extent == 0 or MIN_EXTENT_SINGLE <= extent <= MAX_EXTENT_SINGLE else np.dtype(np.float64)
-
-
-def unit_rows(rows: Array) -> Array:
-    """Scale rows to unit length; raise an error if a row is all zeros."""
-    largest = np.abs(rows).max(axis=1, keepdims=True).astype(np.float64)
-    if not (largest > 0).all():
-        row = int(np.argmin(largest))
-        raise ValueError(
-            f'metric="cosine" needs rows of positive length, but row {row} of X is all zeros: '
-            'leave it out or use metric="euclidean".'
-        )
-    scaled = rows / largest  # squares of huge or tiny coordinates would overflow or vanish
-    # sorted, so that the rounding of the sum does not depend on the order of columns
-    squares = np.sort(np.square(scaled), axis=1).sum(axis=1, keepdims=True)
-    return (scaled / np.sqrt(squares)).astype(rows.dtype)

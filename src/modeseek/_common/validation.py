@@ -11,7 +11,7 @@ from modeseek._common.hints import did_you_mean
 from modeseek._common.points import needed_precision
 from modeseek._common.types import Array
 
-METRICS = ("euclidean", "cosine")
+METRICS = ("euclidean", "cosine", "haversine")
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:

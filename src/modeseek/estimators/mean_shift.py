@@ -51,8 +51,9 @@ class MeanShift(ChainClusterer):
         Maximum number of steps of a climber.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel. "flat" is that of scikit-learn.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        With "cosine", rows are scaled to unit length and climbers stay on the unit sphere.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        With "cosine", rows are scaled to unit length and climbers stay on the unit sphere. With "haversine", X has two
+        columns, latitude and longitude in degrees, and bandwidths are in metres; see docs/how-to-maps.md.
     assign_labels : {"basin", "nearest"}, default="basin"
         "basin" assigns a row to the mode that it climbed to, or to the mode of its nearest seed. "nearest"
         assigns it to the nearest centre, as scikit-learn does.
@@ -147,7 +148,7 @@ class MeanShift(ChainClusterer):
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if self.bandwidth is not None:
-            return FitSettings(bandwidth=check_number("bandwidth", self.bandwidth, strict=False))
+            return FitSettings(bandwidth=self._in_points(check_number("bandwidth", self.bandwidth, strict=False)))
         return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch))
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
@@ -205,7 +206,7 @@ class MeanShift(ChainClusterer):
             seeds = bin_seeds(points, h, check_integer("min_bin_freq", self.min_bin_freq, low=1))
         else:
             given = check_state(self.seeds, name="seeds").astype(points.values.dtype)
-            d = points.values.shape[1]
+            d = points.n_features
             if given.shape[1] != d:
                 raise ValueError(f"seeds has {given.shape[1]} features, but X has {d}.")
             seeds = Seeds(points.to_canonical(given))

@@ -46,8 +46,9 @@ class ModeSeek(BaseClusterer):
 
     Parameters
     ----------
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        With "cosine", rows are scaled to unit length.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        With "cosine", rows are scaled to unit length. With "haversine", X has two columns, latitude and longitude in
+        degrees; see docs/how-to-maps.md.
     n_clusters : int, optional
         Number of clusters. If None, it is chosen.
     min_clusters, max_clusters : int, optional
@@ -184,9 +185,9 @@ class ModeSeek(BaseClusterer):
         return make_result(type(self).__name__, data, labels, centers, **fields)
 
     def _choose(self, points: Points, bounds: ClusterBounds, watch: Watcher | None) -> tuple[Selection, KnnGraph]:
-        config, spherical = self._config, points.geometry.spherical
+        config, cosine = self._config, points.geometry.metric == "cosine"
         graph = build_knn_graph(points, config=config, n_jobs=self.n_jobs, watch=watch)
-        refine = SphericalKMeans(points.values, config.refinement_steps) if spherical else None
+        refine = SphericalKMeans(points.values, config.refinement_steps) if cosine else None
         seed = seed_of(self.random_state)
         select = partial(select_partition, graph, seed=seed, refine=refine, watch=watch, config=config)
         found = select(bounds=bounds)
