@@ -1,6 +1,7 @@
 """The command `modeseek paper`: output files, resuming, and errors."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,14 @@ from commands import refused, run
 from modeseek.paper.sparse import Sparse
 
 QUICK = ["--quick", "--runs", "1", "--jobs", "1"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small():
+    """Shrink the grid of `--quick`."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Sparse, "quick", lambda self: replace(self, sizes=(10, 101), sweep=(0.6, 1.2)))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -32,6 +33,9 @@ class PlainGroup(TyperGroup):
     def main(self, *arguments: Any, **named: Any) -> Any:
         """Run a command and exit with its status."""
         # in standalone mode click would print errors itself
+        if isinstance(sys.stdout, TextIOWrapper):
+            # in a locale without UTF-8, characters that it lacks are printed as escapes
+            sys.stdout.reconfigure(errors="backslashreplace")
         named |= {"prog_name": named.get("prog_name") or "modeseek", "standalone_mode": False}
         with sigterm_as_ctrl_c() as signals:
             status = self._run(*arguments, **named)

@@ -110,7 +110,7 @@ class ClusterOptions:
     max_clusters : N
         Maximum number of clusters (modeseek).
     min_cluster_size : N
-        Smaller clusters become noise, with label -1. Default: 1.
+        Clusters with fewer rows become noise, with label -1. Default: 1, no limit.
     chains : N
         Run N chains and return their consensus, with a confidence for each row (dsms, sms). Default: 1.
     sketch : auto|grid|sample|none

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from modeseek._common.text import printable
 from modeseek._common.types import IntArray
 from modeseek._storage import DataError, Table, parse_table, read_table
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
@@ -84,7 +85,7 @@ def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT_CONF
 
 def from_file(path: str | os.PathLike[str]) -> Dataset:
     """Read a data file."""
-    return inspect_table(read_table(path), os.fspath(path))
+    return inspect_table(read_table(path), printable(os.fspath(path)))
 
 
 def from_bytes(name: str, content: bytes, config: ExplorerConfig = DEFAULT_CONFIG) -> Dataset:
