@@ -48,7 +48,9 @@ class PlainGroup(TyperGroup):
             sys.stdout.flush()  # here, where a full disk can still be reported
         except ClickError as error:
             status = _fail(error.format_message(), hint=_hint(error))  # type: ignore[attr-defined]
-        except (UsageError, DataError) as error:
+        except UsageError as error:
+            status = _fail(str(error))
+        except DataError as error:
             from modeseek.cli.messages import message_of
 
             status = _fail(message_of(error))

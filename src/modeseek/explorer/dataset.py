@@ -79,7 +79,7 @@ def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT_CONF
     kept = preparer.fit(table).kept_columns_
     # columns that are left out by default, such as identifiers, can be added
     numeric = [column for column, each in facts.items() if column in kept or (each.styles and each.kind)]
-    notes = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in preparer.notes_]
+    notes = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in (*table.notes, *preparer.notes_)]
     return Dataset(name, table, tuple(numeric), tuple(groups), tuple(notes), kept)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.text import counted, printable
 from modeseek._common.types import Array
-from modeseek._storage import FORMATS, STANDARD_STREAM, Table, WorkFolder, check_target, write_json
+from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, writable_suffixes, write_json
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.result import PipelineResult, pipeline_record
@@ -39,7 +39,7 @@ def check_outputs(job: Job) -> None:
     if outputs.guard_formulas and not outputs.is_text:
         raise OptionError("guard_formulas", "applies to text: write the rows to a .csv or .tsv file.")
     targets: dict[str, tuple[str | None, Iterable[str]]] = {
-        "rows": (outputs.rows, FORMATS),
+        "rows": (outputs.rows, writable_suffixes()),
         "json": (outputs.json, [".json"]),
     }
     # imported only if needed: matplotlib takes long to load
