@@ -52,8 +52,9 @@ class MeanShift(ChainClusterer):
         one more step, as in scikit-learn.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel. "flat" is that of scikit-learn.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        With "cosine", rows are scaled to unit length and climbers stay on the unit sphere.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        With "cosine", rows are scaled to unit length and climbers stay on the unit sphere. With "haversine", X has two
+        columns, latitude and longitude in degrees, and bandwidths are in metres; see docs/how-to-maps.md.
     assign_labels : {"basin", "nearest"}, default="basin"
         "basin" assigns a row to the mode that it climbed to, or to the mode of its nearest seed. "nearest"
         assigns it to the nearest centre, as scikit-learn does.
@@ -64,7 +65,8 @@ class MeanShift(ChainClusterer):
         come this close to the path of a scout. With the flat profile, only climbers at the same position are
         merged, and there are no scouts.
     min_cluster_size : int, default=1
-        Clusters with a smaller total weight become noise, label -1.
+        Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
+        is given. 1 means no limit, also for weights below 1.
     sketch : {"auto", "grid", "sample"} or None, default=None
         Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
         in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
@@ -148,7 +150,7 @@ class MeanShift(ChainClusterer):
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if self.bandwidth is not None:
-            return FitSettings(bandwidth=check_number("bandwidth", self.bandwidth, strict=False))
+            return FitSettings(bandwidth=self._in_points(check_number("bandwidth", self.bandwidth, strict=False)))
         return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch))
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
@@ -209,7 +211,7 @@ class MeanShift(ChainClusterer):
             seeds = bin_seeds(points, h, check_integer("min_bin_freq", self.min_bin_freq, low=1))
         else:
             given = check_state(self.seeds, name="seeds").astype(points.values.dtype)
-            d = points.values.shape[1]
+            d = points.n_features
             if given.shape[1] != d:
                 raise ValueError(f"seeds has {given.shape[1]} features, but X has {d}.")
             seeds = Seeds(points.to_canonical(given))

@@ -31,11 +31,13 @@ class Seeds(NamedTuple):
 
 def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
     """Return scikit-learn's bin seeds: corners of a grid of width h that at least `min_bin_freq` points round to."""
-    rows = points.values.astype(np.float64) + points.offset
+    frame = points.frame
+    # the grid is that of the data; its corners are sorted in the frame of the points
+    rows = points.values.astype(np.float64) + frame.apply(points.offset[None])
     rounded = np.round(rows / h)
     first, inverse = sorted_unique_rows(rounded)
     frequent = np.bincount(inverse, weights=points.weights) >= min_bin_freq
-    corners = rounded[first[frequent]] * h
+    corners = frame.undo(rounded[first[frequent]] * h)
     if points.geometry.spherical:
         corners = corners[np.linalg.norm(corners, axis=1) > 0]
     positions = np.ascontiguousarray(points.to_canonical(corners).astype(points.values.dtype))

@@ -208,8 +208,7 @@ class Statistics(NamedTuple):
         if options.missing != "median" and self.incomplete == self.sample.seen:
             raise IncompleteRowsError(table.source, {name: self.facts[name].missing for name in self.columns})
         notes = [*self.plan(table, options).notes, *self._missing_notes(options)]
-        with np.errstate(all="ignore"):
-            fills = np.nan_to_num(np.nanmedian(sample, axis=0)) if len(sample) else np.zeros(len(names))
+        fills = _medians(sample)
         if options.missing == "median":
             rows = np.where(np.isnan(sample), fills, sample)
         else:
@@ -240,6 +239,11 @@ def table_facts(table: Table, names: tuple[str, ...], config: PrepareConfig) -> 
     return {name: column_facts(table.data.column(every.index(name)), config) for name in names}
 
 
+def _medians(sample: Array) -> Array:
+    """Return the median of the values of each column that are not missing; 0 if all are."""
+    return np.array([np.median(column[~np.isnan(column)]) if np.isfinite(column).any() else 0.0 for column in sample.T])
+
+
 def _indicators(features: tuple[Feature, ...], rows: Array) -> NDArray[np.bool_]:
     """Return which features have at most two values."""
     low, high = rows.min(axis=0), rows.max(axis=0)
@@ -266,9 +270,9 @@ def _scale_notes(
     if options.scale == "log":
         return [Note(f"logarithms of {listed(found)}" if found else "no column is heavily skewed: no logarithms")]
     notes = []
-    if found and metric != "cosine":
+    if found and metric == "euclidean":
         notes.append(Note(f"heavily skewed: {listed(found)}; their logarithms may show more", "scale", "log"))
-    largest = dominant(rows) if options.scale == "none" and metric != "cosine" else None
+    largest = dominant(rows) if options.scale == "none" and metric == "euclidean" else None
     if largest is not None:
         text = f"column '{names[largest[0]]}' varies {largest[1]:,.0f} times as much as the others"
         notes.append(Note(f"{text}, so that it alone decides the clusters; scale the features", "scale", "standard"))
