@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek._common.points import Points, unit_rows
+from modeseek._common.points import Points
 from modeseek._common.progress import show_progress
+from modeseek._common.sphere import place_on_sphere
 from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import (
     METRICS,
@@ -193,11 +194,16 @@ class BaseClusterer(DisplayMixin, ClusterMixin, BaseEstimator):
         return None if self.sketch is None else check_choice("sketch", self.sketch, ("auto", "grid", "sample"))
 
     def _placed(self, rows: Array) -> Array:
-        return unit_rows(rows) if self.metric == "cosine" else rows
+        return rows if self.metric == "euclidean" else place_on_sphere(rows, self.metric)
 
     @property
     def _needs_all_rows(self) -> bool:
         """Whether a parameter rules out a sketch with `sketch="auto"`."""
+        return False
+
+    @property
+    def _has_automatic_bandwidth(self) -> bool:
+        """Whether a bandwidth is chosen from the data."""
         return False
 
     def _memory(self, n: int, d: int, itemsize: int) -> float:
