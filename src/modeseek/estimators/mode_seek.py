@@ -1,7 +1,6 @@
 """ModeSeek: clustering without parameters, by the most reproducible partition."""
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,19 +14,9 @@ from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection import (
-    DEFAULT,
-    ClusterBounds,
-    KnnGraph,
-    Selection,
-    SelectionConfig,
-    build_knn_graph,
-    merge_clusters,
-    select_partition,
-)
-from modeseek.selection.grid_proposers.modes import density_tree
+from modeseek.selection import DEFAULT, ClusterBounds, SelectionConfig, prepare_data, select_partition
 from modeseek.selection.modes import single_mode_tree
-from modeseek.selection.spherical import SphericalKMeans
+from modeseek.selection.proposers.modes import density_tree
 from modeseek.sketches import SketchConfig
 
 
@@ -129,7 +118,7 @@ class ModeSeek(BaseClusterer):
     random_state: Any = None
 
     _config: ClassVar[SelectionConfig] = DEFAULT
-    _sketch_config: ClassVar[SketchConfig] = SketchConfig(max_rows=100_000, sample_rows=50_000)
+    _sketch_config: ClassVar[SketchConfig] = SketchConfig(max_rows=1_000_000, sample_rows=200_000)
     _fit_memory: ClassVar[FitMemory] = FitMemory(point=10_400.0, coordinate=21.0, pair=30.0, pair_limit=1.3e8)
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
@@ -153,10 +142,15 @@ class ModeSeek(BaseClusterer):
                 tree=single_mode_tree(points.inverse, points.weights),
             )
         advise_on_size(type(self).__name__, n)
-        graph = build_knn_graph(points, config=self._config, n_jobs=self.n_jobs, watch=watch)
-        found = self._choose(points, graph, bounds, watch)
-        # a single cluster comes from no candidate
-        modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
+        prepared = prepare_data(points, config=self._config, n_jobs=self.n_jobs, watch=watch)
+        found = select_partition(
+            prepared,
+            seed=seed_of(self.random_state),
+            bounds=bounds,
+            watch=watch,
+            n_jobs=self.n_jobs,
+            config=self._config,
+        )
         return self._selection_result(
             data,
             found.labels,
@@ -166,7 +160,7 @@ class ModeSeek(BaseClusterer):
             message=found.message,
             stability=found.stability,
             alternatives=tuple(found.candidates),
-            tree=density_tree(graph, points.inverse, found.candidates[0].setting if modes else None),
+            tree=density_tree(prepared, points.inverse, found.mode_setting),
         )
 
     def _selection_result(
@@ -178,23 +172,6 @@ class ModeSeek(BaseClusterer):
         if memberships is not None:
             fields |= membership_fields(data, labels, numbers, memberships, cluster_stability)
         return make_result(type(self).__name__, data, labels, centers, **fields)
-
-    def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds, watch: Watcher | None) -> Selection:
-        config, spherical = self._config, points.geometry.spherical
-        refine = SphericalKMeans(points.values, config.refinement_steps) if spherical else None
-        seed = seed_of(self.random_state)
-        select = partial(select_partition, graph, seed=seed, refine=refine, watch=watch, config=config)
-        found = select(bounds=bounds)
-        if bounds.contains(found.n_clusters):
-            return found
-        if found.interruption:
-            raise KeyboardInterrupt("ModeSeek: interrupted before a partition with the given number of clusters")
-        # no proposal has so few clusters: merge clusters of the best one
-        more = select(bounds=ClusterBounds(bounds.min_clusters))
-        if more.n_clusters > bounds.max_clusters:
-            return merge_clusters(more, points.values, int(bounds.max_clusters))
-        missing = f"no partition with {bounds.min_clusters} clusters or more was found"
-        return replace(found, message=f"{found.message}; {missing}")
 
     def _with_callbacks(self, watch: Watcher | None) -> Watcher | None:
         watchers = [*([] if watch is None else [watch]), *(self.callbacks or ())]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,12 +11,6 @@ from modeseek._common.resources import check_memory
 from modeseek._common.storable import storable
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.consensus import Vote, cluster_stability, counterparts
-
-__all__ = ["Candidate", "ClusterBounds", "Partitions", "Selection", "Setting", "is_trivial", "merge_clusters"]
-
-# the two parameters of a proposer, and the labels that it proposes for each
-Setting: TypeAlias = tuple[float, float]
-Partitions: TypeAlias = dict[Setting, IntArray]
 
 
 @storable()
@@ -26,7 +20,7 @@ class Candidate(NamedTuple):
     Attributes
     ----------
     proposer : str
-        Name of the proposer.
+        Name of the proposer in words.
     setting : tuple of float
         Parameters of the proposer.
     labels : (n,) integer array
@@ -34,17 +28,19 @@ class Candidate(NamedTuple):
     n_clusters : int
     stability : float
         Mean adjusted Rand index with the partitions of random subsamples.
-    score : float
-        What candidates are ranked by: the stability, smoothed over neighbouring settings, with a small bonus for more
-        clusters.
+    expected_agreement : float
+        Predicted adjusted Rand index with the true clusters, by which candidates are ranked.
     """
 
     proposer: str
-    setting: Setting
+    setting: tuple[float, float]
     labels: IntArray
     n_clusters: int
     stability: float
-    score: float
+    expected_agreement: float
+
+    def __str__(self) -> str:
+        return f"{self.n_clusters} clusters by {self.proposer}"
 
 
 class ClusterBounds(NamedTuple):
@@ -82,6 +78,8 @@ class Selection:
         What Ctrl-C cut short; empty if nothing.
     has_confidence : bool
         Whether there were enough subsamples for `memberships` and `cluster_stability`.
+    mode_setting : tuple of float or None
+        Number of neighbours of the density, and prominence in standard errors, if the clusters are a cut of modes.
     """
 
     labels: IntArray
@@ -93,17 +91,12 @@ class Selection:
     message: str
     interruption: str = ""
     has_confidence: bool = True
+    mode_setting: tuple[float, float] | None = None
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
         return len(self.cluster_stability)
-
-
-def is_trivial(labels: IntArray, weights: Array) -> bool:
-    """Return whether one cluster has at least 95 % of the weight, or fewer than two have three points or more."""
-    heaviest = np.bincount(labels, weights=weights).max()
-    return bool(heaviest >= 0.95 * weights.sum() or (np.bincount(labels) >= 3).sum() < 2)
 
 
 def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Selection:
@@ -124,5 +117,6 @@ def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Sele
         memberships=shares,
         cluster_stability=cluster_stability(merged, votes),
         votes=votes,
+        mode_setting=None,
         message=f"{n_clusters} clusters as requested, merged from: {selection.message}",
     )

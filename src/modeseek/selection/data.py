@@ -9,7 +9,7 @@ import numpy as np
 from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest_neighbors
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Watcher
-from modeseek.selection.config import DEFAULT, DataConfig, ReproducibilityConfig, SelectionConfig
+from modeseek.selection.config import DEFAULT, DataConfig, SelectionConfig, SubsamplesConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +96,14 @@ def prepare_data(
 
 
 def subsample(
-    data: SelectionData, rng: np.random.Generator, config: ReproducibilityConfig
+    data: SelectionData, rng: np.random.Generator, config: SubsamplesConfig
 ) -> tuple[SelectionData, IntArray]:
     """Return a random subsample of the points, and their indices.
 
     Neighbours are searched again only if few of them are left; otherwise each point keeps those that are in the
     subsample.
     """
-    from modeseek.selection.data_kernels import keep_neighbors
+    from modeseek.selection.data_loops import keep_neighbors
 
     n = len(data)
     size = max(4, min(round(config.share * n), config.max_points))

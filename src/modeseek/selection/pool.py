@@ -10,10 +10,11 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import DEFAULT, PoolConfig, SelectionConfig
 from modeseek.selection.data import SelectionData
+from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import PROPOSERS, Proposal
 from modeseek.selection.proposers.samples import draw
 from modeseek.selection.refinements import REFINED_NAME, absorb_small, refine_as_directions, refine_as_mixtures
-from modeseek.selection.threads import run_all
+from modeseek.selection.threads import run_each
 
 # where candidates come from: the proposers and the refinement that is no variant of a proposal
 ORIGINS = (*PROPOSERS, REFINED_NAME)
@@ -44,8 +45,16 @@ class Pool:
         return len(self.candidates)
 
 
-def build_pool(data: SelectionData, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None) -> Pool:
+def build_pool(
+    data: SelectionData,
+    *,
+    config: SelectionConfig = DEFAULT,
+    n_jobs: int | None = None,
+    progress: SelectionProgress | None = None,
+) -> Pool:
     """Return the candidates of all proposers and their refinements, without near-copies.
+
+    After Ctrl-C, the pool has the candidates of the proposers that have finished.
 
     Parameters
     ----------
@@ -53,6 +62,7 @@ def build_pool(data: SelectionData, *, config: SelectionConfig = DEFAULT, n_jobs
     config : SelectionConfig
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
+    progress : SelectionProgress, optional
     """
 
     def propose(number: int) -> tuple[list[Proposal], list[Proposal]]:
@@ -61,11 +71,16 @@ def build_pool(data: SelectionData, *, config: SelectionConfig = DEFAULT, n_jobs
         absorbed = absorb_small(data, found, config.refinements)
         return distinct(found, data, config.pool), distinct(absorbed, data, config.pool)
 
-    found = run_all(propose, range(len(config.proposers)), n_jobs)
+    progress, count = progress or SelectionProgress(), len(config.proposers)
+    found = progress.collect("proposals", "proposers", count, run_each(propose, range(count), n_jobs))
+    if not found:
+        raise KeyboardInterrupt
     proposed = [each for kind in (0, 1) for both in found for each in both[kind]]
-    rng = np.random.default_rng((config.seed, len(config.proposers)))
+    rng = np.random.default_rng((config.seed, count))
     rows = draw(len(data), config.pool.compared_points, rng)
     pool = _merged(proposed, count_votes(proposed), rows, config.pool)
+    if progress.interruption:
+        return pool
     more = refine_as_mixtures(data, pool.candidates, rng, config.refinements)
     more += refine_as_directions(data, pool.candidates, config.refinements)
     added = distinct(more, data, config.pool)
@@ -76,7 +91,7 @@ def build_pool(data: SelectionData, *, config: SelectionConfig = DEFAULT, n_jobs
 
 def distinct(proposals: Sequence[Proposal], data: SelectionData, config: PoolConfig) -> list[Proposal]:
     """Drop trivial partitions; number the labels of the others by first appearance."""
-    from modeseek.selection.partition_kernels import compact
+    from modeseek.selection.partition_loops import compact
 
     found = []
     for each in proposals:
@@ -97,7 +112,7 @@ def count_votes(proposals: Sequence[Proposal]) -> Array:
 
 def table_of(partitions: Sequence[IntArray], rows: IntArray) -> tuple[Array, Array, IntArray]:
     """Return the different partitions of some points, their numbers of clusters, and which one each is equal to."""
-    from modeseek.selection.partition_kernels import compact
+    from modeseek.selection.partition_loops import compact
 
     seen: dict[bytes, int] = {}
     table: list[IntArray] = []
@@ -115,7 +130,7 @@ def table_of(partitions: Sequence[IntArray], rows: IntArray) -> tuple[Array, Arr
 
 def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, config: PoolConfig) -> Pool:
     """Merge near-copies into the candidate that agrees best with the whole pool."""
-    from modeseek.selection.partition_kernels import pair_agreement
+    from modeseek.selection.partition_loops import pair_agreement
 
     if not proposals:
         return Pool((), votes, np.ones((0, 0)), np.zeros((0, 0)))
