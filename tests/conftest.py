@@ -1,4 +1,4 @@
-"""Shared by all tests: hypothesis settings and inputs, ugly ones first."""
+"""Hypothesis settings and inputs of all tests."""
 
 from __future__ import annotations
 

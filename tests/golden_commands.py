@@ -102,7 +102,7 @@ COMMANDS = {
     "diarize, three speakers": ("diarize conversation.npz --num-speakers 3 --whiten -q -o -", ""),
     "paper": ("paper gradient --quick --runs 1 --jobs 1 -q --out paper", "paper/data/gradient.csv"),
     "no such file": ("cluster nothing.csv", ""),
-    "not numeric": ("cluster penguins.csv", ""),
+    "not numeric": ("cluster penguins.csv --strict", ""),
     "option of another algorithm": ("cluster points.csv --bandwidth 1", ""),
     "no such choice": ("cluster points.csv --algorithm dms", ""),
     "output is the input": ("cluster points.csv -o points.csv", ""),

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for states, plain ones and ugly ones, and graphs."""
+"""Hypothesis strategies for states, including degenerate ones, and graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Array, Geometry
 from modeseek.selection import SelectionData, prepare_data
 
-UGLY = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
+DEGENERATE = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
 
 
 class State(NamedTuple):
@@ -48,7 +48,7 @@ def selection_data_of(X: Array, metric: str = "euclidean") -> SelectionData:
 
 
 @st.composite
-def states(draw, dimensions=(1, 2, 3, 5), kinds=UGLY, max_n=40, dtype=np.float64, metric="euclidean"):
+def states(draw, dimensions=(1, 2, 3, 5), kinds=DEGENERATE, max_n=40, dtype=np.float64, metric="euclidean"):
     kind = draw(st.sampled_from(kinds))
     d = draw(st.sampled_from(dimensions))
     n = draw(st.integers(2, max_n))

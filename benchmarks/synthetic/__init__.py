@@ -1,6 +1,6 @@
 """Labelled synthetic data sets from many families, seeded and without end."""
 
-from synthetic import embeddings, gaussians, images, nongaussian, null, shapes, tables
+from synthetic import embeddings, gaussians, hierarchies, images, nongaussian, null, shapes, tables
 from synthetic.base import FAMILIES, NULL, Family, Sample, make, prepared
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Sample",
     "embeddings",
     "gaussians",
+    "hierarchies",
     "images",
     "make",
     "nongaussian",

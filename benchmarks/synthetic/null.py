@@ -138,3 +138,56 @@ def counts_of_one_kind(rng: np.random.Generator) -> Sample:
     n, d = _shape(rng, 60)
     X = rng.poisson(np.exp(rng.normal(1.5, 1.0, d)), (n, d)).astype(float)
     return _one(np.sqrt(X) if rng.random() < 0.5 else X)
+
+
+@family(NULL)
+def one_laplace(rng: np.random.Generator) -> Sample:
+    """One cluster with a sharp peak: Laplace columns, or a Gaussian with a random scale for each row."""
+    n, d = _shape(rng, 30)
+    if rng.random() < 0.5:
+        return _one(rng.laplace(size=(n, d)))
+    return _one(rng.normal(size=(n, d)) * np.exp(rng.normal(0, rng.uniform(0.2, 0.7), (n, 1))))
+
+
+@family(NULL)
+def one_sheet(rng: np.random.Generator) -> Sample:
+    """One curved surface in 3 to 100 dimensions."""
+    n, d = log_integer(rng, 60, 3000), log_integer(rng, 3, 100)
+    t = rng.uniform(-1, 1, (n, 2))
+    curved = np.column_stack(
+        [t, rng.uniform(0, 1) * (t[:, 0] ** 2 - t[:, 1] ** 2), rng.uniform(0, 1) * t[:, 0] * t[:, 1]]
+    )
+    return _one(embedded(rng, curved, max(d, 4), rng.uniform(0.02, 0.2)))
+
+
+@family(NULL)
+def one_speaker(rng: np.random.Generator) -> Sample:
+    """Embeddings of one speaker: a mean direction, a few directions of variation, and noise."""
+    n, d = log_integer(rng, 30, 800), int(rng.choice([64, 128, 192, 256]))
+    decay = np.exp(-np.arange(d) / (d * rng.uniform(0.15, 0.6)))
+    directions = rng.normal(size=(int(rng.integers(1, 6)), d)) * decay
+    X = rng.normal(size=d) * decay + rng.uniform(0.2, 0.8) * rng.normal(size=(n, len(directions))) @ directions
+    return _one(X + rng.uniform(0.5, 1.4) * rng.normal(size=(n, d)) * decay**0.5, "cosine")
+
+
+@family(NULL)
+def one_correlated_table(rng: np.random.Generator) -> Sample:
+    """A table of one kind: correlated columns, some of them skewed or rounded."""
+    n, d = log_integer(rng, 50, 3000), int(rng.integers(2, 20))
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) / np.sqrt(d) + 0.3 * rng.normal(size=(n, d))
+    skewed = rng.random(d) < 0.3
+    X[:, skewed] = np.exp(0.6 * X[:, skewed])
+    rounded = rng.random(d) < 0.3
+    X[:, rounded] = np.round(X[:, rounded] * rng.uniform(3, 20))
+    return _one(X)
+
+
+@family(NULL)
+def shaded_image(rng: np.random.Generator) -> Sample:
+    """Pixels of one surface with a gradient of light and noise."""
+    side = int(rng.integers(16, 56))
+    rows, columns = np.mgrid[0:side, 0:side] / side
+    slope = rng.normal(0, 0.3, 2)
+    light = slope[0] * rows + slope[1] * columns + rng.uniform(0.02, 0.15) * rng.normal(size=(side, side))
+    color = rng.normal(0, 0.05, (side * side, 2)) + light.reshape(-1, 1) * rng.normal(0, 0.3, 2)
+    return _one(np.column_stack([rows.ravel(), columns.ravel(), light.ravel(), color]))

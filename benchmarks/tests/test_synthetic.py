@@ -1,4 +1,4 @@
-"""The generator of synthetic sets, and the study that is trained on them."""
+"""The generator of synthetic sets."""
 
 import numpy as np
 import pytest
@@ -19,20 +19,7 @@ def test_a_family_makes_finite_labelled_rows_that_repeat(name):
     assert (n_labels == 1) == (FAMILIES[name].group == NULL)
 
 
-def test_a_fifth_of_the_families_or_nearly_has_no_clusters():
+def test_a_fifth_of_the_families_has_no_clusters():
     null = sum(family.group == NULL for family in FAMILIES.values())
     assert len(FAMILIES) >= 40
-    assert null / len(FAMILIES) > 0.15
-
-
-@pytest.mark.slow
-def test_the_study_collects_and_fits_on_a_few_sets(tmp_path):
-    from selection_study import train
-
-    args = train.parser().parse_args(["collect", str(tmp_path), "--sets", "8", "--seconds", "1e9", "--jobs", "1"])
-    train.collect(args)
-    sets = train.read(tmp_path, "synthetic")
-    model = train.train(sets, np.ones(len(sets["name"]), dtype=bool))
-    scores = train.chosen_scores(model.predict(sets["features"]), sets)
-    assert len(scores) == len(sets["name"])
-    assert scores.mean() > 0.5  # of the sets that it was trained on
+    assert null / len(FAMILIES) >= 0.2

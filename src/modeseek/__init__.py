@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from modeseek._common.version import __version__
 
 if TYPE_CHECKING:
-    from modeseek import datasets, io, meanshift, metrics, paper, pipeline, plots, scorers
+    from modeseek import datasets, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
     from modeseek._common.hints import AdviceWarning
     from modeseek._common.resources import NotEnoughMemory, limit_memory
     from modeseek._storage.unpacking import limit_unpacked
@@ -41,6 +41,7 @@ __all__ = [
     "paper",
     "pipeline",
     "plots",
+    "prepare",
     "scorers",
 ]
 
@@ -59,7 +60,7 @@ _SOURCES = {
 }
 _MODULES = (
     *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "pipeline", "plots"),
-    *("report", "scorers", "selection", "sketches"),
+    *("prepare", "report", "scorers", "selection", "sketches"),
 )
 
 

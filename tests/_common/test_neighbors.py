@@ -1,4 +1,4 @@
-"""Neighbours are the nearest, however small distances are beside coordinates."""
+"""Nearest neighbours are exact, even if distances are tiny relative to the coordinates."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ DIMENSIONS = [2, 13, 40]  # by trees, and by products of rows
 
 
 def cone(rng, n, d):
-    """Directions that hardly differ, as those of data far from zero."""
+    """Nearly equal directions, as of data far from the origin."""
     rows = rng.normal(size=(n, d)) + 1e9
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def clumps(rng, n, d):
-    """Clumps whose width is far below the root of rounding, one point very far away."""
+    """Clumps narrower than the rounding error of products, and one distant point."""
     rows = rng.normal(size=(4, d))[rng.integers(0, 4, n)] + 1e-10 * rng.normal(size=(n, d))
     rows[0] = 1e5
     return rows
@@ -62,8 +62,8 @@ def test_nearest(points, rng):
 
 
 @pytest.mark.parametrize("n", [5, 120])
-def test_nearest_of_huge_ones(d, n, rng):
-    """Nobody fits such numbers, and files that somebody made may hold them."""
+def test_nearest_with_huge_coordinates(d, n, rng):
+    """Model files may hold such numbers, although no fit accepts them."""
     points, queries = rng.normal(size=(n, d)), rng.normal(size=(30, d))
     expected = nearest(points, queries)
     assert_array_equal(nearest(points * 2.0**1000, queries * 2.0**1000), expected)
@@ -94,8 +94,8 @@ def test_pairs_within(points):
     seed=st.integers(0, 2**32 - 1),
     power=st.integers(-100, 100),
 )
-def test_later_neighbours_are_as_far_at_least(kind, d, n, seed, power):
-    """Half of a range is read off where ranks are few: a range that is upside down is none."""
+def test_distances_increase_with_k(kind, d, n, seed, power):
+    """With few ranks, rounding could make a later neighbour nearer than an earlier one."""
     points = KINDS[kind](np.random.default_rng(seed), n, d) * 2.0**power
     found = kth_distances(points, range(1, n + 1), points)
     assert (np.diff(found, axis=1) >= 0).all()
@@ -113,7 +113,7 @@ def test_later_neighbours_are_as_far_at_least(kind, d, n, seed, power):
     ids=lambda model: type(model).__name__,
 )
 def test_directions_of_data_far_from_zero(model, rng):
-    """Cosine distances of such data are below the rounding of products: their range came upside down."""
+    """Cosine distances of such data are below the rounding error of products, which reversed the automatic range."""
     middles = 6 * np.eye(16)[[0, 4, 8]]
     X = np.concatenate([middle + rng.normal(size=(40, 16)) for middle in middles]) + 1e9
     labels = model.fit(X).labels_.reshape(3, 40)

@@ -1,4 +1,4 @@
-"""Numbers of every size, kind and place: an answer that is right, and the same one however the data are turned.
+"""Numbers of all magnitudes, types and offsets: results are correct and do not depend on rotation or translation.
 
 Warnings are errors here (pyproject.toml), so that no RuntimeWarning escapes from any of these fits.
 """
@@ -41,7 +41,7 @@ def model(name, h=None, **more):
 
 
 def blobs(n=20):
-    """Three clear clusters at multiples of 2^-10, so that offsets and powers of two take nothing off them."""
+    """Three clear clusters at multiples of 2^-10, so that offsets and powers of two are exact."""
     rng = np.random.default_rng(0)
     rows = np.concatenate([0.3 * rng.normal(size=(n, 2)) + at for at in ([0, 0], [6, 0], [0, 6])])
     return np.round(rows * 1024) / 1024, np.repeat(np.arange(3), n)
@@ -52,7 +52,7 @@ H = 2.0
 
 
 def fitted(name, rows, h=None, **more):
-    """Fit, and check what must hold of any fit."""
+    """Fit, and check the invariants of every fit."""
     found = model(name, h, **more).fit(rows)
     assert found.labels_.shape == (len(rows),)
     assert np.isfinite(found.cluster_centers_).all()
@@ -81,21 +81,21 @@ def test_scales_and_offsets_on_every_engine(engine, name, scale, offset):
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("scale", [1.0, 1e145, 1e150])
-def test_a_row_however_far_has_a_label(name, scale):
-    """Squares of its distances overflow; a k-d tree then finds no neighbour, and calls it number n."""
+def test_rows_with_coordinates_above_1e154_have_a_label(name, scale):
+    """Squared distances overflow; a k-d tree then finds no neighbour and returns the index n."""
     found = fitted(name, X * scale, H * scale)
     far = np.array([[1e153, 0.0], [1e300, 1e140], [-1.7e308, -1.7e308], [0.0, 1.7e308]])
     labels = found.predict(np.concatenate([X * scale, far]))
     assert (labels[: len(X)] == found.labels_).all()
     assert (labels[len(X) :] >= 0).all()
     assert (labels[len(X) :] < found.n_clusters_).all()
-    if scale == 1e150:  # the data are no point, seen from there
+    if scale == 1e150:  # the clusters are distinguishable from there
         assert (labels[[-4, -3, -1]] == found.labels_[[20, 20, 40]]).all()
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("extent", [1e-160, 1e160, 5e-321])
-def test_what_cannot_be_squared_is_refused_with_a_remedy(name, extent):
+def test_extents_whose_squares_overflow_are_refused(name, extent):
     with pytest.raises(ValueError, match=r"squares of such numbers overflow or vanish: divide X by"):
         model(name).fit(X * extent)
 
@@ -171,8 +171,8 @@ def test_one_row_and_two(name):
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("offset", [2.0**20, -(2.0**40)])  # 1e12
-def test_a_translation_changes_nothing(name, offset):
-    """The sums are exact, so that labels and course are the same to the bit; centres round as the data do."""
+def test_a_translation_does_not_matter(name, offset):
+    """The sums are exact, so that labels and states are equal bit for bit; centres are rounded like the data."""
     here, there = fitted(name, X, H), fitted(name, X + offset, H)
     np.testing.assert_array_equal(here.labels_, there.labels_)
     np.testing.assert_allclose(there.cluster_centers_ - offset, here.cluster_centers_, atol=2 * np.spacing(abs(offset)))
@@ -182,7 +182,7 @@ def test_a_translation_changes_nothing(name, offset):
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("power", [-400, -7, 400])
-def test_a_power_of_two_changes_nothing_to_the_bit(name, power):
+def test_scaling_by_a_power_of_two_changes_no_bit(name, power):
     scale = 2.0**power
     for h in (None, H) if name == "doubly" and power > 0 else (H,):
         here, there = fitted(name, X, h), fitted(name, X * scale, h and h * scale)
@@ -193,8 +193,8 @@ def test_a_power_of_two_changes_nothing_to_the_bit(name, power):
 @pytest.mark.parametrize("name", ALL)
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=3)
-def test_the_order_of_rows_changes_nothing_to_the_bit(name, seed):
-    """Draws go by the place of a row among the sorted rows, not by its number."""
+def test_the_order_of_rows_changes_no_bit(name, seed):
+    """Draws depend on the rank of a row among the sorted rows, not on its index."""
     order = np.random.default_rng(seed).permutation(len(X))
     here, there = fitted(name, X, H), fitted(name, X[order], H)
     np.testing.assert_array_equal(here.labels_[order], there.labels_)
@@ -207,8 +207,8 @@ def test_the_order_of_rows_changes_nothing_to_the_bit(name, seed):
 )
 @example(seed=0, d=5, size=115.78125, far=803.0)  # rounding of the offset was a direction to ModeSeek
 @settings(max_examples=3)
-def test_turned_scaled_and_moved_with_the_bandwidth(name, seed, d, size, far):
-    """The same clusters, and centres as far as `TOLERANCE` says."""
+def test_rotation_scaling_and_translation_do_not_matter(name, seed, d, size, far):
+    """The same clusters, and centres within `TOLERANCE`."""
     rng, scale = np.random.default_rng(seed), 10.0**size
     turn = np.linalg.qr(rng.normal(size=(d, d)))[0]
     rows = np.pad(X, ((0, 0), (0, d - 2)))
@@ -238,7 +238,7 @@ CHAINS = {
 @given(seed=st.integers(0, 2**32 - 1), d=st.sampled_from([1, 2, 3, 6]))
 @settings(max_examples=3)
 def test_states_move_with_the_data(name, engine, seed, d):
-    """Chains draw by number of row: turned, moved, stretched, with columns in another order, the course is the same."""
+    """Chains draw row indices, so that rotation, translation, scaling and the order of columns do not matter."""
     rng = np.random.default_rng(seed)
     d = min(d, 3) if engine == "moment_tree" else d  # as it says
     rows = rng.normal(size=(30, d))

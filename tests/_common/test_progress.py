@@ -286,42 +286,42 @@ def test_the_command_shows_it_on_a_terminal(tmp_path, quiet):
     assert done.stdout.startswith(b"{")
 
 
-# ---------------------------------------- who calls it
+# ---------------------------------------- callers
 
 
-def test_the_range_tells_the_scales_it_has_judged():
-    told = []
-    h = automatic_range(X, watch=told.append)
+def test_automatic_range_reports_progress():
+    stages = []
+    h = automatic_range(X, watch=stages.append)
     assert h == automatic_range(X)
-    assert [stage.done for stage in told] == list(range(len(told)))
-    assert {(stage.name, stage.total, stage.at_most) for stage in told} == {
+    assert [stage.done for stage in stages] == list(range(len(stages)))
+    assert {(stage.name, stage.total, stage.at_most) for stage in stages} == {
         ("choosing the range", sum(1 for _ in score_ranges(X)), True)
     }
 
 
-def test_searches_for_neighbours_tell_rows_and_find_the_same(monkeypatch):
+def test_neighbour_searches_report_rows(monkeypatch):
     for d in (2, 20):
         rows = np.random.default_rng(d).normal(size=(90, d))
         whole, one = nearest_neighbors(rows, 5), nearest(rows, rows + 0.1)
         monkeypatch.setattr("modeseek._common.neighbors.REPORTED_ROWS", 40)
-        told = []
-        parts = nearest_neighbors(rows, 5, watch=told.append)
-        assert [stage.done for stage in told] == [40, 80, 90]
+        stages = []
+        parts = nearest_neighbors(rows, 5, watch=stages.append)
+        assert [stage.done for stage in stages] == [40, 80, 90]
         np.testing.assert_array_equal(parts.indices, whole.indices)
         np.testing.assert_array_equal(parts.distances, whole.distances)
-        np.testing.assert_array_equal(nearest(rows, rows + 0.1, watch=told.append), one)
-        assert told[-1] == Stage("nearest neighbours", 90, 90, "rows")
+        np.testing.assert_array_equal(nearest(rows, rows + 0.1, watch=stages.append), one)
+        assert stages[-1] == Stage("nearest neighbours", 90, 90, "rows")
 
 
-def test_modeseek_calls_back_at_every_stage():
-    told = []
-    ModeSeek(random_state=0, callbacks=[told.append]).fit(X)
-    names = list(dict.fromkeys(stage.name for stage in told))
+def test_modeseek_calls_its_callbacks_at_every_stage():
+    stages = []
+    ModeSeek(random_state=0, callbacks=[stages.append]).fit(X)
+    names = list(dict.fromkeys(stage.name for stage in stages))
     assert names[:4] == ["nearest neighbours", "proposals by modes", "judging proposals", "proposals by mixture"]
-    assert [stage.done for stage in told if stage.name == "judging proposals"] == list(range(17))
+    assert [stage.done for stage in stages if stage.name == "judging proposals"] == list(range(17))
 
 
-def test_arrived_is_what_frozen_goes_by():
+def test_arrived_is_true_for_all_climbers_at_the_end():
     chain = mean_shift(make_problem(X), 0.8)
     result = run(chain, Stopping(0.2))
     assert chain.arrived(result.state).all()

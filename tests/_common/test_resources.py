@@ -1,4 +1,4 @@
-"""Memory is asked about before it is taken, nothing is a square without a word, and a limit on time is kept."""
+"""Limits: memory is checked before it is allocated, and time limits end a run."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ GROUP1 = {
     ],
     ids=["machine", "group 2", "group 1", "none", "no limit"],
 )
-def test_the_smallest_limit_counts(files, room, tmp_path):
+def test_the_smallest_memory_limit_counts(files, room, tmp_path):
     assert MemoryFiles(machine(tmp_path, files)).available() == room
 
 
@@ -99,7 +99,7 @@ def test_a_limit_on_memory_is_positive_or_infinite():
         pass
 
 
-def test_the_command_says_so(tmp_path):
+def test_the_command_reports_missing_memory(tmp_path):
     from typer.testing import CliRunner
 
     from modeseek.cli import app
@@ -146,7 +146,7 @@ def squares():
 
 
 @pytest.mark.parametrize("name", list(squares()))
-def test_squares_are_refused_before_they_are_made(name):
+def test_distance_matrices_are_refused_before_allocation(name):
     with limit_memory(1e5), pytest.raises(NotEnoughMemory):
         squares()[name]()
 
@@ -175,11 +175,11 @@ def test_refining_in_blocks_changes_nothing(monkeypatch):
 # -- time -------------------------------------------------------------------------------------------------------------
 
 
-def test_time_is_up_in_its_thread_only():
+def test_a_time_limit_applies_to_its_thread_only():
     with limit_time(1e-9):
         with pytest.raises(TimeUp):
             check_time()
-        with limit_time(1e9), pytest.raises(TimeUp):  # nobody gets more than those around it
+        with limit_time(1e9), pytest.raises(TimeUp):  # an outer limit stays in force
             check_time()
     check_time()
     with limit_time(None):
@@ -204,8 +204,8 @@ CLOCKED = {
 
 
 @pytest.mark.parametrize("name", CLOCKED)
-def test_a_limit_on_time_is_heard_within_a_sweep(name, monkeypatch):
-    """The clock of the engines jumps by a year in the first sweep: no sweep is finished."""
+def test_a_time_limit_ends_a_sweep(name, monkeypatch):
+    """The clock of the engines jumps by a year in the first sweep, so that no sweep is completed."""
     ticks = itertools.count()
     monkeypatch.setattr(resources, "perf_counter", lambda: 3e7 * next(ticks))
     model = type(CLOCKED[name])(**CLOCKED[name].get_params()).set_params(max_time=3600.0)
@@ -216,8 +216,8 @@ def test_a_limit_on_time_is_heard_within_a_sweep(name, monkeypatch):
     assert len(model.labels_) == 300
 
 
-def test_a_sweep_cut_short_leaves_the_state_before_it(monkeypatch):
-    """What comes out is what a run of so many whole sweeps gives, and can go on from there."""
+def test_an_incomplete_sweep_is_dropped(monkeypatch):
+    """The result equals that of a run with the same number of complete sweeps, and a run can continue from it."""
     X = rows(200, 2)
     made = lambda: stochastic(make_problem(X, engine="brute"), 0.6, seed=0)  # noqa: E731
     seen, ticks = [0], itertools.count()
@@ -234,7 +234,7 @@ def test_a_sweep_cut_short_leaves_the_state_before_it(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_generous_limit_changes_nothing():
+def test_a_generous_time_limit_changes_nothing():
     X = rows(100, 2)
     for model in CLOCKED.values():
         free = type(model)(**model.get_params()).fit(X)

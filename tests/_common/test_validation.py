@@ -35,7 +35,7 @@ def test_same_rows_are_the_distinct_rows_in_any_order(rows):
     assert_array_equal(first[number], expected[code])
 
 
-def test_rows_with_one_hash_are_told_apart(monkeypatch):
+def test_rows_with_equal_hashes_are_distinguished(monkeypatch):
     monkeypatch.setattr("modeseek._common.unique_rows.HASH_MULTIPLIER", np.uint64(0))  # every row hashes to 0
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
     first, number = unique_rows(rows)
@@ -57,7 +57,7 @@ def test_canonical_form_ignores_order_and_repetition(rows, seed):
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200])
-def test_data_of_absurd_extent_are_refused(scale):
+def test_data_of_extreme_extent_are_refused(scale):
     with pytest.raises(ValueError, match=r"X extends .*: divide X by"):
         canonical_points(np.array([[1.0], [3.0]]) * scale, np.ones(2), Geometry())
 

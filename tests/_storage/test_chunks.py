@@ -1,4 +1,4 @@
-"""Files in blocks: the same rows as in one piece, from any block on; results by blocks: the same file."""
+"""Reading and writing in chunks gives the same rows and files as in one piece."""
 
 import functools
 import operator
@@ -60,7 +60,7 @@ def cells_of(chunks, *place):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.npy", "f.npy"])
 @pytest.mark.parametrize("block", [64, 1000, 1 << 20])
-def test_blocks_are_the_whole(files, name, block):
+def test_chunks_have_the_rows_of_the_whole_file(files, name, block):
     whole = read_table(files / name)
     chunks = open_chunks([files / name], chunk_bytes=block)
     assert cells_of(chunks) == [column.tolist() for column in whole.cells]
@@ -73,7 +73,7 @@ def test_blocks_are_the_whole(files, name, block):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.npy"])
-def test_any_block_can_be_the_first(files, name):
+def test_reading_can_start_at_any_chunk(files, name):
     chunks = open_chunks([files / name, files / name], chunk_bytes=500)
     blocks = list(chunks.read())
     for at in (0, 3, len(blocks) // 2, len(blocks) - 2, len(blocks) - 1):
@@ -87,7 +87,7 @@ def test_any_block_can_be_the_first(files, name):
 @given(
     rows=st.lists(st.tuples(CELLS, st.integers(0, 99), CELLS), min_size=3, max_size=12), chunk_bytes=st.integers(1, 60)
 )
-def test_quotes_hold_rows_together(rows, chunk_bytes, tmp_path_factory):
+def test_line_ends_within_quotes_do_not_end_rows(rows, chunk_bytes, tmp_path_factory):
     path = write_csv(tmp_path_factory.mktemp("q") / "q.csv", rows, ("name", "width", "note"))
     whole = read_table(path, header=True)
     chunks = open_chunks([path], chunk_bytes=chunk_bytes, header=True)
@@ -97,7 +97,7 @@ def test_quotes_hold_rows_together(rows, chunk_bytes, tmp_path_factory):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("text", ["a,b\n1,2\n3,4\n5,6\n7,8", "\ufeffa b\n1 2\n\n3  4\n5 6\n", "1;2\n3;4\n5;6\n"])
-def test_all_sorts_of_lines(tmp_path, text, end):
+def test_delimited_text_with_unusual_lines(tmp_path, text, end):
     path = tmp_path / "t.txt"
     path.write_text(text, encoding="utf-8", newline=end if end != "\n" else "")
     whole = read_table(path)
@@ -161,8 +161,8 @@ def test_input_that_changes_is_an_error(files):
             next(chunks.read())
 
 
-def test_bytes_behind_an_array_are_refused(files):
-    """Rows that were appended without a new header were left out without a word."""
+def test_bytes_after_an_array_are_refused(files):
+    """Rows that were appended to the file without updating its header were silently left out."""
     with (files / "a.npy").open("ab") as stream:
         stream.write(bytes(80))
     for read in (read_table, lambda path: open_chunks([path])):
@@ -171,7 +171,7 @@ def test_bytes_behind_an_array_are_refused(files):
 
 
 def test_pipes_are_not_read_in_chunks(tmp_path):
-    """Opening one waited for a writer that never came."""
+    """Opening a pipe waited for a writer without end."""
     os.mkfifo(tmp_path / "a.csv")
     with pytest.raises(DataError, match="not a regular file"):
         open_chunks([tmp_path / "a.csv"])
@@ -179,7 +179,7 @@ def test_pipes_are_not_read_in_chunks(tmp_path):
 
 @given(data=st.data())
 def test_any_line_ends_give_the_same_rows_in_chunks(data, tmp_path_factory):
-    """A lone carriage return balanced by blank lines passed a count of lines, and rows came out torn."""
+    """A lone carriage return, balanced by a blank line, passed the count of lines and split a row."""
     ends = st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\r\n\r\n", "\r\r\n"])
     rows = data.draw(
         st.lists(st.tuples(st.integers(0, 999), st.sampled_from(["u", '"v"', '"w\nx"']), ends), min_size=3)
@@ -202,7 +202,7 @@ def test_any_line_ends_give_the_same_rows_in_chunks(data, tmp_path_factory):
 
 
 def test_a_byte_order_mark_within_the_file_is_text(tmp_path):
-    """At the beginning of a chunk it was dropped."""
+    """It was dropped at the beginning of a chunk."""
     (tmp_path / "a.csv").write_text("\ufeffname,x\n" + "\ufeffa,1\n" * 9, encoding="utf-8")
     for chunk_bytes in (1, 8, 1000):
         assert cells_of(open_chunks([tmp_path / "a.csv"], chunk_bytes=chunk_bytes))[0] == ["\ufeffa"] * 9
@@ -220,7 +220,7 @@ IDENTIFIERS = [9007199254740993 * 1000 + i for i in range(180)]
 @pytest.mark.parametrize("source", ["csv", "parquet", "npy"])
 @pytest.mark.parametrize("target", ["csv", "parquet", "npy", "npz"])
 def test_identifiers_are_never_rounded(tmp_path, source, target):
-    """Integers of 19 digits became doubles, and 180 of them 2."""
+    """Integers of 19 digits became doubles, so that 180 identifiers became 2."""
     path = tmp_path / f"a.{source}"
     if source == "csv":
         path.write_text("id,x\n" + "".join(f"{each},1.5\n" for each in IDENTIFIERS))
@@ -281,7 +281,7 @@ def test_the_fast_conversion_gives_what_python_reads(cells):
         np.testing.assert_array_equal(values, expected)
 
 
-def test_files_must_be_alike(files):
+def test_files_must_have_the_same_columns(files):
     write_csv(files / "b.csv", [("p", 1, 2)], ("name", "height", "width"))
     pq.write_table(pa.table({"name": ["p"], "width": [1], "height": [2.0]}), files / "b.parquet")
     np.savez(files / "b.npz", X=NUMBERS)
@@ -299,8 +299,8 @@ def test_files_must_be_alike(files):
 
 @pytest.mark.parametrize("target", ["out.csv", "out.tsv", "out.parquet", "out.npy"])
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.npy"])
-def test_what_is_written_by_blocks(files, name, target):
-    """The same values as in one piece, also where a writer was dropped in the middle."""
+def test_writing_in_chunks_equals_writing_at_once(files, name, target):
+    """The same values as in one piece, also after an interruption."""
     if target == "out.npy" and name != "a.npy":
         pytest.skip("names are no numbers")
     chunks, labels = open_chunks([files / name], chunk_bytes=2000), np.arange(len(NUMBERS))
@@ -314,7 +314,7 @@ def test_what_is_written_by_blocks(files, name, target):
         writer = ChunkWriter(str(files / target), folder, spec, at)
         first = chunk.after.row - chunk.table.n_rows
         position = writer.write(chunk.table, {"cluster": labels[first : chunk.after.row]})
-        if number == 1:  # killed after it wrote, before anybody knew: it is written again
+        if number == 1:  # killed after the write, before the state was saved: it is written again
             writer = ChunkWriter(str(files / target), folder, spec, at)
             position = writer.write(chunk.table, {"cluster": labels[first : chunk.after.row]})
         at = position
@@ -329,7 +329,7 @@ def test_what_is_written_by_blocks(files, name, target):
         assert one.data.schema == other.data.schema
 
 
-def test_a_writer_misses_what_is_gone(files):
+def test_a_missing_chunk_is_an_error(files):
     chunks = open_chunks([files / "a.csv"], chunk_bytes=4000)
     writer = ChunkWriter(str(files / "o.csv"), files, OutputSpec(300, chunks.columns), 0)
     with pytest.raises(DataError, match="is missing"):
@@ -341,7 +341,7 @@ def test_a_writer_misses_what_is_gone(files):
     assert not (files / "o.csv").exists()
 
 
-def test_a_state_is_the_last_one_or_the_one_before(tmp_path, monkeypatch):
+def test_a_saved_state_is_replaced_in_one_step(tmp_path, monkeypatch):
     folder = WorkFolder(tmp_path / "o.csv")
     assert folder.load(dict[str, object]) is None
     folder.open()
@@ -365,7 +365,7 @@ def test_a_state_is_the_last_one_or_the_one_before(tmp_path, monkeypatch):
 
 @given(cuts=st.lists(st.integers(0, 30_000), max_size=5))
 @settings(max_examples=20)
-def test_moments_do_not_depend_on_blocks(cuts):
+def test_moments_do_not_depend_on_chunks(cuts):
     rows = np.random.default_rng(1).normal(3.0, [1.0, 1e3], (30_000, 2))
     moments = Moments.empty(2)
     for block in np.split(rows, sorted(cuts)):

@@ -1,4 +1,4 @@
-"""CSV for spreadsheets: on request no cell is taken for a formula, and numbers stay numbers."""
+"""The option that keeps spreadsheets from taking cells of CSV files for formulas."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_cells_that_begin_like_formulas_are_shown_as_text(how, tmp_path):
 
 
 @pytest.mark.parametrize("output", ["out.parquet", None])
-def test_it_is_for_text(output, tmp_path):
+def test_the_option_is_refused_for_other_formats(output, tmp_path):
     (tmp_path / "in.csv").write_text("x\n1\n2\n")
     target = ["-o", str(tmp_path / output)] if output else []
     done = CliRunner().invoke(app, ["cluster", str(tmp_path / "in.csv"), "--guard-formulas", *target])
@@ -54,13 +54,13 @@ def test_it_is_for_text(output, tmp_path):
     assert "--guard-formulas applies to text" in done.output
 
 
-def test_a_table_writes_it_too(tmp_path):
+def test_write_table_guards_formulas(tmp_path):
     (tmp_path / "in.csv").write_text("x,name\n1,=a\n2,b\n")
     write_table(read_table(tmp_path / "in.csv"), tmp_path / "out.csv", {"cluster": [0, -1]}, guard=True)
     assert (tmp_path / "out.csv").read_text() == "x,name,cluster\n1,'=a,0\n2,b,-1\n"
 
 
-def test_a_carriage_return_in_a_cell_does_not_cut_its_row(tmp_path):
+def test_a_carriage_return_in_a_cell_does_not_split_its_row(tmp_path):
     """Before Python 3.13 the csv module writes it without quotes."""
     (tmp_path / "in.csv").write_bytes(b'x,name\n1,"a\rb"\n2,"\r"\n3,c\n')
     table = read_table(tmp_path / "in.csv")
@@ -71,7 +71,7 @@ def test_a_carriage_return_in_a_cell_does_not_cut_its_row(tmp_path):
 
 
 @given(st.text(max_size=8) | st.from_regex(r"[=+\-@\t\r][0-9.eE+\-]*", fullmatch=True) | st.floats())
-def test_what_is_left_is_a_number_a_gap_or_begins_harmlessly(cell):
+def test_every_guarded_cell_is_harmless(cell):
     got = guarded(cell)
     if isinstance(cell, float) or is_number(cell) or is_missing(cell):
         assert got is cell

@@ -1,4 +1,4 @@
-"""What the fuzzer found, each as the smallest file that shows it; and every input that it keeps, read again."""
+"""Faults that the fuzzer found, each with a minimal file, and all inputs of its corpus."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from harnesses import CORPUS, HARNESSES, Escape, Harness, attempt, run_of_chains
 
 
 @pytest.mark.parametrize("name", HARNESSES)
-def test_inputs_that_are_kept_end_as_documented(name, tmp_path):
+def test_stored_inputs_end_as_documented(name, tmp_path):
     if name in ("png", "jpeg", "bmp", "webp", "tiff"):
         pytest.importorskip("skimage")
     if name == "rttm":
@@ -72,7 +72,7 @@ def npy(header: str, body: bytes = b"") -> bytes:
         "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}",  # was OverflowError
         "{'descr': '<f8', 'fortran_order': False, 'shape': (" + "(" * 150 + ")" * 150 + ",)}",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}",  # asks for 8 TB
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}",  # declares 8 TB
     ],
 )
 def test_headers_of_npy(header, tmp_path):
@@ -88,8 +88,8 @@ def test_headers_of_npy(header, tmp_path):
     refused(tmp_path / "a.npz", read_arrays)
 
 
-def test_numbers_that_are_none_as_doubles_are_refused_without_a_warning(tmp_path):
-    """A signalling NaN, and a long double beyond a double, warned of the cast."""
+def test_numbers_beyond_float64_are_refused_without_a_warning(tmp_path):
+    """The cast of a signalling NaN, and of a long double beyond float64, issued a warning."""
     path = tmp_path / "a.npy"
     path.write_bytes(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", b"\x01\x00\xa0\x7f"))
     with pytest.raises(DataError, match="a missing value"):
@@ -110,7 +110,7 @@ def test_numbers_that_are_none_as_doubles_are_refused_without_a_warning(tmp_path
         (6, 200, "cut short or not a NumPy file"),  # a version of ZIP from the future
     ],
 )
-def test_archives_that_zipfile_refuses_in_its_own_ways(place, value, match, tmp_path):
+def test_archives_that_zipfile_cannot_read(place, value, match, tmp_path):
     path, file = tmp_path / "a.npz", io.BytesIO()
     np.savez(file, X=np.ones((2, 2)))
     data = bytearray(file.getvalue())
@@ -136,8 +136,8 @@ def both(path):
     "notes",
     [b"", b"no JSON", b"\xff", b"[1]", b"3", json.dumps({"index_columns": 3}).encode(), b'{"index_columns": ["z", 1]}'],
 )
-def test_notes_of_pandas_that_cannot_be_read_are_left_alone(notes, tmp_path):
-    """They raised errors of JSON and of Unicode, though the numbers are there."""
+def test_unreadable_pandas_metadata_are_ignored(notes, tmp_path):
+    """They raised errors of JSON and Unicode, although the numbers can be read."""
     table = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({"pandas": notes})
     path = parquet(tmp_path / "a.parquet", table)
     assert read_table(path).row_names == ()
@@ -155,15 +155,15 @@ def test_dates_beyond_python_pass_through_but_are_no_features(tmp_path):
         assert "out of range" in (tmp_path / "b.csv").read_text()
 
 
-def test_names_that_are_no_text_are_refused(tmp_path):
+def test_column_names_that_are_not_text_are_refused(tmp_path):
     path = parquet(tmp_path / "a.parquet", pa.table({"name": [1.0, 2.0]}), store_schema=False)
     path.write_bytes(path.read_bytes().replace(b"name", b"na\xfce"))
     refused(path, both)
     refused(path, lambda path: list(open_chunks([path]).read()))
 
 
-def test_a_column_that_ends_early_is_refused_in_blocks_too(tmp_path, monkeypatch):
-    """Arrow read such a file in blocks as one of no rows at all, and nobody was told."""
+def test_a_truncated_column_is_refused_in_chunks_too(tmp_path, monkeypatch):
+    """In chunks, Arrow read such a file as one without rows, without an error."""
     path = parquet(tmp_path / "a.parquet", pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0]}))
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *args, **options: iter(()))
     with pytest.raises(DataError, match="holds 0 of 2 rows: it is damaged"):
@@ -172,7 +172,7 @@ def test_a_column_that_ends_early_is_refused_in_blocks_too(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("times", ["1e308 1e308", "5 1e-300"])
 def test_turns_without_an_end(times, tmp_path):
-    """A turn ended at infinity, or where it began."""
+    """A turn that ends at infinity, or where it begins."""
     path = tmp_path / "a.rttm"
     path.write_text(f"SPEAKER talk 1 {times} <NA> <NA> ann <NA> <NA>\n")
     assert "line 1" in refused(path, read_rttm)
@@ -185,8 +185,8 @@ def test_durations_whose_sum_overflows(tmp_path):
     assert "line 3" in refused(path, read_segments)
 
 
-def test_arrays_that_are_no_pictures(tmp_path):
-    """An archive came back as if it were an array, and records as if they were pixels."""
+def test_arrays_that_are_not_images(tmp_path):
+    """An archive was returned as an array, and records as pixels."""
     path, file = tmp_path / "a.npy", io.BytesIO()
     np.savez(file, X=np.ones((2, 2)))
     path.write_bytes(file.getvalue())
@@ -196,7 +196,7 @@ def test_arrays_that_are_no_pictures(tmp_path):
         assert "not an image" in refused(path, read_image)
 
 
-def test_a_tiff_that_says_it_is_a_terabyte_is_refused_before_it_is_allocated(tmp_path):
+def test_a_tiff_that_declares_a_terabyte_is_refused_before_allocation(tmp_path):
     tifffile = pytest.importorskip("tifffile")
     path = tmp_path / "a.tif"
     tifffile.imwrite(path, np.zeros((64, 64), np.uint8), compression="zlib", metadata=None)
@@ -207,8 +207,8 @@ def test_a_tiff_that_says_it_is_a_terabyte_is_refused_before_it_is_allocated(tmp
 
 
 @pytest.mark.parametrize("big", [False, True])
-def test_a_tiff_whose_pages_go_round_is_refused(big, tmp_path):
-    """Its reader went round for ever."""
+def test_a_tiff_with_a_cycle_of_pages_is_refused(big, tmp_path):
+    """tifffile followed the cycle without end."""
     tifffile = pytest.importorskip("tifffile")
     path = tmp_path / "a.tif"
     tifffile.imwrite(path, np.zeros((4, 4), np.uint8), bigtiff=big, metadata=None)
@@ -285,7 +285,7 @@ def test_a_chunk_of_blank_lines_in_a_file_with_one_column(tmp_path):
     assert [cell for chunk in chunks.read() for cell in chunk.table.cells[0]] == ["1", "2"]
 
 
-def test_a_quote_alone_is_a_cell_of_a_file_with_blanks(tmp_path):
+def test_a_single_quote_is_a_cell_of_a_file_split_at_blanks(tmp_path):
     """It was skipped as a blank row, and then there were no rows."""
     (tmp_path / "a.csv").write_text('"a ""b"","2\n"')
     assert "line 2: expected 2 fields as in line 1, found 1" in refused(tmp_path / "a.csv")
@@ -313,14 +313,14 @@ def test_a_stream_with_a_sketch_beside_waiting_rows_is_refused(tmp_path):
     ],
     ids=["pickle", "program", "writes", "moves"],
 )
-def test_the_fuzzer_sees_a_reader_that_does_more_than_read(does, tmp_path):
+def test_the_fuzzer_detects_a_reader_with_side_effects(does, tmp_path):
     (tmp_path / "a").mkdir()
     with pytest.raises(Escape):
         attempt(Harness(".x", does), b"", tmp_path / "a" / "input.x")
 
 
-def test_a_picture_that_says_it_is_huge_is_refused_before_it_is_allocated(tmp_path):
-    """Three hundred bytes became 38 million pixels, in seconds; the ending is no matter, the reader looks inside."""
+def test_an_image_that_declares_a_huge_size_is_refused_before_allocation(tmp_path):
+    """300 bytes became 38 million pixels; Pillow detects the format from the content, not from the ending."""
     image = pytest.importorskip("PIL.Image")
     path = tmp_path / "a.bmp"
     image.fromarray(np.zeros((2, 4), np.uint8)).save(path)
@@ -331,8 +331,8 @@ def test_a_picture_that_says_it_is_huge_is_refused_before_it_is_allocated(tmp_pa
         assert "bytes of pixels in a file of" in refused(path, read_image)
 
 
-def test_pictures_of_other_kinds_are_not_opened(tmp_path):
-    """Pillow would look for a program to draw PostScript with, whatever the ending."""
+def test_images_of_other_formats_are_not_opened(tmp_path):
+    """Pillow would start an external program for PostScript, for any ending."""
     pytest.importorskip("PIL.Image")
     path = tmp_path / "a.png"
     path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n")

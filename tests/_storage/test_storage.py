@@ -1,4 +1,4 @@
-"""Data files: what is found in them, what is refused and how, and that a file appears whole or not at all."""
+"""Data files: reading, error messages and atomic writes."""
 
 import csv
 import errno
@@ -95,7 +95,7 @@ def test_atomic_keeps_permissions_and_links(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
 def test_atomic_is_private_from_the_first_byte(tmp_path, monkeypatch):
-    """Before its permissions were set, others could open the part of a private file."""
+    """Other users could open the temporary file before its permissions were set."""
     target = put(tmp_path, "a.csv", "old")
     target.chmod(0o600)
     seen, create = [], os.open
@@ -141,7 +141,7 @@ def test_atomic_names_a_missing_folder(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="permissions and links as POSIX has them")
 @pytest.mark.parametrize("far", [False, True])
 def test_put_in_place_keeps_permissions_and_links(tmp_path, monkeypatch, far):
-    """From another file system too, which a rename cannot leave."""
+    """Also from another file system, where a rename fails."""
     real, made = put(tmp_path, "real.csv", "old"), put(tmp_path, "made", "new")
     real.chmod(0o640)
     (tmp_path / "link.csv").symlink_to(real)
@@ -259,7 +259,7 @@ def test_byte_order_mark_quotes_and_line_ends(tmp_path):
     assert_array_equal(table.features(["x"]).values, [[1], [2], [3]])
 
 
-def test_text_comes_back_as_it_came(tmp_path):
+def test_text_is_unchanged_by_a_round_trip(tmp_path):
     text = 'id,x,note\n007,1.50,a\n008,2e0," b,c"\n009,+3,\n'
     table = read_table(put(tmp_path, "a.csv", text))
     write_table(table, tmp_path / "b.csv", {"cluster": [0, -1, 1]})
@@ -558,7 +558,7 @@ def test_unknown_column_names_the_nearest(tmp_path):
         table.features(ignore=["bill_length", "species"])
 
 
-def test_columns_in_the_order_asked_for(tmp_path):
+def test_columns_in_the_requested_order(tmp_path):
     table = read_table(put(tmp_path, "a.csv", "a,b,c\n1,2,3\n"))
     assert table.features(["c", "a"]) == (pytest.approx(np.array([[3, 1]])), ("c", "a"))
     assert table.features(["c", "a", "c"], ["a"]).names == ("c",)

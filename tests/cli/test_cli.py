@@ -313,9 +313,9 @@ def test_a_report_names_rows_by_their_names(tmp_path):
     (tmp_path / "a.csv").write_text(",x,y\n" + rows)
     status, _, err = run("cluster", tmp_path / "a.csv", "--metric", "cosine", "--report", tmp_path / "a.html", "-q")
     assert status == 0
-    assert "holds row names" in err
+    assert "left out: column1 (row names)" in err
     page = (tmp_path / "a.html").read_text("utf-8")
-    assert "holds row names" in page
+    assert "left out: column1 (row names)" in page
     assert '"names":["bird 0","bird 1"' in page
     assert "bird 7" in page
 
@@ -332,7 +332,7 @@ def test_row_names_are_left_out_with_a_note(tmp_path):
     status, out, err = run("cluster", tmp_path / "a.csv", *RANGE, "--json", "-", "-q")
     assert status == 0
     assert json.loads(out)["features"] == ["w"]
-    assert "note: column 'column1' holds row names" in err
+    assert "note: left out: column1 (row names)." in err
 
 
 def test_an_unfinished_run_says_so(data):
@@ -396,15 +396,16 @@ TEXTS = [
 @pytest.mark.parametrize(("text", "message"), TEXTS)
 def test_bad_text(text, message, tmp_path):
     (tmp_path / "a.csv").write_text(text)
-    refused(message, "cluster", tmp_path / "a.csv", "-o", tmp_path / "out.csv", "--plot", tmp_path / "out.png")
+    outputs = ["-o", tmp_path / "out.csv", "--plot", tmp_path / "out.png"]
+    refused(message, "cluster", tmp_path / "a.csv", "--strict", *outputs)
     assert inside(tmp_path) == ["a.csv"]
-    refused(message, "cluster", "-", stdin=text)
+    refused(message, "cluster", "-", "--strict", stdin=text)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_bad_arrays(value, tmp_path):
-    np.save(tmp_path / "a.npy", [[1.0], [value]])
-    refused("row 2 has", "cluster", tmp_path / "a.npy", "-o", tmp_path / "out.npy")
+    np.save(tmp_path / "a.npy", [[1.0], [2.0], [value]])
+    refused("row 3 has", "cluster", tmp_path / "a.npy", "--missing", "error", "-o", tmp_path / "out.npy")
     np.save(tmp_path / "a.npy", np.array([1j, 2]))
     refused("complex numbers", "cluster", tmp_path / "a.npy")
     np.save(tmp_path / "a.npy", np.empty((0, 2)))
@@ -416,7 +417,12 @@ USAGE = [
     (["--columns", "widht"], "no column 'widht'. Did you mean 'width'?"),
     (["--ignore", "nmae"], "no column 'nmae'. Did you mean 'name'?"),
     (["--algorithm", "dsm"], "--algorithm must be one of 'modeseek', 'dsms', 'sms', 'bms', 'ms'; got 'dsm'. Did"),
-    (["--scale", "standart"], "--scale must be one of 'standard', 'none'; got 'standart'. Did you mean 'standard'?"),
+    (["--scale", "standart"], "'robust', 'log', 'none'; got 'standart'. Did you mean 'standard'?"),
+    (
+        ["--missing", "medain"],
+        "--missing must be one of 'drop', 'median', 'error'; got 'medain'. Did you mean 'median'",
+    ),
+    (["--encode", "hot"], "--encode must be one of 'drop', 'onehot'; got 'hot'"),
     (["--metric", "cosin"], "metric must be one of 'euclidean', 'cosine'; got 'cosin'. Did you mean 'cosine'?"),
     ([*DSMS, "--profile", "biwieght"], "Did you mean 'biweight'?"),
     ([*DSMS, "--policy", "shrinkin"], "Did you mean 'shrinking'?"),

@@ -1,4 +1,4 @@
-"""What a fitted estimator shows: its table of clusters, in a notebook and in a terminal; frames in, frames kept."""
+"""Display of fitted estimators in notebooks and terminals, and data frames as input."""
 
 from __future__ import annotations
 

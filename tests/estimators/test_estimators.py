@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inputs import UGLY, raw_rows
+from inputs import DEGENERATE, raw_rows
 from modeseek import (
     BlurringMeanShift,
     DoublyStochasticMeanShift,
@@ -51,7 +51,7 @@ def blobs():
 
 @pytest.mark.parametrize("cls", ALL)
 def test_the_automatic_bandwidth_of_two_rows_joins_them(cls):
-    """It is their distance, where a flat kernel jumps: one or two clusters, depending on how an engine rounded."""
+    """It equals their distance, where a flat kernel jumps, so that rounding could decide the number of clusters."""
     for X in np.random.default_rng(0).normal(size=(8, 2, 3)):
         found = {
             make(cls, profile="flat", engine=engine).fit(X).n_clusters_
@@ -74,7 +74,7 @@ def test_three_clear_blobs(cls, blobs):
 
 
 @pytest.mark.parametrize("cls", ALL)
-@pytest.mark.parametrize("kind", UGLY)
+@pytest.mark.parametrize("kind", DEGENERATE)
 @given(seed=st.integers(0, 10**6), d=st.sampled_from([1, 2, 13]))
 @settings(max_examples=5)
 def test_degenerate_data(cls, kind, seed, d):

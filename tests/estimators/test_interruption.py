@@ -1,4 +1,4 @@
-"""Ctrl-C: in Python it is raised once what there is has been kept; the command writes that."""
+"""Ctrl-C: the result so far is stored before the exception, and the command writes it."""
 
 from __future__ import annotations
 

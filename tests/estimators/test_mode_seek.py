@@ -1,4 +1,4 @@
-"""ModeSeek: scikit-learn's conventions, what it finds, what it says of it, and the parts it is made of."""
+"""ModeSeek: scikit-learn's conventions, results and fitted attributes."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inputs import UGLY, knn_graph_of, raw_rows
+from inputs import DEGENERATE, knn_graph_of, raw_rows
 from modeseek import ModeSeek
 from modeseek.metrics import rand_agreement
 from modeseek.selection.select import Selector
@@ -74,8 +74,8 @@ def test_confidence_is_lower_at_the_border():
 
 def test_bounds_on_the_number_of_clusters():
     X, _ = BLOBS[0]
-    for wish in (2, 5):
-        assert ModeSeek(n_clusters=wish, random_state=0).fit(X).n_clusters_ == wish
+    for count in (2, 5):
+        assert ModeSeek(n_clusters=count, random_state=0).fit(X).n_clusters_ == count
     two = ModeSeek(n_clusters=2, random_state=0).fit(X)
     assert_allclose(two.memberships_.sum(axis=1), 1.0)
     assert "as requested" in two.message_
@@ -155,7 +155,7 @@ def test_small_clusters_become_noise():
     assert_array_equal(model.confidence_[model.labels_ == -1], 0.0)
 
 
-@given(st.sampled_from(UGLY), st.integers(0, 1000), st.integers(1, 60), st.sampled_from([1, 2, 40]))
+@given(st.sampled_from(DEGENERATE), st.integers(0, 1000), st.integers(1, 60), st.sampled_from([1, 2, 40]))
 @settings(max_examples=40)
 def test_degenerate_data(kind, seed, n, d):
     rows = raw_rows(kind, np.random.default_rng(seed), n, d)

@@ -101,7 +101,7 @@ def test_light_cells_are_updated_as_often_as_heavy_ones():
 def test_weights_equal_repetition():
     times = np.random.default_rng(0).integers(0, 4, len(X))
     weighted = model("dsms", sketch="grid", **RANGE).fit(X, sample_weight=times)
-    # the grid comes from the first rows, and so it may differ: the clusters hardly do
+    # the grid comes from the first rows, and so it may differ: the clusters are nearly the same
     copied = model("dsms", sketch="grid", **RANGE).fit(np.repeat(X, times, axis=0))
     assert adjusted_rand_score(weighted.predict(X), copied.predict(X)) > 0.98
     assert weighted.sketch_.weight == times.sum()
@@ -123,13 +123,13 @@ def test_rows_of_weight_zero_do_not_change_the_grid(kind, monkeypatch):
 
 
 def test_only_rows_of_weight_zero():
-    nobody = model("sms").partial_fit(X[:9], sample_weight=np.zeros(9))
-    nobody.partial_fit(X[:9], sample_weight=0, forget=0.5)
+    weightless = model("sms").partial_fit(X[:9], sample_weight=np.zeros(9))
+    weightless.partial_fit(X[:9], sample_weight=0, forget=0.5)
     with pytest.raises(ValueError, match="all rows so far have a sample_weight of zero"):
-        nobody.finalize()
-    assert nobody.partial_fit(X[:9]).finalize().sketch_.weight == 9
+        weightless.finalize()
+    assert weightless.partial_fit(X[:9]).finalize().sketch_.weight == 9
     with pytest.raises(ValueError, match="or are forgotten"):
-        nobody.partial_fit(X[:9], sample_weight=0, forget=1.0).finalize()
+        weightless.partial_fit(X[:9], sample_weight=0, forget=1.0).finalize()
 
 
 def test_forgetting():

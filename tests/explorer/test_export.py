@@ -30,7 +30,7 @@ def test_code_for_a_file_gives_the_labels(tmp_path):
     path.write_text("kind,a b,c\n" + "".join(f"k,{x!r},{y!r}\n" for x, y in X.tolist()))
     data = PreparedData.select(from_file(path), ["c", "a b"], standardize=True)
     settings = RunSettings(DSMS, RANGE)
-    code = python_code(data, settings).replace("print(result.fit.labels)", "print(result.fit.labels.tolist())")
+    code = python_code(data, settings).replace("print(model.labels_)", "print(model.labels_.tolist())")
     assert "_storage" not in code
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(finished(data, settings).result.labels.tolist())

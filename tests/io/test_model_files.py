@@ -21,7 +21,6 @@ from sklearn.pipeline import make_pipeline
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.resources import limit_memory
-from modeseek._common.scaling import Scaling
 from modeseek._common.storable import STORABLE, storable
 from modeseek._common.types import Array
 from modeseek._storage import DataError, NotStorableError, read_container, write_container
@@ -32,6 +31,7 @@ from modeseek.io import load, read_model, save
 from modeseek.meanshift.bandwidth import Anchored, Constant, CustomNu, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Record
 from modeseek.meanshift.kernels.profiles import PROFILES, custom_profile
+from modeseek.prepare import TablePreparer
 from modeseek.sketches import SketchConfig
 
 X, _ = paper_mixture(12, random_state=3)
@@ -184,16 +184,21 @@ def test_attributes_of_ones_own_are_refused(tmp_path):
         save(model, tmp_path / "a")
 
 
-def test_scaling_is_kept_and_said(tmp_path):
-    scaling = Scaling.fit(X * 9 + 4, standardize=True)
-    model = MeanShift(0.5).fit(scaling.apply(X * 9 + 4))
-    save(model, tmp_path / "a", columns=["a", "b"], scaling=scaling)
+def test_the_preparation_is_kept_and_said(tmp_path):
+    rows = X * 9 + 4
+    table = {"a": rows[:, 0], "kind": ["u", "v"] * (len(X) // 2), "b": rows[:, 1]}
+    preparer = TablePreparer()
+    model = MeanShift(0.5).fit(preparer.fit_transform(table))
+    save(model, tmp_path / "a", preparer=preparer)
     saved = read_model(tmp_path / "a")
-    assert saved.columns == ("a", "b")
-    assert alike(saved.predict(X * 9 + 4), model.labels_)
+    assert saved.preparer.kept_columns_ == ("a", "b")
+    assert alike(saved.predict(table), model.labels_)
+    assert alike(saved.predict(rows), model.labels_)
+    rows[3, 1] = np.nan
+    assert saved.predict({"b": rows[:, 1], "a": rows[:, 0]})[3] == -1
     from modeseek._common.hints import AdviceWarning
 
-    with pytest.warns(AdviceWarning, match="scaled features"):
+    with pytest.warns(AdviceWarning, match="prepared features"):
         load(tmp_path / "a")
 
 
@@ -521,8 +526,8 @@ def test_the_command_saves_and_labels(table, tmp_path, options):
     status, _, err = command("cluster", table, "--ignore", "name", *options, "--save", model, "-o", out, "-q")
     assert status == 0, err
     saved = read_model(model)
-    assert saved.columns == ("width", "height")
-    assert (saved.scaling is None) == (options[:1] in (["--scale"], ["--metric"]))
+    assert saved.preparer.kept_columns_ == ("width", "height")
+    assert saved.preparer.changes_numbers != (options[:1] in (["--scale"], ["--metric"]))
     # columns in another order, and one more
     turned = tmp_path / "turned.csv"
     cells = [line.split(",") for line in table.read_text().splitlines()]
@@ -537,7 +542,8 @@ def test_the_command_saves_and_labels(table, tmp_path, options):
 def test_the_command_refuses_what_it_cannot_label(table, tmp_path):
     (tmp_path / "bad.modeseek").write_bytes(b"nothing")
     save(MeanShift(0.6), tmp_path / "unfitted.modeseek")
-    save(MeanShift(0.6).fit(X), tmp_path / "a.modeseek", columns=["width", "depth"])
+    preparer = TablePreparer().fit({"width": X[:, 0], "depth": X[:, 1]})
+    save(MeanShift(0.6).fit(X), tmp_path / "a.modeseek", preparer=preparer)
     for model, words, *more in [
         ("bad.modeseek", "is not a model"),
         ("gone.modeseek", "cannot read"),

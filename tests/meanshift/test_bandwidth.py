@@ -26,7 +26,7 @@ MASK = 2**64 - 1
 
 
 def philox(counter: tuple[int, int, int, int], key: tuple[int, int]) -> list[int]:
-    """Salmon et al. 2011, Philox 4x64 with ten rounds, in plain Python: the twin of the documented recipe."""
+    """Salmon et al. 2011, Philox 4x64 with ten rounds, in plain Python, as documented."""
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for _ in range(10):
@@ -69,7 +69,7 @@ def test_bad_nu(bad):
         get_nu(bad)
 
 
-def test_own_nu_must_be_non_negative():
+def test_custom_nu_must_be_non_negative():
     with pytest.raises(ValueError, match=">= 0"):
         get_nu(lambda k: -1.0)(np.array([1.0]))
 
@@ -95,7 +95,7 @@ def test_draws_stay_in_the_range_and_below_upper(name, nu, h_min, ratio, where, 
 
 
 @given(policies, nus, st.integers(1, 50))
-def test_a_path_in_two_blocks_is_the_path_in_one(name, nu, cut):
+def test_a_path_drawn_in_two_blocks_equals_one_drawn_in_one(name, nu, cut):
     policy = make_policy(name, 0.2, 1.6, 0.6, nu)
     u = uniforms(1, 0, 1, 60)[:, 1]
     first = policy.draw(u[:cut], policy.h_0, 0)
@@ -116,7 +116,7 @@ def test_walk_is_algorithm_1b():
     assert_allclose(walk.draw(u, 0.6, 0), expected, rtol=1e-9)
 
 
-def test_walk_is_absorbed_for_good():
+def test_walk_stays_at_an_end_of_its_range():
     walk = Walk(0.2, 1.6, 0.6)
     h = walk.draw(uniforms(0, 0, 1, 5000)[:, 1], 0.6, 0)
     assert h[-1] == h[2000]
@@ -135,7 +135,7 @@ def test_absorption_by_formula():
     assert Walk(0.5, 0.5).absorption().to_min == 1.0
 
 
-def test_shrinking_closes_on_h_inf():
+def test_shrinking_converges_to_h_inf():
     policy = Shrinking(0.2, 1.6, 0.6, Power(1.0))
     u = uniforms(0, 0, 1, 1000)[:, 1]
     early, late = policy.draw(u, 0.6, 0), policy.draw(u, 0.6, 10**6)
@@ -161,7 +161,7 @@ def test_constant():
     assert Constant(0.6).upper(0.6, 0) == 0.6
 
 
-def test_h_0_is_h_inf_or_the_geometric_middle():
+def test_h_0_is_h_inf_or_the_geometric_mean():
     assert Walk(0.2, 1.6, 0.6).h_0 == 0.6
     assert_allclose(Walk(0.5, 2.0).h_0, 1.0)
 
@@ -215,7 +215,7 @@ def test_batches_hold_distinct_points(order, batch):
         assert sorted(indices[indices >= 0]) == list(range(17))
 
 
-def test_a_policy_that_draws_nonsense_is_named():
+def test_errors_about_invalid_draws_name_the_policy():
     class Negative(Uniform):
         def draw(self, uniforms, h, k):
             return -uniforms - 1
@@ -231,7 +231,7 @@ def test_bad_plan(argument, value):
 
 
 @pytest.mark.parametrize("batch", [1, 3])
-def test_even_draws_do_not_look_at_weights(batch):
+def test_even_draws_ignore_weights(batch):
     """A heavy point is drawn as often as the others, where "random" draws it nearly always."""
     weights = np.array([1e6, 1.0, 1.0, 1.0, 1.0, 1.0])
     drawn = {}

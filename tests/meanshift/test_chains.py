@@ -67,13 +67,13 @@ def test_protocol(name, space):
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_a_run_cut_in_two_is_one_run(name, space):
+def test_a_run_split_in_two_gives_the_same_states(name, space):
     chain = make_chains(space)[name]
     tau = chain.h_min / 4
     whole = run(chain, Stopping(tau))
     first = run(chain, Stopping(tau, max_sweeps=3))
     assert first.outcome is Outcome.UPDATE_LIMIT
-    fresh = make_chains(space)[name]  # another process would build the chain anew
+    fresh = make_chains(space)[name]  # another process would make a new chain
     second = run(fresh, Stopping(tau), start=first.state)
     assert_array_equal(whole.state.points, second.state.points)
     assert whole.state.k == second.state.k
@@ -81,7 +81,7 @@ def test_a_run_cut_in_two_is_one_run(name, space):
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_all_end_by_themselves_and_say_how(name, space):
+def test_all_algorithms_converge_and_report_the_outcome(name, space):
     chain = make_chains(space)[name]
     result = run(chain, Stopping(chain.h_min / 4))
     # with a bandwidth for each point, a clump may see another that does not see it: such a state rests uncertified
@@ -127,7 +127,7 @@ def test_blurring_is_the_operator_on_all_points(space):
     assert_allclose(state.points, shift(space.points, space.points, 0.6), atol=1e-14)
 
 
-def test_mean_shift_climbs_against_data_that_stay(space):
+def test_mean_shift_does_not_move_the_data(space):
     from modeseek.meanshift.objective import shift
 
     chain = mean_shift(space, 0.6)
@@ -136,7 +136,7 @@ def test_mean_shift_climbs_against_data_that_stay(space):
     assert_allclose(second.points, shift(first.points, space.points, 0.6), atol=1e-14)
 
 
-def test_a_climber_that_arrived_rests(space):
+def test_a_climber_that_arrived_does_not_move(space):
     chain = mean_shift(space, 0.6, tol=1e-3)
     result = run(chain, Stopping(0.1))
     further, info = chain.sweep(result.state)
@@ -146,16 +146,16 @@ def test_a_climber_that_arrived_rests(space):
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
-def test_mean_shift_ends_by_its_own_tolerance_at_any_scale(scale):
-    """Climbers rested at tol * h while the run waited for an absolute threshold: it never ended for large h."""
+def test_mean_shift_converges_at_any_scale(scale):
+    """Climbers stopped at tol * h while the run waited for an absolute threshold: it never ended for large h."""
     chain = mean_shift(make_problem(scale * paper_mixture(20, random_state=0)[0]), 0.6 * scale)
     result = run(chain, Stopping(0.1 * scale, max_sweeps=2000))
     assert result.outcome is Outcome.CLIMBED
     assert (result.state.last_shift <= 1e-6 * 0.6 * scale).all()
 
 
-def test_a_long_run_cut_anywhere_is_one_run():
-    """After 32 sweeps the certificate is looked for more rarely: the schedule must not start anew."""
+def test_a_long_run_split_anywhere_gives_the_same_states():
+    """After 32 sweeps the certificate is checked less often, and a resumed run must keep this schedule."""
     seeds = [seed for seed in range(40) if run_dsms(seed).sweeps >= 40]
     assert len(seeds) >= 3
     for seed in seeds:
@@ -210,7 +210,7 @@ def test_the_papers_rule(space):
     assert run(chain, Stopping(0.1)).state.k <= strict.state.k  # the certificate comes first
 
 
-def test_points_at_the_rim_end_by_small_shifts():
+def test_points_at_distance_h_end_by_small_shifts():
     # exactly h apart: out of reach, yet no gap above h for a certificate
     chain = stochastic(make_problem([[0.0], [1.0], [2.0]]), 1.0, seed=0)
     result = run(chain, Stopping(0.2))
@@ -220,7 +220,7 @@ def test_points_at_the_rim_end_by_small_shifts():
 
 def test_a_policy_with_unknown_upper_end_falls_back_on_shifts(space):
     class Mine:
-        """What the documentation calls a policy in plain Python."""
+        """A policy in plain Python, as in the documentation."""
 
         h_0 = h_min = 0.6
 
@@ -312,7 +312,7 @@ def test_the_first_draws_stay_in_a_long_run(space):
     assert (np.diff(some.k) <= np.maximum(some.k[:-1] / 8, 1)).all()
 
 
-def test_clumps_diameter_gap_and_objective_are_those_of_the_state(space):
+def test_recorded_quantities_are_those_of_the_state(space):
     chain = doubly_stochastic(space, Shrinking(0.2, 1.6, 0.6), seed=0)
     result = run(chain, Stopping(0.05, max_sweeps=9), record=as_record("all"))
     part = partition(chain, result, 0.05)
@@ -342,7 +342,7 @@ def test_a_wrong_kind_of_record():
         as_record(3)
 
 
-def test_nothing_recorded_when_nothing_is_asked(space):
+def test_record_nothing(space):
     trace = run(stochastic(space, 0.6, seed=0), Stopping(0.1), record=Record(h=None, shift=None)).trace
     assert trace.h is trace.shift is trace.objective is None
 
@@ -404,7 +404,7 @@ def test_callbacks_see_every_sweep(space):
     assert seen == [len(space.points) * (s + 1) for s in range(result.sweeps)]
 
 
-def test_certificate_is_looked_for_ever_more_rarely():
+def test_the_certificate_is_checked_less_often_in_long_runs():
     due = [s for s in range(2000) if _is_due(s)]
     assert due[:33] == list(range(33))
     late = np.array(due[40:])
@@ -413,7 +413,7 @@ def test_certificate_is_looked_for_ever_more_rarely():
 
 @given(states(dimensions=(1, 2, 3)))
 @settings(max_examples=30)
-def test_every_state_ends_certified_unless_clumps_barely_see_each_other(state):
+def test_every_state_ends_certified_unless_clumps_are_at_distance_h(state):
     space = make_problem(state.points, state.weights)
     chain = doubly_stochastic(space, Uniform(0.5 * state.h, state.h), seed=state.seed)
     result = run(chain, Stopping(0.1 * state.h, max_sweeps=5000))
@@ -443,7 +443,7 @@ def test_tau_is_checked_against_the_chain(space):
         run(stochastic(space, 0.6, seed=0), Stopping(0.3))
 
 
-def test_setting_checks():
+def test_make_problem_checks_its_arguments():
     with pytest.raises(ValueError, match="unit vectors"):
         make_problem([[2.0, 0.0]], metric="cosine")
     with pytest.raises(ValueError, match="metric"):

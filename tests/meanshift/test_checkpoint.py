@@ -1,4 +1,4 @@
-"""Checkpoints: a run that is killed, cut off or out of room goes on bit for bit, or is refused with the reason."""
+"""Checkpoints: an interrupted run resumes bit for bit, or the file is refused with the reason."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def same_result(a, b):
 
 @resumed
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_cut_off_again_and_again_it_gives_what_it_gives_in_one_piece(name, tmp_path):
+def test_repeated_interruption_does_not_change_the_result(name, tmp_path):
     make = ESTIMATORS[name]
     whole = fitted(make, tmp_path / "whole.ckpt")
     cuts = 0
@@ -125,7 +125,7 @@ def test_cut_off_again_and_again_it_gives_what_it_gives_in_one_piece(name, tmp_p
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_of_engines_that_keep_nothing_the_same_comes_out_without_a_checkpoint(name, tmp_path):
+def test_a_checkpoint_does_not_change_results_of_engines_without_cache(name, tmp_path):
     plain = ESTIMATORS[name]().fit(X)
     assert plain.engine_ == "brute"
     same_fit(fitted(ESTIMATORS[name], tmp_path / "a"), plain)
@@ -148,7 +148,7 @@ ENGINES = {
 @resumed
 @pytest.mark.parametrize("batch_size", [1, 90])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_engine_goes_on_bit_for_bit(engine, batch_size, tmp_path):
+def test_every_engine_resumes_bit_for_bit(engine, batch_size, tmp_path):
     points, sweeps = ENGINES[engine]
     h = 0.3 * np.sqrt(points.shape[1])
     stopping = Stopping(0.01, rule="shifts", threshold=0.0, max_sweeps=sweeps)
@@ -167,8 +167,8 @@ def test_every_engine_goes_on_bit_for_bit(engine, batch_size, tmp_path):
 
 @resumed
 @pytest.mark.parametrize("engine", ["brute", "neighbor_lists"])
-def test_climbers_over_points_that_nearly_coincide_go_on_bit_for_bit(engine, tmp_path):
-    """Few climbers were left when it was cut off, and sums over merged points round otherwise."""
+def test_climbers_on_nearly_coincident_points_resume_bit_for_bit(engine, tmp_path):
+    """Few climbers were left at the interruption, and sums over merged points are rounded differently."""
     base = np.random.default_rng(0).normal(size=(40, 2))
     data = np.concatenate([base, base * (1 + 2.0**-52), base * (1 - 2.0**-52)])
 
@@ -182,8 +182,8 @@ def test_climbers_over_points_that_nearly_coincide_go_on_bit_for_bit(engine, tmp
     same_result(climb(), whole)
 
 
-def test_engines_are_opened_where_the_chain_began(monkeypatch):
-    """One of them, `cuda`, puts points in an order by those that it is opened on, and adds them up in that."""
+def test_engines_are_opened_on_the_initial_state(monkeypatch):
+    """`cuda` sorts points by the state on which it is opened, and the order of a sum changes its rounding."""
     opened, brute = [], type(ENGINES_BY_NAME["brute"])
     plain = brute.open
     monkeypatch.setattr(brute, "open", lambda self, points, *rest: opened.append(points) or plain(self, points, *rest))
@@ -195,7 +195,7 @@ def test_engines_are_opened_where_the_chain_began(monkeypatch):
 
 
 def in_child(work):
-    """Fork, do some work there, and return the process; its status says whether all went well."""
+    """Fork a process that does some work, and return it; its exit status is 0 if the work succeeded."""
 
     def guarded():
         try:
@@ -248,7 +248,7 @@ def test_killed_at_twenty_random_moments(tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["run.ckpt", "whole.ckpt"]
 
 
-def test_a_full_disk_leaves_the_last_good_one_and_the_run_goes_on(tmp_path):
+def test_a_full_disk_keeps_the_last_checkpoint_and_the_run_continues(tmp_path):
     make, path = ESTIMATORS["dsms"], tmp_path / "run.ckpt"
     whole = make().fit(X)
     with pytest.raises(KeyboardInterrupt):
@@ -282,7 +282,7 @@ def small(tmp_path):
     return path
 
 
-def test_no_flipped_byte_goes_unseen(small):
+def test_every_flipped_byte_is_detected(small):
     whole = small.read_bytes()
     read(small)
     with small.open("r+b", buffering=0) as file:
@@ -295,7 +295,7 @@ def test_no_flipped_byte_goes_unseen(small):
     assert read(small).runs
 
 
-def test_no_file_cut_short_or_too_long_goes_unseen(small):
+def test_truncated_and_extended_files_are_detected(small):
     whole = small.read_bytes()
     small.write_bytes(whole + b"\0")
     for size in (len(whole) + 1, *reversed(range(len(whole)))):
@@ -304,7 +304,7 @@ def test_no_file_cut_short_or_too_long_goes_unseen(small):
             read(small)
 
 
-def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(tmp_path):
+def test_a_damaged_checkpoint_is_refused_and_unchanged(tmp_path):
     path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
     fitted(make, path)
     damaged = bytearray(path.read_bytes())
@@ -332,13 +332,13 @@ def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(tmp_path):
         3,
     ],
 )
-def test_a_hostile_file_with_a_right_checksum_is_refused(header, tmp_path):
+def test_a_hostile_file_with_a_valid_checksum_is_refused(header, tmp_path):
     seal(tmp_path / "a", json.dumps(header).encode(), b"12345678")
     with pytest.raises(DataError, match="is damaged"):
         fitted(ESTIMATORS["dsms"], tmp_path / "a")
 
 
-def test_a_record_that_claims_to_be_huge_or_nests_without_end_is_refused(tmp_path):
+def test_huge_and_deeply_nested_records_are_refused(tmp_path):
     for text, length in ((b"{}", (1 << 64) - 1), (b"{}", 3), (b"[" * 100_000, None), (b"", None), (b"\1", None)):
         seal(tmp_path / "a", text, b"", length)
         with pytest.raises(DataError, match="is damaged"):
@@ -346,7 +346,7 @@ def test_a_record_that_claims_to_be_huge_or_nests_without_end_is_refused(tmp_pat
 
 
 def seal(path, text, raw, length=None):
-    """Write a file with a right checksum, as somebody hostile would make it."""
+    """Write a manipulated file with a valid checksum."""
     length = len(text) if length is None else length
     digest = hashlib.sha256(struct.pack("<IQ", VERSION, length) + text + raw).digest()
     path.write_bytes(HEAD.pack(MAGIC, VERSION, length, digest) + text + raw)
@@ -354,7 +354,7 @@ def seal(path, text, raw, length=None):
 
 @pytest.mark.slow
 def test_ten_thousand_chains_fit(tmp_path):
-    """With the arrays of so many runs the record is far longer than that of any model."""
+    """The record of this many runs is much longer than that of any model."""
     path, n = tmp_path / "a", 10_000
     chain = doubly_stochastic(make_problem(X[:2]), Shrinking(**RANGE), seed=0)
     run(chain, Stopping(0.01, max_sweeps=1), checkpoint=Checkpoint(path))
@@ -385,7 +385,7 @@ def test_a_valid_file_with_other_runs_is_refused(tmp_path):
 
 
 class Own:
-    """A policy that does not say what it is made of."""
+    """A policy without fields that list its parameters."""
 
     h_0 = h_min = 0.6
 
@@ -421,7 +421,7 @@ class Own:
         ({"local_scale": True}, "per-point scales differ"),
     ],
 )
-def test_other_data_and_settings_are_refused_with_the_reason(other, reason, tmp_path):
+def test_checkpoints_of_other_data_or_settings_are_refused(other, reason, tmp_path):
     path = tmp_path / "run.ckpt"
     fitted(ESTIMATORS["dsms"], path)
     before = path.read_bytes()
@@ -430,7 +430,7 @@ def test_other_data_and_settings_are_refused_with_the_reason(other, reason, tmp_
     assert path.read_bytes() == before
 
 
-def test_other_weights_and_other_policies_of_ones_own_are_refused(tmp_path):
+def test_checkpoints_of_other_weights_or_custom_policies_are_refused(tmp_path):
     path = tmp_path / "run.ckpt"
     make = partial(DoublyStochasticMeanShift, random_state=0, checkpoint=path)
     make(policy=Own(1.0)).fit(X)
@@ -440,7 +440,7 @@ def test_other_weights_and_other_policies_of_ones_own_are_refused(tmp_path):
         make(policy=Own(1.0)).fit(X, sample_weight=np.arange(1.0, 121.0))
 
 
-def test_other_climbs_are_refused(tmp_path):
+def test_checkpoints_of_other_mean_shifts_are_refused(tmp_path):
     path, make = tmp_path / "run.ckpt", ESTIMATORS["ms"]
     fitted(make, path)
     for other, reason in (({"tol": 1e-3}, "tol was 1e-07 and is now 0.001"), ({"seeds": X[:4]}, "its seeds differ")):
@@ -448,7 +448,7 @@ def test_other_climbs_are_refused(tmp_path):
             fitted(make, path, **other)
 
 
-def test_another_version_is_refused(tmp_path, monkeypatch):
+def test_checkpoints_of_another_version_are_refused(tmp_path, monkeypatch):
     path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
     fitted(make, path)
     monkeypatch.setattr("modeseek.meanshift.chains.identity.__version__", "9.9")
@@ -473,7 +473,7 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_limits_may_change_and_it_says_where_it_goes_on(tmp_path):
+def test_limits_may_change_and_the_resumption_is_announced(tmp_path):
     path, make = tmp_path / "run.ckpt", ESTIMATORS["dsms"]
     fitted(make, path, max_updates=5 * len(X))
     with pytest.warns(CheckpointWarning, match=r"run.ckpt': 600 updates in 5 sweeps are done"):
@@ -481,14 +481,14 @@ def test_limits_may_change_and_it_says_where_it_goes_on(tmp_path):
     same_fit(model, make().fit(X))
 
 
-def test_several_chains_say_how_many_have_begun(tmp_path):
+def test_the_announcement_counts_the_chains_that_have_begun(tmp_path):
     make = partial(doubly_stochastic, make_problem(X), Shrinking(**RANGE), seed=0)
     run_chains(make_chains(make, 3), Stopping(0.05), callbacks=[Cut(2)], checkpoint=Checkpoint(tmp_path / "a"))
     with pytest.warns(CheckpointWarning, match="1 of 3 chains"):
         run_chains(make_chains(make, 3), Stopping(0.05), checkpoint=Checkpoint(tmp_path / "a"))
 
 
-def test_what_cannot_work_is_refused_before_the_work(tmp_path):
+def test_invalid_parameters_are_refused_before_the_run(tmp_path):
     with pytest.raises(ValueError, match="checkpoint needs random_state"):
         DoublyStochasticMeanShift(**RANGE, checkpoint=tmp_path / "a").fit(X)
     with pytest.raises(DataError, match="there is no folder"):
@@ -507,7 +507,7 @@ def command(*arguments):
     return result.exit_code, result.stderr
 
 
-def test_the_command_goes_on_where_it_was_stopped(tmp_path):
+def test_the_command_resumes_from_a_checkpoint(tmp_path):
     file, ways = tmp_path / "x.csv", {name: tmp_path / f"{name}.csv" for name in ("whole", "parts")}
     np.savetxt(file, X, delimiter=",")
     ask = ("cluster", file, "-q", "--algorithm", "dsms", "--h-min", 0.2, "--h-max", 1.6, "--h-inf", 0.6)
@@ -530,7 +530,7 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path):
     )
 
 
-def test_the_command_refuses_checkpoints_of_what_has_none(tmp_path):
+def test_the_command_refuses_checkpoints_of_modeseek(tmp_path):
     file = tmp_path / "x.csv"
     np.savetxt(file, X, delimiter=",")
     status, said = command("cluster", file, "--checkpoint", tmp_path / "run.ckpt")

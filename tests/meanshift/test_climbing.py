@@ -1,4 +1,4 @@
-"""Climbers that come together climb as one, and stop on paths: what plain climbing gives, for fewer sums."""
+"""Merged climbers and scout paths give the modes of separate climbers, with fewer sums."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOL = {"flat": 1e-3, "biweight": 1e-4, "gaussian": 1e-4}
 
 
 def climb_alone(space, h, tol):
-    """The slow twin: every climber by itself until its shift is at most tol * h."""
+    """Move every climber separately until its shift is at most tol * h."""
     workspace = space.open()
     points = space.points.copy()
     climbing = np.arange(len(points))
@@ -49,7 +49,7 @@ def counted(monkeypatch):
 
 
 @pytest.mark.parametrize("profile", TOL)
-def test_together_is_alone_for_fewer_sums(profile, monkeypatch):
+def test_merged_climbers_reach_the_same_modes_with_fewer_sums(profile, monkeypatch):
     h, tol, space = 2.0, TOL[profile], make_problem(BLOBS, profile=profile)
     alone, steps = climb_alone(space, h, tol)
     rows = counted(monkeypatch)
@@ -62,7 +62,7 @@ def test_together_is_alone_for_fewer_sums(profile, monkeypatch):
 
 @given(state=states(dimensions=(1, 2, 3, 5)))
 @settings(max_examples=30)
-def test_together_is_alone_on_ugly_data(state):
+def test_merged_climbers_on_degenerate_data(state):
     space, tol = make_problem(state.points, state.weights), 1e-6
     alone, _ = climb_alone(space, state.h, tol)
     together = run(mean_shift(space, state.h, tol=tol), Stopping(state.h / 4, max_sweeps=10**5)).state
@@ -73,7 +73,7 @@ def test_together_is_alone_on_ugly_data(state):
 @pytest.mark.parametrize("many", [0, 10**9])
 @pytest.mark.parametrize("profile", TOL)
 def test_a_new_chain_continues_from_any_state(profile, many):
-    """What is remembered from sweep to sweep saves comparisons and must change nothing."""
+    """Groups that are remembered between sweeps save comparisons and must not change the result."""
     space, config = make_problem(BLOBS, profile=profile), ClimbConfig(scouts_from=many)
 
     def make():
@@ -92,7 +92,7 @@ def test_a_new_chain_continues_from_any_state(profile, many):
 
 
 @pytest.mark.parametrize("many", [0, 10**9])
-def test_the_order_of_climbers_changes_nothing(rng, many):
+def test_the_order_of_climbers_does_not_matter(rng, many):
     config = ClimbConfig(scouts_from=many)
     space, order = make_problem(BLOBS), rng.permutation(len(BLOBS))
     ends = [
@@ -115,7 +115,7 @@ RIDGES = np.concatenate(
 
 @pytest.mark.parametrize("profile", ["biweight", "quadweight"])
 @pytest.mark.parametrize(("data", "at_most"), [(BLOBS, 0.9), (RIDGES, 0.7)])
-def test_paths_give_what_climbing_alone_gives(data, at_most, profile, monkeypatch):
+def test_scout_paths_give_the_same_modes(data, at_most, profile, monkeypatch):
     h, tol, space = 2.0, 1e-4, make_problem(data, profile=profile, engine="brute")
     alone, _ = climb_alone(space, h, tol)
     rows = counted(monkeypatch)
@@ -126,12 +126,12 @@ def test_paths_give_what_climbing_alone_gives(data, at_most, profile, monkeypatc
     assert_array_equal(components(behind.points, h / 4), components(alone, h / 4))
     assert sum(rows) <= at_most * without
     assert (behind.last_shift <= tol * h).all()
-    assert sum(rows) <= behind.k < together.k  # followers count, as do those who went ahead
+    assert sum(rows) <= behind.k < together.k  # followers and scouts count
 
 
 @given(state=states(dimensions=(1, 2, 3, 5)))
 @settings(max_examples=30)
-def test_paths_on_ugly_data(state):
+def test_scout_paths_on_degenerate_data(state):
     space, tol = make_problem(state.points, state.weights), 1e-6
     alone, _ = climb_alone(space, state.h, tol)
     config = ClimbConfig(scouts_from=0, scouts_per_root=1.0)
@@ -142,7 +142,7 @@ def test_paths_on_ugly_data(state):
 
 
 @pytest.mark.parametrize("profile", ["flat", "gaussian"])
-def test_weights_that_jump_know_no_paths(profile):
+def test_there_are_no_scouts_if_weights_jump(profile):
     space = make_problem(BLOBS, profile=profile)
     chains = [mean_shift(space, 2.0, tol=1e-3, most_steps=most, config=WITH_SCOUTS) for most in (0, 300)]
     ends = [run(chain, Stopping(0.5)).state for chain in chains]
@@ -150,7 +150,7 @@ def test_weights_that_jump_know_no_paths(profile):
     assert ends[0].k == ends[1].k
 
 
-def test_who_goes_ahead_and_does_not_arrive_leaves_no_path():
+def test_a_scout_that_does_not_arrive_leaves_no_path():
     space = make_problem(BLOBS)
     chains = [mean_shift(space, 2.0, tol=1e-4, most_steps=most, config=WITH_SCOUTS) for most in (0, 3)]
     states_ = [run(chain, Stopping(0.5)).state for chain in chains]
@@ -160,7 +160,7 @@ def test_who_goes_ahead_and_does_not_arrive_leaves_no_path():
     assert model.n_iter_ == 3
 
 
-def test_ctrl_c_while_some_go_ahead(monkeypatch):
+def test_ctrl_c_while_scouts_climb(monkeypatch):
     space = make_problem(BLOBS, engine="brute")
     whole = run(mean_shift(space, 2.0, tol=1e-4, config=WITH_SCOUTS), Stopping(0.5)).state
     chain, original, calls = mean_shift(space, 2.0, tol=1e-4, config=WITH_SCOUTS), BruteWorkspace.shift_all, []
@@ -174,13 +174,13 @@ def test_ctrl_c_while_some_go_ahead(monkeypatch):
     monkeypatch.setattr(BruteWorkspace, "shift_all", interrupted)
     result = run(chain, Stopping(0.5))
     assert (result.outcome, result.state.k) == (Outcome.INTERRUPTED, 0)
-    assert max(calls) < len(BLOBS) / 2  # it was they who were interrupted
+    assert max(calls) < len(BLOBS) / 2  # the scouts were interrupted
     assert_array_equal(result.state.points, BLOBS)
     assert_array_equal(run(chain, Stopping(0.5), start=result.state).state.points, whole.points)
 
 
 def two_ways(ends):
-    """Paths of two scouts that meet at 5 and go on to different places; the second goes by 3, the first by 7."""
+    """Paths of two scouts, through 7 and through 3, that meet at 5 and then continue to different modes."""
     stops = iter(np.array([[[7.0], [3.0]], [[5.0], [5.0]], ends]))
 
     def sweep(state):
@@ -192,18 +192,18 @@ def two_ways(ends):
 
 
 @pytest.mark.parametrize(("ends", "entered"), [([[5.5], [5.5]], [0, 1, 2]), ([[2.0], [8.0]], [0, 2])])
-def test_a_cell_on_ways_to_different_modes_stops_nobody(ends, entered):
+def test_a_cell_on_paths_to_different_modes_is_left_out(ends, entered):
     found = two_ways(ends)
-    who, owner = found.find(np.array([[7.0], [5.0], [3.0], [6.0], [8.9]]))
-    assert_array_equal(who, entered)
+    rows, owner = found.find(np.array([[7.0], [5.0], [3.0], [6.0], [8.9]]))
+    assert_array_equal(rows, entered)
     assert_array_equal(found.ends[owner[[0, -1]]], ends)
     assert found.updates == 6
 
 
-def test_cells_that_share_a_hash_are_told_apart(monkeypatch):
+def test_cells_with_equal_hashes_are_distinguished(monkeypatch):
     monkeypatch.setattr(scout_paths, "hash_rows", lambda rows: np.zeros(len(rows), dtype=np.uint64))
-    who, owner = two_ways([[5.5], [5.5]]).find(np.array([[7.0], [9.0], [3.0]]))
-    assert_array_equal(who, [1])  # of all cells with one hash the first is known
+    rows, owner = two_ways([[5.5], [5.5]]).find(np.array([[7.0], [9.0], [3.0]]))
+    assert_array_equal(rows, [1])  # of several cells with one hash, the first is found
     assert_array_equal(owner, [0])
 
 
@@ -215,7 +215,7 @@ def test_scouts_are_spread_over_all_climbers():
     assert_array_equal(scout_paths.choose_scouts(np.arange(5), 4.0), np.arange(5))
 
 
-def test_equal_seeds_cost_one(monkeypatch):
+def test_equal_seeds_are_shifted_once(monkeypatch):
     rows = counted(monkeypatch)
     run(mean_shift(make_problem(BLOBS), 2.0, tol=1e-4, queries=np.repeat(BLOBS[:1], 50, axis=0)), Stopping(0.5))
     assert set(rows) == {1}
@@ -224,7 +224,7 @@ def test_equal_seeds_cost_one(monkeypatch):
 @pytest.mark.parametrize("frequency", [1, 4])
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_a_point_belongs_to_its_nearest_bin_seed(d, frequency):
-    """The bin of a row is known, so nobody searches; it must be what searching finds."""
+    """The bin of a row is known without a search; it must equal the nearest seed."""
     X = make_blobs(400, n_features=d, centers=5, center_box=(-6, 6), random_state=d)[0]
     h = 1.3
     model = MeanShift(h, bin_seeding=True, min_bin_freq=frequency).fit(X)
@@ -238,7 +238,7 @@ def test_a_point_belongs_to_its_nearest_bin_seed(d, frequency):
 
 @pytest.mark.parametrize("h", [3e-13, 1e-14, 1e-140])
 def test_bins_finer_than_rounding_start_at_the_points(h):
-    """A corner that rounding moves out of reach of its own points would never climb."""
+    """A corner that rounding moves farther than h from its points would never climb."""
     X = BLOBS[:50] + 1e3
     model = MeanShift(h, bin_seeding=True).fit(X)
     assert_array_equal(model.cluster_centers_[model.labels_], X)

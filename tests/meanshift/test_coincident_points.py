@@ -41,7 +41,7 @@ def test_clumps_are_found(d, dtype, rng):
     assert_allclose(groups.sum_weights(np.full(400, 0.5)).sum(), 200)
 
 
-def test_what_rounding_can_tell_apart_is_not_merged(rng):
+def test_points_that_differ_by_more_than_rounding_are_not_merged(rng):
     points = np.repeat(rng.normal(size=(20, 3)), 5, axis=0)
     points[1::5, 2] += 1e-12  # thousands of units in the last place, and far below any tolerance of clustering
     groups = find_coincident(points)
@@ -50,13 +50,13 @@ def test_what_rounding_can_tell_apart_is_not_merged(rng):
 
 
 def test_an_outlier_does_not_merge_the_rest():
-    """A tolerance from the largest coordinate of the state would."""
+    """A tolerance relative to the largest coordinate of the state would merge them."""
     points = np.repeat(np.linspace(1.0, 1.0 + 1e-9, 50)[:, None], 2, axis=0)
     points[-1] = 1e12
     assert len(find_coincident(points).leaders) == 51
 
 
-def test_few_points_are_left_alone():
+def test_few_points_are_not_merged():
     assert find_coincident(np.zeros((10, 2))) is None
 
 
@@ -96,7 +96,7 @@ def test_clumps_move_as_in_the_reference(name, d, n, k, seed, weighted, single, 
 
 @pytest.mark.parametrize("name", COLLAPSING)
 @pytest.mark.parametrize("d", [2, 16])
-def test_an_update_costs_the_clumps(name, d, rng):
+def test_an_update_costs_one_distance_per_clump(name, d, rng):
     n = 10_000
     workspace = ENGINES[name].open(clumps(rng, n, d, 5, spread=10.0), np.ones(n), BIWEIGHT, Geometry(), None)
     workspace.shift_each(Draws(rng.integers(0, n, n), np.full(n, 1.0)))
@@ -107,8 +107,8 @@ def test_an_update_costs_the_clumps(name, d, rng):
 
 
 @pytest.mark.parametrize("name", COLLAPSING)
-def test_a_clump_that_drifts_runs_out_of_room_and_collapses_again(name, rng):
-    """Every point of the one clump leaves for somewhere new, again and again."""
+def test_groups_that_run_out_of_capacity_are_merged_again(name, rng):
+    """Every point of the clump repeatedly moves to a new position."""
     n = 400
     points = np.zeros((n, 2))
     points[:, 0] = 1.0
@@ -120,8 +120,8 @@ def test_a_clump_that_drifts_runs_out_of_room_and_collapses_again(name, rng):
 
 
 @pytest.mark.parametrize("name", COLLAPSING)
-def test_weights_left_behind_are_those_of_who_stays(name):
-    """Subtracting a heavy weight from a site would leave its rounding in place of the light one's weight."""
+def test_a_group_keeps_the_weight_of_its_remaining_points(name):
+    """Subtracting a large weight from that of a group would leave its rounding error instead of the small weight."""
     points, weights = np.zeros((64, 1)), np.ones(64)
     points[1], points[40:] = 1.0, -0.2
     weights[:2] = 1e18
@@ -144,7 +144,7 @@ def test_batches_of_clumps(name, batch_size, rng):
 
 
 @pytest.mark.parametrize("name", COLLAPSING)
-def test_a_clump_that_stays_stays_exactly(name, rng):
+def test_a_clump_that_does_not_move_stays_exactly(name, rng):
     points = np.repeat(rng.normal(size=(4, 6)) * 10, 30, axis=0)
     workspace = ENGINES[name].open(points, np.ones(120), BIWEIGHT, Geometry(), None)
     lengths = workspace.shift_each(Draws(rng.integers(0, 120, 500), np.full(500, 0.5)))

@@ -26,14 +26,14 @@ RANDOM = [DoublyStochasticMeanShift, StochasticMeanShift]
 
 @st.composite
 def several(draw, most_partitions=6, most_points=25):
-    """Partitions of a few points, weights, and a generator for what else is random."""
+    """Partitions of a few points, weights, and a random generator."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     m, n, k = (draw(st.integers(1, most)) for most in (most_partitions, most_points, 5))
     return rng.integers(0, k, (m, n)), rng.integers(1, 4, n), rng
 
 
 def noisy(truth, m, share, rng):
-    """Partitions in which each point goes astray, to any cluster, with a chance."""
+    """Partitions in which each point is moved to a random cluster with some probability."""
     astray = rng.random((m, len(truth))) < share
     return np.where(astray, rng.integers(0, truth.max() + 1, astray.shape), truth)
 
@@ -61,7 +61,7 @@ def test_no_two_clusters_share_more_than_half(given_):
 
 @given(st.integers(2, 20), st.integers(0, 2**32 - 1))
 def test_linkage_is_scipys(n, seed):
-    """Without ties all orders of merging give the same; a weight is as many points at no distance."""
+    """Without ties the order of merging does not matter; a weight of m equals m coincident points."""
     rng = np.random.default_rng(seed)
     weights = rng.integers(1, 4, n)
     close = np.triu(rng.uniform(0.2, 0.99, (n, n)), 1)
@@ -73,7 +73,7 @@ def test_linkage_is_scipys(n, seed):
 
 
 @given(several(most_partitions=1), st.integers(1, 5))
-def test_partitions_that_are_all_the_same(given_, m):
+def test_the_consensus_of_equal_partitions(given_, m):
     partitions, weights, _ = given_
     found = consensus(np.repeat(partitions, m, axis=0), weights)
     assert rand_agreement(found.labels, partitions[0]) == 1.0
@@ -82,7 +82,7 @@ def test_partitions_that_are_all_the_same(given_, m):
 
 
 @given(several(), st.sampled_from([1, 3, 2000]))
-def test_order_and_names_change_nothing(given_, max_fragments):
+def test_order_and_labels_of_partitions_do_not_matter(given_, max_fragments):
     partitions, weights, rng = given_
     found = consensus(partitions, weights, max_fragments=max_fragments)
     renamed = np.stack([rng.permutation(9)[row] for row in partitions])
@@ -123,14 +123,14 @@ def test_half_is_not_enough_and_more_is():
     assert consensus([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]).labels.tolist() == [0, 0, 1, 1]
 
 
-def test_weights_decide():
+def test_the_consensus_uses_weights():
     """Points 0 and 1 share 4 of 5, point 2 shares 3 with point 1 and 2 with point 0: the heavier of them decides."""
     partitions = [[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 1, 1]]
     assert consensus(partitions, [1, 2, 1]).labels.tolist() == [0, 0, 0]
     assert consensus(partitions, [2, 1, 1]).labels.tolist() == [0, 0, 1]
 
 
-def test_the_many_are_wiser_than_each():
+def test_the_consensus_is_better_than_single_partitions():
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2, 3], [60, 40, 30, 20])
     partitions = noisy(truth, 25, 0.15, rng)
@@ -142,7 +142,7 @@ def test_the_many_are_wiser_than_each():
 
 
 @pytest.mark.parametrize("max_fragments", [5, 40, 150])
-def test_linkage_in_rounds_comes_close(max_fragments, monkeypatch):
+def test_linkage_in_rounds_is_close_to_exact_linkage(max_fragments, monkeypatch):
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 12, 600)
     partitions = noisy(truth, 10, 0.1, rng)
@@ -161,24 +161,24 @@ def test_linkage_in_rounds_comes_close(max_fragments, monkeypatch):
 
 
 def test_memory_stays_bounded():
-    """Twenty thousand clumps and as many clusters: a square of either would have 3 GB."""
+    """20,000 fragments and 20,000 clusters: a matrix of all pairs would take 3 GB."""
     partitions = np.stack([np.arange(20_000), np.arange(20_000)[::-1]])
     assert consensus(partitions, max_fragments=500).shares.nnz == 20_000
 
 
-def test_rounds_of_points_that_nobody_joins():
+def test_rounds_in_which_no_fragment_joins_a_group():
     partitions = np.stack([np.arange(50), np.arange(50)[::-1]])
     assert consensus(partitions, max_fragments=7).labels.tolist() == list(range(50))
 
 
 @pytest.mark.parametrize("max_fragments", [1, 2, 2000])
-def test_lighter_clumps_join_only_above_one_half(max_fragments):
-    """Point 3 shares two of five chains with the heavy clump, point 4 three."""
+def test_lighter_fragments_join_only_above_one_half(max_fragments):
+    """Point 3 shares two of five chains with the heavy fragment, point 4 three."""
     partitions = [[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 1, 2], [0, 0, 0, 1, 2]]
     assert consensus(partitions, max_fragments=max_fragments).labels.tolist() == [0, 0, 0, 1, 0]
 
 
-def test_blocks_of_lighter_clumps_change_nothing(monkeypatch):
+def test_blocks_of_lighter_fragments_do_not_matter(monkeypatch):
     partitions = noisy(np.repeat([0, 1, 2], 50), 9, 0.2, np.random.default_rng(2))
     whole = consensus(partitions, max_fragments=10)
     monkeypatch.setattr(consensus_module, "BLOCK", 20)
@@ -193,7 +193,7 @@ def test_votes_of_some_points():
     assert_array_equal(shares, np.eye(2)[[0, 0, 1, 1]])
 
 
-def test_a_point_that_most_see_elsewhere_is_level_with_them():
+def test_the_share_of_the_own_cluster_is_the_largest():
     everyone = np.arange(5)
     elsewhere = np.array([0, 0, 1, 1, 1])
     shares = memberships(np.array([0, 0, 0, 1, 1]), [(everyone, elsewhere)] * 3).toarray()
@@ -283,7 +283,7 @@ def test_any_number_of_jobs_gives_the_same(cls, options):
 
 
 @pytest.mark.parametrize("cls", RANDOM)
-def test_order_of_rows_and_copies_change_nothing(cls, rng):
+def test_order_of_rows_and_copies_do_not_matter(cls, rng):
     model = make(cls).fit(X)
     order = rng.permutation(len(X))
     assert_array_equal(make(cls).fit(X[order]).memberships_, model.memberships_[order])
@@ -311,7 +311,7 @@ def test_cosine_centres_and_points_are_directions():
     assert_allclose(np.linalg.norm(model.cluster_centers_, axis=1), 1.0)
 
 
-def test_another_fit_with_one_chain_forgets():
+def test_a_refit_with_one_chain_removes_the_consensus():
     model = make(DoublyStochasticMeanShift).fit(X).set_params(n_chains="auto").fit(X)
     for name in ("memberships_", "confidence_", "stability_", "chain_labels_"):
         assert not hasattr(model, name)
@@ -326,7 +326,7 @@ def test_limits_hold_for_each_chain(cls):
     assert model.n_updates_ == 5 * len(X)
 
 
-def test_after_an_interruption_those_count_that_had_ended():
+def test_after_an_interruption_chains_that_had_ended_count():
     alone = make(DoublyStochasticMeanShift, n_chains=2).fit(X)
     sweeps = []
 
@@ -344,7 +344,7 @@ def test_after_an_interruption_those_count_that_had_ended():
     assert model.n_updates_ == alone.n_updates_ + len(X)
 
 
-def test_if_none_had_ended_those_count_that_had_begun():
+def test_if_no_chain_had_ended_those_that_had_begun_count():
     def stop(state, info):
         if state.k >= 3 * len(X):
             raise KeyboardInterrupt

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from inputs import UGLY, states
+from inputs import DEGENERATE, states
 from modeseek import DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek._common.types import Geometry
 from modeseek.estimators import sweep_bandwidths
@@ -85,7 +85,7 @@ def both(points, weights, profile, metric="euclidean"):
 # --- what needs no device
 
 
-def test_own_profiles_are_refused():
+def test_custom_profiles_are_refused():
     own = custom_profile(lambda t: (1 - t) ** 2, lambda t: 2 * (1 - t), name="mine")
     with pytest.raises(ValueError, match="profile 'mine' is a custom profile"):
         choose("cuda", own, np.zeros((3, 2)))
@@ -103,7 +103,7 @@ def test_missing_package_is_named(monkeypatch):
 
 @pytest.mark.skipif(find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
 def test_missing_device_is_named():
-    """In a process of its own, which sees no device."""
+    """In a separate process without a device."""
     code = (
         "from modeseek.meanshift.engines.cuda.engine import why_unavailable; reason = why_unavailable();"
         "assert 'numba -s' in reason and ('no NVIDIA GPU' in reason or 'cannot be used' in reason), reason"
@@ -117,23 +117,23 @@ def test_importing_the_engine_imports_no_compiler():
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": "src"})
 
 
-def test_auto_leaves_small_work_to_the_processor(monkeypatch):
-    asked = []
-    monkeypatch.setattr(cuda_engine, "why_unavailable", lambda: asked.append(1))
+def test_auto_uses_the_cpu_for_small_work(monkeypatch):
+    calls = []
+    monkeypatch.setattr(cuda_engine, "why_unavailable", lambda: calls.append(1))
     monkeypatch.setattr(cuda_engine.os, "cpu_count", lambda: 4)
     points = np.zeros((600, 2))
     assert choose("auto", BIWEIGHT, points, 1.0).name != "cuda"
     assert choose("auto", BIWEIGHT, points, 1.0, chains=500).name != "cuda"
-    assert not asked  # nobody even looks for a device
+    assert not calls  # no device is searched for
     assert choose("auto", BIWEIGHT, points, 1.0, chains=100_000) is CUDA
     assert choose("auto", BIWEIGHT, np.zeros((600, 64)), 1.0, chains=100_000).name != "cuda"
     monkeypatch.setattr(cuda_engine, "why_unavailable", lambda: "there is none")
     assert choose("auto", BIWEIGHT, points, 1.0, chains=100_000).name != "cuda"
 
 
-def test_recipes_are_of_policies_that_ship():
+def test_only_built_in_policies_are_encoded():
     class Mine(Uniform):
-        """It may draw as it likes."""
+        """A subclass, which may override the draws."""
 
     assert encode_policy(Mine(0.5, 1.0)) is None
     assert encode_policy(Shrinking(0.5, 1.0, 0.7, Power(0.5)))[-2:] == (1, 0.5)
@@ -161,7 +161,7 @@ def test_uniforms(seed, chain, first):
 @pytest.mark.parametrize("nu", [None, Power(0.5)], ids=["log-log", "power"])
 @pytest.mark.parametrize("policy", [Constant, Uniform, Shrinking, Anchored, Walk])
 def test_policies(policy, nu, rng):
-    """Bandwidths, upper ends and whether they are frozen, number by number."""
+    """Bandwidths, upper bounds and `frozen`, number by number."""
     made = policy(0.7) if policy is Constant else policy(0.2, 1.6, 0.6, *([] if nu is None else [nu]))
     u, begin = rng.uniform(size=12), 40
 
@@ -216,10 +216,10 @@ def test_shifts(d, profile, metric, rng):
 @gpu
 # on a device numbers overflow to infinity without a word; the simulator's are NumPy's
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
-@pytest.mark.parametrize("kind", UGLY)
+@pytest.mark.parametrize("kind", DEGENERATE)
 @given(data=st.data())
 @few
-def test_ugly_points(kind, data):
+def test_degenerate_points(kind, data):
     state = data.draw(states(dimensions=(2, 5), kinds=(kind,), max_n=12))
     pair = both(state.points, state.weights, BIWEIGHT)
     draws = DrawPlan(state.weights, Uniform(0.5 * state.h, 1.5 * state.h), seed=state.seed).sweep(0, state.h).draws
@@ -255,8 +255,8 @@ def test_float32(d, rng):
 
 
 @gpu
-def test_tiles_out_of_reach_count_nothing(rng):
-    """Two far groups in many dimensions, row by row: they are told apart, and nothing is lost."""
+def test_tiles_farther_than_the_bandwidth_do_not_count(rng):
+    """Two distant groups in many dimensions, in alternating rows."""
     points = rng.normal(size=(130, 5)) + 50.0 * (np.arange(130)[:, None] % 2)
     pair = both(points, np.ones(130), BIWEIGHT)
     assert_allclose(*(each.shift_all(points, 4.0) for each in pair), atol=1e-12, rtol=0)
@@ -347,7 +347,7 @@ def test_scales_and_float32(rng):
 
 
 @gpu
-def test_ways_to_end(rng):
+def test_outcomes(rng):
     points = data(10, 2, rng)
     for stopping, outcome in (
         (Stopping(0.1, max_sweeps=1), Outcome.UPDATE_LIMIT),
@@ -361,7 +361,7 @@ def test_ways_to_end(rng):
 
 
 @gpu
-def test_first_trace_is_made_again(rng):
+def test_the_trace_of_the_first_chain_is_rebuilt(rng):
     (_, reference), (_, device) = run_both(data(12, 2, rng), Shrinking(0.5, 1.5, 0.9), Stopping(0.1))
     for name in ("h", "shift"):
         a, b = getattr(reference[0].trace, name), getattr(device[0].trace, name)
@@ -370,7 +370,7 @@ def test_first_trace_is_made_again(rng):
 
 
 @gpu
-def test_what_is_recorded_or_watched_goes_by_the_host(rng):
+def test_records_and_callbacks_run_sweep_by_sweep(rng):
     given = make_problem(data(9, 2, rng), engine="cuda")
     make = partial(doubly_stochastic, given, Uniform(0.6, 1.2), seed=1)
     seen = []
@@ -385,7 +385,7 @@ def test_what_is_recorded_or_watched_goes_by_the_host(rng):
 
 
 @gpu
-def test_estimators_give_the_labels_of_the_processor(rng):
+def test_estimators_give_the_labels_of_the_cpu(rng):
     X = data(16, 2, rng)
     for model in (
         DoublyStochasticMeanShift(0.5, 2.0, 1.0, n_chains=3, random_state=0),
@@ -425,7 +425,7 @@ def test_experiments():
 
 @gpu
 @pytest.mark.filterwarnings("ignore::modeseek._common.hints.CheckpointWarning")
-def test_a_run_goes_on_from_a_checkpoint_bit_for_bit(tmp_path):
+def test_a_run_resumes_from_a_checkpoint_bit_for_bit(tmp_path):
     space = make_problem(data(70, 2, np.random.default_rng(1)), engine="cuda")
 
     def states(name, *limits):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numba.core.dispatcher import Dispatcher
 from numpy.testing import assert_allclose, assert_array_equal
 
-from inputs import UGLY, states
+from inputs import DEGENERATE, states
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Uniform
 from modeseek.meanshift.engines import ENGINES, choose
@@ -37,7 +37,7 @@ def draws_for(state, sweeps=3, batch_size=1, order="random"):
 
 
 def at_the_rim(workspace, draws):
-    """Whether some update has a point within rounding of the rim, where flat weights jump."""
+    """Whether some update has a point at distance h up to rounding, where flat weights jump."""
     points = workspace.points
     squares = np.square(points[:, None] - points[None]).sum(axis=2)
     t = squares[None] / np.square(draws.bandwidths.ravel())[:, None, None]
@@ -58,13 +58,13 @@ def agree(name, state, profile, geometry=None, tolerance=1e-9, batch_size=1, ord
 
 
 def kinds_of_arguments():
-    """For how many kinds of arguments there is compiled code, in this process."""
+    """Return the number of argument types for which this process has compiled code."""
     return sum(len(each.signatures) for each in gc.get_objects() if issubclass(type(each), Dispatcher))
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_one_query_and_read_only_ones_take_no_code_of_their_own(name):
-    """Half of all that was compiled for mean shift was for one query with one bandwidth."""
+def test_single_and_read_only_queries_are_not_compiled_again(name):
+    """Numba compiled the functions again for a single query."""
     points = np.random.default_rng(0).normal(size=(40, 2))
     workspace = ENGINES[name].open(points, np.ones(40), PROFILES["biweight"], Geometry(), None)
     several, before = workspace.shift_all(points, 1.0), kinds_of_arguments()
@@ -89,7 +89,7 @@ def test_dimensions(name, state):
     agree(name, state, PROFILES["biweight"])
 
 
-@pytest.mark.parametrize("kind", UGLY)
+@pytest.mark.parametrize("kind", DEGENERATE)
 @pytest.mark.parametrize("name", FAST)
 @given(data=st.data())
 @settings(max_examples=8)
@@ -155,14 +155,14 @@ def test_any_number_of_threads_gives_the_same_bits(name, rng):
 
 
 @pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
-def test_a_query_out_of_reach_stays(engine, rng):
+def test_a_query_without_points_within_h_stays(engine, rng):
     workspace = engine.open(rng.normal(size=(10, 2)), np.ones(10), PROFILES["biweight"], Geometry(), None)
     assert_array_equal(workspace.shift_all(np.array([[100.0, 0.0]]), 1.0), [[100.0, 0.0]])
 
 
 @pytest.mark.parametrize("engine", [ENGINES[name] for name in HERE], ids=HERE)
 def test_no_queries(engine, rng):
-    """Mean shift in 16-D failed where everyone stood on a path: nobody was left to step."""
+    """Mean shift in 16-D failed if every climber was on a path, so that no climber had to step."""
     workspace = engine.open(rng.normal(size=(400, 3)), np.ones(400), PROFILES["biweight"], Geometry(), 2)
     assert workspace.shift_all(np.empty((0, 3)), 1.0).shape == (0, 3)
 
@@ -190,7 +190,7 @@ def test_shift_is_the_operator(engine, rng):
     assert_allclose(workspace.shift_all(points, 0.9), expected, atol=1e-14)
 
 
-def test_own_profile_compiles_and_agrees(rng):
+def test_a_custom_profile_compiles_and_agrees(rng):
     own = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="own")
     points = rng.normal(size=(40, 2))
     slow, fast = (
@@ -201,7 +201,7 @@ def test_own_profile_compiles_and_agrees(rng):
     assert choose("auto", own, points).name == "reference"
 
 
-def test_own_profile_that_does_not_compile_is_refused_by_name(rng):
+def test_a_custom_profile_that_does_not_compile_is_named(rng):
     table = {"power": 2}  # a dictionary of strings is nothing that compiles
     own = custom_profile(lambda t: (1 - t) ** table["power"], lambda t: 2 * (1 - t) ** table.get("none", 1), name="odd")
     with pytest.raises(ValueError, match=r"profile 'odd' cannot be compiled.*engine='reference'"):
@@ -214,7 +214,7 @@ def test_unknown_engine():
 
 
 def test_names_of_cached_functions_contain_a_checksum_of_the_formulas_and_the_memory_layout():
-    """Numba's cache checks only the kernel's file: a changed formula was ignored, a changed layout crashed."""
+    """Numba's cache checks only the file of a function: a changed formula was ignored, a changed layout crashed."""
     from modeseek._common import jit
     from modeseek.meanshift.engines import coincident_points, shared_loops, workspace
     from modeseek.meanshift.engines.brute import loops

@@ -20,7 +20,7 @@ MAKE = partial(doubly_stochastic, SPACE, Shrinking(0.2, 1.6, 0.6), seed=3)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3, -1])
-def test_any_number_of_threads_gives_what_single_runs_give(n_jobs):
+def test_results_do_not_depend_on_the_number_of_threads(n_jobs):
     alone = [run(MAKE(chain=number), Stopping(0.05)) for number in range(5)]
     results = run_chains(make_chains(MAKE, 5), Stopping(0.05), n_jobs=n_jobs)
     for result, expected in zip(results, alone, strict=True):
@@ -33,12 +33,12 @@ def test_any_number_of_threads_gives_what_single_runs_give(n_jobs):
 @pytest.mark.parametrize(("n", "threads"), [(60, 2), (600, 2), (5000, 8)])
 def test_small_chains_take_few_threads(n, threads, monkeypatch):
     """Sixteen threads of 600 points were slower than one: sweeps that are mostly Python wait for each other."""
-    asked, pool = [], ensemble.ThreadPoolExecutor
-    monkeypatch.setattr(ensemble, "ThreadPoolExecutor", lambda workers: asked.append(workers) or pool(workers))
+    requested, pool = [], ensemble.ThreadPoolExecutor
+    monkeypatch.setattr(ensemble, "ThreadPoolExecutor", lambda workers: requested.append(workers) or pool(workers))
     space = make_problem(np.random.default_rng(0).normal(size=(n, 2)))
     chains = make_chains(partial(doubly_stochastic, space, Shrinking(0.2, 1.6, 0.6), seed=3), 16)
     run_chains(chains, Stopping(0.05, max_sweeps=1), n_jobs=16)
-    assert asked == [threads]
+    assert requested == [threads]
 
 
 def test_chains_of_different_algorithms():
@@ -82,13 +82,13 @@ def test_interruption_by_a_callback_ends_all_and_keeps_what_was_done(n_jobs):
 
 
 def test_ctrl_c_reaches_chains_on_other_threads():
-    """Ctrl-C comes to the main thread, which only waits, and may come just before it falls asleep: it is not woken."""
+    """Ctrl-C interrupts the main thread, which waits; a signal just before the wait does not end it."""
     begun = []
 
     def interrupt(state, info):
         if not begun:
             begun.append(1)
-            _thread.interrupt_main()  # wakes nobody
+            _thread.interrupt_main()  # does not end the wait
         time.sleep(0.05)  # about six seconds for all sweeps
 
     stopping = Stopping(0.05, rule="shifts", threshold=0.0, max_sweeps=10**5, max_updates=10**9)
@@ -111,15 +111,15 @@ def test_one_chain_cannot_run_twice_at_once(n_jobs):
         run_chains([chain, chain._replace(name="other")], Stopping(0.05), n_jobs=n_jobs)
 
 
-def test_chains_of_wants_at_least_one():
+def test_make_chains_requires_at_least_one_chain():
     with pytest.raises(ValueError, match="n must be a whole number >= 1"):
         make_chains(MAKE, 0)
     assert len({np.float64(chain.sweep(chain.init())[0].points.sum()) for chain in make_chains(MAKE, 4)}) == 4
 
 
 @pytest.mark.parametrize("n", [3, 700, 5000])
-def test_draws_made_several_sweeps_at_a_time_are_those_of_each_sweep(n):
-    """In any order, too: a run may go on from an earlier state."""
+def test_draws_generated_ahead_are_those_of_each_sweep(n):
+    """In any order, because a run may continue from an earlier state."""
     plan = DrawPlan(np.ones(n), Uniform(0.5, 1.0), seed=7, chain=2)
     for number in (0, 1, 9, 2000, 3, 2001):
         words = uniforms(7, 2, number * n + 1, n)

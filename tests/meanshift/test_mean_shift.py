@@ -1,4 +1,4 @@
-"""MeanShift beside scikit-learn's: the same centres, and an answer where that one has none."""
+"""MeanShift compared with scikit-learn's: the same centres, and a result for every bandwidth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_flat_gives_the_centres_of_sklearn(name, share, options):
     assert_array_equal(ours.labels_, theirs.labels_)
 
 
-def test_seeds_of_ones_own():
+def test_given_seeds():
     X = DATA["blobs"]
     seeds = X[::10]
     theirs = sklearn.cluster.MeanShift(bandwidth=2.0, seeds=seeds).fit(X)
@@ -49,7 +49,7 @@ def test_as_many_seeds_as_points():
     assert_array_equal(model.points_[::-1], MeanShift(bandwidth=2.0).fit(X).points_)
 
 
-def test_labels_go_by_basin():
+def test_labels_are_basins_by_default():
     X = DATA["blobs"]
     model = MeanShift(bandwidth=2.0).fit(X)
     distances = np.linalg.norm(model.points_[:, None] - model.cluster_centers_[None], axis=2)
@@ -65,7 +65,7 @@ def test_takes_all_parameters_of_sklearn():
 
 @pytest.mark.parametrize("profile", ["flat", "biweight"])
 @pytest.mark.parametrize("bandwidth", [0, 1e-300, 1e-9, 1.0, 1e9, 1e300])
-def test_any_bandwidth_gives_an_answer(bandwidth, profile):
+def test_every_bandwidth_gives_a_result(bandwidth, profile):
     X = np.concatenate([DATA["iris"], DATA["iris"][:20]])
     for seeding in (False, True):
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Neighbour lists: exact results however the points move, and fewer distances than pairs."""
+"""Neighbour lists: exact results for all moves of points, with fewer distances than pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from inputs import UGLY, states
+from inputs import DEGENERATE, states
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform
 from modeseek.meanshift.chains import Problem, Stopping, blurring, doubly_stochastic, mean_shift, run
@@ -48,7 +48,7 @@ def same_sweeps(workspaces, plan, h, sweeps, tolerance):
         assert_allclose(slow.points, fast.points, rtol=0, atol=tolerance)
 
 
-@given(data=st.data(), kind=st.sampled_from(UGLY), d=st.sampled_from([1, 5, 16, 300]), single=st.booleans())
+@given(data=st.data(), kind=st.sampled_from(DEGENERATE), d=st.sampled_from([1, 5, 16, 300]), single=st.booleans())
 @settings(max_examples=80)
 def test_random_inputs(data, kind, d, single):
     dtype, tolerance = (np.float32, 1e-5) if single else (np.float64, 1e-9)
@@ -83,7 +83,7 @@ def test_points_that_leave_their_skin(d, max_anchors, skins, rng):
 
 @pytest.mark.parametrize("rebuild_cost", [0.0, 1e9], ids=["always rebuilt", "never rebuilt"])
 def test_results_do_not_depend_on_when_lists_are_built(rebuild_cost, rng):
-    """Bit for bit: sums run over the points within reach in one order, whichever list contains them."""
+    """Bit for bit: sums run over the points within h in a fixed order, for any list that contains them."""
     points, h = blobs(rng, 500, 20), 7.0
     plan = DrawPlan(np.ones(500), Uniform(0.5 * h, h), seed=0)
     usual = ENGINES["neighbor_lists"].open(points, np.ones(500), BIWEIGHT, EUCLIDEAN, None)
@@ -236,7 +236,7 @@ def test_never_much_more_than_all_pairs(rng):
     assert workspace.evaluations < 2 * 4 * n * n
 
 
-def test_own_profiles_are_refused_by_name(rng):
+def test_custom_profiles_are_refused_by_name(rng):
     own = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5, name="own")
     with pytest.raises(ValueError, match=r"neighbor_lists.*'own'.*'brute'"):
         choose("neighbor_lists", own, rng.normal(size=(5, 2)))

@@ -93,14 +93,14 @@ def test_a_failing_extension_warns():
         custom_profile(lambda t: np.exp(-t), lambda t: np.exp(-t))
 
 
-def test_own_profile_is_zero_outside_and_never_asked_there():
+def test_custom_profiles_are_evaluated_inside_their_domain_only():
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # (1 - t) ** 1.5 would warn for t > 1
         profile = custom_profile(lambda t: (1 - t) ** 2.5, lambda t: 2.5 * (1 - t) ** 1.5)
         assert profile.k(np.array([0.0, 2.0])).tolist() == [1.0, 0.0]
 
 
-def test_unknown_name_hints_at_the_nearest():
+def test_an_unknown_name_gets_a_suggestion():
     with pytest.raises(ValueError, match="Did you mean 'biweight'"):
         get_profile("biwieght")
 

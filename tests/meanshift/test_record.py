@@ -1,4 +1,4 @@
-"""What estimators keep of a run: in the units and in the rows of the data."""
+"""Recorded traces of estimators, in the units and rows of the data."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_recording_changes_nothing(cls):
     assert "record" not in fit_code(watched)
 
 
-def test_rows_of_weight_zero_go_with_their_nearest():
+def test_rows_of_weight_zero_move_with_their_nearest_point():
     weights = np.ones(len(X))
     weights[3] = 0
     model = make(BlurringMeanShift, record="snapshots").fit(X, sample_weight=weights)
@@ -63,19 +63,19 @@ def test_directions():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_of_several_chains_the_first_records(n_jobs):
+def test_the_first_of_several_chains_records(n_jobs):
     alone = make(DoublyStochasticMeanShift, record="snapshots").fit(X)
     several = make(DoublyStochasticMeanShift, record="snapshots", n_chains=3, n_jobs=n_jobs).fit(X)
     assert_array_equal(alone.trace_.snapshots.values, several.trace_.snapshots.values)
 
 
-def test_how_often():
+def test_recording_intervals():
     model = make(BlurringMeanShift, record=Record(snapshots=2, h=None)).fit(X)
     assert model.trace_.h is None
     assert set(np.diff(model.trace_.snapshots.k)[:-1]) == {2 * len(X)}
 
 
-def test_wrong_words():
+def test_invalid_records():
     with pytest.raises(ValueError, match=r"record must be one of .* got 'snapshot'. Did you mean 'snapshots'\?"):
         make(BlurringMeanShift, record=["snapshot"]).fit(X)
     with pytest.raises(ValueError, match="record must be one of 'all', 'h', 'shift', 'clumps', 'diameter', 'gap'"):

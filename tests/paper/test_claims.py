@@ -1,4 +1,4 @@
-"""Claims: the rows decide."""
+"""Claims of the paper are decided by the rows of the experiments."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The command `modeseek paper`: what it leaves, that it goes on, and how it refuses."""
+"""The command `modeseek paper`: output files, resuming, and errors."""
 
 import re
 

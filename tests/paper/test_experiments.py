@@ -1,4 +1,4 @@
-"""The harness: what is run is what it says, chance repeats, nothing done is lost."""
+"""The harness of the experiments: jobs, seeds and resuming."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -37,7 +37,7 @@ SMALL = [
 
 @dataclass(frozen=True)
 class Counting(Experiment):
-    """An experiment that tells which jobs it did."""
+    """An experiment that records its jobs."""
 
     size: int = 4
 
@@ -114,7 +114,7 @@ def test_a_row_is_what_the_estimator_gives():
 
 
 def test_bandwidths_that_suit_no_data_are_told_by_rows_alone():
-    """Warnings are errors here, and h = 50 reaches over all the data."""
+    """Warnings are errors here, and h = 50 is larger than the extent of the data."""
     experiment = Sparse(sizes=(3,), sweep=(50.0,), spreads=("std",))
     run_jobs(plan := JobList([experiment], 1, 0))
     assert set(plan.rows(experiment).where(h=50.0)["n_clusters"]) == {1}

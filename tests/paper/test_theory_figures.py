@@ -1,4 +1,4 @@
-"""The experiments on the theory: their rows are what a direct look gives, and their pictures can be drawn."""
+"""The experiments on the theory: their rows equal direct computations, and their figures can be drawn."""
 
 import io
 from itertools import pairwise
@@ -41,7 +41,7 @@ def found():
 
 
 def direct(policy, n_per_cluster, run_number, seed=SEED):
-    """The chain of a run, made without the experiments' helpers."""
+    """The chain of a run, built without the helpers of the experiments."""
     points = paper_mixture(n_per_cluster, random_state=seed_for(seed, run_number, 0))[0]
     return doubly_stochastic(make_problem(points), PAPER[policy], seed=seed_for(seed, run_number, 1))
 
@@ -84,7 +84,7 @@ def test_one_run_is_enough_to_draw(experiment, found):
 
 
 def test_absorption_agrees_with_the_formula():
-    """At every start; wrong by chance once in 10,000 intervals, and the seed is fixed."""
+    """At every start. The check fails by chance for one interval in 10,000; the seed is fixed."""
     starts = (0.22, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.4, 1.5)
     experiment = Absorption(starts=starts, paths=2000, draws=300)
     rows = Rows(experiment.columns, experiment.work(experiment.jobs(1)[0], SEED))
@@ -169,7 +169,7 @@ def test_curves_of_L_are_those_of_the_chain(policy, found):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_states_between_sweeps(policy):
-    """Cut at odd places, the states are those of single updates."""
+    """Split at arbitrary updates, the states are those of single updates."""
     given = make_problem(paper_mixture(3, random_state=0)[0])
     one_by_one = list(states_at(given, PAPER[policy], 5, range(25)))
     for state in states_at(given, PAPER[policy], 5, [0, 4, 9, 17, 24]):
@@ -230,7 +230,7 @@ def test_intervals_against_scipy():
 
 
 def test_policies_keep_their_colours(found):
-    """One colour for one policy in all pictures of it."""
+    """A policy has the same colour in all figures."""
     figure = GradientNorm().quick().draw(found[GradientNorm])["gradient-norms"]
     seen = [{line.get_color() for line in ax.get_lines()} & set(palette(7)) for ax in figure.axes]
     assert [len(colours) for colours in seen] == [1, 1]

@@ -96,7 +96,7 @@ def test_cosine_and_no_scaling(tmp_path):
     np.save(tmp_path / "d.npy", rows)
     for metric in ("cosine", "euclidean"):
         estimator = MeanShift(bandwidth=0.7, metric=metric)
-        cluster(tmp_path / "d.npy", tmp_path / "o.npy", estimator, DataOptions(scale=False))
+        cluster(tmp_path / "d.npy", tmp_path / "o.npy", estimator, DataOptions(scale="none"))
         labels = clone(estimator).partial_fit(rows).finalize().predict(rows)
         np.testing.assert_array_equal(np.load(tmp_path / "o.npy"), np.column_stack([rows, labels]))
 
@@ -107,12 +107,12 @@ def test_refused_data_leave_nothing(points, tmp_path):
     with pytest.raises(DataError, match="in chunks"):
         cluster([points, points], tmp_path / "o.npz")
     with pytest.raises(DataError, match=r"column 'name' is not numeric: row 1 \(line 2\) has 'p0'"):
-        cluster([points, points], data=WHOLE)
+        cluster([points, points], data=DataOptions(strict=True))
     with pytest.raises(DataError, match="column 'name' is not numeric"):
         cluster([points, points], tmp_path / "o.npy")
     points.write_text(points.read_text() + "p,1e300,1\n")
     with pytest.raises(ValueError, match="too far"):
-        cluster([points, points], tmp_path / "o.csv", data=DataOptions(ignore=["name"], scale=False))
+        cluster([points, points], tmp_path / "o.csv", data=DataOptions(ignore=["name"], scale="none"))
     assert names(tmp_path) == ["points.csv"]
 
 

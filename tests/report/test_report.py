@@ -14,6 +14,7 @@ from modeseek import DoublyStochasticMeanShift
 from modeseek._common.scaling import Scaling
 from modeseek._storage import DataError
 from modeseek.plots import save_figure
+from modeseek.prepare import TablePreparer
 from modeseek.report import (
     Bullets,
     Details,
@@ -315,7 +316,7 @@ def test_fit_code_repeats_a_fit(tmp_path):
     model = DoublyStochasticMeanShift(1.0, 9.0, 3.0, policy="uniform", n_chains=2, min_cluster_size=2, random_state=5)
     scaled = Scaling.fit(X, standardize=True).apply(X)
     code = fit_code(
-        model.set_params(max_time=3600.0), ("import numpy", f"numpy.loadtxt({str(path)!r})"), standardize=True
+        model.set_params(max_time=3600.0), ("import numpy", f"numpy.loadtxt({str(path)!r})"), TablePreparer()
     )
     assert max(map(len, code.splitlines())) < 140
     space: dict = {}

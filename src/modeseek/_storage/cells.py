@@ -15,6 +15,18 @@ __all__ = ["Content"]
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
 # integers of greater magnitude are not all float64 numbers
 EXACT = 1 << 53
+# how numbers are written as text, in order of preference: regular expressions of RE2
+BLANKS = "\\s'\u2019\u00a0\u202f"
+NUMBER = (
+    r"^(?:[+-]?\s?[$€£¥]?|[$€£¥]\s?[+-]?)\s?"
+    r"(?:\d{1,3}(?:GROUP\d{3})+(?:POINT\d*)?|\d+(?:POINT\d*)?|POINT\d+)(?:[eE][+-]?\d+)?\s?[$€£¥%]?$"
+)
+STYLES = {
+    "plain": r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$",
+    "boolean": "(?i)^(?:true|false|yes|no|t|f|y|n)$",
+    "point": NUMBER.replace("GROUP", f"[,{BLANKS}]").replace("POINT", r"\."),
+    "comma": NUMBER.replace("GROUP", f"[.{BLANKS}]").replace("POINT", ","),
+}
 
 
 @storable()
@@ -92,7 +104,7 @@ def to_array(column: Any) -> NDArray[Any]:
     """Return an Arrow column as a NumPy array of numbers; one with other or missing values as Python objects."""
     import pyarrow.types as types
 
-    column = _plain(column)
+    column = plain_column(column)
     numeric = types.is_integer(column.type) or types.is_floating(column.type) or types.is_boolean(column.type)
     if numeric and not column.null_count:
         return column.to_numpy()
@@ -104,13 +116,19 @@ def to_objects(column: Any) -> list[Any]:
     import pyarrow as pa
 
     try:
-        return list(_plain(column).to_pylist())
+        return list(plain_column(column).to_pylist())
     except (OverflowError, ValueError):
         return list(column.cast(pa.string()).to_pylist())
 
 
-def to_numbers(column: Any) -> tuple[Array, int | None]:
+def to_numbers(column: Any, style: str = "plain") -> tuple[Array, int | None]:
     """Return an Arrow column as float64 with NaN for missing values, and the first row that is not a number.
+
+    Parameters
+    ----------
+    column : Arrow array
+    style : str
+        How numbers are written in a column of text, a key of `STYLES`.
 
     Examples
     --------
@@ -119,15 +137,18 @@ def to_numbers(column: Any) -> tuple[Array, int | None]:
     (array([1.5, nan]), None)
     >>> to_numbers(pa.chunked_array([["1.5", "Adelie"]]))[1]
     1
+    >>> to_numbers(pa.chunked_array([["$1,250.50", "NA"]]), "point")[0]
+    array([1250.5,    nan])
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _plain(column)
+    column = plain_column(column)
     kind = column.type
     if pa.types.is_boolean(kind):
         column = column.cast(pa.int8())
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    elif is_text(column):
+        column = _plain_numbers(column, style)
         try:
             values = pc.cast(pc.utf8_trim_whitespace(column), pa.float64()).to_numpy()
             if np.isfinite(values).all():
@@ -140,6 +161,71 @@ def to_numbers(column: Any) -> tuple[Array, int | None]:
     # a value beyond float64, such as a signalling NaN, is refused later with its place
     with np.errstate(invalid="ignore", over="ignore"):
         return column.to_numpy().astype(np.float64), None
+
+
+def number_styles(column: Any) -> tuple[str, ...]:
+    """Return the styles that fit all cells of a column of text which are not missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> texts = (["1.5", "NA"], ["yes", "no"], ["12,500", "9,100"], ["0,5", "12,25"], ["$5", "12%"], ["", ""])
+    >>> [number_styles(pa.chunked_array([each])) for each in texts]
+    [('plain', 'point'), ('boolean',), ('point', 'comma'), ('comma',), (), ('plain', 'boolean', 'point', 'comma')]
+    """
+    import pyarrow.compute as pc
+
+    column = plain_column(column)
+    values, bad = to_numbers(column)
+    if bad is None:
+        if np.isnan(values).all():
+            return tuple(STYLES)
+        return ("plain", "point") if pc.any(pc.match_substring(column, ".")).as_py() else ("plain", "point", "comma")
+    present = pc.unique(present_cells(column))
+    found = [style for style, pattern in STYLES.items() if pc.all(pc.match_substring_regex(present, pattern)).as_py()]
+    symbols = pc.unique(pc.replace_substring_regex(present, r"[^$€£¥%]+", "")).to_pylist()
+    return tuple(found) if len({*symbols, ""}) <= 2 else ()
+
+
+def present_cells(column: Any) -> Any:
+    """Return the cells of a column of text that are not missing, without blanks around them."""
+    import pyarrow.compute as pc
+
+    trimmed, missing = _trimmed(column)
+    return trimmed.filter(pc.invert(missing))
+
+
+def missing_cells(column: Any) -> NDArray[np.bool_]:
+    """Return which cells of a column of text are missing."""
+    return np.asarray(_trimmed(column)[1])
+
+
+def unit_symbol(column: Any) -> str:
+    """Return the currency or percent sign that the cells of a column of text have; "" if there is none."""
+    import pyarrow.compute as pc
+
+    return str(
+        max(pc.unique(pc.replace_substring_regex(plain_column(column), r"[^$€£¥%]+", "")).to_pylist(), default="")
+    )
+
+
+def _plain_numbers(column: Any, style: str) -> Any:
+    """Return cells in the style "plain"; cells that do not fit the style are unchanged."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if style == "plain":
+        return column
+    trimmed, _ = _trimmed(column)
+    fits = pc.match_substring_regex(trimmed, STYLES[style])
+    if style == "boolean":
+        yes = pc.match_substring_regex(trimmed, "(?i)^(true|yes|t|y)$")
+        plain = pc.if_else(yes, pa.scalar("1", trimmed.type), pa.scalar("0", trimmed.type))
+    else:
+        grouping = f"[,{BLANKS}]" if style == "point" else f"[.{BLANKS}]"
+        plain = pc.replace_substring_regex(trimmed, rf"[$€£¥%]|{grouping}", "")
+        plain = pc.replace_substring(plain, ",", ".") if style == "comma" else plain
+    return pc.if_else(fits, plain, column)
 
 
 def _cell_by_cell(cells: list[Any]) -> tuple[Array, int | None]:
@@ -171,7 +257,7 @@ def content_of(column: Any) -> Content:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _plain(column)
+    column = plain_column(column)
     if column.null_count == len(column):
         return Content.EMPTY
     if pa.types.is_boolean(column.type):
@@ -181,15 +267,14 @@ def content_of(column: Any) -> Content:
         return Content.INTEGER if ends["min"] >= -EXACT and ends["max"] <= EXACT else Content.BIG_INTEGER
     if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
         return Content.FRACTION
-    return _content_of_text(column) if _is_text(column) else Content.TEXT
+    return _content_of_text(column) if is_text(column) else Content.TEXT
 
 
 def _content_of_text(column: Any) -> Content:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    trimmed, missing = _trimmed(column)
-    present = trimmed.filter(pc.invert(missing))
+    present = present_cells(column)
     whole = pc.match_substring_regex(present, r"^(0|-?[1-9][0-9]{0,18})$")
     integers, others = present.filter(whole), present.filter(pc.invert(whole))
     content = Content.EMPTY
@@ -210,7 +295,7 @@ def to_typed(column: Any, content: Content) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not _is_text(column) or content.is_text or not content:
+    if not is_text(column) or content.is_text or not content:
         return column
     trimmed, missing = _trimmed(column)
     if content & Content.FRACTION:
@@ -227,13 +312,15 @@ def _trimmed(column: Any) -> tuple[Any, Any]:
     return trimmed, pc.is_in(pc.utf8_lower(trimmed), value_set=pa.array(sorted(MISSING), trimmed.type))
 
 
-def _plain(column: Any) -> Any:
+def plain_column(column: Any) -> Any:
+    """Return a column of categories as one of their values; other columns unchanged."""
     import pyarrow as pa
 
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _is_text(column: Any) -> bool:
+def is_text(column: Any) -> bool:
+    """Return whether a column holds text."""
     import pyarrow as pa
 
     return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)

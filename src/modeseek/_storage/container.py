@@ -51,7 +51,7 @@ NAME = re.compile(r"[^\x00-\x1f]{1,200}")
 
 
 class _Damaged(Exception):
-    """Why a file is not as it was written."""
+    """The content of a file differs from what was written; the message is the reason."""
 
 
 def write_container(path: str | os.PathLike[str], kind: str, value: Any, mode: int = 0o666) -> None:

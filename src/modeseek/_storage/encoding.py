@@ -131,7 +131,10 @@ def _restore(name: str, inner: Any, arrays: Arrays) -> Any:
     if issubclass(kind, Enum):
         return kind(inner) if issubclass(kind, int) else kind[inner]
     hints = entry.hints()
-    require(isinstance(inner, dict) and inner.keys() == hints.keys(), f"the parts of {name}")
+    # parts that an older version did not have get their defaults
+    optional = getattr(kind, "_field_defaults", {})
+    complete = isinstance(inner, dict) and inner.keys() <= hints.keys() <= inner.keys() | optional.keys()
+    require(complete, f"the parts of {name}")
     parts = {part: decode(each, arrays) for part, each in inner.items()}
     for part, each in parts.items():
         require(check_type(each, hints[part]), f"{part} of {name}")

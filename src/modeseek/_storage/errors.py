@@ -10,6 +10,7 @@ from modeseek._common.resources import format_bytes
 __all__ = [
     "DataError",
     "HeaderOnlyError",
+    "IncompleteRowsError",
     "MissingValueError",
     "NameTakenError",
     "NoColumnsError",
@@ -129,11 +130,47 @@ class UnknownColumnError(DataError):
 
 
 class NoColumnsError(DataError):
-    """A selection of columns that is empty."""
+    """A selection of columns that is empty.
 
-    def __init__(self, source: str):
-        self.source = source
-        super().__init__(f"{source}: no column is left to cluster: choose at least one.")
+    Attributes
+    ----------
+    left_out : str
+        Columns that cannot be used, with the reasons; "" if none was left out for a reason.
+    encodable : tuple of str
+        Columns among them that one-hot encoding could use.
+    """
+
+    def __init__(self, source: str, left_out: str = "", encodable: Sequence[str] = ()):
+        self.source, self.left_out, self.encodable = source, left_out, tuple(encodable)
+        remedy = "one-hot encode " + ", ".join(encodable) if encodable else "choose at least one"
+        super().__init__(self.explain(remedy))
+
+    def explain(self, remedy: str) -> str:
+        """Return the message, with `remedy` as an imperative."""
+        why = f" Left out: {self.left_out}." if self.left_out else ""
+        return f"{self.source}: no column is left to cluster.{why} To continue, {remedy}."
+
+
+class IncompleteRowsError(DataError):
+    """A table in which every row has a missing value.
+
+    Attributes
+    ----------
+    columns : dict of str to int
+        The number of missing values of each column.
+    """
+
+    def __init__(self, source: str, columns: dict[str, int]):
+        self.source, self.columns = source, columns
+        super().__init__(self.explain("fill them in with medians"))
+
+    def explain(self, remedy: str) -> str:
+        """Return the message, with `remedy` as an imperative."""
+        worst = sorted(self.columns.items(), key=lambda each: -each[1])[:12]
+        counts = ", ".join(f"{name} {count:,}" for name, count in worst)
+        return (
+            f"{self.source}: no row is complete. Missing values: {counts}. To continue, {remedy}, or leave columns out."
+        )
 
 
 class NameTakenError(DataError):
@@ -193,9 +230,10 @@ class MissingValueError(DataError):
     ----------
     problem : str
         What is wrong and where, without a full stop.
-    column : str
+    columns : dict of str to int
+        The columns with such values, and how many each has; the column of the first such value is first.
     row : int
-        The row, counted from 1.
+        The row of the first, counted from 1.
     line : int or None
         Its line, if the file is text.
     count : int
@@ -207,16 +245,26 @@ class MissingValueError(DataError):
     """
 
     def __init__(
-        self, source: str, column: str, row: int, line: int | None, count: int, *, infinite: bool, scope: str = ""
+        self,
+        source: str,
+        columns: dict[str, int],
+        row: int,
+        line: int | None,
+        count: int,
+        *,
+        infinite: bool,
+        scope: str = "",
     ):
-        self.source, self.column, self.row, self.line, self.count = source, column, row, line, count
+        self.source, self.columns, self.row, self.line, self.count = source, columns, row, line, count
         self.infinite = infinite
         what = "an infinite" if infinite else "a missing"
-        self.problem = f"{source}: {place_of(row, line)} has {what} value in column '{column}'"
+        self.problem = f"{source}: {place_of(row, line)} has {what} value in column '{next(iter(columns))}'"
         if count > 1:
-            self.problem += f" ({count:,} rows{scope} have such values)"
-        super().__init__(self.explain("leave the column out"))
+            counts = ", ".join(f"{name} {each:,}" for name, each in columns.items())
+            among = f": {counts}" if len(columns) > 1 else ""
+            self.problem += f" ({count:,} rows{scope} have such values{among})"
+        super().__init__(self.explain("leave the column out" if len(columns) == 1 else "leave the columns out"))
 
     def explain(self, omission: str) -> str:
-        """Return the message, with `omission` (an imperative) as the way to leave the column out."""
+        """Return the message, with `omission` (an imperative) as the way to leave the columns out."""
         return f"{self.problem}: correct it, remove the row, or {omission}."

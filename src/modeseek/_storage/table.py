@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,19 +139,21 @@ class Table:
         DataError
             If a column does not exist, or a cell is not a finite number.
         """
-        dropped = {self._position(name) for name in ignore}
+        dropped = {self.position(name) for name in ignore}
         if columns is None:
             dropped |= {self.columns.index(name) for name in self.row_names}
             chosen = [j for j in range(len(self.columns)) if j not in dropped]
         else:
-            chosen = [j for j in map(self._position, dict.fromkeys(columns)) if j not in dropped]
+            chosen = [j for j in map(self.position, dict.fromkeys(columns)) if j not in dropped]
         if not chosen:
             raise NoColumnsError(self.source)
         taken = [to_numbers(self.data.column(j)) for j in chosen]
-        self._refuse_text([(j, bad) for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None])
-        values = np.column_stack([numbers for numbers, _ in taken])
-        self._refuse_gaps(values, chosen)
-        return Features(values, tuple(self.columns[j] for j in chosen))
+        values, names = np.column_stack([numbers for numbers, _ in taken]), tuple(self.columns[j] for j in chosen)
+        if any(bad is not None for _, bad in taken):
+            self.refuse_text([j for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None])
+        if not np.isfinite(values).all():
+            self.refuse_gaps(values, names)
+        return Features(values, names)
 
     def check_free(self, name: str) -> None:
         """Raise `NameTakenError` if a column has this name."""
@@ -165,33 +167,34 @@ class Table:
     def _row_and_line(self, row: int) -> tuple[int, int | None]:
         return row + 1 + (self.first_row or 0), None if self.lines is None else int(self.lines[row])
 
-    def _position(self, name: str) -> int:
+    def position(self, name: str) -> int:
+        """Return the number of a column; raise `UnknownColumnError` unless exactly one column has this name."""
         if self.columns.count(name) == 1:
             return self.columns.index(name)
         raise UnknownColumnError(self.source, name, self.columns)
 
-    def _refuse_text(self, bad: list[tuple[int, int]]) -> None:
-        if not bad:
-            return
-        j, row = bad[0]
-        cells = to_objects(self.data.column(j))
+    def refuse_text(self, columns: Sequence[int]) -> NoReturn:
+        """Raise a `TextColumnError` about columns with cells that are not numbers."""
+        cells, row = to_objects(self.data.column(columns[0])), to_numbers(self.data.column(columns[0]))[1]
+        assert row is not None
         numbers, corrections = sum(is_number(str(cell)) for cell in cells), []
         if 2 * numbers > self.n_rows:
             corrections.append(f"correct it ({numbers:,} of {self.n_rows:,} rows{self._scope} have a number there)")
         if better := correction(cells[row]):
             corrections.append(better)
-        names = [self.columns[k] for k, _ in bad]
+        names = [self.columns[j] for j in columns]
         raise TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections)
 
-    def _refuse_gaps(self, values: Array, chosen: list[int]) -> None:
-        finite = np.isfinite(values)
-        if finite.all():
-            return
-        row, at = (int(i) for i in np.argwhere(~finite)[0])
-        count, infinite = int((~finite).any(axis=1).sum()), not np.isnan(values[row, at])
-        raise MissingValueError(
-            self.source, self.columns[chosen[at]], *self._row_and_line(row), count, infinite=infinite, scope=self._scope
-        )
+    def refuse_gaps(self, values: Array, names: Sequence[str]) -> NoReturn:
+        """Raise a `MissingValueError` about features with values that are not finite."""
+        bad = ~np.isfinite(values)
+        row, at = (int(i) for i in np.argwhere(bad)[0])
+        counts = {name: int(count) for name, count in zip(names, bad.sum(axis=0), strict=True) if count}
+        # the column of the first gap first
+        counts = {names[at]: counts[names[at]], **counts}
+        n_rows, infinite = int(bad.any(axis=1).sum()), not np.isnan(values[row, at])
+        place = self._row_and_line(row)
+        raise MissingValueError(self.source, counts, *place, n_rows, infinite=infinite, scope=self._scope)
 
     @property
     def _scope(self) -> str:

@@ -141,5 +141,5 @@ def _with_columns(table: Table, added: Mapping[str, ArrayLike]) -> Any:
 
     data = table.data
     for name, values in added.items():
-        data = data.append_column(name, pa.array(np.asarray(values)))
+        data = data.append_column(name, values if isinstance(values, pa.Array) else pa.array(np.asarray(values)))
     return data

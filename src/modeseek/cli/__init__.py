@@ -1,3 +1,3 @@
-"""The command `modeseek`: the composition root, which puts rooms together and has no logic of its own."""
+"""The command `modeseek`: parses options, calls the library and prints."""
 
 from modeseek.cli.app import app, main

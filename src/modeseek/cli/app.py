@@ -1,6 +1,6 @@
 """The command `modeseek` and its exit status.
 
-The status is 0 after success, 1 if the reader of standard output left, 2 after bad usage or bad input, 130 after
+The status is 0 after success, 1 if standard output was closed, 2 after wrong usage or input, 130 after
 Ctrl-C and 143 after SIGTERM.
 """
 
@@ -56,9 +56,10 @@ class PlainGroup(TyperGroup):
             status = _fail(f"cannot write to {where}: {error.strerror or error}.")
             _abandon_output()
         except MemoryError as error:
-            told = isinstance(error, NotEnoughMemory)
             status = _fail(
-                str(error) if told else "there is not enough memory for this file: use fewer rows or columns."
+                str(error)
+                if isinstance(error, NotEnoughMemory)
+                else "there is not enough memory for this file: use fewer rows or columns."
             )
         except (KeyboardInterrupt, typer.Abort):
             status = INTERRUPTED

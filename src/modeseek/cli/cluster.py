@@ -13,6 +13,7 @@ from modeseek.cli.options import BANDWIDTHS, DEFAULT_ALGORITHM, MEAN_SHIFT, METH
 from modeseek.cli.screen import show_result
 from modeseek.estimators import ESTIMATORS
 from modeseek.pipeline import DataOptions, Outputs, PipelineInterrupted, cluster_file
+from modeseek.prepare.preparation import ENCODINGS, MISSING, SCALES
 
 # options whose estimator parameter has another name
 PARAMETERS = {"chains": "n_chains", "jobs": "n_jobs"}
@@ -26,8 +27,10 @@ def run(options: ClusterOptions) -> None:
     if options.out_of_core is False and len(options.files) > 1:
         raise UsageError("--in-memory takes one file: several files are read in chunks, one after the other.")
     estimator = build_estimator(options)
-    scale = None if options.scale is None else options.scale == "standard"
-    data = DataOptions(options.columns, options.ignore or (), scale, options.header)
+    data = DataOptions(
+        *(options.columns, options.ignore or (), options.scale, options.encode, options.missing, options.strict),
+        *(options.header, options.truth),
+    )
     outputs = Outputs(
         options.output, options.json, options.plot, options.report, options.save, options.name, options.guard_formulas
     )
@@ -84,8 +87,9 @@ def build_estimator(options: ClusterOptions) -> Any:
     algorithm = options.algorithm or DEFAULT_ALGORITHM
     with library_errors():
         check_choice("--algorithm", algorithm, ESTIMATORS)
-        if options.scale is not None:
-            check_choice("--scale", options.scale, ("standard", "none"))
+        check_choice("--scale", options.scale or "standard", SCALES)
+        check_choice("--encode", options.encode, ENCODINGS)
+        check_choice("--missing", options.missing, MISSING)
     if options.jobs == 0:
         raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
     accepted = {each: inspect.signature(kind).parameters for each, kind in ESTIMATORS.items()}

@@ -40,8 +40,9 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
 
     With `limits`, the command also has the options of that class, and runs within the block of its method `applied`.
 
-    The module is imported when the command runs, so that the help does not wait for scientific libraries. In the
-    section "Attributes" of the docstring, the type of a field stands for the name of its value in the help.
+    The module is imported when the command runs, so that the help appears without loading scientific libraries. The
+    section "Attributes" of the docstring of `options` has the help of each field; the text after the colon, where
+    numpydoc has the type, is the placeholder of the value, such as FILE.
     """
 
     def command(**given: Any) -> None:

@@ -1,6 +1,8 @@
 """The command `modeseek label`."""
 
-from modeseek.cli.messages import library_errors
+from __future__ import annotations
+
+from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import LabelOptions
 from modeseek.pipeline import label_file
 
@@ -8,4 +10,4 @@ from modeseek.pipeline import label_file
 def run(options: LabelOptions) -> None:
     """Label the file."""
     with library_errors():
-        label_file(options.model, options.file, options.output, label_column=options.name)
+        label_file(options.model, options.file, options.output, label_column=options.name, notify=print_note)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from modeseek._storage import (
     HeaderOnlyError,
+    IncompleteRowsError,
     MissingValueError,
     NameTakenError,
     NoColumnsError,
@@ -40,11 +41,8 @@ def library_errors() -> Iterator[None]:
 
 def print_note(note: Note) -> None:
     """Print a note of the library on standard error."""
-    text = {
-        "columns": f"{note.text} (--columns {shlex.quote(note.column)}).",
-        "ignore": f"{note.text} (--ignore {shlex.quote(note.column)}).",
-        "scale": f"{note.text} (--scale standard).",
-    }.get(note.option, note.text if note.text.endswith(".") else f"{note.text}.")
+    option = f" ({_option(note.option)} {shlex.quote(note.value)})" if note.option else ""
+    text = f"{note.text.removesuffix('.')}{option}."
     print(f"note: {' '.join(text.split())}", file=sys.stderr)
 
 
@@ -55,9 +53,15 @@ def message_of(error: Exception) -> str:
             them = "them" if len(error.columns) > 1 else "it"
             return error.explain(f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}")
         case MissingValueError():
-            return error.explain(f"leave the column out with --ignore {shlex.quote(error.column)}")
+            them = "the columns" if len(error.columns) > 1 else "the column"
+            omission = f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}"
+            return error.explain(f"{omission}, or use --missing drop or --missing median")
+        case IncompleteRowsError():
+            return error.explain("fill them in with --missing median")
+        case NoColumnsError(encodable=()):
+            return error.explain("name columns with --columns, or ignore fewer")
         case NoColumnsError():
-            return f"{error.source}: no column is left to cluster: name some with --columns, or ignore fewer."
+            return error.explain("use text columns with --encode onehot")
         case NameTakenError():
             return f"{error.source} already has a column '{error.name}': choose another name with --name."
         case HeaderOnlyError():

@@ -77,12 +77,21 @@ class ClusterOptions:
     quiet : flag
         Print notes and errors only.
     columns : A,B
-        Columns to cluster, separated by commas. Default: all.
+        Columns to cluster, separated by commas. Default: all that can be clustered.
     ignore : A,B
         Columns that are not clustered.
-    scale : standard|none
-        standard: scale each feature to mean 0 and standard deviation 1. Bandwidths apply to scaled features.
+    truth : COLUMN
+        Known groups: compare the clusters with them. The column is not clustered.
+    scale : standard|robust|log|none
+        standard: scale each feature to mean 0 and standard deviation 1. robust: median 0 and quartiles of a normal
+        distribution. log: as standard, with logarithms of heavily skewed features. Bandwidths apply to scaled features.
         Default: standard; none with --metric cosine.
+    encode : drop|onehot
+        onehot: a feature with values 0 and 1 for each value of text columns with up to 20 values. Default: drop.
+    missing : drop|median|error
+        Rows with missing values: written without a cluster, filled with medians, or refused. Default: drop.
+    strict : flag
+        Refuse text and missing values instead of leaving them out.
     header : flag
         Whether the first line of a text file holds names. Detected by default.
     out_of_core : flag
@@ -161,7 +170,11 @@ class ClusterOptions:
     quiet: Annotated[bool, Option(RESULTS, "--quiet -q")] = False
     columns: Annotated[list[str] | None, Option(DATA)] = None
     ignore: Annotated[list[str] | None, Option(DATA)] = None
+    truth: Annotated[str | None, Option(DATA)] = None
     scale: Annotated[str | None, Option(DATA)] = None
+    encode: Annotated[str, Option(DATA)] = "drop"
+    missing: Annotated[str, Option(DATA)] = "drop"
+    strict: Annotated[bool, Option(DATA, "--strict")] = False
     header: Annotated[bool | None, Option(DATA, "--header/--no-header")] = None
     out_of_core: Annotated[bool | None, Option(DATA, "--out-of-core/--in-memory")] = None
     algorithm: Annotated[str | None, Option(METHOD)] = None
@@ -199,7 +212,7 @@ class LabelOptions:
     """Label the rows of a table with a saved model.
 
     Each row gets the cluster of the nearest row that the model was fitted on. The columns of the model are found by
-    their names and scaled as in the fit.
+    their names and prepared as in the fit.
 
     Attributes
     ----------

@@ -130,7 +130,7 @@ def _run_lines(result: PipelineResult) -> list[str]:
         doubtful = f"{result.clusters.doubtful.sum():,} rows have a confidence below {DOUBTFUL:g}"
         lines.append(f"{fit.n_chains} chains, stability {fit.stability:.2f}; {doubtful}")
     h = ", ".join(f"{name} {value:.4g}" for name, value in fit.settings.bandwidths.items())
-    units = " after scaling" if result.scaled else ""
+    units = "" if result.preparer.scale == "none" else " after scaling"
     assert fit.partition is not None
     certified = ", certified" if fit.partition.certified else ", not certified"
     if fit.outcome.name == "CERTIFIED":

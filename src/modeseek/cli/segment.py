@@ -59,7 +59,6 @@ def run(options: SegmentOptions) -> None:
 
 
 def _channel_axis(options: SegmentOptions, values: NDArray) -> int | None:
-
     given = options.channel_axis
     if given is None:
         if values.ndim > 2 and 2 <= values.shape[-1] <= MAX_CHANNELS:
@@ -77,7 +76,6 @@ def _channel_axis(options: SegmentOptions, values: NDArray) -> int | None:
 
 
 def _labels(options: SegmentOptions, values: NDArray, axis: int | None) -> NDArray:
-
     if options.output is None or Path(options.output).suffix.lower() != ".npy":
         labels = _segment(options, values, axis, None)
         if options.output is not None:
@@ -93,7 +91,6 @@ def _labels(options: SegmentOptions, values: NDArray, axis: int | None) -> NDArr
 
 
 def _segment(options: SegmentOptions, values: NDArray, axis: int | None, out: NDArray | None) -> NDArray:
-
     shown = nullcontext() if options.quiet else show_progress("segment")
     with warnings.catch_warnings(record=True) as caught, shown as line:
         warnings.simplefilter("always")
@@ -136,7 +133,6 @@ class _Regions:
 
 
 def _measure(labels: NDArray, values: NDArray, axis: int | None) -> _Regions:
-
     pixels = values[..., None] if axis is None else np.moveaxis(values, axis, -1)
     k, channels = int(labels.max()), pixels.shape[-1]
     sizes, sums = np.zeros(k, int), np.zeros((k, channels))
@@ -149,7 +145,6 @@ def _measure(labels: NDArray, values: NDArray, axis: int | None) -> _Regions:
 
 
 def _record(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: float) -> dict[str, Any]:
-
     found = [
         {"label": label, "pixels": int(size), "share": float(size / labels.size), "mean": mean.tolist()}
         for label, (size, mean) in enumerate(zip(regions.sizes, regions.means, strict=True), 1)
@@ -166,7 +161,6 @@ def _record(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds
 
 
 def _show(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: float) -> None:
-
     console = make_console(stderr=options.json == STANDARD_STREAM)
     k, unit = len(regions.sizes), "voxels" if labels.ndim == 3 else "pixels"
     size = " x ".join(f"{n:,}" for n in labels.shape)

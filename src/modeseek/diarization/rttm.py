@@ -154,7 +154,7 @@ def _parse_turn(fields: list[str], place: str) -> Turn:
         raise DataError(f"{place}: field 8 is {MISSING}: give the name of the speaker.")
     end = start + duration
     if not start < end < math.inf:
-        raise DataError(f"{place}: the start {fields[3]} is too large for the duration {fields[4]}.")
+        raise DataError(f"{place}: start {fields[3]} plus duration {fields[4]} gives no valid end: check both numbers.")
     confidence = None if fields[8] == MISSING else _parse_number(fields[8], f"{place}: the confidence")
     return Turn(start, end, fields[7], confidence)
 

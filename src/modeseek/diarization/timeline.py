@@ -75,7 +75,7 @@ def plot_timeline(
 def save_timeline(
     path: str | os.PathLike[str], found: Diarization, *, reference: Any = None, title: str | None = None
 ) -> None:
-    """Write the plot to a file, in the format of its suffix, without pyplot."""
+    """Write the plot to a file without using pyplot; the suffix of the file name selects the format."""
     n_lanes = max(found.speakers.n_speakers, 0 if reference is None else len(reference.labels()))
     figure = Figure(figsize=(FIGURE_WIDTH, _figure_height(n_lanes)), layout="constrained")
     plot_timeline(found, reference=reference, ax=figure.subplots(), title=title)

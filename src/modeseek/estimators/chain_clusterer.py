@@ -13,20 +13,13 @@ from modeseek.estimators.advice import advise_on_bandwidth, advise_on_engine, wa
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.memory import snapshot_memory
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
-from modeseek.meanshift.chains import (
-    Chain,
-    ChainResult,
-    Checkpoint,
-    Outcome,
-    Problem,
-    Record,
-    RecordSpec,
-    Stopping,
-    as_record,
-    partition,
-    run,
-)
+from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.checkpoint import Checkpoint
+from modeseek.meanshift.chains.problem import Problem
 from modeseek.meanshift.chains.progress import ChainProgress
+from modeseek.meanshift.chains.run import ChainResult, partition, run
+from modeseek.meanshift.chains.stopping import Outcome, Stopping
+from modeseek.meanshift.chains.trace import Record, RecordSpec, as_record
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
 from modeseek.meanshift.partition import Partition

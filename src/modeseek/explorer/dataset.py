@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from modeseek._common.types import IntArray
-from modeseek._storage import DataError, MissingValueError, Table, TextColumnError, parse_table, read_table
+from modeseek._storage import DataError, Table, parse_table, read_table
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
+from modeseek.prepare import TablePreparer
+from modeseek.prepare.plan import unique_names
 
 # columns with these names are taken for known groups
 GROUP_NAMES = ("label", "class", "target", "component", "cluster")
@@ -28,7 +30,9 @@ class Dataset:
     group_columns : tuple of str
         Columns that may hold known groups, to compare the clusters with.
     notes : tuple of str
-        Sentences about columns that are not offered.
+        Sentences about columns that are left out, and about missing values.
+    kept : tuple of str
+        Numeric columns that are clustered by default, apart from known groups.
     standardize : bool
         Whether columns are standardized by default.
     python_source : (str, str) or None
@@ -40,14 +44,14 @@ class Dataset:
     numeric: tuple[str, ...]
     group_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     standardize: bool = True
     python_source: tuple[str, str] | None = None
 
     @property
     def default_columns(self) -> tuple[str, ...]:
-        """The columns that are clustered by default: the numeric ones except known groups and row names."""
-        excluded = (self.default_groups, *self.table.row_names)
-        return tuple(name for name in self.numeric if name not in excluded)
+        """The columns that are clustered by default: the kept ones except known groups."""
+        return tuple(name for name in self.kept if name != self.default_groups)
 
     @property
     def default_groups(self) -> str | None:
@@ -58,29 +62,24 @@ class Dataset:
 
     def group_labels(self, column: str) -> IntArray:
         """Return the known groups of a column as integers."""
-        cells = self.table.cells[self.table.columns.index(column)]
+        cells = self.table.cells[unique_names(self.table.columns).index(column)]
         return np.unique(cells.astype(str), return_inverse=True)[1]
 
 
 def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT_CONFIG) -> Dataset:
     """Determine the roles of the columns of a table."""
-    numeric, groups, notes = [], [], []
-    for column, cells in zip(table.columns, table.cells, strict=True):
-        if table.columns.count(column) > 1:
-            notes.append(f"Several columns have the name '{column}', so they are not offered.")
-            continue
-        try:
-            table.features([column])
-            numeric.append(column)
-        except MissingValueError:
-            notes.append(f"Column '{column}' has missing or infinite values, so it is not offered.")
-        except TextColumnError:
-            pass
-        if 2 <= len(set(cells[:10_000].tolist())) <= config.max_groups:
-            groups.append(column)
-    if not numeric:
-        raise DataError(f"{table.source} has no numeric column without missing values: fill them, or use another file.")
-    return Dataset(name, table, tuple(numeric), tuple(groups), tuple(dict.fromkeys(notes)))
+    preparer = TablePreparer()
+    facts = preparer.facts(table)
+    groups = [
+        column
+        for column, cells in zip(unique_names(table.columns), table.cells, strict=True)
+        if 2 <= len(set(cells[:10_000].tolist())) <= config.max_groups
+    ]
+    kept = preparer.fit(table).kept_columns_
+    # columns that are left out by default, such as identifiers, can be added
+    numeric = [column for column, each in facts.items() if column in kept or (each.styles and each.kind)]
+    notes = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in preparer.notes_]
+    return Dataset(name, table, tuple(numeric), tuple(groups), tuple(notes), kept)
 
 
 def from_file(path: str | os.PathLike[str]) -> Dataset:

@@ -1,5 +1,7 @@
 """Exports of a result: rows with clusters, a figure, and Python code that repeats the run."""
 
+from __future__ import annotations
+
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -7,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from modeseek._common.scaling import Scaling
 from modeseek._storage import read_bytes, write_table
 from modeseek.estimators.result import FitResult
 from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
-from modeseek.pipeline import DataOptions
-from modeseek.pipeline.code import cluster_file_code
+from modeseek.pipeline.outputs import spread
 from modeseek.plots import save_clusters
+from modeseek.prepare import TablePreparer
 from modeseek.report import fit_code
+from modeseek.report.python_code import file_data_code
 
 
 def file_stem(data: PreparedData) -> str:
@@ -27,10 +29,10 @@ def file_stem(data: PreparedData) -> str:
 
 def export_labels(run: AnimatedRun, result: FitResult) -> bytes:
     """Return the table as CSV, with the columns cluster and, if known, confidence."""
-    table = run.data.dataset.table
-    extra: dict[str, Any] = {_unused_name("cluster", table.columns): result.labels}
+    table, complete = run.data.dataset.table, run.data.complete
+    extra: dict[str, Any] = {_unused_name("cluster", table.columns): spread(result.labels, complete)}
     if result.confidence is not None:
-        extra[_unused_name("confidence", table.columns)] = result.confidence
+        extra[_unused_name("confidence", table.columns)] = spread(result.confidence, complete)
     return _written("labels.csv", lambda path: write_table(table, path, extra))
 
 
@@ -41,7 +43,7 @@ def export_figure(run: AnimatedRun, result: FitResult, *, suffix: str) -> bytes:
     if run.settings.metric == "cosine":
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
     elif X.shape[1] <= 2:  # the axes are named after columns, so they have the units of the columns
-        X, centers = data.raw, Scaling.fit(data.raw, standardize=data.standardize).undo(centers)
+        X, centers = data.raw, data.preparer.inverse_transform(centers)
     count = f"{result.n_clusters:,} {'cluster' if result.n_clusters == 1 else 'clusters'}"
 
     def save(path: Path) -> None:
@@ -73,14 +75,14 @@ def python_code(data: PreparedData, settings: RunSettings) -> str:
     model = StochasticMeanShift(bandwidth=0.6, random_state=0).fit(X)
     print(model.labels_)
     """
-    dataset, estimator = data.dataset, settings.make_estimator()
+    dataset, table = data.dataset, data.dataset.table
     if dataset.python_source is None:
-        return cluster_file_code([dataset.name], estimator, DataOptions(data.columns, scale=data.standardize))
+        return fit_code(settings.make_estimator(), file_data_code(dataset.name), data.preparer)
     import_line, expression = dataset.python_source
-    columns = dataset.table.columns
-    if len(data.columns) < len(columns) - 1:  # the last column holds the known groups
-        expression += f"[:, {[columns.index(name) for name in data.columns]}]"
-    return fit_code(estimator, (import_line, expression), standardize=data.standardize)
+    if len(data.columns) < len(table.columns) - 1:  # the last column holds the known groups
+        expression += f"[:, {[table.columns.index(name) for name in data.columns]}]"
+    preparer = TablePreparer() if data.preparer.scale == "standard" else None
+    return fit_code(settings.make_estimator(), (import_line, expression), preparer)
 
 
 def _written(name: str, write: Callable[[Path], None]) -> bytes:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modeseek._common.points import Points, canonical_points
-from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._storage import DataError
 from modeseek.estimators import DoublyStochasticMeanShift
@@ -17,6 +17,7 @@ from modeseek.estimators.stepwise import prepare_fit
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
 from modeseek.explorer.dataset import Dataset
 from modeseek.plots.projection import principal_components, project
+from modeseek.prepare import TablePreparer
 from modeseek.selection.bandwidths import Range
 
 
@@ -28,9 +29,12 @@ class PreparedData:
     ----------
     dataset : Dataset
     columns : tuple of str
-    standardize : bool
+    preparer : TablePreparer
+        How the columns were scaled.
+    complete : boolean array
+        The rows of the dataset that are clustered: those without missing values.
     raw, X : (n, d) array
-        The columns before and after scaling.
+        The columns of these rows before and after scaling.
     shown : integer array
         The rows that are drawn, in increasing order.
     config : ExplorerConfig
@@ -38,7 +42,8 @@ class PreparedData:
 
     dataset: Dataset
     columns: tuple[str, ...]
-    standardize: bool
+    preparer: TablePreparer
+    complete: NDArray[np.bool_] = field(repr=False)
     raw: Array = field(repr=False)
     X: Array = field(repr=False)
     shown: IntArray = field(repr=False)
@@ -53,12 +58,16 @@ class PreparedData:
         """Select and scale columns."""
         if not columns:
             raise DataError("columns: no column is selected: select at least one.")
-        raw = dataset.table.features(list(columns)).values
-        X = Scaling.fit(raw, standardize=standardize).apply(raw)
+        preparer = TablePreparer(columns=list(columns), scale="standard" if standardize else "none")
+        complete, raw, X = preparer.fit_table(dataset.table)
         shown = np.arange(len(X))
         if len(X) > config.max_shown:
             shown = np.sort(np.random.default_rng(0).choice(len(X), config.max_shown, replace=False))
-        return cls(dataset, tuple(columns), standardize, raw, X, shown, config)
+        return cls(dataset, tuple(columns), preparer, complete, raw, X, shown, config)
+
+    def group_labels(self, column: str) -> IntArray:
+        """Return the known groups of these rows as integers."""
+        return self.dataset.group_labels(column)[self.complete]
 
     @property
     def sampled(self) -> bool:

@@ -48,7 +48,7 @@ class RunThread:
 
     @property
     def playing(self) -> bool:
-        """Whether it advances by itself."""
+        """Whether the run advances without further commands."""
         return self._playing and not self.ended
 
     @property

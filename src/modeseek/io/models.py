@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.scaling import Scaling
 from modeseek._common.storable import require, storable
-from modeseek._common.types import Array, IntArray
+from modeseek._common.types import IntArray
 from modeseek._common.version import __version__
 from modeseek._storage import read_container, write_container
 from modeseek.estimators import ESTIMATORS
 from modeseek.estimators.state import FittedState, fitted_state, restore_state
+from modeseek.prepare.plan import Feature
+from modeseek.prepare.preparation import Preparation
+from modeseek.prepare.preparer import TablePreparer, restored
+from modeseek.prepare.scaling import FeatureScaling
 
 CLASSES = {kind.__name__: kind for kind in ESTIMATORS.values()}
 MODEL_SUFFIX = ".modeseek"
@@ -32,11 +37,12 @@ def _check_model(stored: StoredModel) -> None:
     require(jobs is None or (isinstance(jobs, int) and abs(jobs) <= MOST_JOBS), f"n_jobs beyond {MOST_JOBS}")
     require(stored.columns is None or d in (None, len(stored.columns)), "the number of columns")
     require(stored.scaling is None or d in (None, len(stored.scaling.shift)), "the scaling")
+    require(stored.preparation is None or d in (None, len(stored.preparation.features)), "the preparation")
 
 
 @storable(_check_model)
 class StoredModel(NamedTuple):
-    """What a model file holds; see `Saved`."""
+    """What a model file holds; see `Saved`. Files of version 0.1.0 have `columns` and `scaling`, and no preparation."""
 
     written_by: str
     estimator: str
@@ -44,6 +50,7 @@ class StoredModel(NamedTuple):
     state: FittedState
     columns: tuple[str, ...] | None
     scaling: Scaling | None
+    preparation: Preparation | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,30 +61,41 @@ class Saved:
     ----------
     model : estimator
         The estimator, as it was saved.
-    columns : tuple of str or None
-        Columns of the data file that it was fitted on, if the command saved it.
-    scaling : Scaling or None
-        Scaling of these columns before the fit, if the command saved it.
+    preparer : TablePreparer or None
+        How tables are prepared for it, if the command saved it or `save` was called with a preparer.
     written_by : str
         The version of modeseek that wrote the file.
     """
 
     model: Any
-    columns: tuple[str, ...] | None
-    scaling: Scaling | None
+    preparer: TablePreparer | None
     written_by: str
 
-    def predict(self, rows: Array) -> IntArray:
-        """Return the labels of rows in the units of the data file."""
-        return self.model.predict(rows if self.scaling is None else self.scaling.apply(rows))
+    def predict(self, table: Any) -> IntArray:
+        """Return the labels of the rows of a table like that of the fit; -1 for rows with missing values.
+
+        Parameters
+        ----------
+        table : DataFrame, Arrow table, dict of columns, or array
+            The columns of the fit, in any order and in the same units. An array must have exactly these columns.
+        """
+        if self.preparer is None:
+            return self.model.predict(table)
+        kept = self.preparer.kept_columns_
+        if isinstance(table, np.ndarray | list) and np.shape(table)[1:] == (len(kept),):
+            table = dict(zip(kept, np.asarray(table).T, strict=True))
+        prepared = self.preparer.prepare(table)
+        labels = np.full(len(prepared.complete), -1)
+        if prepared.complete.any():
+            labels[prepared.complete] = self.model.predict(prepared.X)
+        return labels
 
 
 def save(
     model: Any,
     path: str | os.PathLike[str],
     *,
-    columns: Sequence[str] | None = None,
-    scaling: Scaling | None = None,
+    preparer: TablePreparer | None = None,
 ) -> None:
     """Write an estimator to a file of arrays and JSON; nothing is pickled.
 
@@ -90,13 +108,14 @@ def save(
         The estimator, fitted or not.
     path : str or path-like
         The file; the usual ending is ".modeseek".
-    columns, scaling : optional
-        Names and scaling of the columns of the data file, for `Saved.predict`; the command passes both.
+    preparer : TablePreparer, optional
+        The fitted preparer of the table that the model was fitted on, for `Saved.predict`; the command passes it.
 
     Raises
     ------
     TypeError
-        If the model is of another class, or holds what files cannot hold: functions, callbacks, random generators.
+        If the model is of another class, or has a parameter that a file cannot contain: a function, a callback or a
+        random generator.
     DataError
         If the file cannot be written.
 
@@ -111,11 +130,11 @@ def save(
     """
     name = type(model).__name__
     if CLASSES.get(name) is not type(model):
-        raise TypeError(f"save takes one of {', '.join(CLASSES)}; got {name}: save the estimators in it.")
+        raise TypeError(f"save takes one of {', '.join(CLASSES)}; got {name}: save the estimator itself.")
     params = model.get_params(deep=False)
     params["callbacks"] = params["callbacks"] or None
-    names = None if columns is None else tuple(str(column) for column in columns)
-    stored = StoredModel(__version__, name, params, fitted_state(model), names, scaling)
+    preparation = None if preparer is None else preparer.preparation_
+    stored = StoredModel(__version__, name, params, fitted_state(model), None, None, preparation)
     try:
         _check_model(stored)
     except ValueError as error:
@@ -144,12 +163,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Warns
     -----
     AdviceWarning
-        If the command scaled the features before the fit: `read_model(path).predict` scales rows.
+        If the features were prepared before the fit: `read_model(path).predict` prepares rows.
     """
     saved = read_model(path)
-    if saved.scaling is not None:
+    if saved.preparer is not None and saved.preparer.changes_numbers:
         warnings.warn(
-            f"'{path}' was fitted on scaled features: read_model(path).predict(rows) scales rows first.",
+            f"'{path}' was fitted on prepared features: read_model(path).predict(table) prepares rows first.",
             AdviceWarning,
             stacklevel=2,
         )
@@ -157,7 +176,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read_model(path: str | os.PathLike[str]) -> Saved:
-    """Return everything that a model file holds: the estimator, and the columns and scaling of its data.
+    """Return everything that a model file holds: the estimator, and how its tables are prepared.
 
     Raises
     ------
@@ -168,4 +187,9 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     # parameters that an older version did not have get their defaults
     model = CLASSES[stored.estimator](**stored.params)
     restore_state(model, stored.state)
-    return Saved(model, stored.columns, stored.scaling, stored.written_by)
+    preparation = stored.preparation
+    if preparation is None and stored.columns is not None:
+        d = len(stored.columns)
+        scaling = FeatureScaling(np.zeros(d), *(stored.scaling or Scaling.none(d)))
+        preparation = Preparation(tuple(map(Feature, stored.columns)), np.zeros(d), scaling, "error")
+    return Saved(model, None if preparation is None else restored(preparation), stored.written_by)

@@ -12,18 +12,11 @@ from joblib.parallel import get_active_backend
 
 from modeseek._common.types import Stage, Watcher
 from modeseek._common.validation import check_integer
-from modeseek.meanshift.chains import (
-    Chain,
-    ChainResult,
-    Checkpoint,
-    Outcome,
-    Record,
-    Stopping,
-    Trace,
-    rebuild_trace,
-    run,
-)
-from modeseek.meanshift.chains.checkpoint import RunCheckpoint
+from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.checkpoint import Checkpoint, RunCheckpoint
+from modeseek.meanshift.chains.run import ChainResult, run
+from modeseek.meanshift.chains.stopping import Outcome, Stopping
+from modeseek.meanshift.chains.trace import Record, Trace, rebuild_trace
 from modeseek.meanshift.engines import CudaEngine
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 

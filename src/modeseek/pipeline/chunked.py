@@ -7,13 +7,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from modeseek._common.scaling import Moments, Scaling
-from modeseek._common.types import Array, Stage
+from modeseek._common.types import Stage
 from modeseek._storage import (
     Chunk,
     ChunkWriter,
     DataError,
-    Features,
     OutputSpec,
     SourceChangedError,
     Table,
@@ -25,13 +23,15 @@ from modeseek._storage import (
 )
 from modeseek.estimators.state import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import RowCounts
+from modeseek.pipeline.directions import check_directions
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
-from modeseek.pipeline.prepare import check_directions, note_data, selected_columns
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
+from modeseek.prepare.plan import feature_values
+from modeseek.prepare.preparation import Prepared, Statistics
 
 
 def cluster_in_chunks(job: Job) -> PipelineResult:
@@ -65,7 +65,6 @@ class _ChunkedRun:
     """The passes over the chunks of one call."""
 
     writer: ChunkWriter | None = None
-    scaling: Scaling
     step: str = ""
 
     def __init__(self, job: Job):
@@ -73,60 +72,71 @@ class _ChunkedRun:
         if job.estimator.get_params(deep=False)["sketch"] is None:
             job.estimator.set_params(sketch="auto")
         self.chunks = open_chunks(job.files, header=job.data.header, chunk_bytes=job.config.chunk_bytes)
-        first = next(iter(self.chunks.read())).table
-        self.selection = selected_columns(job.data, first)
-        features = first.features(*self.selection)
-        self.names, self.n_columns = features.names, len(first.columns)
+        self.first = first = next(iter(self.chunks.read())).table
+        self.preparer = job.data.preparer(first, job.metric)
+        self.options = self.preparer.options()
+        self.statistics = Statistics.start(first, self.options)
+        # all columns are read if names occur twice; see `Chunks.read`
         self.spec = OutputSpec(0, self.chunks.columns)
         if rows is not None:
             first.check_free(job.outputs.label_column)
             self.spec = check_writable(first, rows)
         # whether the writer must know the cells of all columns before its first row
         self.needs_contents = rows is not None and format_of(rows).needs_contents(self.chunks.delimiter)
-        note_data(job, first, features)
         self.store = ResumeStore(job, self.chunks)
 
     def cluster(self) -> PipelineResult:
         """Run all passes, from the saved state if there is one, and write the outputs."""
-        job, d = self.job, len(self.names)
-        moments = Moments.empty(d) if job.standardize else None
-        state = self.store.open() or ResumeState(STATISTICS if moments else SKETCH, moments=moments)
+        job = self.job
+        state = self.store.open() or ResumeState(STATISTICS, statistics=self.statistics)
         if state.sketch is not None:
             resume_stream(job.estimator, state.sketch)
-        columns = None if self.needs_contents else self.names
-        if state.step == STATISTICS:
-            state = self._pass(state, self._add_moments, columns).next_pass(SKETCH)
-        self.scaling = Scaling.none(d) if state.moments is None else state.moments.scaling()
+        state = self._find_columns(state)
+        assert state.statistics is not None
+        self.preparer.finish(state.statistics, self.first, job.metric)
+        job.note(*self.preparer.notes_)
         if state.step == SKETCH:
-            state = self._pass(state, self._add_to_sketch, columns)
+            state = self._pass(state, self._add_to_sketch, self.preparer.kept_columns_)
         fit = run_fit(job, job.estimator.finalize)
         if fit.interrupted:
             self._stop(state, "while the sketch was clustered")
         job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
         state = self._label(state)
         shown = self._shown(state) if job.outputs.plot is not None or job.outputs.report is not None else None
-        result = make_result(job, self.names, self.scaling, state.counts, fit.seconds)
+        result = make_result(job, self.preparer, state.counts, fit.seconds)
         write_extras(job, result, shown, chunked=True)
         if self.writer is not None:
             self.writer.finish()
         self.store.remove()
         return result
 
+    def _find_columns(self, state: ResumeState) -> ResumeState:
+        """Decide which columns are clustered, and compute their mean and standard deviation."""
+        start = self.statistics
+        columns = None if self.needs_contents else tuple(start.facts) or start.columns
+        while state.step == STATISTICS:
+            state = self._pass(state, self._add_statistics, columns)
+            assert state.statistics is not None
+            features = state.statistics.plan(self.first, self.options).features
+            if features == state.statistics.features:
+                return state.next_pass(SKETCH)
+            # later rows have shown that a column is not as the first chunk suggests
+            state = ResumeState(STATISTICS, statistics=state.statistics.restart(features))
+        return state
+
     def _pass(
         self,
         state: ResumeState,
-        step: Callable[[ResumeState, Chunk, Array], ResumeState],
+        step: Callable[[ResumeState, Chunk], ResumeState],
         columns: Sequence[str] | None,
     ) -> ResumeState:
         """Apply `step` to the chunks that are left, report progress, and save the state now and then."""
         total, self.step = self.chunks.size, state.step
         try:
             for chunk in self.chunks.read(state.place, columns):
-                numbers = self._numbers(chunk.table)
                 if not state.first_digest:
                     state = self._count(state, chunk.table)
-                digest = hashlib.sha256(state.digest.encode() + numbers.tobytes()).hexdigest()
-                state = replace(step(state, chunk, numbers), place=chunk.after, done=chunk.done, digest=digest)
+                state = replace(step(state, chunk), place=chunk.after, done=chunk.done)
                 if self.job.progress is not None:
                     self.job.progress(Stage(state.step, state.done, total, "bytes"))
                 if self.store.due():
@@ -142,11 +152,6 @@ class _ChunkedRun:
         self.store.save(state)
         raise PipelineInterrupted(None, where, resumable=self.store.path is not None)
 
-    def _numbers(self, table: Table) -> Array:
-        # by name; if two columns share a name, all columns were read and are selected as in the first chunk
-        whole = len(table.columns) == self.n_columns
-        return np.ascontiguousarray(table.features(*(self.selection if whole else (self.names,))).values)
-
     def _count(self, state: ResumeState, table: Table) -> ResumeState:
         """Count the rows, and collect what the writer must know before its first row."""
         contents = state.contents
@@ -155,14 +160,22 @@ class _ChunkedRun:
             contents = tuple(a | b for a, b in zip(contents or found, found, strict=True))
         return replace(state, rows=state.rows + table.n_rows, contents=contents)
 
-    def _add_moments(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
-        assert state.moments is not None
-        return replace(state, moments=state.moments.add(numbers))
+    def _add_statistics(self, state: ResumeState, chunk: Chunk) -> ResumeState:
+        assert state.statistics is not None
+        values = state.statistics.values(chunk.table, self.options)
+        return state.read(values, statistics=state.statistics.add(chunk.table, values, self.options))
 
-    def _add_to_sketch(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
-        scaled = self.scaling.apply(numbers)
-        check_directions(self.job, chunk.table, scaled)
-        self.job.estimator.partial_fit(scaled)
+    def _prepare(self, state: ResumeState, chunk: Chunk) -> tuple[ResumeState, Prepared]:
+        """Prepare a chunk, and add its numbers to the checksum."""
+        values = feature_values(chunk.table, self.preparer.preparation_.features)
+        return state.read(values), self.preparer.preparation_.apply(chunk.table, values)
+
+    def _add_to_sketch(self, state: ResumeState, chunk: Chunk) -> ResumeState:
+        state, prepared = self._prepare(state, chunk)
+        check_directions(self.job, chunk.table, prepared.complete, prepared.X)
+        if not len(prepared.X):
+            return state
+        self.job.estimator.partial_fit(prepared.X)
         return replace(state, sketch=stream_sketch(self.job.estimator))
 
     def _label(self, state: ResumeState) -> ResumeState:
@@ -191,26 +204,31 @@ class _ChunkedRun:
                 # the rows written so far were damaged or removed
                 state = start
                 self.writer = ChunkWriter(target, self.store.path, spec, 0)
-        return self._pass(state, self._label_chunk, self.names if target is None else None)
+        return self._pass(state, self._label_chunk, self.preparer.kept_columns_ if target is None else None)
 
-    def _label_chunk(self, state: ResumeState, chunk: Chunk, numbers: Array) -> ResumeState:
-        if state.counts.n_rows + len(numbers) > state.rows:
+    def _label_chunk(self, state: ResumeState, chunk: Chunk) -> ResumeState:
+        state, prepared = self._prepare(state, chunk)
+        if state.counts.n_rows + len(prepared.X) > state.rows:
             raise SourceChangedError(self.chunks.readers[chunk.after.file].file.name)
-        found = self.job.estimator.result_.relabelled(self.scaling.apply(numbers), self.job.estimator.n_jobs)
-        output = 0
+        fit, output, counts = self.job.estimator.result_, 0, state.counts
+        labels, confidence = np.zeros(0, fit.labels.dtype), None if fit.confidence is None else np.zeros(0)
+        if len(prepared.X):
+            found = fit.relabelled(prepared.X, self.job.estimator.n_jobs)
+            labels, confidence = found.labels, found.confidence
+            counts = counts.add(labels, confidence, fit.n_clusters)
         if self.writer is not None:
-            added = added_columns(self.job, self.chunks.columns, found.labels, found.confidence)
+            added = added_columns(self.job, self.chunks.columns, labels, confidence, prepared.complete)
             output = self.writer.write(chunk.table, added)
-        counts = state.counts.add(found.labels, found.confidence, found.n_clusters)
         return replace(state, output=output, counts=counts)
 
     def _shown(self, state: ResumeState) -> Shown:
         """Return the rows of the sample, for the picture and the report."""
         assert state.sketch is not None
         rows = state.sketch.sample.rows
-        features = Features(self.scaling.undo(rows), self.names)
+        values = self.preparer.inverse_transform(rows)
         if len(rows) < state.counts.n_rows:
             shown = f"{len(rows):,} of {state.counts.n_rows:,} rows"
             self.job.note(f"the picture and the report show a sample of {shown}")
-        table = Table.from_arrays(self.job.title, self.names, features.values.T)
-        return Shown(table, features, rows, labelled_copy(self.job.estimator, rows))
+        table = Table.from_arrays(self.job.title, self.preparer.preparation_.names, values.T)
+        prepared = Prepared(np.ones(len(rows), bool), values, rows)
+        return Shown(table, prepared, labelled_copy(self.job.estimator, rows))

@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modeseek._common.scaling import Moments, Scaling
+import numpy as np
+
 from modeseek._common.types import Array
 from modeseek._storage import (
     STANDARD_STREAM,
     DataError,
     NameTakenError,
     SourceChangedError,
-    UnknownColumnError,
     check_target,
     format_of,
 )
@@ -25,11 +25,12 @@ from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import Job
-from modeseek.pipeline.outputs import added_columns, write_extras
-from modeseek.pipeline.prepare import split_names
+from modeseek.pipeline.outputs import added_columns, spread, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
-from modeseek.sketches import DaskError, DaskRows, dask_errors
-from modeseek.sketches.dask_chunks import DaskChunk
+from modeseek.prepare import TablePreparer
+from modeseek.prepare.preparation import PrepareOptions, Statistics
+from modeseek.prepare.preparer import as_table
+from modeseek.sketches import DaskError, dask_errors
 
 MESSAGES = {
     "scheduler": "the Dask scheduler at '{0}' stopped or was restarted: start it and its workers again, and repeat the "
@@ -90,17 +91,19 @@ def cluster_on_dask(job: Job, address: str) -> PipelineResult:
     stamps = _stamps(job)
     with connect(address, "nothing was written", timeout=job.config.scheduler_timeout):
         frame = _read(job)
-        names = _features(job, [str(name) for name in frame.columns])
-        data = DaskRows.of(frame[names].astype("float64"))
-        scaling = _scaling(job, data)
-        X = data.rows.map_blocks(scaling.apply, dtype=data.rows.dtype)
+        columns = [str(name) for name in frame.columns]
+        if job.outputs.rows is not None and job.outputs.label_column in columns:
+            raise NameTakenError(job.title, job.outputs.label_column)
+        preparer = _prepare(job, frame)
+        job.note(*preparer.notes_)
+        X = frame.map_partitions(partial(_matrix, preparer), meta=_matrix(preparer, None))
         fit = run_fit(job, lambda: job.estimator.fit(X))
         if fit.interrupted:
             raise PipelineInterrupted(None)
         if job.estimator.result_.sketch is not None:
             job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
-        counts = _label(job, frame, stamps)
-    result = make_result(job, tuple(names), scaling, counts, fit.seconds)
+        counts = _label(job, frame, preparer, stamps)
+    result = make_result(job, preparer, counts, fit.seconds)
     write_extras(job, result, None)
     return result
 
@@ -146,35 +149,41 @@ def _stamps(job: Job) -> dict[str, tuple[int, int]]:
     return {file: (os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in job.files if os.path.isfile(file)}
 
 
-def _features(job: Job, columns: Sequence[str]) -> list[str]:
-    chosen = columns if job.data.columns is None else split_names(job.data.columns, columns)
-    ignored = split_names(job.data.ignore, columns)
-    for name in [*chosen, *ignored]:
-        if name not in columns:
-            raise UnknownColumnError(job.title, name, columns)
-    if job.outputs.rows is not None and job.outputs.label_column in columns:
-        raise NameTakenError(job.title, job.outputs.label_column)
-    return [name for name in chosen if name not in ignored]
-
-
-def _scaling(job: Job, data: DaskRows) -> Scaling:
-    """Return the scaling of the features: the same sums, in the same order, as without Dask."""
+def _prepare(job: Job, frame: Any) -> TablePreparer:
+    """Return a fitted preparer: the same statistics, in the same order, as without Dask."""
     from dask import delayed
 
-    d = data.rows.shape[1]
-    if not job.standardize:
-        return Scaling.none(d)
-    moments: Any = Moments.empty(d)
-    for chunk, rows in data.chunks():
-        moments = delayed(partial(_add_moments, chunk), pure=False)(moments, rows)
-    return moments.compute().scaling()
+    first = as_table(frame.partitions[0].compute(), job.title)
+    preparer = job.data.preparer(first, job.metric)
+    options = preparer.options()
+    start = Statistics.start(first, options)
+    while True:
+        statistics: Any = start
+        for part in frame.to_delayed():
+            statistics = delayed(partial(_add_statistics, job.title, options), pure=False)(statistics, part)
+        statistics = statistics.compute()
+        features = statistics.plan(first, options).features
+        if features == statistics.features:
+            preparer.finish(statistics, first, job.metric)
+            return preparer
+        start = statistics.restart(features)
 
 
-def _add_moments(chunk: DaskChunk, moments: Moments, rows: Any) -> Moments:
-    return moments.add(chunk.check(rows)[0])
+def _matrix(preparer: TablePreparer, part: Any) -> Any:
+    """Return the prepared rows of a partition; a frame without rows if it is None."""
+    import pandas as pd
+
+    names = preparer.preparation_.names
+    rows = np.empty((0, len(names))) if part is None or not len(part) else preparer.transform(part)
+    return pd.DataFrame(rows, columns=list(names))
 
 
-def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> RowCounts:
+def _add_statistics(title: str, options: PrepareOptions, statistics: Statistics, part: Any) -> Statistics:
+    table = as_table(part, title)
+    return statistics.add(table, statistics.values(table, options), options) if table.n_rows else statistics
+
+
+def _label(job: Job, frame: Any, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
     """Label, write and count the rows; the output folder gets its name when it is complete."""
     from dask import compute, delayed
 
@@ -188,7 +197,7 @@ def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> RowCount
     try:
         parts = frame.to_delayed() if draft is not None else [None] * frame.npartitions
         added = zip(*(each.to_delayed() for each in columns.values()), strict=True)
-        write = partial(_write_part, draft, tuple(columns), fit.n_clusters)
+        write = partial(_write_part, draft, preparer, tuple(columns), fit.n_clusters)
         jobs = [delayed(write, pure=False)(*each) for each in enumerate(zip(parts, added, strict=True))]
         counts: Sequence[RowCounts] = compute(*jobs)
         for file, stamp in _stamps(job).items():
@@ -204,12 +213,23 @@ def _label(job: Job, frame: Any, stamps: dict[str, tuple[int, int]]) -> RowCount
 
 
 def _write_part(
-    folder: Path | None, names: tuple[str, ...], n_clusters: int, number: int, part: tuple[Any, tuple[Array, ...]]
+    folder: Path | None,
+    preparer: TablePreparer,
+    names: tuple[str, ...],
+    n_clusters: int,
+    number: int,
+    part: tuple[Any, tuple[Array, ...]],
 ) -> RowCounts:
     rows, added = part
     if folder is not None:
         target = folder / f"part.{number:06d}.parquet"
         draft = target.with_suffix(".draft")  # a worker that dies leaves no incomplete part
-        rows.assign(**dict(zip(names, added, strict=True))).to_parquet(draft)
+        columns = dict(zip(names, added, strict=True))
+        if len(added[0]) < len(rows):
+            import pandas as pd
+
+            complete = preparer.complete_rows(rows)
+            columns = {name: pd.array(spread(each, complete)) for name, each in columns.items()}
+        rows.assign(**columns).to_parquet(draft)
         draft.replace(target)
     return RowCounts().add(added[0], added[1] if len(added) > 1 else None, n_clusters)

@@ -1,11 +1,15 @@
 """`label_file`: rows of a file, labelled by a saved model."""
 
 import os
+from collections.abc import Callable
+
+import numpy as np
 
 from modeseek._storage import FORMATS, STANDARD_STREAM, DataError, read_table, write_table
 from modeseek.io import read_model
 from modeseek.pipeline.errors import OptionError
-from modeseek.pipeline.outputs import check_targets
+from modeseek.pipeline.outputs import check_targets, spread
+from modeseek.prepare import Note
 
 
 def label_file(
@@ -14,6 +18,7 @@ def label_file(
     output: str | os.PathLike[str] = STANDARD_STREAM,
     *,
     label_column: str = "cluster",
+    notify: Callable[[Note], None] | None = None,
 ) -> None:
     """Write the rows of a file with the labels that a saved model predicts for them.
 
@@ -21,13 +26,15 @@ def label_file(
     ----------
     model : str or path-like
         A model file, written by `cluster_file` (`Outputs.model`) or `modeseek.io.save`. The columns of the model are
-        found by their names, and scaled as in the fit.
+        found by their names, and prepared as in the fit.
     source : str or path-like
         The rows; "-" reads text from standard input.
     output : str or path-like, default="-"
         The file to write; "-" writes text to standard output.
     label_column : str, default="cluster"
         Name of the column of labels.
+    notify : callable, optional
+        Called with a `Note` if rows have missing values; they are written without a cluster.
     """
     if not label_column:
         raise OptionError("label_column", "must not be empty: give the new column a name.")
@@ -39,9 +46,14 @@ def label_file(
     saved.model.set_params(verbose=0)
     table = read_table(source)
     table.check_free(label_column)
-    columns = saved.columns
-    if columns is None:
+    if saved.preparer is None:
         # a model saved from Python: its own feature names, or all columns in their order
         names = getattr(saved.model, "feature_names_in_", None)
-        columns = None if names is None else tuple(str(each) for each in names)
-    write_table(table, target, {label_column: saved.predict(table.features(columns).values)})
+        features = table.features(None if names is None else [str(each) for each in names])
+        write_table(table, target, {label_column: saved.model.predict(features.values)})
+        return
+    prepared = saved.preparer.prepare(table)
+    labels = saved.model.predict(prepared.X) if len(prepared.X) else np.zeros(0, np.intp)
+    if len(labels) < table.n_rows and notify is not None:
+        notify(Note(f"{table.n_rows - len(labels):,} of {table.n_rows:,} rows have missing values and get no cluster"))
+    write_table(table, target, {label_column: spread(labels, prepared.complete)})

@@ -4,33 +4,62 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from modeseek._common.types import Watcher
-from modeseek._storage import STANDARD_STREAM, format_of
+from modeseek._storage import STANDARD_STREAM, Table, format_of
+from modeseek.prepare import Note, TablePreparer
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """How the columns of a file become features.
+    """How the columns of a file become features; see `modeseek.prepare.TablePreparer`.
 
     Attributes
     ----------
     columns : sequence of str, optional
-        The columns to cluster, in this order. The default is all columns except row names.
+        The columns to cluster, in this order. The default is all columns that can be clustered.
     ignore : sequence of str, default=()
         Columns that are not clustered. They are still written to the output.
-    scale : bool, optional
-        Whether features are scaled to mean 0 and standard deviation 1. The default is to scale them unless the
-        estimator has `metric="cosine"`: subtracting the mean would change all directions.
+    scale : {"standard", "robust", "log", "none"}, optional
+        How features are scaled. The default is "standard", or "none" if the estimator has `metric="cosine"`:
+        subtracting the mean would change all directions.
+    encode : {"drop", "onehot"}, default="drop"
+        What to do with text columns that have few different values.
+    missing : {"drop", "median", "error"}, default="drop"
+        What to do with rows that have missing values. Dropped rows are written without a cluster.
+    strict : bool, default=False
+        Whether text and missing values are errors.
     header : bool, optional
         Whether the first line of a text file holds column names. The default is to detect it.
+    truth : str, optional
+        A column with known groups. It is not clustered, and the result is compared with it.
     """
 
     columns: Sequence[str] | None = None
     ignore: Sequence[str] = ()
-    scale: bool | None = None
+    scale: str | None = None
+    encode: str = "drop"
+    missing: str = "drop"
+    strict: bool = False
     header: bool | None = None
+    truth: str | None = None
+
+    def preparer(self, table: Table, metric: str) -> TablePreparer:
+        """Return the preparer for a table (or its first chunk) with all columns."""
+        columns = None if self.columns is None else split_names(self.columns, table.columns)
+        ignore = (*split_names(self.ignore, table.columns), *(() if self.truth is None else (self.truth,)))
+        default = "none" if metric == "cosine" else "standard"
+        scale = default if self.scale is None else self.scale
+        return TablePreparer(
+            columns=columns, ignore=ignore, encode=self.encode, missing=self.missing, scale=scale, strict=self.strict
+        )
+
+
+def split_names(names: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return names of columns; a name with commas that is not a column is split at the commas."""
+    parts = ([name] if name in columns else [part.strip() for part in name.split(",")] for name in names)
+    return [part for each in parts for part in each if part]
 
 
 @dataclass(frozen=True)
@@ -100,24 +129,6 @@ class PipelineConfig:
     scheduler_timeout: float = 10.0
 
 
-class Note(NamedTuple):
-    """A remark about the data or the result.
-
-    Attributes
-    ----------
-    text : str
-        The remark, a sentence.
-    option : str
-        The field of `DataOptions` that addresses the remark: "columns", "ignore", "scale", or "" for none.
-    column : str
-        The column that the remark is about, or "".
-    """
-
-    text: str
-    option: str = ""
-    column: str = ""
-
-
 @dataclass(frozen=True, eq=False)
 class Job:
     """One call of `cluster_file`.
@@ -162,16 +173,12 @@ class Job:
         """The metric of the estimator."""
         return str(self.estimator.get_params(deep=False)["metric"])
 
-    @property
-    def standardize(self) -> bool:
-        """Whether features are scaled to mean 0 and standard deviation 1."""
-        return self.metric != "cosine" if self.data.scale is None else self.data.scale
-
-    def note(self, text: str, option: str = "", column: str = "") -> None:
-        """Add a note, and pass it to `notify`."""
-        self.notes.append(Note(text, option, column))
-        if self.notify is not None:
-            self.notify(self.notes[-1])
+    def note(self, *notes: Note | str) -> None:
+        """Add notes, and pass them to `notify`."""
+        for each in notes:
+            self.notes.append(Note(each) if isinstance(each, str) else each)
+            if self.notify is not None:
+                self.notify(self.notes[-1])
 
 
 def as_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:

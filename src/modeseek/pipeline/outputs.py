@@ -1,24 +1,34 @@
 """The checks of output paths before the work, and the files that are written after a fit."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modeseek._common.text import counted
 from modeseek._common.types import Array
-from modeseek._storage import FORMATS, STANDARD_STREAM, Features, Table, WorkFolder, check_target, write_json
+from modeseek._storage import FORMATS, STANDARD_STREAM, Table, WorkFolder, check_target, write_json
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.result import PipelineResult, pipeline_record
+from modeseek.prepare.preparation import Prepared
 
 # columns of the file that were not clustered: number shown with each row of the report, and number named
 MAX_EXTRA_COLUMNS = 8
 MAX_NAMED_COLUMNS = 40
+SCALINGS = {
+    "standard": "each feature to mean 0 and standard deviation 1",
+    "robust": "each feature to median 0 and the quartile range of a standard normal distribution",
+    "log": "logarithms of heavily skewed features; then each feature to mean 0 and standard deviation 1",
+    "none": "none",
+}
 
 
 def check_outputs(job: Job) -> None:
@@ -85,13 +95,29 @@ def check_targets(
             raise OutputConflict(path, name, user)
 
 
-def added_columns(job: Job, columns: Sequence[str], labels: Any, confidence: Any) -> dict[str, Any]:
-    """Return the columns to add to the rows: labels, and confidence unless it is None."""
+def added_columns(
+    job: Job, columns: Sequence[str], labels: Any, confidence: Any, complete: NDArray[np.bool_] | None = None
+) -> dict[str, Any]:
+    """Return the columns to add to the rows: labels, and confidence unless it is None.
+
+    `complete` says which rows of the file have labels, if not all have; the cells of the others are empty.
+    """
     label = job.outputs.label_column
     added = {label: labels}
     if confidence is not None:
         added["confidence" if "confidence" not in columns else f"{label}_confidence"] = confidence
-    return added
+    if complete is None or complete.all():
+        return added
+    return {name: spread(values, complete) for name, values in added.items()}
+
+
+def spread(values: Array, complete: NDArray[np.bool_]) -> Any:
+    """Return an Arrow array with values where `complete` is true, and empty cells elsewhere."""
+    import pyarrow as pa
+
+    whole = np.zeros(len(complete), values.dtype)
+    whole[complete] = values
+    return pa.array(whole, mask=~complete)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,18 +128,19 @@ class Shown:
     ----------
     table : Table
         The rows, with all columns.
-    features : Features
-        The columns that were clustered, in the units of the file.
-    scaled : (n, d) array
-        The same as clustered.
+    prepared : Prepared
+        The rows that were clustered, in the units of the file and scaled.
     estimator : estimator
         A fitted estimator with the labels of these rows.
     """
 
     table: Table
-    features: Features
-    scaled: Array
+    prepared: Prepared
     estimator: Any
+
+    def cells(self, column: int) -> list[Any]:
+        """Return the cells of a column, of the rows that were clustered."""
+        return self.table.cells[column][self.prepared.complete].tolist()
 
 
 def write_extras(job: Job, result: PipelineResult, shown: Shown | None, *, chunked: bool = False) -> None:
@@ -124,8 +151,7 @@ def write_extras(job: Job, result: PipelineResult, shown: Shown | None, *, chunk
     if outputs.model is not None:
         from modeseek.io import save
 
-        scaling = result.scaling if job.standardize else None
-        save(result.estimator, outputs.model, columns=result.features, scaling=scaling)
+        save(result.estimator, outputs.model, preparer=result.preparer)
     if outputs.plot is not None and shown is not None:
         _draw(job, result, shown)
     if outputs.report is not None and shown is not None:
@@ -135,49 +161,51 @@ def write_extras(job: Job, result: PipelineResult, shown: Shown | None, *, chunk
 def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
     from modeseek.plots import save_clusters
 
-    X, centers = shown.features.values, result.clusters.centers
+    (_, X, scaled), centers = shown.prepared, result.clusters.centers
     if job.metric == "cosine":
-        X, centers = shown.scaled / np.linalg.norm(shown.scaled, axis=1, keepdims=True), result.fit.centers
+        X, centers = scaled / np.linalg.norm(scaled, axis=1, keepdims=True), result.fit.centers
     elif X.shape[1] > 2:
         # principal components have no units of the file
-        X, centers = shown.scaled, result.fit.centers
+        X, centers = scaled, result.fit.centers
     save_clusters(
         str(job.outputs.plot),
         X,
         shown.estimator.result_.labels,
         centers=centers if len(centers) else None,
         confidence=shown.estimator.result_.confidence,
-        feature_names=shown.features.names,
+        feature_names=result.features,
         title=f"{job.title}: {counted(len(centers), 'cluster')}",
     )
 
 
 def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
-    from modeseek.pipeline.code import cluster_file_code
+    from modeseek.pipeline.code import python_code
     from modeseek.report import write_report
 
-    table, features = shown.table, shown.features
-    left = [j for j, name in enumerate(table.columns) if name not in features.names]
+    table, prepared = shown.table, shown.prepared
+    left = [j for j, name in enumerate(table.columns) if name not in result.preparer.kept_columns_]
     names = [j for j in left if table.columns[j] in table.row_names]
     extra = [j for j in left if j not in names][:MAX_EXTRA_COLUMNS]
     first = "standard input" if job.files[0] == STANDARD_STREAM else job.files[0]
     settings = {"data": first if len(job.files) == 1 else f"{job.title}, {first} first"}
     if left:
         settings["left out"] = _listed([table.columns[j] for j in left])
-    settings["scaling"] = "each feature to mean 0 and standard deviation 1" if job.standardize else "none"
-    columns = features.names if chunked or left or job.data.columns else None
+    settings["scaling"] = SCALINGS[result.preparer.scale]
+    row_names = shown.cells(names[0]) if names else None
+    if row_names is None and not prepared.complete.all():
+        row_names = [f"row {i + 1:,}" for i in np.flatnonzero(prepared.complete)]
     write_report(
         str(job.outputs.report),
         shown.estimator,
-        shown.scaled,
-        original=features.values,
-        feature_names=features.names,
-        row_names=table.cells[names[0]].tolist() if names else None,
-        extra={table.columns[j]: table.cells[j].tolist() for j in extra},
+        prepared.X,
+        original=prepared.values,
+        feature_names=result.features,
+        row_names=row_names,
+        extra={table.columns[j]: shown.cells(j) for j in extra},
         title=f"Clusters of {job.title}",
         data_info=settings,
         notes=[note.text for note in result.notes],
-        code=cluster_file_code(job.files, job.estimator, replace(job.data, columns=columns), chunked=chunked),
+        code=python_code(job, result, chunked=chunked),
         # rows are counted from 1, as in messages about the file
         first_row=1,
     )

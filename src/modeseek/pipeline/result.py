@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from modeseek._common.scaling import Scaling
 from modeseek._common.version import __version__
 from modeseek.estimators import ESTIMATORS
 from modeseek.estimators.alternatives import nearly_chosen
@@ -13,6 +13,7 @@ from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
 from modeseek.pipeline.options import Job, Note
+from modeseek.prepare import TablePreparer
 
 # parameters that concern Python or the screen only
 NOT_REPORTED = ("callbacks", "checkpoint", "checkpoint_every", "seeds", "verbose")
@@ -25,20 +26,18 @@ class PipelineResult:
     Attributes
     ----------
     fit : FitResult
-        Result of the fit. After a fit in memory, `fit.labels` has an entry for each row. After a fit in chunks it has
-        an entry for each point of the sketch; the labels of the rows are in the output file.
+        Result of the fit. After a fit in memory, `fit.labels` has an entry for each row that was clustered. After a
+        fit in chunks it has an entry for each point of the sketch; the labels of the rows are in the output file.
     clusters : ClusterTable
         Sizes, centres (in the units of the file), confidence and stability of the clusters, over all rows.
     estimator : estimator
         The fitted estimator.
-    features : tuple of str
-        The columns that were clustered.
-    scaling : Scaling
-        How the features were scaled.
+    preparer : TablePreparer
+        How the columns of the file became features.
     seconds : float
         Duration of the fit.
-    scaled : bool
-        Whether the features were scaled to mean 0 and standard deviation 1.
+    complete : boolean array or None
+        Which rows were clustered, after a fit in memory: those without missing values.
     notes : tuple of Note
         Remarks on the data, and warnings of the fit.
     """
@@ -46,11 +45,15 @@ class PipelineResult:
     fit: FitResult
     clusters: ClusterTable
     estimator: Any
-    features: tuple[str, ...]
-    scaling: Scaling
+    preparer: TablePreparer
     seconds: float
-    scaled: bool
+    complete: NDArray[np.bool_] | None
     notes: tuple[Note, ...]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features that were clustered."""
+        return self.preparer.preparation_.names
 
     @property
     def algorithm(self) -> str:
@@ -60,12 +63,12 @@ class PipelineResult:
 
 
 def make_result(
-    job: Job, features: tuple[str, ...], scaling: Scaling, counts: RowCounts, seconds: float
+    job: Job, preparer: TablePreparer, counts: RowCounts, seconds: float, complete: NDArray[np.bool_] | None = None
 ) -> PipelineResult:
     """Return the result of a fitted estimator."""
     fit: FitResult = job.estimator.result_
-    clusters = ClusterTable.of(fit, counts).with_centers(scaling.undo(fit.centers.astype(np.float64)))
-    return PipelineResult(fit, clusters, job.estimator, features, scaling, seconds, job.standardize, tuple(job.notes))
+    clusters = ClusterTable.of(fit, counts).with_centers(preparer.inverse_transform(fit.centers))
+    return PipelineResult(fit, clusters, job.estimator, preparer, seconds, complete, tuple(job.notes))
 
 
 def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
@@ -83,7 +86,7 @@ def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
         "file": job.files[0] if len(job.files) == 1 else list(job.files),
         "settings": {
             "algorithm": result.algorithm,
-            "scale": "standard" if job.standardize else "none",
+            **{name: getattr(result.preparer, name) for name in ("scale", "encode", "missing")},
             **{name: value for name, value in parameters.items() if name not in NOT_REPORTED},
         },
         "n_rows": table.n_rows,

@@ -6,20 +6,22 @@ import json
 import os
 import time
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from modeseek._common.scaling import Moments
 from modeseek._common.storable import storable
+from modeseek._common.types import Array
 from modeseek._common.version import __version__
 from modeseek._storage import STANDARD_STREAM, Chunks, Content, Place, WorkFolder
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import ResumeMismatch
 from modeseek.pipeline.options import Job
+from modeseek.prepare.preparation import Statistics
 from modeseek.sketches import Sketch
 
 # the passes over the data, in their order
-STATISTICS = "mean and standard deviation"
+STATISTICS = "columns"
 SKETCH = "sketch"
 LABELS = "labels"
 # parameters of estimators that do not change the result
@@ -49,8 +51,8 @@ class ResumeState:
         Checksum of the numbers that the current pass has read.
     first_digest : str
         Checksum of the numbers that the first pass read, once it has ended.
-    moments : Moments or None
-        Sums of the pass `STATISTICS`.
+    statistics : Statistics or None
+        What the pass `STATISTICS` has found.
     sketch : Sketch or None
         Cells and sample of the pass `SKETCH`.
     output : int
@@ -68,11 +70,15 @@ class ResumeState:
     contents: tuple[Content, ...] = ()
     digest: str = ""
     first_digest: str = ""
-    moments: Moments | None = None
+    statistics: Statistics | None = None
     sketch: Sketch | None = None
     output: int = 0
     counts: RowCounts = NO_ROWS
     model: str = ""
+
+    def read(self, values: Array, **changes: Any) -> ResumeState:
+        """Return the state with further numbers in the checksum."""
+        return replace(self, digest=sha256(self.digest.encode() + values.tobytes()).hexdigest(), **changes)
 
     def next_pass(self, step: str, **changes: Any) -> ResumeState:
         """Return the state at the start of another pass."""
@@ -175,7 +181,6 @@ def _identity(job: Job, chunks: Chunks) -> dict[str, Any]:
         "estimator": type(job.estimator).__name__,
         **{name: repr(value) for name, value in parameters.items() if name not in FREE_PARAMETERS},
         **asdict(job.data),
-        "scale": job.standardize,
         "label_column": job.outputs.label_column,
         "guard_formulas": job.outputs.guard_formulas,
     }

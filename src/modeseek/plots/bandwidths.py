@@ -19,9 +19,9 @@ LABEL_DISTANCE = 0.055
 def plot_bandwidths(source: RunSource, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw the bandwidth of each update, with the range that it is drawn from and its limit h_inf.
 
-    The axis of the updates is logarithmic, since most happens at the start. If draws are independent of each other, the
-    band is the range of the next draw, which may shrink towards h_inf. If each draw depends on the previous one, as for
-    the policy "walk", draws are connected by a line and the band is the whole range [h_min, h_max].
+    The axis of the updates is logarithmic, because the range changes most at the start. If the draws are independent of
+    each other, the band is the range of the next draw, which may shrink towards h_inf. If each draw depends on the
+    previous one, as for the policy "walk", a line connects the draws, and the band is the whole range [h_min, h_max].
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ def add_legend(ax: Axes, handles: list[Line2D], **options: str | float) -> None:
 def cluster_legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_noise: int, *, ringed: str = "") -> None:
     """List the clusters with colours and sizes beside the axes, if there are at most `MAX_IN_LEGEND`.
 
-    `ringed` is the meaning of points with a dark ring, which the legend explains in its last line.
+    If `ringed` is not empty, the last line of the legend shows a dark ring with this text.
     """
     if len(clusters) > MAX_IN_LEGEND:
         return

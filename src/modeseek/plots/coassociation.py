@@ -72,8 +72,8 @@ def plot_coassociation(
     rows = sample_rows(ordering, MAX_ROWS)
     if len(rows) > MAX_CLUSTERS:
         raise ValueError(
-            f"the plot has at least one row for each cluster, at most {MAX_CLUSTERS:,} rows, and labels has "
-            f"{len(rows):,} clusters: pass labels with fewer clusters."
+            f"labels has {len(rows):,} clusters, but the plot can show at most {MAX_CLUSTERS:,}: "
+            "pass labels with fewer clusters."
         )
     shares, meaning = _coassociation(partitions, result, rows)
     shown = ordering[rows]

@@ -1,53 +1,73 @@
 """Python code that repeats a fit."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Sequence
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from modeseek.prepare import TablePreparer
+
 # parameters that do not influence the result
 DISPLAY_PARAMETERS = ("callbacks", "checkpoint", "checkpoint_every", "record", "verbose")
 MAX_LINE = 100
 
 
-def fit_code(estimator: BaseEstimator, data: Sequence[str] = (), *, standardize: bool = False) -> str:
-    """Return code that loads data, scales them and fits an estimator with the same parameters.
+def file_data_code(file: str, *, header: bool | None = None) -> tuple[str, str]:
+    """Return an import statement, and an expression that reads a file; `header` is a parameter of `read_table`.
+
+    Examples
+    --------
+    >>> file_data_code("birds.csv", header=True)[1]
+    "read_table('birds.csv', header=True)"
+    """
+    given = "" if header is None else f", header={header}"
+    return "from modeseek.prepare import read_table", f"read_table({file!r}{given})"
+
+
+def fit_code(estimator: BaseEstimator, data: Sequence[str] = (), preparer: TablePreparer | None = None) -> str:
+    """Return code that loads data, prepares them and fits an estimator with the same parameters.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
         Parameters that differ from their defaults are written.
     data : (str, str), optional
-        An import statement, and an expression for the array. The default assumes that a variable X exists.
-    standardize : bool, default=False
-        Whether to scale features to mean 0 and standard deviation 1.
+        An import statement, and an expression for the array or table. The default assumes that a variable X exists.
+    preparer : TablePreparer, optional
+        How the data are prepared; None uses them as they are.
 
     Examples
     --------
     >>> from modeseek import ModeSeek
-    >>> source = "from sklearn.datasets import load_iris", "load_iris().data"
-    >>> print(fit_code(ModeSeek(random_state=0), source, standardize=True))
+    >>> preparer = TablePreparer(columns=["width", "height"])
+    >>> print(fit_code(ModeSeek(random_state=0), file_data_code("birds.csv"), preparer))
     from modeseek import ModeSeek
-    from sklearn.datasets import load_iris
-    from sklearn.preprocessing import StandardScaler
+    from modeseek.prepare import TablePreparer, read_table
     <BLANKLINE>
-    X = load_iris().data
-    X = StandardScaler().fit_transform(X)
+    preparer = TablePreparer(columns=['width', 'height'])
+    X = preparer.fit_transform(read_table('birds.csv'))
     model = ModeSeek(random_state=0).fit(X)
     print(model.labels_)
     """
     parts = type(estimator).__module__.split(".")
     # the public module: the top level of this library, or the path up to the first private module
     module = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
-    imports = [f"from {module} import {type(estimator).__name__}", *data[:1]]
-    body = [f"X = {expression}" for expression in data[1:]]
-    if standardize:
-        imports.append("from sklearn.preprocessing import StandardScaler")
-        body.append("X = StandardScaler().fit_transform(X)")
-    return "\n".join(
-        [*sorted(imports), "", *body, f"model = {estimator_call(estimator)}.fit(X)", "print(model.labels_)"]
+    imports, body = {f"from {module} import {type(estimator).__name__}"}, []
+    *loading, expression = data or ("X",)
+    if preparer is not None:
+        imports.add("from modeseek.prepare import TablePreparer")
+        body.append(f"preparer = {estimator_call(preparer)}")
+        expression = f"preparer.fit_transform({expression})"
+    imports.update(loading)
+    if expression != "X":
+        body.append(f"X = {expression}")
+    lines = "\n".join(sorted(imports)).replace(
+        "TablePreparer\nfrom modeseek.prepare import read", "TablePreparer, read"
     )
+    return "\n".join([lines, "", *body, f"model = {estimator_call(estimator)}.fit(X)", "print(model.labels_)"])
 
 
 def changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:

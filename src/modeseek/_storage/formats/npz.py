@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.resources import check_memory
-from modeseek._storage.cells import to_array
+from modeseek._storage.cells import to_array, to_numbers
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import (
     InputFile,
@@ -130,7 +130,9 @@ class Npz(NumericFormat):
         import pyarrow as pa
 
         table = pa.concat_tables(chunks)
-        arrays = {name: to_array(table.column(name)) for name in spec.added}
+        # rows without a cluster have empty cells, which only floats can represent
+        added = {name: table.column(name) for name in spec.added}
+        arrays = {name: to_numbers(each)[0] if each.null_count else to_array(each) for name, each in added.items()}
         names, X = np.array(spec.columns, np.str_), numbers_of(table.select(range(len(spec.columns))))
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             # not by numpy.savez, which takes names as keywords, of which `file` and `allow_pickle` are taken

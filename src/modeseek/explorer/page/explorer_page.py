@@ -186,18 +186,22 @@ class ExplorerPage:
     def _load(self, dataset: Dataset, example: str | None) -> None:
         self.data_form.fill(dataset, example)
         self.dataset = dataset
-        self._read_groups()
         self._prepare_data()
+        self._read_groups()
+
+    def _set_groups(self) -> None:
+        column = self.data_form.group_column
+        self._groups = KnownGroups() if column is None else KnownGroups(column, self.data.group_labels(column))
 
     def _read_groups(self) -> None:
-        column = self.data_form.group_column
-        self._groups = KnownGroups() if column is None else KnownGroups(column, self.dataset.group_labels(column))
+        self._set_groups()
         self._redraw()
         self._show_results()
 
     def _prepare_data(self) -> None:
         form = self.data_form
         self.data = PreparedData.select(self.dataset, form.columns.value, standardize=bool(form.standardize.value))
+        self._set_groups()
         form.summary.object = data_summary(self.data)
         self.scan.clear()
         self._reset()

@@ -1,0 +1,172 @@
+"""Training of the networks behind ModeSeek's choice, with NumPy alone.
+
+A network scores each candidate of a set. The loss is the expected regret of a random choice with probabilities
+softmax(score): the adjusted Rand index of the best candidate less the expected one. A second output predicts the
+adjusted Rand index of the candidate itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from modeseek.selection.choice import Choice
+from modeseek.selection.features import FEATURES
+from modeseek.selection.features.data_set import DATA_SET
+
+# features of the data set would let a network recognise the family of a synthetic set
+USED = tuple(name for name in FEATURES if name not in {each.name for each in DATA_SET})
+FLAGS = ("log_k", "bic_gain", "gain", "apart_q10", "agree_mean_shift")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """Settings of the training.
+
+    Attributes
+    ----------
+    hidden : int
+        Units of each hidden layer.
+    dropout : float
+        Share of hidden units that are dropped in each step; half of it for inputs.
+    epochs : int
+    batch : int
+        Sets in each step.
+    rate : float
+        Largest step size of Adam. It rises for a fifth of the steps, then falls as a cosine.
+    decay : float
+        Weight decay.
+    regression : float
+        Weight of the squared error of the second output.
+    quantiles : int
+        Knots of the mapping of each feature to [-1, 1].
+    least_ceiling : float
+        Sets whose best candidate is worse than this are left out.
+    """
+
+    hidden: int = 48
+    dropout: float = 0.2
+    epochs: int = 40
+    batch: int = 256
+    rate: float = 3e-3
+    decay: float = 1e-3
+    regression: float = 0.5
+    quantiles: int = 33
+    least_ceiling: float = 0.25
+
+
+class Sets(NamedTuple):
+    """Collected sets: a row of features and a score for each candidate, sorted by set.
+
+    Attributes
+    ----------
+    features : (c, f) array
+    scores : (c,) array
+        Adjusted Rand index with the true labels.
+    owner : (c,) array
+        Set of each candidate.
+    ceiling : (s,) array
+        Score of the best candidate of each set, those that were not kept included.
+    name : (s,) array of str
+        Family, or name of a labelled set.
+    """
+
+    features: np.ndarray
+    scores: np.ndarray
+    owner: np.ndarray
+    ceiling: np.ndarray
+    name: np.ndarray
+
+
+def quantile_maps(features: np.ndarray, config: TrainingConfig) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return knots and places of each used feature: quantiles, and their mean rank scaled to [-1, 1]."""
+    grid = np.linspace(-1, 1, config.quantiles)
+    knots, places = [], []
+    for name in USED:
+        column = features[:, FEATURES.index(name)]
+        column = column[np.isfinite(column)]
+        quantiles = np.quantile(column, np.linspace(0, 1, config.quantiles)) if len(column) else np.zeros(1)
+        values = np.unique(quantiles)
+        first, last = np.searchsorted(quantiles, values), np.searchsorted(quantiles, values, "right") - 1
+        knots.append(values.astype(np.float32).astype(np.float64))
+        places.append((grid[first] + grid[last]) / 2)
+    return knots, places
+
+
+def train_choice(sets: Sets, inside: np.ndarray, seeds: range, config: TrainingConfig) -> Choice:
+    """Train one network for each seed on the sets `inside`; the calibration is still that of the raw output."""
+    rows = inside[sets.owner]
+    knots, places = quantile_maps(sets.features[rows], config)
+    empty = Choice(USED, FLAGS, tuple(knots), tuple(places), (), np.array([0.0, 1.0]))
+    inputs = empty.encode(sets.features).astype(np.float32)
+    chosen = np.flatnonzero(inside & (sets.ceiling > config.least_ceiling))
+    networks = [_train(inputs, sets, chosen, seed, config) for seed in seeds]
+    layers = tuple(np.stack(each).astype(np.float64) for each in zip(*networks, strict=True))
+    return Choice(USED, FLAGS, tuple(knots), tuple(places), layers, np.array([0.0, 1.0]))
+
+
+def _train(inputs, sets: Sets, chosen: np.ndarray, seed: int, config: TrainingConfig) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    start = np.searchsorted(sets.owner, np.arange(len(sets.ceiling) + 1))
+    h, d = config.hidden, inputs.shape[1]
+    layers = [rng.normal(size=(d, h)) * (2 / d) ** 0.5, np.zeros(h), rng.normal(size=(h, h)) * (2 / h) ** 0.5]
+    layers += [np.zeros(h), rng.normal(size=(h, 2)) * 0.1 / h**0.5, np.zeros(2)]
+    layers = [each.astype(np.float32) for each in layers]
+    moments = [(np.zeros_like(each), np.zeros_like(each)) for each in layers]
+    batch = min(config.batch, len(chosen))
+    steps = max(1, int(config.epochs * len(chosen) / batch))
+    for step in range(steps):
+        some = rng.choice(chosen, batch, replace=False)
+        rows = np.concatenate([np.arange(start[i], start[i + 1]) for i in some])
+        gradient = _gradient(layers, inputs[rows], sets.scores[rows], start[some + 1] - start[some], rng, config)
+        done = step / steps
+        rate = config.rate * min(1.0, 5 * done + 0.02) * (0.5 + 0.5 * np.cos(np.pi * max(0.0, (done - 0.2) / 0.8)))
+        for i, (slope, (mean, square)) in enumerate(zip(gradient, moments, strict=True)):
+            mean += 0.1 * (slope - mean)
+            square += 0.001 * (slope**2 - square)
+            move = mean / (1 - 0.9 ** (step + 1)) / (np.sqrt(square / (1 - 0.999 ** (step + 1))) + 1e-8)
+            layers[i] -= np.float32(rate) * (move + config.decay * layers[i] * (layers[i].ndim > 1))
+    return layers
+
+
+def _gradient(layers, x, scores, counts, rng: np.random.Generator, config: TrainingConfig) -> list[np.ndarray]:
+    """Return the gradient of the loss over the sets of one step; `counts` are their numbers of candidates."""
+    w1, b1, w2, b2, w3, b3 = layers
+    first, owner = np.concatenate([[0], np.cumsum(counts)[:-1]]), np.repeat(np.arange(len(counts)), counts)
+    y = np.clip(scores, 0, 1)
+
+    def kept(shape: tuple[int, ...], share: float) -> np.ndarray:
+        return (rng.random(shape, dtype=np.float32) > share) / np.float32(1 - config.dropout)
+
+    x = x * (rng.random(x.shape, dtype=np.float32) > config.dropout / 2)
+    a1 = x @ w1 + b1
+    gate1 = (a1 > 0) * kept(a1.shape, config.dropout)
+    a2 = (a1 * gate1) @ w2 + b2
+    gate2 = (a2 > 0) * kept(a2.shape, config.dropout)
+    out = (a2 * gate2) @ w3 + b3
+    power = np.exp(out[:, 0] - np.maximum.reduceat(out[:, 0], first)[owner])
+    share = power / np.add.reduceat(power, first)[owner]
+    expected = np.add.reduceat(share * y, first)
+    predicted = expit(out[:, 1])
+    slope = np.empty_like(out)
+    slope[:, 0] = -share * (y - expected[owner]) / len(counts)
+    slope[:, 1] = config.regression * 2 * (predicted - y) * predicted * (1 - predicted) / counts[owner] / len(counts)
+    back2 = (slope @ w3.T) * gate2
+    back1 = (back2 @ w2.T) * gate1
+    return [x.T @ back1, back1.sum(0), (a1 * gate1).T @ back2, back2.sum(0), (a2 * gate2).T @ slope, slope.sum(0)]
+
+
+def chosen_candidates(regret: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """Return the candidate with the smallest regret of each set."""
+    order = np.lexsort((regret, owner))
+    return order[np.flatnonzero(np.diff(owner[order], prepend=-1))]
+
+
+def calibration(predicted: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return offset and factor of the logit for which predictions of chosen candidates have the least squared error."""
+    raw, y = logit(np.clip(predicted, 1e-4, 1 - 1e-4)), np.clip(scores, 0, 1)
+    return minimize(lambda p: np.square(expit(p[0] + p[1] * raw) - y).mean(), [0.0, 1.0], method="Nelder-Mead").x

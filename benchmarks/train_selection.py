@@ -1,0 +1,267 @@
+"""Train the model by which `ModeSeek` chooses among candidate partitions.
+
+    python benchmarks/train_selection.py collect OUT [--seconds 500] [--jobs 2] [--data FOLDER]
+    python benchmarks/train_selection.py fit OUT
+    python benchmarks/train_selection.py judge OUT
+
+`collect` computes the features of the candidates of synthetic sets and adds a file to OUT. Repeat it to add more sets:
+each run continues with the next seeds. With --data, a folder of labelled pools (each a folder with a `manifest.json`),
+it collects these instead; they are never trained on. `fit` writes the model to `src/modeseek/selection/choice.npz`.
+`judge` trains with families left out, and reports the mean adjusted Rand index of the chosen candidates on left-out
+families and on the labelled pools.
+"""
+
+from __future__ import annotations
+
+import os
+
+# one thread for each process: the sets run side by side
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from choice_network import Sets, TrainingConfig, calibration, chosen_candidates, train_choice
+from modeseek._common.points import canonical_points
+from modeseek._common.types import Geometry
+from modeseek.selection.choice import load_choice
+from modeseek.selection.data import prepare_data
+from modeseek.selection.features import candidate_features
+from modeseek.selection.pool import build_pool
+from synthetic import FAMILIES, make, prepared
+
+SYNTHETIC = "synthetic"
+MODEL = Path(__file__).resolve().parents[1] / "src" / "modeseek" / "selection" / "choice.npz"
+POOLS = ("open", "open2")
+# candidates of each synthetic set that are kept, besides the best one and the single cluster
+KEPT = 24
+
+
+class Task(NamedTuple):
+    """One set to analyse: its pool ("synthetic" or a folder), its name and its seed."""
+
+    pool: str
+    name: str
+    seed: int
+    data: Path | None = None
+
+
+class Analysed(NamedTuple):
+    """Features and scores of the candidates of a set, and the CPU time; the single cluster is the last candidate."""
+
+    task: Task
+    features: np.ndarray
+    scores: np.ndarray
+    origins: np.ndarray
+    seconds: float
+
+
+def load(task: Task) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return rows, labels and metric of a set, with the rows in random order."""
+    if task.data is None:
+        sample = make(task.name, task.seed)
+        return prepared(sample), sample.y, sample.metric
+    entry = manifest(task.data / task.pool)[task.name]
+    with np.load(task.data / task.pool / entry["file"]) as file:
+        X, y = file["X"].astype(np.float64), file["y"]
+    order = np.random.default_rng(task.seed).permutation(len(X))
+    X, y = X[order], y[order]
+    if entry.get("prep") == "l2":
+        return X / np.linalg.norm(X, axis=1, keepdims=True), y, "cosine"
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), y, "euclidean"
+
+
+def manifest(folder: Path) -> dict[str, dict]:
+    """Return the entries of a labelled pool by name."""
+    return {entry["name"]: entry for entry in json.loads((folder / "manifest.json").read_text())}
+
+
+def analyse(task: Task) -> Analysed:
+    """Return the features and the scores of all candidates of a set."""
+    warnings.simplefilter("ignore")
+    X, y, metric = load(task)
+    start = time.process_time()
+    points = canonical_points(X, np.ones(len(X)), Geometry(metric))
+    data = prepare_data(points)
+    pool = build_pool(data)
+    features = candidate_features(data, pool)
+    seconds = time.process_time() - start
+    known = y >= 0
+    partitions = [each.labels[points.inverse] for each in pool.candidates] + [np.zeros(len(X), dtype=int)]
+    scores = np.array([adjusted_rand_score(y[known], labels[known]) for labels in partitions])
+    origins = np.array([each.proposer for each in pool.candidates] + ["one"])
+    return Analysed(task, features.astype(np.float32), scores.astype(np.float32), origins, seconds)
+
+
+def tasks(args: argparse.Namespace, seed: int, began: float) -> Iterator[Task]:
+    """Yield the labelled sets, or synthetic sets until the time is up."""
+    if args.data is not None:
+        for pool in POOLS:
+            if (args.data / pool).is_dir():
+                yield from (Task(pool, name, 0, args.data) for name in manifest(args.data / pool))
+        return
+    count = 0
+    while True:
+        for name in np.random.default_rng(seed).permutation(list(args.families or FAMILIES)):
+            if count == args.sets or time.perf_counter() - began > args.seconds:
+                return
+            yield Task(SYNTHETIC, str(name), seed)
+            count += 1
+        seed += 1
+
+
+def collect(args: argparse.Namespace) -> None:
+    """Analyse sets side by side and write one file for each pool."""
+    began = time.perf_counter()
+    args.out.mkdir(parents=True, exist_ok=True)
+    number = len(list(args.out.glob(f"{SYNTHETIC}-*.npz")))
+    found = []
+    if args.jobs == 1:
+        found = [analyse(task) for task in tasks(args, 10_000 * number, began)]
+    else:
+        for name in ("paper_mixture", "speakers"):  # compile before the processes fork
+            analyse(Task(SYNTHETIC, name, 0))
+        with multiprocessing.get_context("fork").Pool(args.jobs) as workers:
+            found = list(workers.imap_unordered(analyse, tasks(args, 10_000 * number, began)))
+    for pool in (SYNTHETIC, *POOLS):
+        mine = [each for each in found if each.task.pool == pool]
+        if mine:
+            write(args.out / (f"{pool}-{number}.npz" if pool == SYNTHETIC else f"{pool}.npz"), mine)
+    seconds = np.array([each.seconds for each in found])
+    print(f"{len(found):,} sets, CPU time {seconds.mean():.2f} s each (median {np.median(seconds):.2f})")
+
+
+def write(path: Path, sets: list[Analysed]) -> None:
+    """Write the features and scores of some sets; of synthetic sets, only some candidates."""
+    rng = np.random.default_rng(0)
+    kept = [_kept(each.scores, rng) if each.task.data is None else np.arange(len(each.scores)) for each in sets]
+    both = list(zip(sets, kept, strict=True))
+    np.savez_compressed(
+        path,
+        features=np.concatenate([each.features[rows] for each, rows in both]).astype(np.float16),
+        scores=np.concatenate([each.scores[rows] for each, rows in both]),
+        origins=np.concatenate([each.origins[rows] for each, rows in both]),
+        owner=np.repeat(np.arange(len(sets)), [len(rows) for rows in kept]),
+        ceiling=np.array([each.scores.max() for each in sets]),
+        name=np.array([each.task.name for each in sets]),
+        seconds=np.array([each.seconds for each in sets]),
+    )
+
+
+def _kept(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    some = rng.permutation(len(scores) - 1)[:KEPT]
+    return np.unique([*some, int(scores.argmax()), len(scores) - 1])
+
+
+def read(folder: Path, pool: str) -> Sets:
+    """Return the collected sets of a pool, from all its files."""
+    paths = sorted(folder.glob(f"{SYNTHETIC}-*.npz")) if pool == SYNTHETIC else [folder / f"{pool}.npz"]
+    parts = [np.load(path) for path in paths]
+    before = np.cumsum([0, *(len(part["name"]) for part in parts)])
+    joined = {key: np.concatenate([part[key] for part in parts]) for key in ("features", "scores", "ceiling", "name")}
+    owner = np.concatenate([part["owner"] + start for part, start in zip(parts, before, strict=False)])
+    return Sets(joined["features"].astype(np.float32), joined["scores"], owner, joined["ceiling"], joined["name"])
+
+
+class LeftOut(NamedTuple):
+    """For each set, the score and the predicted score of the candidate that is chosen without its family."""
+
+    scores: np.ndarray
+    predicted: np.ndarray
+
+
+def left_out(sets: Sets, config: TrainingConfig, *, folds: int, seed: int = 0) -> LeftOut:
+    """Train with a share of the families left out, in turn, and choose candidates for the families left out."""
+    names = sorted(set(sets.name))
+    fold = np.array([names.index(name) % folds for name in sets.name])
+    found = LeftOut(np.zeros(len(sets.name)), np.zeros(len(sets.name)))
+    for number in range(folds):
+        choice = train_choice(sets, fold != number, range(seed, seed + 1), config)
+        rows = np.flatnonzero(fold[sets.owner] == number)
+        picked = rows[chosen_candidates(choice.regret(sets.features[rows]), sets.owner[rows])]
+        found.scores[sets.owner[picked]] = sets.scores[picked]
+        found.predicted[sets.owner[picked]] = choice.expected_agreement(sets.features[picked])
+    return found
+
+
+def fit(args: argparse.Namespace) -> None:
+    """Train on all synthetic sets, calibrate on left-out families, and write the model."""
+    sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
+    without = left_out(sets, config, folds=args.folds)
+    choice = train_choice(sets, np.ones(len(sets.name), dtype=bool), range(args.networks), config)
+    arrays = {f"layer{i}": each.astype(np.float32) for i, each in enumerate(choice.layers)}
+    np.savez_compressed(
+        args.model,
+        names=np.array(choice.names),
+        flags=np.array(choice.flags),
+        n_knots=np.array([len(each) for each in choice.knots]),
+        knots=np.concatenate(choice.knots).astype(np.float32),
+        places=np.concatenate(choice.places).astype(np.float32),
+        calibration=calibration(without.predicted, without.scores),
+        n_sets=len(sets.name),
+        **arrays,
+    )
+    digest = hashlib.sha256(args.model.read_bytes()).hexdigest()
+    print(f"{len(sets.name):,} sets, {args.model.stat().st_size:,} bytes, sha256 {digest}")
+
+
+def judge(args: argparse.Namespace) -> None:
+    """Report the scores on left-out families by group, over several trainings, and on labelled pools."""
+    sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
+    runs = [left_out(sets, config, folds=args.folds, seed=100 * i) for i in range(args.fits)]
+    group = np.array([FAMILIES[name].group for name in sets.name])
+    for name in sorted(set(group)):
+        families = sorted(set(sets.name[group == name]))
+        scores = np.array([[run.scores[sets.name == family].mean() for family in families] for run in runs])
+        half = 1.96 * scores.mean(axis=0).std(ddof=1) / np.sqrt(len(families))
+        best = sets.ceiling[group == name].mean()
+        print(
+            f"left-out families, {name}: {scores.mean():.3f} +- {half:.3f} over families, "
+            f"{scores.mean(axis=1).std():.3f} between trainings, best candidate {best:.3f}"
+        )
+    for pool in POOLS:
+        if not (args.out / f"{pool}.npz").exists():
+            continue
+        labelled = read(args.out, pool)
+        regret = load_choice().regret(labelled.features)
+        scores = labelled.scores[chosen_candidates(regret, labelled.owner)]
+        print(f"{pool}: the model of the package {scores.mean():.3f}, best candidate {labelled.ceiling.mean():.3f}")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("step", choices=("collect", "fit", "judge"))
+    found.add_argument("out", type=Path)
+    found.add_argument("--data", type=Path, help="folder with labelled pools")
+    found.add_argument("--seconds", type=float, default=500.0, help="start no set after this time")
+    found.add_argument("--sets", type=int, help="synthetic sets at most")
+    found.add_argument("--families", nargs="*", help="only these families")
+    found.add_argument("--jobs", type=int, default=2)
+    found.add_argument("--epochs", type=int, default=TrainingConfig.epochs)
+    found.add_argument("--networks", type=int, default=6, help="networks in the model")
+    found.add_argument("--folds", type=int, default=5)
+    found.add_argument("--fits", type=int, default=3, help="trainings for each fold of `judge`")
+    found.add_argument("--model", type=Path, default=MODEL, help="where `fit` writes the model")
+    return found
+
+
+def main() -> None:
+    args = parser().parse_args()
+    {"collect": collect, "fit": fit, "judge": judge}[args.step](args)
+
+
+if __name__ == "__main__":
+    main()

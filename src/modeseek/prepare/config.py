@@ -1,0 +1,41 @@
+"""Limits by which columns of a table are judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PrepareConfig:
+    """Limits by which `TablePreparer` judges columns.
+
+    Attributes
+    ----------
+    max_levels : int
+        A text column with more distinct values is not one-hot encoded.
+    min_counted_rows : int
+        A shorter column may count up by chance, so it is not taken for an identifier.
+    max_missing : float
+        A column with a larger share of missing values is left out.
+    skewness : float
+        A column with a larger skewness is heavily skewed, if its logarithm is less than half as skewed.
+    few_values, min_rows_per_value : int
+        A column with at most `few_values` different values, and at least `min_rows_per_value` rows for each, is named
+        in a note.
+    sample_rows : int
+        Medians, quartiles and skewness are those of at most this many rows, drawn at random.
+    sample_numbers : int
+        The largest number of cells of this sample.
+    """
+
+    max_levels: int = 20
+    min_counted_rows: int = 10
+    max_missing: float = 0.5
+    skewness: float = 2.0
+    few_values: int = 5
+    min_rows_per_value: int = 20
+    sample_rows: int = 20_000
+    sample_numbers: int = 2_000_000
+
+
+DEFAULT_CONFIG = PrepareConfig()

@@ -1,0 +1,141 @@
+"""What the cells of a column are: counted chunk by chunk, so that files of any size can be judged."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modeseek._common.storable import storable
+from modeseek._storage.cells import STYLES, is_text, number_styles, plain_column, present_cells, to_numbers, unit_symbol
+from modeseek.prepare.config import PrepareConfig
+
+# texts that are dates in all their cells
+DATE = (
+    r"^(?:\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?(?:[T ]\d.*)?|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}(?: \d.*)?"
+    r"|[A-Z][a-z]{2,8}\.? \d{1,2},? \d{4}|\d{1,2}[- ][A-Z][a-z]{2,8}\.?[- ,]{1,2}\d{2,4}|\d{1,2}:\d\d(?::\d\d.*)?)$"
+)
+
+
+@storable()
+class ColumnFacts(NamedTuple):
+    """What is known of a column.
+
+    Attributes
+    ----------
+    rows, missing : int
+        Number of cells, and of those that are missing or not finite.
+    kind : str
+        "number", "text", "date", "mixed" (numbers and text), "nested", or "" if all cells are missing.
+    styles : tuple of str
+        How the cells can be read as numbers: keys of `STYLES`, "plain" for columns that are not text.
+    symbol : str
+        The currency or percent sign of the cells, or "".
+    low, high, last : float
+        Smallest, largest and last number.
+    counts_up : bool
+        Whether each number is its predecessor plus 1.
+    levels : tuple of str
+        The distinct texts; empty if there are too many.
+    distinct : bool
+        Whether no text occurs twice.
+    """
+
+    rows: int
+    missing: int
+    kind: str
+    styles: tuple[str, ...]
+    symbol: str = ""
+    low: float = np.inf
+    high: float = -np.inf
+    last: float = np.nan
+    counts_up: bool = False
+    levels: tuple[str, ...] = ()
+    distinct: bool = False
+
+    @property
+    def constant(self) -> bool:
+        """Whether all numbers, or all texts, are the same."""
+        return self.low == self.high if self.styles else len(self.levels) == 1 and self.kind == "text"
+
+    def join(self, other: ColumnFacts, config: PrepareConfig) -> ColumnFacts:
+        """Return the facts of this column continued by another one."""
+        if not self.rows:
+            return other
+        styles = tuple(style for style in self.styles if style in other.styles)
+        kinds = {self.kind, other.kind} - {""}
+        kind = next(iter(kinds), "") if len(kinds) < 2 else "mixed" if kinds & {"number", "mixed"} else "text"
+        levels = tuple(sorted({*self.levels, *other.levels}))
+        known = all(each.levels or each.missing == each.rows for each in (self, other))
+        return ColumnFacts(
+            self.rows + other.rows,
+            self.missing + other.missing,
+            kind,
+            styles,
+            self.symbol or other.symbol,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            other.last,
+            self.counts_up and other.counts_up and other.low == self.last + 1,
+            levels if known and len(levels) <= config.max_levels else (),
+        )
+
+
+def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
+    """Return the facts of an Arrow column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> column_facts(pa.chunked_array([["1", "2", None]]), PrepareConfig()).kind
+    'number'
+    >>> facts = column_facts(pa.chunked_array([["b", "a", "b"]]), PrepareConfig())
+    >>> facts.kind, facts.levels, facts.distinct
+    ('text', ('a', 'b'), False)
+    """
+    import pyarrow.types as types
+
+    column = plain_column(column)
+    rows, kind = len(column), column.type
+    if types.is_null(kind):
+        return ColumnFacts(rows, rows, "", tuple(STYLES))
+    if types.is_temporal(kind):
+        return ColumnFacts(rows, column.null_count, "date", ())
+    if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+        return ColumnFacts(rows, column.null_count, "nested", ())
+    if not is_text(column):
+        return _of_numbers(column, ("plain",), "plain")
+    if styles := number_styles(column):
+        return _of_numbers(column, styles, styles[0])
+    return _of_text(column, config)
+
+
+def _of_numbers(column: Any, styles: tuple[str, ...], style: str) -> ColumnFacts:
+    values, bad = to_numbers(column, style)
+    if bad is not None:  # decimals and other objects beyond float64
+        return ColumnFacts(len(values), 0, "nested", ())
+    finite = values[np.isfinite(values)]
+    missing = len(values) - len(finite)
+    if not len(finite):
+        return ColumnFacts(len(values), missing, "", styles)
+    with np.errstate(over="ignore"):
+        counts_up = not missing and bool((finite % 1 == 0).all() and (np.diff(finite) == 1).all())
+    symbol = unit_symbol(column) if style in ("point", "comma") else ""
+    low, high, last = float(finite.min()), float(finite.max()), float(finite[-1])
+    return ColumnFacts(len(values), missing, "number", styles, symbol, low, high, last, counts_up)
+
+
+def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:
+    import pyarrow.compute as pc
+
+    present = present_cells(column)
+    unique = pc.unique(present)
+    kind = "text"
+    if pc.all(pc.match_substring_regex(unique, DATE)).as_py():
+        kind = "date"
+    elif pc.any(pc.match_substring_regex(unique, STYLES["plain"])).as_py():
+        kind = "mixed"
+    few = kind == "text" and len(unique) <= config.max_levels
+    levels = tuple(sorted(unique.to_pylist())) if few else ()
+    missing, distinct = len(column) - len(present), len(unique) == len(column)
+    return ColumnFacts(len(column), missing, kind, (), levels=levels, distinct=distinct)

@@ -1,0 +1,271 @@
+"""Which columns of a table become features, and notes on those that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from modeseek._common.storable import storable
+from modeseek._common.types import Array
+from modeseek._storage import NoColumnsError, Table
+from modeseek._storage.cells import missing_cells, plain_column, to_numbers
+from modeseek.prepare.config import PrepareConfig
+from modeseek.prepare.facts import ColumnFacts
+
+# names that a note lists before it says how many others there are
+MAX_NAMES = 12
+
+
+class Note(NamedTuple):
+    """A remark about the data or the result.
+
+    Attributes
+    ----------
+    text : str
+        The remark, a sentence without a full stop.
+    option : str
+        The parameter of `TablePreparer` that addresses the remark, or "".
+    value : str
+        The value of this parameter to try, or "".
+    """
+
+    text: str
+    option: str = ""
+    value: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@storable()
+class Feature(NamedTuple):
+    """One column of the matrix.
+
+    Attributes
+    ----------
+    column : str
+        The column of the table.
+    style : str
+        How its text cells are read as numbers, a key of `STYLES`.
+    level : str or None
+        For one-hot encoding: the text for which the feature is 1.
+    """
+
+    column: str
+    style: str = "plain"
+    level: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the feature."""
+        return self.column if self.level is None else f"{self.column}={self.level}"
+
+
+class Plan(NamedTuple):
+    """What becomes of the columns.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    notes : tuple of Note
+    """
+
+    features: tuple[Feature, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are used, without repetitions."""
+        return tuple(dict.fromkeys(feature.column for feature in self.features))
+
+
+class Choice(NamedTuple):
+    """How columns are chosen: the parameters of `TablePreparer` that concern columns.
+
+    Attributes
+    ----------
+    columns : tuple of str or None
+    ignore : tuple of str
+    encode : {"drop", "onehot"}
+    """
+
+    columns: tuple[str, ...] | None
+    ignore: tuple[str, ...]
+    encode: str
+
+
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names in which repeated ones have a number added.
+
+    Examples
+    --------
+    >>> unique_names(["a", "b", "a"])
+    ('a', 'b', 'a.2')
+    """
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
+    return tuple(found)
+
+
+def candidates(table: Table, choice: Choice) -> tuple[str, ...]:
+    """Return the columns that may become features, by unique names.
+
+    Raises
+    ------
+    UnknownColumnError
+        If a column that is chosen or ignored does not exist.
+    """
+    names = unique_names(table.columns)
+    ignored = {names[table.position(name)] for name in choice.ignore}
+    chosen = names
+    if choice.columns is not None:
+        chosen = tuple(names[table.position(name)] for name in dict.fromkeys(choice.columns))
+    return tuple(name for name in chosen if name not in ignored)
+
+
+def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: Choice, config: PrepareConfig) -> Plan:
+    """Decide which columns become features.
+
+    Parameters
+    ----------
+    table : Table
+        The table, or its first chunk.
+    facts : mapping of str to ColumnFacts
+        Facts of the candidates, over all rows.
+    choice : Choice
+    config : PrepareConfig
+
+    Raises
+    ------
+    TextColumnError
+        If a column that is chosen by name cannot be used.
+    NoColumnsError
+        If no column can be used.
+    """
+    reasons = {name: _reason(name, each, table, choice, config) for name, each in facts.items()}
+    if choice.columns is not None:
+        _refuse_chosen(table, facts, reasons, choice)
+        reasons = {name: reason if reason in ("text", "all missing") else "" for name, reason in reasons.items()}
+    encodable = [name for name, each in facts.items() if reasons[name] == "text" and len(each.levels) >= 2]
+    features: list[Feature] = []
+    for name, each in facts.items():
+        if choice.encode == "onehot" and name in encodable:
+            # of two levels, one says everything
+            levels = each.levels if len(each.levels) > 2 else each.levels[1:]
+            features += [Feature(name, level=level) for level in levels]
+            reasons[name] = ""
+        elif not reasons[name]:
+            features.append(Feature(name, preferred_style(each.styles, table.delimiter)))
+    left_out = {name: reason for name, reason in reasons.items() if reason}
+    if not features:
+        raise NoColumnsError(table.source, _grouped(left_out), encodable if choice.encode == "drop" else ())
+    return Plan(tuple(features), tuple(_notes(left_out, encodable, features, facts, choice)))
+
+
+def preferred_style(styles: Sequence[str], delimiter: str | None) -> str:
+    """Return the style in which a column is read; 12,500 is decimal if commas do not delimit the cells."""
+    if "plain" not in styles and delimiter not in (",", None) and "comma" in styles:
+        return "comma"
+    return styles[0]
+
+
+def _reason(name: str, facts: ColumnFacts, table: Table, choice: Choice, config: PrepareConfig) -> str:
+    """Return why a column is left out, or ""."""
+    if name in table.row_names:
+        return "row names"
+    if facts.missing == facts.rows:
+        return "all missing"
+    if not facts.styles:
+        if facts.constant:
+            return "constant"
+        if facts.kind == "text" and facts.distinct and facts.rows >= config.min_counted_rows:
+            return "unique texts"
+        return {"date": "dates", "nested": "nested values", "mixed": "numbers and text"}.get(facts.kind, "text")
+    if facts.constant and facts.rows > 1:
+        return "constant"
+    if facts.counts_up and facts.rows >= config.min_counted_rows and len(table.columns) > 1:
+        return "numbers the rows"
+    return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
+
+
+def _refuse_chosen(table: Table, facts: Mapping[str, ColumnFacts], reasons: Mapping[str, str], choice: Choice) -> None:
+    bad = [name for name, each in facts.items() if not each.styles]
+    if choice.encode == "onehot":
+        bad = [name for name in bad if reasons[name] != "text" or len(facts[name].levels) < 2]
+    if bad:
+        table.refuse_text([table.position(name) for name in bad])
+
+
+def _grouped(left_out: Mapping[str, str]) -> str:
+    """Return names with their reasons: "a, b (text), c (constant)"."""
+    groups: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        groups.setdefault(reason, []).append(name)
+    return ", ".join(f"{listed(names)} ({reason})" for reason, names in groups.items())
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names separated by commas, the first ones and how many others if there are many."""
+    rest = len(names) - MAX_NAMES
+    return ", ".join(names[:MAX_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def _notes(
+    left_out: Mapping[str, str],
+    encodable: Sequence[str],
+    features: Iterable[Feature],
+    facts: Mapping[str, ColumnFacts],
+    choice: Choice,
+) -> list[Note]:
+    notes = []
+    if left_out:
+        text = f"left out: {_grouped(left_out)}"
+        usable = [name for name in encodable if left_out.get(name)]
+        if usable:
+            notes.append(Note(f"{text}; one-hot encoding uses {listed(usable)}", "encode", "onehot"))
+        else:
+            notes.append(Note(text))
+    read = []
+    for feature in features:
+        if feature.style in ("point", "comma"):
+            what = {"point": "thousands separators", "comma": "decimal commas"}[feature.style]
+            symbol = facts[feature.column].symbol
+            read.append(f"{feature.column} ({symbol or what})")
+        elif feature.style == "boolean":
+            read.append(f"{feature.column} (yes or no, as 1 or 0)")
+    if read:
+        notes.append(Note(f"read as numbers: {listed(read)}"))
+    return notes
+
+
+def feature_values(table: Table, features: Sequence[Feature], *, refuse: bool = True) -> Array:
+    """Return the features of a table, with NaN for missing values.
+
+    Raises
+    ------
+    TextColumnError
+        If a cell of a feature is not a number and `refuse` is true.
+    """
+    import pyarrow.compute as pc
+
+    names, values, bad = unique_names(table.columns), [], []
+    for feature in features:
+        at = names.index(feature.column) if feature.column in names else table.position(feature.column)
+        column = table.data.column(at)
+        if feature.level is not None:
+            texts = pc.utf8_trim_whitespace(plain_column(column))
+            numbers = pc.equal(texts, feature.level).cast("float64").to_numpy()
+            values.append(np.where(missing_cells(texts), np.nan, numbers))
+            continue
+        numbers, row = to_numbers(column, feature.style)
+        values.append(np.where(np.isfinite(numbers), numbers, np.nan))
+        if row is not None:
+            bad.append(at)
+    if bad and refuse:
+        table.refuse_text(bad)
+    return np.column_stack(values) if values else np.empty((table.n_rows, 0))

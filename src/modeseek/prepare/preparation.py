@@ -1,0 +1,275 @@
+"""A fitted preparation of tables, and the statistics that it is fitted on, which may arrive in chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modeseek._common.scaling import Moments, dominant
+from modeseek._common.storable import is_real, require, storable
+from modeseek._common.types import Array
+from modeseek._common.validation import check_choice
+from modeseek._storage import DataError, IncompleteRowsError, Table
+from modeseek._storage.cells import STYLES
+from modeseek.prepare.config import DEFAULT_CONFIG, PrepareConfig
+from modeseek.prepare.facts import ColumnFacts, column_facts
+from modeseek.prepare.plan import (
+    Choice,
+    Feature,
+    Note,
+    Plan,
+    candidates,
+    feature_values,
+    listed,
+    make_plan,
+    unique_names,
+)
+from modeseek.prepare.scaling import SCALES, FeatureScaling, RowSample, fit_scaling, skewed_features
+
+ENCODINGS = ("drop", "onehot")
+MISSING = ("drop", "median", "error")
+
+
+@dataclass(frozen=True)
+class PrepareOptions:
+    """The parameters of `TablePreparer`; see there."""
+
+    columns: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    encode: str = "drop"
+    missing: str = "drop"
+    scale: str = "standard"
+    strict: bool = False
+    config: PrepareConfig = DEFAULT_CONFIG
+
+    def check(self) -> PrepareOptions:
+        """Raise a `ValueError` if a choice is unknown."""
+        check_choice("encode", self.encode, ENCODINGS)
+        check_choice("missing", self.missing, MISSING)
+        check_choice("scale", self.scale, SCALES)
+        return self
+
+    @property
+    def choice(self) -> Choice:
+        """The options that concern the choice of columns."""
+        return Choice(self.columns, self.ignore, self.encode)
+
+
+class Prepared(NamedTuple):
+    """A table that is ready for clustering.
+
+    Attributes
+    ----------
+    complete : (n,) boolean array
+        The rows of the table that are kept.
+    values : (m, d) array
+        The features of these rows in the units of the table.
+    X : (m, d) array
+        The same, scaled.
+    """
+
+    complete: NDArray[np.bool_]
+    values: Array
+    X: Array
+
+
+def _check(preparation: Preparation) -> None:
+    features, fills, scaling, missing = preparation
+    require(missing in MISSING and features, "the preparation")
+    require(all(feature.style in STYLES for feature in features), "the preparation")
+    require(is_real(fills, 1) and len(fills) == len(scaling.shift) == len(features), "the preparation")
+
+
+@storable(_check)
+class Preparation(NamedTuple):
+    """How rows of a table become rows of a matrix.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    fills : (d,) array
+        The medians that replace missing values, if `missing` is "median".
+    scaling : FeatureScaling
+    missing : {"drop", "median", "error"}
+    """
+
+    features: tuple[Feature, ...]
+    fills: Array
+    scaling: FeatureScaling
+    missing: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(feature.name for feature in self.features)
+
+    def apply(self, table: Table, values: Array | None = None) -> Prepared:
+        """Prepare rows of a table; `values` are their features with NaN for missing values, if known."""
+        values = feature_values(table, self.features) if values is None else values
+        gaps = np.isnan(values)
+        if self.missing == "error" and gaps.any():
+            table.refuse_gaps(values, self.names)
+        if self.missing == "median":
+            values = np.where(gaps, self.fills, values)
+        complete = np.asarray(np.isfinite(values).all(axis=1))
+        values = values[complete] if not complete.all() else values
+        return Prepared(complete, values, self.scaling.apply(values))
+
+
+@storable()
+class Statistics(NamedTuple):
+    """What a preparation is fitted on.
+
+    Attributes
+    ----------
+    facts : dict of str to ColumnFacts
+        Facts of the columns that may become features.
+    features : tuple of Feature
+        The features that the following fields are about.
+    incomplete : int
+        Number of rows with missing values.
+    sample : RowSample
+        Rows of these features, with NaN for missing values.
+    moments : Moments
+        Mean and standard deviation of the complete rows.
+    """
+
+    facts: dict[str, ColumnFacts]
+    features: tuple[Feature, ...]
+    incomplete: int
+    sample: RowSample
+    moments: Moments
+
+    @classmethod
+    def start(cls, table: Table, options: PrepareOptions) -> Statistics:
+        """Return the statistics of no rows; the features are those of the first chunk of the table."""
+        if options.strict:
+            names = table.features(options.columns, options.ignore).names
+            return _EMPTY.restart(tuple(map(Feature, names)))
+        facts = table_facts(table, candidates(table, options.choice), options.config)
+        try:
+            features = make_plan(table, facts, options.choice, options.config).features
+        except DataError:
+            if table.first_row is None or options.columns is not None:
+                raise
+            features = ()
+        return _EMPTY._replace(facts=facts).restart(features)
+
+    def restart(self, features: tuple[Feature, ...]) -> Statistics:
+        """Return the statistics of no rows, for other features."""
+        facts, d = dict.fromkeys(self.facts, ColumnFacts(0, 0, "", tuple(STYLES))), len(features)
+        return Statistics(facts, features, 0, RowSample.empty(d), Moments.empty(d))
+
+    def values(self, table: Table, options: PrepareOptions) -> Array:
+        """Return the features of a table, with NaN for missing values, and for text unless `strict` is true."""
+        if options.strict:
+            return table.features(self.columns).values
+        return feature_values(table, self.features, refuse=False)
+
+    def add(self, table: Table, values: Array, options: PrepareOptions) -> Statistics:
+        """Return the statistics with the rows of a table and their `values`."""
+        config, new = options.config, table_facts(table, tuple(self.facts), options.config)
+        facts = {name: each.join(new[name], config) for name, each in self.facts.items()}
+        complete = np.isfinite(values).all(axis=1)
+        if options.missing == "error" and not complete.all():
+            table.refuse_gaps(values, [feature.name for feature in self.features])
+        whole = values[complete] if not complete.all() else values
+        return Statistics(
+            facts,
+            self.features,
+            self.incomplete + int((~complete).sum()),
+            self.sample.add(values, config),
+            self.moments.add(whole) if len(whole) else self.moments,
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the features, without repetitions."""
+        return tuple(dict.fromkeys(feature.column for feature in self.features))
+
+    def plan(self, table: Table, options: PrepareOptions) -> Plan:
+        """Return the plan for the facts of all rows; other features than `features` need another pass."""
+        if options.strict:
+            return Plan(self.features, ())
+        return make_plan(table, self.facts, options.choice, options.config)
+
+    def fit(self, table: Table, options: PrepareOptions, metric: str = "euclidean") -> tuple[Preparation, list[Note]]:
+        """Return the preparation and the notes on the data.
+
+        Raises
+        ------
+        IncompleteRowsError
+            If no row is complete.
+        """
+        sample, names = self.sample.rows, [feature.name for feature in self.features]
+        if options.missing != "median" and self.incomplete == self.sample.seen:
+            raise IncompleteRowsError(table.source, {name: self.facts[name].missing for name in self.columns})
+        notes = [*self.plan(table, options).notes, *self._missing_notes(options)]
+        with np.errstate(all="ignore"):
+            fills = np.nan_to_num(np.nanmedian(sample, axis=0)) if len(sample) else np.zeros(len(names))
+        if options.missing == "median":
+            rows = np.where(np.isnan(sample), fills, sample)
+        else:
+            rows = sample[np.isfinite(sample).all(axis=1)]
+        skewed = skewed_features(rows, options.config) & ~_indicators(self.features, rows)
+        notes += _scale_notes(options, metric, names, rows, skewed) + _value_notes(options, self.features, rows)
+        moments = None if options.missing == "median" else self.moments
+        scaling = fit_scaling(options.scale, rows, skewed, moments)
+        return Preparation(self.features, fills, scaling, options.missing), notes
+
+    def _missing_notes(self, options: PrepareOptions) -> list[Note]:
+        if not self.incomplete:
+            return []
+        counts = {name: self.facts[name].missing for name in self.columns if self.facts[name].missing}
+        where = listed([f"{name} {n:,}" for name, n in counts.items()])
+        rows = f"{self.incomplete:,} of {self.sample.seen:,} rows have missing values ({where})"
+        if options.missing == "median":
+            return [Note(f"{rows}, which medians replace")]
+        return [Note(f"{rows} and get no cluster; medians can replace the values", "missing", "median")]
+
+
+_EMPTY = Statistics({}, (), 0, RowSample.empty(0), Moments.empty(0))
+
+
+def table_facts(table: Table, names: tuple[str, ...], config: PrepareConfig) -> dict[str, ColumnFacts]:
+    """Return what columns of a table hold."""
+    every = unique_names(table.columns)
+    return {name: column_facts(table.data.column(every.index(name)), config) for name in names}
+
+
+def _indicators(features: tuple[Feature, ...], rows: Array) -> NDArray[np.bool_]:
+    """Return which features have at most two values."""
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    return np.array([feature.level is not None for feature in features]) | ((rows == low) | (rows == high)).all(axis=0)
+
+
+def _value_notes(options: PrepareOptions, features: tuple[Feature, ...], rows: Array) -> list[Note]:
+    """Return a note on columns with so few different values that each may become a cluster."""
+    config, few = options.config, {}
+    for feature, column in zip(features, rows.T, strict=True):
+        count = len(np.unique(column))
+        if feature.level is None and 2 < count <= config.few_values and len(rows) >= config.min_rows_per_value * count:
+            few[feature.column] = count
+    if not few or len(few) == len(features):
+        return []
+    values = listed([f"{name} ({count})" for name, count in few.items()])
+    return [Note(f"few different values, each of which may become a cluster: {values}", "ignore", ",".join(few))]
+
+
+def _scale_notes(
+    options: PrepareOptions, metric: str, names: list[str], rows: Array, skewed: NDArray[np.bool_]
+) -> list[Note]:
+    found = [name for name, each in zip(names, skewed, strict=True) if each]
+    if options.scale == "log":
+        return [Note(f"logarithms of {listed(found)}" if found else "no column is heavily skewed: no logarithms")]
+    notes = []
+    if found and metric != "cosine":
+        notes.append(Note(f"heavily skewed: {listed(found)}; their logarithms may show more", "scale", "log"))
+    largest = dominant(rows) if options.scale == "none" and metric != "cosine" else None
+    if largest is not None:
+        text = f"column '{names[largest[0]]}' varies {largest[1]:,.0f} times as much as the others"
+        notes.append(Note(f"{text}, so that it alone decides the clusters; scale the features", "scale", "standard"))
+    return notes

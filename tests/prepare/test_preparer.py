@@ -1,0 +1,217 @@
+"""`TablePreparer`: which columns are kept, how cells are read, what is missing, and how features are scaled."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+from modeseek._storage import DataError, IncompleteRowsError, MissingValueError, NoColumnsError, TextColumnError
+from modeseek._storage.table import Table
+from modeseek.prepare import TablePreparer
+from modeseek.prepare.config import PrepareConfig
+from modeseek.prepare.preparation import PrepareOptions, Statistics
+
+N = 40
+RNG = np.random.default_rng(0)
+NUMBERS = {"a": RNG.normal(size=N), "b": RNG.normal(size=N)}
+
+
+def fitted(cells, **options):
+    preparer = TablePreparer(**options)
+    return preparer, preparer.fit_transform({**NUMBERS, **cells})
+
+
+def text_table(cells, delimiter=","):
+    """A table as a text file gives it: all cells are strings."""
+    return Table("file", pa.table({name: pa.array(each) for name, each in cells.items()}), delimiter=delimiter)
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        (["u", "v", "w", "v"] * 10, "text"),
+        ([f"name {i}" for i in range(N)], "unique texts"),
+        (pd.date_range("2026-01-01", periods=N), "dates"),
+        ([f"2026-01-{i % 28 + 1:02}" for i in range(N)], "dates"),
+        ([f"Jan {i % 28 + 1} 2026" for i in range(N)], "dates"),
+        (list(range(7, 7 + N)), "numbers the rows"),
+        ([3.5] * N, "constant"),
+        (["u"] * N, "constant"),
+        ([None] * N, "all missing"),
+        (["NA"] * N, "all missing"),
+        ([None] * 21 + [1.0, 2.0] * 9 + [5.0], "mostly missing"),
+        (["1", "2", "unknown", "3"] * 10, "numbers and text"),
+    ],
+)
+def test_columns_that_are_left_out(cells, reason):
+    preparer, X = fitted({"c": pd.Series(cells)})
+    assert preparer.kept_columns_ == ("a", "b")
+    assert f"left out: c ({reason})" in str(preparer.notes_[0])
+    assert len(X) == N
+
+
+def test_one_note_names_all_columns_that_are_left_out():
+    preparer, _ = fitted({"kind": ["u", "v"] * 20, "id": range(N), "sort": ["x", "y"] * 20, "same": [1] * N})
+    assert str(preparer.notes_[0]) == (
+        "left out: kind, sort (text), id (numbers the rows), same (constant); one-hot encoding uses kind, sort"
+    )
+    assert preparer.notes_[0][1:] == ("encode", "onehot")
+    assert len(preparer.notes_) == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        ([True, False], [1, 0]),
+        (["yes", "NO"], [1, 0]),
+        (["true", "FALSE"], [1, 0]),
+        (["12,500", "9,100.5"], [12500, 9100.5]),
+        (["0,5", "-1.200,25"], [0.5, -1200.25]),
+        (["$1,250.50", "-$3"], [1250.5, -3]),
+        (["12 %", "5%"], [12, 5]),
+        (["1\u202f250,5 €", "7 €"], [1250.5, 7]),
+        (["1e3", "-.5"], [1000, -0.5]),
+    ],
+)
+def test_cells_that_are_numbers_in_other_words(cells, values):
+    X = fitted({"c": cells * 20}, scale="none")[1]
+    assert X[:2, 2].tolist() == values
+
+
+@pytest.mark.parametrize("cells", [["$5", "€5"], ["12 kg", "5 kg"], ["1,2,3", "4"], ["1_000", "2"], ["12:30", "13:10"]])
+def test_cells_that_are_not_numbers(cells):
+    assert fitted({"c": cells * 20})[0].kept_columns_ == ("a", "b")
+
+
+def test_commas_are_decimal_if_they_do_not_delimit_cells():
+    cells = {"c": ["12,500", "9,100"] * 6}
+    values = [TablePreparer(scale="none").fit_transform(text_table(cells, each))[0, 0] for each in ",;"]
+    assert values == [12500, 12.5]
+
+
+def test_one_hot_features():
+    kinds = ["u", "v", "w", None] * 10
+    preparer, X = fitted({"kind": kinds, "two": ["x", "y"] * 20}, encode="onehot", scale="none", missing="median")
+    assert preparer.get_feature_names_out().tolist() == ["a", "b", "kind=u", "kind=v", "kind=w", "two=y"]
+    assert X[:4, 2:].tolist() == [[1, 0, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1]]
+    # a text that the fit has not seen has no level
+    assert preparer.transform({**NUMBERS, "kind": ["new"] * N, "two": ["y"] * N})[0, 2:].tolist() == [0, 0, 0, 1]
+
+
+def test_missing_values():
+    gaps = np.where(np.arange(N) == 3, np.nan, np.arange(N) ** 2.0)
+    gaps[5] = np.inf
+    preparer, X = fitted({"c": gaps})
+    assert len(X) == N - 2
+    assert np.flatnonzero(~preparer.complete_rows({**NUMBERS, "c": gaps})).tolist() == [3, 5]
+    assert str(preparer.notes_[0]).startswith("2 of 40 rows have missing values (c 2)")
+    filled = fitted({"c": gaps}, missing="median", scale="none")[1]
+    assert filled[[3, 5], 2].tolist() == [np.median(np.delete(gaps, [3, 5]))] * 2
+    with pytest.raises(MissingValueError) as caught:
+        fitted({"c": gaps, "d": gaps[::-1].copy()}, missing="error")
+    assert caught.value.columns == {"c": 2, "d": 2}
+
+
+def test_tables_that_cannot_be_used():
+    with pytest.raises(NoColumnsError, match=r"Left out: kind \(text\)\. To continue, one-hot encode kind"):
+        TablePreparer().fit({"kind": ["u", "v"] * 5})
+    with pytest.raises(IncompleteRowsError, match=r"no row is complete\. Missing values: a 2, b 2"):
+        TablePreparer().fit(pd.DataFrame({"a": [1.0, 2.0, None, None], "b": [None, None, 1.0, 2.0]}))
+    with pytest.raises(TextColumnError, match="column 'kind' is not numeric"):
+        TablePreparer(columns=["a", "kind"]).fit({**NUMBERS, "kind": ["u", "v"] * 20})
+    with pytest.raises(DataError, match="no column 'c'"):
+        TablePreparer(ignore=["c"]).fit(NUMBERS)
+    with pytest.raises(ValueError, match="scale must be one of"):
+        TablePreparer(scale="standart").fit(NUMBERS)
+
+
+def test_strict():
+    for columns, error in (({"kind": ["u", "v"] * 20}, TextColumnError), ({"c": [None, 1.0] * 20}, MissingValueError)):
+        with pytest.raises(error):
+            fitted({name: pd.Series(each) for name, each in columns.items()}, strict=True)
+    assert fitted({"id": range(N), "same": [1] * N}, strict=True)[0].kept_columns_ == ("a", "b", "id", "same")
+
+
+def test_columns_that_are_named_are_used():
+    preparer, X = fitted({"id": range(N), "same": [1.0] * N}, columns=["id", "same"])
+    assert preparer.kept_columns_ == ("id", "same")
+    assert X[:, 1].tolist() == [0.0] * N
+
+
+def test_scaling():
+    price = np.exp(3 * RNG.normal(size=4000)) + 1
+    table = {"a": RNG.normal(size=4000), "price": price}
+    standard = TablePreparer().fit(table)
+    assert str(standard.notes_[0]).startswith("heavily skewed: price")
+    assert standard.notes_[0][1:] == ("scale", "log")
+    np.testing.assert_allclose(standard.transform(table).std(axis=0), 1)
+    log = TablePreparer(scale="log").fit(table)
+    assert abs(np.corrcoef(log.transform(table)[:, 1], np.log(price))[0, 1]) > 0.99
+    np.testing.assert_allclose(log.inverse_transform(log.transform(table)), np.column_stack([*table.values()]))
+    robust = TablePreparer(scale="robust").fit_transform(table)
+    np.testing.assert_allclose(np.percentile(robust, [25, 50, 75], axis=0)[:, 0], [-0.674, 0, 0.674], atol=0.03)
+    assert TablePreparer(scale="none").fit_transform(table)[0, 1] == price[0]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+def test_kinds_of_tables(kind):
+    columns = {**NUMBERS, "kind": ["u", "v"] * 20}
+    assert TablePreparer().fit_transform(kind(columns)).tolist() == TablePreparer().fit_transform(columns).tolist()
+    assert TablePreparer().fit_transform(np.column_stack([*NUMBERS.values()])).shape == (N, 2)
+
+
+def test_columns_with_one_name():
+    frame = pd.DataFrame(np.column_stack([*NUMBERS.values()]), columns=["x", "x"])
+    assert TablePreparer().fit(frame).get_feature_names_out().tolist() == ["x", "x.2"]
+
+
+def test_it_is_a_transformer():
+    preparer = TablePreparer(scale="robust", ignore=["a"])
+    assert clone(preparer).get_params() == preparer.get_params()
+    with pytest.raises(ValueError, match="not fitted"):
+        preparer.transform(NUMBERS)
+
+
+@pytest.mark.parametrize("options", [{}, {"missing": "median"}, {"scale": "robust"}, {"encode": "onehot"}], ids=str)
+def test_chunks_give_the_preparation_of_the_whole_table(options):
+    """Also if the first rows suggest other columns: a constant that varies later, and numbers that become text."""
+    rows = {
+        "late": ["1"] * 25 + ["2", "4", "9"] * 5,
+        "slip": ["1.5", "2"] * 19 + ["x", "y"],
+        "comma": ["1"] * 20 + ["1,5", "0,25"] * 10,
+        "kind": ["u"] * 13 + ["v", "w", "w"] * 9,
+        "gap": ["3", "", "4", "7"] * 10,
+    } | {name: [str(each) for each in values] for name, values in NUMBERS.items()}
+    whole = text_table(rows)
+    one = TablePreparer(**options).fit(whole)
+    first = Table("file", whole.data.slice(0, 10), delimiter=",", first_row=0)
+    settings = PrepareOptions(**options)
+    statistics, passes = Statistics.start(first, settings), 0
+    while True:
+        passes += 1
+        for at in range(0, N, 10):
+            chunk = Table("file", whole.data.slice(at, 10), delimiter=",", first_row=at)
+            statistics = statistics.add(chunk, statistics.values(chunk, settings), settings)
+        features = statistics.plan(first, settings).features
+        if features == statistics.features:
+            break
+        statistics = statistics.restart(features)
+    other = TablePreparer(**options)
+    other.finish(statistics, first, "euclidean")
+    assert passes == 2
+    assert other.kept_columns_ == one.kept_columns_
+    assert [str(note) for note in other.notes_] == [str(note) for note in one.notes_]
+    np.testing.assert_array_equal(other.transform(whole), one.transform(whole))
+
+
+def test_samples_do_not_depend_on_chunks():
+    from modeseek.prepare.scaling import RowSample
+
+    rows, config = RNG.normal(size=(1000, 2)), PrepareConfig(sample_rows=100)
+    one, two = RowSample.empty(2).add(rows, config), RowSample.empty(2)
+    for at in range(0, 1000, 7):
+        two = two.add(rows[at : at + 7], config)
+    np.testing.assert_array_equal(one.rows, two.rows)
+    assert len(one.rows) == 100

@@ -1,0 +1,95 @@
+"""The choice among candidates: inputs, scores, reasons, and the model that ships."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from modeseek.selection.choice import REASONS, Choice, best_candidate, load_choice
+from modeseek.selection.features import FEATURES
+
+
+def random_table(rng: np.random.Generator, n: int, missing: float = 0.2) -> np.ndarray:
+    table = rng.normal(size=(n, len(FEATURES)))
+    table[rng.random(table.shape) < missing] = np.nan
+    return table
+
+
+def linear_choice(weights: dict[str, float]) -> Choice:
+    """A choice whose score is a weighted sum of features between -1 and 1."""
+    names = tuple(weights)
+    grid = np.array([-1.0, 1.0])
+    d = len(names)
+    w1 = np.concatenate([np.eye(d), -np.eye(d)], axis=1)[None]
+    w2 = np.eye(2 * d)[None]
+    last = np.array([*weights.values()])
+    w3 = np.stack([np.concatenate([last, -last]), np.zeros(2 * d)], axis=1)[None]
+    layers = (w1, np.zeros((1, 2 * d)), w2, np.zeros((1, 2 * d)), w3, np.zeros((1, 2)))
+    return Choice(names, (), (grid,) * d, (grid,) * d, layers, np.array([0.0, 1.0]))
+
+
+def test_the_scores_are_those_of_a_plain_loop_over_networks():
+    choice, table = load_choice(), random_table(np.random.default_rng(0), 7)
+    inputs = choice.encode(table)
+    expected = np.zeros((7, 2))
+    for w1, b1, w2, b2, w3, b3 in zip(*choice.layers, strict=True):
+        for i, x in enumerate(inputs):
+            hidden = [max(0.0, x @ w1[:, j] + b1[j]) for j in range(w1.shape[1])]
+            hidden = [max(0.0, np.dot(hidden, w2[:, j]) + b2[j]) for j in range(w2.shape[1])]
+            expected[i] += (np.array(hidden) @ w3 + b3) / len(choice.layers[0])
+    np.testing.assert_allclose(choice.regret(table), -expected[:, 0], rtol=1e-9, atol=1e-9)
+    offset, factor = choice.calibration
+    agreement = 1 / (1 + np.exp(-offset - factor * expected[:, 1]))
+    np.testing.assert_allclose(choice.expected_agreement(table), agreement, rtol=1e-9)
+
+
+def test_inputs_are_interpolated_clipped_and_flagged():
+    choice = replace(linear_choice({"silhouette": 1.0, "stable": 1.0}), flags=("gain",))
+    table = np.full((3, len(FEATURES)), np.nan)
+    table[:, FEATURES.index("silhouette")] = [0.5, 7.0, np.nan]
+    table[:2, FEATURES.index("gain")] = 3.0
+    np.testing.assert_array_equal(choice.encode(table), [[0.5, 0, 0], [1.0, 0, 0], [0, 0, 1]])
+
+
+def test_reasons_name_the_features_that_decide():
+    choice = linear_choice({"silhouette": 2.0, "stable": 1.0, "dip8_mean": 1.0, "log_k": -3.0})
+    table = np.zeros((2, len(FEATURES)))
+    for name, one, other in (
+        ("silhouette", 0.9, 0.1),
+        ("stable", 0.5, 0.2),
+        ("dip8_mean", 0.0, 0.5),
+        ("log_k", 0.1, 0.1),
+    ):
+        table[:, FEATURES.index(name)] = one, other
+    compact, stable = "the clusters are more compact", "it is reproduced better on subsamples"
+    assert choice.reasons(table, 0, 1) == [compact, stable]
+    assert choice.reasons(table, 0, 1, limit=1) == [compact]
+    assert choice.reasons(table, 1, 0) == ["the density is lower between clusters"]
+    assert choice.reasons(table, 0, 0) == []
+
+
+def test_reasons_divide_the_whole_difference_of_the_scores():
+    choice, rng = load_choice(), np.random.default_rng(3)
+    both = choice.encode(random_table(rng, 2, missing=0.0))
+    steps = (np.arange(4000) + 0.5)[:, None] / 4000
+    shares = choice._gradient(both[0] + steps * (both[1] - both[0])).mean(axis=0) * (both[1] - both[0])
+    scores = choice._outputs(both)[:, 0]
+    assert shares.sum() == pytest.approx(scores[1] - scores[0], rel=1e-3)
+
+
+def test_every_feature_of_the_model_belongs_to_one_reason():
+    for name in load_choice().names:
+        plain = name.removeprefix("rank_").removeprefix("best_")
+        assert sum(plain.startswith(starts) for starts in REASONS.values()) == 1, name
+
+
+@pytest.mark.parametrize("regret", [[0.2, 0.1, 0.1], [0.2, 0.1 + 1e-13, 0.1]])
+def test_the_first_of_equal_candidates_wins(regret):
+    assert best_candidate(np.array(regret)) == 1
+
+
+def test_the_model_is_small():
+    assert len(resources.files("modeseek.selection").joinpath("choice.npz").read_bytes()) <= 2**20
