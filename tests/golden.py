@@ -213,7 +213,7 @@ def _choice(model):
             "n_clusters": int(each.n_clusters),
             "labels": digest(each.labels, "<i8"),
             "stability": float(each.stability),
-            "score": float(each.score),
+            "expected_agreement": float(each.expected_agreement),
         }
         for each in model.alternatives_
     ]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from modeseek._common.points import Points, canonical_points
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Array, Geometry
 from modeseek.selection import SelectionData, prepare_data
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.metrics import silhouette_samples
 
-from inputs import UGLY, raw_rows, selection_data_of
+from inputs import DEGENERATE, raw_rows, selection_data_of
 from modeseek.selection.config import DEFAULT
 from modeseek.selection.features import FEATURES, TABLE, candidate_features, feature_table
 from modeseek.selection.features.gaussians_loops import gaussian_scores
@@ -70,8 +70,8 @@ def test_features_of_the_graph_do_not_use_coordinates():
     assert not np.array_equal(one, two, equal_nan=True)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in UGLY if kind != "single"])
-def test_ugly_data_have_features(kind):
+@pytest.mark.parametrize("kind", [kind for kind in DEGENERATE if kind != "single"])
+def test_degenerate_data_have_features(kind):
     for n, d in ((5, 1), (30, 2), (40, 40)):
         rows = raw_rows(kind, np.random.default_rng(n), n, d)
         if len(np.unique(rows, axis=0)) >= 3:
@@ -102,6 +102,7 @@ def test_centers_by_their_definition():
 
 def test_separations_by_their_definition():
     X, labels = labelled()
+    X = X * [5.0, 1.0, 1.0]
     means, counts = np.array([X[labels == c].mean(axis=0) for c in range(4)]), np.bincount(labels).astype(float)
     found = separations(X, labels, means, counts, 3)
     assert_array_equal(found[:, 0], np.sort(counts)[::-1][:3])

@@ -13,7 +13,7 @@ from sklearn.cluster import HDBSCAN
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from inputs import UGLY, raw_rows, selection_data_of
+from inputs import DEGENERATE, raw_rows, selection_data_of
 from modeseek.selection.config import DEFAULT
 from modeseek.selection.proposers import PROPOSERS
 from modeseek.selection.proposers.centers_loops import cut_linkage, k_means
@@ -54,9 +54,9 @@ def test_graph_proposers_use_the_graph_only(name):
 
 
 @pytest.mark.parametrize("name", PROPOSERS)
-@pytest.mark.parametrize("kind", [kind for kind in UGLY if kind != "single"])
+@pytest.mark.parametrize("kind", [kind for kind in DEGENERATE if kind != "single"])
 @pytest.mark.parametrize("n", [4, 9, 40])
-def test_ugly_data_have_proposals_or_none(name, kind, n):
+def test_degenerate_data_have_proposals_or_none(name, kind, n):
     for d in (1, 40):
         rows = raw_rows(kind, np.random.default_rng(n), n, d)
         if len(np.unique(rows, axis=0)) >= 3:
@@ -94,7 +94,9 @@ def test_condensed_clusters_are_those_of_hdbscan(method, seed):
     left, right = left[kept], right[kept]
     child, size = single_linkage(150, left, right, np.ones(150))
     labels = condensed_labels(150, child, reach[left, right], size, 10.0, method == "leaf")
-    expected = HDBSCAN(min_cluster_size=10, min_samples=5, cluster_selection_method=method, copy=True).fit(points).labels_
+    expected = (
+        HDBSCAN(min_cluster_size=10, min_samples=5, cluster_selection_method=method, copy=True).fit(points).labels_
+    )
     both = (labels >= 0) & (expected >= 0)
     assert labels.max() == expected.max()
     assert both.mean() > 0.8 * (expected >= 0).mean()

@@ -116,10 +116,11 @@ def _rows(result: PipelineResult, columns: list[Array], n_features: int) -> Iter
 
 def _alternatives_table(nearly: list) -> Table:
     table = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for name in ("nearly chosen", "stability", "by"):
+    for name in ("nearly chosen", "expected agreement", "stability", "by"):
         table.add_column(name, no_wrap=True)
     for each in nearly:
-        table.add_row(counted(each.n_clusters, "cluster"), f"{each.stability:.2f}", each.proposer)
+        expected, stability = f"{each.expected_agreement:.2f}", f"{each.stability:.2f}"
+        table.add_row(counted(each.n_clusters, "cluster"), expected, stability, each.proposer)
     return table
 
 

@@ -39,9 +39,10 @@ class SelectionProgress:
             self.interruption = self.interruption or f"{stage}: {len(found)} of {total} {unit}"
         return found
 
-    def finish(self, step: Callable[[], Result]) -> Result:
+    def finish(self, stage: str, unit: str, total: int, step: Callable[[], Result]) -> Result:
         """Run a short step, again if Ctrl-C interrupts it; a second Ctrl-C is raised."""
         try:
+            self.report(stage, 0, total, unit)
             return step()
         except KeyboardInterrupt:
             self.interruption = self.interruption or "no confidence was computed"

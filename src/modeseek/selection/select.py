@@ -118,14 +118,19 @@ class Selector:
 
     def rank(self) -> Ranking:
         """Propose and compare candidates."""
-        progress, config, n_jobs = self.progress, self.config, self.n_jobs
-        pool = build_pool(self.data, config=config, n_jobs=n_jobs, progress=progress)
-        if progress.interruption:
-            config = replace(config, reproducibility=replace(config.reproducibility, n_subsamples=0))
+        progress, n_jobs = self.progress, self.n_jobs
+        pool = build_pool(self.data, config=self.config, n_jobs=n_jobs, progress=progress)
         features = progress.finish(
-            lambda: candidate_features(self.data, pool, config=config, n_jobs=n_jobs, progress=progress)
+            *("features", "candidates", len(pool)),
+            lambda: candidate_features(self.data, pool, config=self._config_in_time(), n_jobs=n_jobs),
         )
         return Ranking(pool, features, self.choice)
+
+    def _config_in_time(self) -> SelectionConfig:
+        """Return the config; after Ctrl-C without subsamples, which take longest."""
+        if not self.progress.interruption:
+            return self.config
+        return replace(self.config, reproducibility=replace(self.config.reproducibility, n_subsamples=0))
 
     def select(self) -> Selection:
         """Return the selected partition."""

@@ -37,11 +37,22 @@ def _choice(model: ModeSeek, result: FitResult) -> list[Block]:
         blocks.append(Paragraph(text))
     others = nearly_chosen(model)
     if others:
-        rows = [[counted(other.n_clusters, "cluster"), f"{other.stability:.2f}", other.proposer] for other in others]
-        caption = "Other partitions that were considered, the best first."
+        rows = [
+            [
+                counted(other.n_clusters, "cluster"),
+                f"{other.expected_agreement:.2f}",
+                f"{other.stability:.2f}",
+                other.proposer,
+            ]
+            for other in others
+        ]
+        caption = (
+            "Other partitions that were considered, the best first. The expected agreement is the adjusted Rand index "
+            "with the true clusters that the model behind `ModeSeek` predicts."
+        )
         if model.n_clusters is None:
             caption += " Set `n_clusters` (`--n-clusters` on the command line) to get another number of clusters."
-        blocks.append(TableBlock(["alternative", "stability", "proposed by"], rows, caption))
+        blocks.append(TableBlock(["alternative", "expected agreement", "stability", "proposed by"], rows, caption))
     return blocks
 
 

@@ -21,7 +21,6 @@ from modeseek.selection.features.graph import GRAPH, graph_features, graph_sampl
 from modeseek.selection.features.ranks import BEST, add_best, add_ranks
 from modeseek.selection.features.sizes import SIZES, size_features
 from modeseek.selection.pool import Pool
-from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.reproducibility import reproducibility
 from modeseek.selection.threads import run_each
 
@@ -41,12 +40,7 @@ FEATURES: tuple[str, ...] = tuple(each.name for each in TABLE)
 
 
 def candidate_features(
-    data: SelectionData,
-    pool: Pool,
-    *,
-    config: SelectionConfig = DEFAULT,
-    n_jobs: int | None = None,
-    progress: SelectionProgress | None = None,
+    data: SelectionData, pool: Pool, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None
 ) -> Array:
     """Return the table of features: a row for each candidate and one for the single cluster, columns as in `FEATURES`.
 
@@ -59,14 +53,9 @@ def candidate_features(
     config : SelectionConfig
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
-    progress : SelectionProgress, optional
     """
-    progress = progress or SelectionProgress()
-    progress.report("features", 0, len(pool), "candidates")
     stable = reproducibility(data, pool, config=config, n_jobs=n_jobs)
-    table = feature_table(data, pool, stable, np.random.default_rng((config.seed, 2000)), config, n_jobs)
-    progress.report("features", len(pool), len(pool), "candidates")
-    return table
+    return feature_table(data, pool, stable, np.random.default_rng((config.seed, 2000)), config, n_jobs)
 
 
 def feature_table(
