@@ -1,6 +1,7 @@
 """Features of candidates: documented, free of units, and equal to a few lines of NumPy."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,6 +35,13 @@ def labelled(seed=0, n=90, d=3, k=4):
 def test_every_feature_is_documented_once():
     assert len(set(FEATURES)) == len(FEATURES)
     assert all(each.meaning and not each.meaning.endswith(".") for each in TABLE)
+
+
+def test_the_page_lists_the_features():
+    page = (Path(__file__).parents[2] / "docs" / "mode-seek.md").read_text(encoding="utf-8")
+    for each in TABLE:
+        if not each.name.startswith(("best_", "rank_")):
+            assert f"| `{each.name}` | {'g' if each.graph_only else ''} | {each.meaning} |" in page
 
 
 def test_the_table_has_a_row_for_each_candidate_and_one_for_the_single_cluster():

@@ -54,6 +54,15 @@ def test_the_number_of_threads_changes_nothing(pool):
     assert_array_equal(reproducibility(DATA, pool), reproducibility(DATA, pool, n_jobs=2))
 
 
+def test_a_rare_cluster_stays_in_the_pool():
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(size=(3000, 2)), [20.0, 0.0] + 0.1 * rng.normal(size=(12, 2))])
+    data = selection_data_of(rows)
+    settings = replace(DEFAULT.pool, compared_points=100, rare_from=1000, max_share=1.0)
+    found = build_pool(data, config=replace(DEFAULT, proposers=("modes", "spanning_tree"), pool=settings))
+    assert [12, 3000] in [sorted(np.bincount(each.labels).tolist()) for each in found.candidates]
+
+
 def test_trivial_partitions_are_dropped():
     n = len(DATA)
     kept = np.where(np.arange(n) < n // 2, 7, 3)

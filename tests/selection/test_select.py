@@ -92,13 +92,13 @@ def test_the_seed_changes_the_memberships_only():
     one, other = (Selector(DATA, seed, config=QUICK, choice=Wanted(7)).select() for seed in (0, 1))
     assert_array_equal(one.labels, other.labels)
     assert one.message == other.message
-    assert not np.array_equal(one.memberships, other.memberships)
+    assert (one.memberships != other.memberships).nnz
 
 
 def test_threads_change_nothing():
     one, other = (Selector(DATA, 0, config=QUICK, n_jobs=jobs, choice=Wanted(7)).select() for jobs in (1, 3))
     assert_array_equal(one.labels, other.labels)
-    assert_array_equal(one.memberships, other.memberships)
+    assert not (one.memberships != other.memberships).nnz
     assert one.message == other.message
 
 

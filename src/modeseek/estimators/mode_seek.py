@@ -1,4 +1,4 @@
-"""ModeSeek: clustering without parameters, by the most reproducible partition."""
+"""ModeSeek: clustering without parameters, by the best of many proposed partitions."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -22,13 +22,14 @@ from modeseek.sketches import SketchConfig
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ModeSeek(BaseClusterer):
-    """Clustering without parameters, by the most reproducible partition.
+    """Clustering without parameters: the best of the partitions that several methods propose.
 
-    `ModeSeek` builds a k-nearest-neighbour graph, proposes several partitions of the data, and returns the one that is
-    most reproducible when rows are left out at random. Partitions are proposed by modes of the density, which merge by
-    prominence, by a Gaussian mixture, and in data of high intrinsic dimension by communities of a graph of shared
-    neighbours. If no partition is more reproducible than expected for unclustered data of the same size and dimension,
-    the result is a single cluster. No row is labelled as noise unless `min_cluster_size` is set.
+    `ModeSeek` builds a k-nearest-neighbour graph and collects partitions from several proposers: modes of the density,
+    communities of the graph, clusters of its spanning tree, Ward's method, k-means, Gaussian mixtures and mean shift.
+    Features such as the depth of the density between clusters and the reproducibility on subsamples describe each
+    partition. A small model that was trained on synthetic data predicts from them how well the partition agrees with
+    the true clusters, and the best one is returned. A single cluster is one of the candidates. No row is labelled as
+    noise unless `min_cluster_size` is set.
 
     See docs/mode-seek.md for the steps, and docs/quality.md for results on labelled data.
 
@@ -39,17 +40,16 @@ class ModeSeek(BaseClusterer):
     n_clusters : int, optional
         Number of clusters. If None, it is chosen.
     min_clusters, max_clusters : int, optional
-        Bounds on the number of clusters. Setting `min_clusters` to 2 or more skips the test for a single
-        cluster.
+        Bounds on the number of clusters. Setting `min_clusters` to 2 or more excludes a single cluster.
     min_cluster_size : int, default=1
         Clusters with a smaller total weight become noise, label -1.
     sketch : {"auto", "sample"} or None, default="auto"
-        Whether to cluster a sample of 50,000 rows and give every other row the label of the nearest one. "auto"
-        does so above 100,000 rows, with a warning. None uses every row.
+        Whether to cluster a sample of 200,000 rows and give every other row the label of the nearest one. "auto"
+        does so above 1,000,000 rows, with a warning. None uses every row.
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the subsamples. Pass an int for reproducible results.
+        Seed of the subsamples behind `memberships_`, `confidence_` and the stabilities. Labels do not depend on it.
     verbose : int, default=0
         If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
@@ -75,8 +75,9 @@ class ModeSeek(BaseClusterer):
     stability_ : float
         Mean adjusted Rand index between the partition and those of the subsamples.
     alternatives_ : list of Candidate
-        The best partitions that differ from each other, with their stability. Their labels are those of the
-        distinct rows.
+        The best partitions that differ from each other and in the number of clusters, in order of their predicted
+        quality. Each has an `expected_agreement`, the predicted adjusted Rand index with the true clusters, and a
+        `stability`. Their labels are those of the distinct rows.
     tree_ : MergeTree
         Merge tree of the modes of the density, with their prominence. ``tree_.clusters(4)`` returns labels for
         four clusters, and `modeseek.plots.plot_tree` draws the tree. It belongs to the number of neighbours
@@ -84,11 +85,11 @@ class ModeSeek(BaseClusterer):
     outcome_ : Outcome
         How the fit ended: `Outcome.CHOSEN`, or `Outcome.INTERRUPTED` after Ctrl-C.
     message_ : str
-        The choice in words.
+        The choice in words, and why it was preferred to the runner-up.
     interrupted_ : bool
-        Whether the fit was interrupted by Ctrl-C, so that this is the best result so far. Proposals were then
-        compared on fewer subsamples. `memberships_`, `confidence_` and `cluster_stability_` are missing if
-        there were too few subsamples for them.
+        Whether the fit was interrupted by Ctrl-C, so that this is the best result so far, of the proposers that
+        had finished. `memberships_`, `confidence_` and `cluster_stability_` are missing if there were too few
+        subsamples for them.
     sketch_ : SketchPoints
         The sample and its weights. Only if the fit ran on a sample.
     result_ : FitResult

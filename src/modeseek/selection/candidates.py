@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from modeseek._common.resources import check_memory
 from modeseek._common.storable import storable
@@ -62,7 +63,7 @@ class Selection:
     ----------
     labels : (n,) integer array
         Cluster of each point.
-    memberships : (n, c) array
+    memberships : (n, c) sparse array
         Share of the subsamples with a point in which it was assigned to each cluster; rows add up to 1.
     cluster_stability : (c,) array
         Mean Jaccard index of each cluster with the most similar cluster of each subsample.
@@ -83,7 +84,7 @@ class Selection:
     """
 
     labels: IntArray
-    memberships: Array
+    memberships: csr_array
     cluster_stability: Array
     votes: tuple[Vote, ...]
     stability: float
@@ -108,8 +109,8 @@ def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Sele
     sums = np.zeros((k, points.shape[1]))
     np.add.at(sums, labels, points)
     into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(sums / np.bincount(labels)[:, None])
-    shares = np.column_stack([selection.memberships[:, into == c].sum(axis=1) for c in range(n_clusters)])
-    merged = shares.argmax(axis=1)
+    shares = csr_array(selection.memberships @ csr_array(np.eye(n_clusters)[into]))
+    merged = np.ravel(shares.argmax(axis=1))
     votes = tuple((rows, into[counterparts(found, labels[rows])]) for rows, found in selection.votes)
     return replace(
         selection,

@@ -247,6 +247,17 @@ class PoolConfig:
         Candidates with at least this adjusted Rand index are merged.
     compared_points : int
         Points on which candidates are compared.
+    rare_from : int
+        From this number of points on, candidates are also compared on points of small clusters, so that one with a rare
+        cluster is not merged with one without it.
+    rare_points : int
+        Number of these points.
+    rare_share : float
+        Clusters with a smaller share of the points are small.
+    rare_size : int
+        Smaller clusters are ignored there.
+    rare_agreement : float
+        Candidates are merged only if their adjusted Rand index on these points is at least this large.
     max_clusters_per_point : float
         Candidates of more clusters are dropped.
     max_share : float
@@ -255,6 +266,11 @@ class PoolConfig:
 
     same_agreement: float = 0.97
     compared_points: int = 500
+    rare_from: int = 10_000
+    rare_points: int = 300
+    rare_share: float = 0.01
+    rare_size: int = 10
+    rare_agreement: float = 0.95
     max_clusters_per_point: float = 0.5
     max_share: float = 0.98
 

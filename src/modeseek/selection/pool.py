@@ -78,7 +78,8 @@ def build_pool(
     proposed = [each for kind in (0, 1) for both in found for each in both[kind]]
     rng = np.random.default_rng((config.seed, count))
     rows = draw(len(data), config.pool.compared_points, rng)
-    pool = _merged(proposed, count_votes(proposed), rows, config.pool)
+    rare = _rare_points(proposed, rng, config.pool) if len(data) >= config.pool.rare_from else rows[:0]
+    pool = _merged(proposed, count_votes(proposed), rows, rare, config.pool)
     if progress.interruption:
         return pool
     more = refine_as_mixtures(data, pool.candidates, rng, config.refinements)
@@ -86,7 +87,8 @@ def build_pool(
     added = distinct(more, data, config.pool)
     if not added:
         return pool
-    return _merged([*pool.candidates, *added], np.concatenate([pool.votes, count_votes(added)]), rows, config.pool)
+    votes = np.concatenate([pool.votes, count_votes(added)])
+    return _merged([*pool.candidates, *added], votes, rows, rare, config.pool)
 
 
 def distinct(proposals: Sequence[Proposal], data: SelectionData, config: PoolConfig) -> list[Proposal]:
@@ -128,14 +130,33 @@ def table_of(partitions: Sequence[IntArray], rows: IntArray) -> tuple[Array, Arr
     return np.array(table, dtype=np.int32), np.array(sizes, dtype=np.int64), which
 
 
-def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, config: PoolConfig) -> Pool:
-    """Merge near-copies into the candidate that agrees best with the whole pool."""
+def _rare_points(proposals: Sequence[Proposal], rng: np.random.Generator, config: PoolConfig) -> IntArray:
+    """Return points of small clusters, about as many from each proposal that has some."""
+    found = []
+    for each in proposals:
+        sizes = np.bincount(each.labels)
+        small = (sizes >= config.rare_size) & (sizes < config.rare_share * len(each.labels))
+        members = np.flatnonzero(small[each.labels])
+        found.append(members[draw(len(members), 20, rng)])
+    points = np.unique(np.concatenate([*found, np.zeros(0, dtype=np.intp)]))
+    return points[draw(len(points), config.rare_points, rng)]
+
+
+def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, rare: IntArray, config: PoolConfig) -> Pool:
+    """Merge near-copies into the candidate that agrees best with the whole pool.
+
+    Candidates are compared on the points `rows`, and on the points `rare` of small clusters if there are any.
+    """
     from modeseek.selection.partition_loops import pair_agreement
 
     if not proposals:
         return Pool((), votes, np.ones((0, 0)), np.zeros((0, 0)))
-    table, sizes, which = table_of([each.labels for each in proposals], rows)
-    agreement, entropy = pair_agreement(table, sizes)
+    table, sizes, which = table_of([each.labels for each in proposals], np.concatenate([rows, rare]))
+    agreement, entropy = pair_agreement(np.ascontiguousarray(table[:, : len(rows)]), sizes)
+    same = agreement >= config.same_agreement
+    if len(rare):
+        on_rare, _ = pair_agreement(np.ascontiguousarray(table[:, len(rows) :]), sizes)
+        same &= on_rare >= config.rare_agreement
     # of equal partitions the first one stands for all
     first = np.unique(which, return_index=True)[1]
     copies = np.bincount(which)
@@ -143,7 +164,7 @@ def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, config:
     np.add.at(together, which, votes)
     kept: list[int] = []
     for i in np.argsort(-(agreement @ copies), kind="stable"):
-        copies_of = np.flatnonzero(agreement[i, kept] >= config.same_agreement)
+        copies_of = np.flatnonzero(same[i, kept])
         if len(copies_of):
             together[kept[copies_of[0]]] += together[i]
         else:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
@@ -99,6 +98,12 @@ class Ranking:
         stable, expected = float(self.features[i, STABLE]), float(self.expected[i])
         return Candidate(in_words(each.proposer), each.setting, each.labels, self.counts[i], stable, expected)
 
+    def candidates(self, chosen: Sequence[int]) -> list[Candidate]:
+        """Return some candidates except the single cluster: the first, then the others by expected agreement."""
+        best, *others = chosen
+        order = [best, *sorted(others, key=lambda i: -self.expected[i])]
+        return [self.candidate(i) for i in order if not self.is_single(i)]
+
     def name(self, i: int) -> str:
         """Return a candidate in words."""
         return "one cluster" if self.is_single(i) else str(self.candidate(i))
@@ -147,7 +152,7 @@ class Selector:
             message += f"; preferred to {ranking.name(runner_up)}" + (f" because {reasons}" if reasons else "")
         if len(self.data) > self.config.features.graph_points:
             message += f"; compared on samples of {self.config.features.graph_points:,} rows or fewer"
-        candidates = [ranking.candidate(i) for i in different if not ranking.is_single(i)]
+        candidates = ranking.candidates(different)
         if ranking.is_single(best):
             return self._selection(np.zeros(len(self.data), dtype=np.int32), None, message, candidates)
         return self._selection(ranking.pool.candidates[best].labels, ranking.pool.candidates[best], message, candidates)
@@ -158,7 +163,7 @@ class Selector:
             raise KeyboardInterrupt("ModeSeek: interrupted before a partition with the given number of clusters")
         low, high = self.bounds
         finer = [i for i in ranking.order if ranking.counts[i] > high]
-        candidates = [ranking.candidate(i) for i in self._different(ranking, ranking.order) if not ranking.is_single(i)]
+        candidates = ranking.candidates(self._different(ranking, ranking.order))
         chosen: Proposal | None
         if finer:
             chosen, name = ranking.pool.candidates[finer[0]], ranking.name(finer[0])
@@ -178,8 +183,6 @@ class Selector:
         self, labels: IntArray, chosen: Proposal | None, message: str, candidates: Sequence[Candidate]
     ) -> Selection:
         n, k = len(labels), int(labels.max()) + 1
-        memory = f"the memberships of {n:,} points in {k:,} clusters"
-        check_memory(32.0 * n * k, memory, 'Set max_clusters, or sketch="sample".')
         votes = () if chosen is None else self._votes(chosen)
         weights, interruption = self.data.weights, self.progress.interruption
         stability = 1.0
@@ -189,7 +192,7 @@ class Selector:
             candidates = [candidates[0]._replace(stability=stability), *candidates[1:]]
         return Selection(
             labels.astype(np.intp),
-            memberships(labels, votes or [(np.arange(n), labels)], weights).toarray(),
+            memberships(labels, votes or [(np.arange(n), labels)], weights),
             cluster_stability(labels, votes, weights),
             votes,
             stability,
