@@ -1,6 +1,6 @@
 """Labelled synthetic data sets from many families, seeded and without end."""
 
-from synthetic import embeddings, gaussians, hierarchies, images, nongaussian, null, shapes, tables
+from synthetic import embeddings, gaussians, hierarchies, images, nongaussian, null, scenes, shapes, tables
 from synthetic.base import FAMILIES, NULL, Family, Sample, make, prepared
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "nongaussian",
     "null",
     "prepared",
+    "scenes",
     "shapes",
     "tables",
 ]

@@ -157,3 +157,60 @@ def photograph(rng: np.random.Generator) -> Sample:
     color = color * (0.4 + light[..., None] / 90) + rng.normal(0, rng.uniform(0.3, 2.5), (*labels.shape, 2))
     position = np.column_stack([rows.ravel(), columns.ravel()])
     return Sample(np.column_stack([light.clip(0, 100).ravel(), color.reshape(-1, 2), position]), labels.ravel())
+
+
+@family("image")
+def photograph_of_parts(rng: np.random.Generator) -> Sample:
+    """Pixels of 2 to 5 objects, each of 2 to 4 parts whose colors differ little; the parts are the clusters."""
+    side, n_objects = int(rng.integers(34, 68)), int(rng.integers(2, 6))
+    rows, columns = np.mgrid[0:side, 0:side] / side
+    fields = gaussian_filter(rng.normal(size=(2, 5, side, side)), (0, 0, *[rng.uniform(0.09, 0.18) * side] * 2))
+    whole, part = fields[0, :n_objects].argmax(axis=0), fields[1, : int(rng.integers(2, 5))].argmax(axis=0)
+    labels = np.unique(whole * 5 + part, return_inverse=True)[1].reshape(side, side)
+    owner = np.zeros(labels.max() + 1, dtype=np.intp)
+    owner[labels.ravel()] = whole.ravel()
+    base = rng.uniform([15, -20, -20], [85, 20, 20], (n_objects, 3)) + 0.0
+    colors = base[owner] + rng.normal(size=(len(owner), 3)) * rng.uniform([6, 3, 3], [16, 9, 9])
+    image = colors[labels]
+    slope = rng.normal(0, rng.uniform(2, 12), (n_objects, 2))
+    image[..., 0] += slope[whole, 0] * (rows - 0.5) + slope[whole, 1] * (columns - 0.5)
+    image[..., 0] += rng.normal(size=labels.shape) * rng.uniform(0.5, 5, n_objects)[whole]
+    image[..., 1:] += rng.normal(0, rng.uniform(0.3, 2.0), (side, side, 2))
+    image = gaussian_filter(image, (0.6, 0.6, 0))
+    return Sample(np.column_stack([image.reshape(-1, 3), rows.ravel(), columns.ravel()]), labels.ravel())
+
+
+@family("table")
+def dense_and_diffuse_classes(rng: np.random.Generator) -> Sample:
+    """A dense class, as of healthy people, and one to three diffuse classes that spread away from it."""
+    k, d = int(rng.integers(2, 5)), int(rng.integers(3, 11))
+    counts = np.concatenate([[log_integer(rng, 80, 500)], sizes(rng, log_integer(rng, 50, 300), k - 1, 3.0, least=20)])
+    y = np.repeat(np.arange(k), counts)
+    away = rng.normal(size=(k, d)) * (rng.random((k, d)) < 0.6)
+    away *= rng.uniform(2.5, 5.0) / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 0.5)
+    away[0] = 0.0
+    X = np.where(y[:, None] > 0, rng.uniform(1.2, 2.5), 0.6) * rng.normal(size=(len(y), d))
+    X += away[y] * np.where(y > 0, rng.gamma(4.0, 0.25, len(y)), 0.0)[:, None]
+    if rng.random() < 0.4:  # scores from 1 to 10, with the dense class at the lower end
+        X = np.clip(np.round(2 + 1.5 * np.abs(X)), 1, 10)
+    return Sample(X, y)
+
+
+@family("table")
+def correlated_species(rng: np.random.Generator) -> Sample:
+    """Two to five classes with the same strong correlations, separate along a direction of little variance."""
+    k, d = int(rng.integers(2, 6)), int(rng.integers(3, 10))
+    covariance = random_covariances(rng, 1, d, rng.uniform(5, 20))[0]
+    centers = _split_centers(rng, k, d, rng.uniform(3.2, 5.0), rng.uniform(1.0, 1.8)) @ np.linalg.cholesky(covariance).T
+    counts = sizes(rng, log_integer(rng, 30 * k, 150 * k), k, rng.choice([1.0, 3.0]), least=15)
+    sample = gaussian_mixture(rng, centers, np.repeat(covariance[None], k, axis=0), counts)
+    return sample._replace(X=np.round(sample.X, 1)) if rng.random() < 0.4 else sample
+
+
+@family("gaussian")
+def elongated_overlap(rng: np.random.Generator) -> Sample:
+    """Five to fifteen long Gaussians in two or three dimensions that overlap in part."""
+    k, d = int(rng.integers(5, 16)), int(rng.integers(2, 4))
+    centers = centers_apart(rng, k, d, rng.uniform(2.5, 4.0))
+    counts = sizes(rng, log_integer(rng, 40 * k, 250 * k), k, rng.choice([1.0, 4.0]), least=20)
+    return gaussian_mixture(rng, centers, random_covariances(rng, k, d, rng.uniform(4, 12)), counts)

@@ -191,3 +191,29 @@ def shaded_image(rng: np.random.Generator) -> Sample:
     light = slope[0] * rows + slope[1] * columns + rng.uniform(0.02, 0.15) * rng.normal(size=(side, side))
     color = rng.normal(0, 0.05, (side * side, 2)) + light.reshape(-1, 1) * rng.normal(0, 0.3, 2)
     return _one(np.column_stack([rows.ravel(), columns.ravel(), light.ravel(), color]))
+
+
+@family(NULL)
+def one_banana(rng: np.random.Generator) -> Sample:
+    """One bent Gaussian in 2 to 10 dimensions."""
+    n, d = log_integer(rng, 40, 3000), int(rng.integers(2, 11))
+    X = rng.normal(size=(n, d))
+    X[:, 1] = X[:, 1] * rng.uniform(0.3, 1.0) + rng.uniform(0.2, 0.8) * X[:, 0] ** 2
+    return _one(X)
+
+
+@family(NULL)
+def uniform_polygon(rng: np.random.Generator) -> Sample:
+    """A uniform triangle or L-shape in the plane."""
+    n = log_integer(rng, 40, 3000)
+    X = rng.uniform(size=(4 * n, 2))
+    inside = X.sum(axis=1) < 1 if rng.random() < 0.5 else (rng.uniform(0.3, 0.7) > X).any(axis=1)
+    return _one(X[inside][:n] @ rng.normal(size=(2, 2)))
+
+
+@family(NULL)
+def one_topic(rng: np.random.Generator) -> Sample:
+    """Text embeddings of one topic, unit vectors with a common offset."""
+    n, d = log_integer(rng, 30, 2000), int(rng.choice([64, 128, 256, 384]))
+    decay = np.exp(-np.arange(d) / (d * rng.uniform(0.1, 0.4)))
+    return _one(rng.uniform(0.5, 2.0) * rng.normal(size=d) * decay + rng.normal(size=(n, d)) * decay**0.6, "cosine")

@@ -119,6 +119,7 @@ def test_mixed_scales_and_kinds(name, kind):
     assert adjusted_rand_score(truth, fitted(name, rows).labels_) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_mixed_scales_and_kinds_on_every_engine(engine, kind):

@@ -265,7 +265,7 @@ main()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize("quiet", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_command_shows_it_on_a_terminal(tmp_path, quiet):
     import pty
 

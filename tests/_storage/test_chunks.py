@@ -141,7 +141,7 @@ def test_errors_name_file_and_line(files, only):
         assert "a.csv" in error
     path.write_text("\n".join([*lines[:250], "p,1", *lines[251:]]))
     assert "line 251: expected 3 fields as in line 1, found 2" in last_error(path, only)
-    path.write_bytes("\n".join([*lines[:250], "p,1,é", *lines[251:]]).encode("latin-1"))
+    path.write_bytes("\n".join([*lines[:250], "p,1,é\x01", *lines[251:]]).encode("latin-1"))
     assert "line 251: byte 0xe9 is not UTF-8" in last_error(path, only)
     path.write_text("\n".join([*lines[:250], 'p,"1,2', *lines[251:]]))
     assert "line 251: unexpected end of data" in last_error(path, only)

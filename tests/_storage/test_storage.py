@@ -445,8 +445,8 @@ BAD_FILES = [
     ("a.csv", "a,b\n\n1,2\n3,4,5\n", r"line 4: expected 2 fields as in line 1, found 3.*double quotes"),
     ("a.csv", 'a,b\n"x\ny",2\n3\n', r"line 4: expected 2 fields"),
     ("a.csv", 'a,b\n1,"2\n3,4\n', r"line 2: unexpected end of data: check the double quotes"),
-    ("a.csv", b"a,b\n1,caf\xe9\n", r"line 2: byte 0xe9 is not UTF-8 text: save the file as UTF-8"),
-    ("a.csv", "a,b\n1,2\n".encode("utf-16"), "line 1: byte 0xff is not UTF-8"),
+    ("a.csv", b"a,b\n1,caf\xe9\x01\n", r"line 2: byte 0xe9 is not UTF-8 text: save the file as UTF-8"),
+    ("a.csv", "a,b\n1,2\n".encode("utf-16")[:-1], "it is cut short or damaged"),
     ("a.csv", b"a,b\n1,\0\n", "line 2 has a zero byte"),
     ("a.cvs", "a,b\n1,2\n", r"unknown ending '.cvs'. Did you mean '.csv'\?"),
     ("a", "a,b\n1,2\n", "the name has no ending"),
@@ -540,7 +540,12 @@ def test_errors_have_fields_and_cross_processes(tmp_path):
     with pytest.raises(UnknownColumnError) as unknown:
         table.features(["y"])
     assert (caught.value.columns, caught.value.example, caught.value.row, caught.value.line) == (("s",), "oops", 2, 3)
-    assert (missing.value.column, missing.value.row, missing.value.line, missing.value.infinite) == ("x", 4, 5, False)
+    assert (list(missing.value.columns), missing.value.row, missing.value.line, missing.value.infinite) == (
+        ["x"],
+        4,
+        5,
+        False,
+    )
     assert (unknown.value.name, unknown.value.columns) == ("y", ("x", "s"))
     for error in (caught.value, missing.value, unknown.value):
         back = pickle.loads(pickle.dumps(error))

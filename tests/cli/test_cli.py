@@ -19,6 +19,7 @@ from modeseek._storage import read_table
 from modeseek.cli import options as command_options
 from modeseek.cli.commands import ENTRY
 from modeseek.datasets import paper_mixture
+from waiting import PATIENCE
 
 X, Y = paper_mixture(15, random_state=0)
 BLOBS, _ = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
@@ -623,7 +624,7 @@ def test_a_signal_ends_a_run_with_its_result(tmp_path):
     np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(300, 2)))
     options = ["--algorithm", "sms", "--bandwidth", "0.5", "--json", str(tmp_path / "out.json")]
     command = [sys.executable, "-c", SIGNALS_ITSELF, "cluster", str(tmp_path / "a.npy"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 130
     assert "interrupted: the result so far was written to" in done.stderr
     assert "Traceback" not in done.stderr

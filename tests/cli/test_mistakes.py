@@ -1,6 +1,8 @@
 """Mistakes as newcomers make them: each message says what happened, why, and what to type next."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -32,6 +34,9 @@ def folder(tmp_path):
         "sheet.xlsx": "PK",
         "rows.json": "[]",
         "rows.csv.gz": "x",
+        "rows.h5": "x",
+        "photo.png": "x",
+        "talk.wav": "x",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -50,9 +55,12 @@ def folder(tmp_path):
         ("flags.csv", r"'true'.*write 1 and 0 instead of true and false"),
         ("dates.csv", r"'2026-01-01'.*days since the first, or leave it out with --ignore day"),
         ("names.csv", r"'Ada'.*leave it out with --ignore name\.$"),
-        ("sheet.xlsx", r"Save the sheet as CSV"),
-        ("rows.json", r"pandas\.read_json"),
-        ("rows.csv.gz", r"gunzip"),
+        ("sheet.xlsx", r"cannot be read as a spreadsheet"),
+        ("rows.json", r"has no rows"),
+        ("rows.csv.gz", r"cannot be read: it is cut short or damaged"),
+        ("rows.h5", r"pandas\.read_hdf"),
+        ("photo.png", r"is an image, not a table: use modeseek segment .*photo\.png\.$"),
+        ("talk.wav", r"is a recording, not a table: modeseek diarize needs embeddings"),
     ],
 )
 def test_files(folder, file, says):
@@ -118,6 +126,21 @@ def test_notes_on_results(folder, options, says):
     status, _, err = call("cluster", str(folder / "ok.csv"), *options)
     assert status == 0
     assert f"{says}: " in err
+
+
+def test_mistakes_are_answered_before_scientific_libraries_are_loaded(folder):
+    script = (
+        "import sys; from modeseek.cli import app\n"
+        "try: app(sys.argv[1:])\n"
+        "except SystemExit as ended: assert ended.code == 2, ended.code\n"
+        "assert not {'sklearn', 'numba', 'scipy', 'pyarrow', 'matplotlib'} & sys.modules.keys()"
+    )
+    for arguments in (["gone.csv"], ["ok.csv", "--scale", "logs"], ["photo.png"]):
+        done = subprocess.run(
+            [sys.executable, "-c", script, "cluster", *arguments], cwd=folder, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.startswith("error: "), done.stderr
 
 
 def test_a_name_that_is_not_there():

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+from waiting import PATIENCE
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 
 MOMENTS = 10
@@ -140,7 +142,7 @@ def folder(tmp_path):
 
 def driven(what, folder, moments=MOMENTS):
     command = [sys.executable, "-c", DRIVER, what, str(folder), str(moments), "7"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     whole, *ends = map(json.loads, done.stdout.splitlines())
     assert (whole["status"], whole["rows"], len(ends)) == (0, 401, moments), whole
@@ -234,12 +236,12 @@ def test_worker_processes_end_with_the_command(number, status, tmp_path):
         start_new_session=True,
         env={**os.environ, "TMPDIR": str(temporary), "JOBLIB_TEMP_FOLDER": str(temporary)},
     )
-    until = time.monotonic() + 100
+    until = time.monotonic() + PATIENCE
     while len(members(process.pid)) < 4 and time.monotonic() < until:  # workers and their watchers
         time.sleep(0.05)
     time.sleep(1.0)
     process.send_signal(number)
-    _, said = process.communicate(timeout=100)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == status, said
     assert "Traceback" not in said
     while members(process.pid) and time.monotonic() < until:  # the resource tracker of joblib ends a little later

@@ -39,8 +39,14 @@ def make(cls, **options):
     return cls(**options)
 
 
-@parametrize_with_checks([cls() for cls in ALL])
+@parametrize_with_checks([MeanShift(), DoublyStochasticMeanShift()])
 def test_sklearn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([BlurringMeanShift(), StochasticMeanShift()])
+def test_sklearn_conventions_of_the_other_two(estimator, check):
     check(estimator)
 
 
@@ -52,7 +58,7 @@ def blobs():
 @pytest.mark.parametrize("cls", ALL)
 def test_the_automatic_bandwidth_of_two_rows_joins_them(cls):
     """It equals their distance, where a flat kernel jumps, so that rounding could decide the number of clusters."""
-    for X in np.random.default_rng(0).normal(size=(8, 2, 3)):
+    for X in np.random.default_rng(0).normal(size=(4, 2, 2)):
         found = {
             make(cls, profile="flat", engine=engine).fit(X).n_clusters_
             for engine in ("reference", "brute", "moment_tree", "neighbor_lists")

@@ -17,6 +17,7 @@ from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.chains.series import EarlyDraws
 from modeseek.selection.progress import SelectionProgress
+from waiting import PATIENCE
 
 X = paper_mixture(30, random_state=1)[0]
 BLOBS = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)[0]
@@ -175,7 +176,7 @@ def signalled(folder, stage, *options, again=False):
         "cluster",
         str(folder / "a.npy"),
     ]
-    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=200)
+    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=PATIENCE)
 
 
 @pytest.mark.slow
@@ -246,7 +247,7 @@ print(model.outcome_.name, len(model.labels_))
 def test_a_signal_ends_chains_on_threads(tmp_path):
     np.save(tmp_path / "a.npy", BLOBS)
     command = [sys.executable, "-c", THREADS, str(tmp_path / "a.npy")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
     assert "chains" in done.stdout
     assert done.stdout.endswith("INTERRUPTED 300\n")

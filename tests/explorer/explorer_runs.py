@@ -3,6 +3,7 @@
 import time
 
 from modeseek.explorer import AnimatedRun, PreparedData, load_example
+from waiting import PATIENCE
 
 MIXTURE = "the paper's mixture (150 points)"
 DSMS = "doubly stochastic mean shift"
@@ -30,8 +31,8 @@ def finished(data, settings):
 
 
 def wait_until(condition):
-    """Wait until a condition holds, at most a minute."""
-    limit = time.monotonic() + 60
+    """Wait until a condition holds, at most `PATIENCE` seconds."""
+    limit = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < limit
         time.sleep(0.002)

@@ -4,6 +4,7 @@ import pytest
 from explorer_runs import DSMS, RANGE, SMS, mixture, wait_until
 
 from modeseek.explorer import AnimatedRun, PreparedData, RunSettings, RunThread, from_bytes
+from waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def test_a_thread_pauses_and_closes(data):
     thread.pause()
     wait_until(lambda: not thread.playing)
     thread.close()
-    thread._thread.join(60)
+    thread._thread.join(PATIENCE)
     assert not thread._thread.is_alive()
     assert not thread.ended
 

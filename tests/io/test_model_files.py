@@ -242,7 +242,7 @@ def opened(data: bytes):
     return json.loads(data[HEAD.size : HEAD.size + length]), data[HEAD.size + length :]
 
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @QUICK
@@ -313,7 +313,7 @@ def survives(path) -> None:
         pass
 
 
-@settings(parent=QUICK, max_examples=400)
+@settings(parent=QUICK, max_examples=120)
 @given(st.data())
 def test_hostile_records_are_refused_or_harmless(files, tmp_path, data):
     record, raw = opened(files[data.draw(st.sampled_from(list(files)))])
@@ -330,7 +330,7 @@ def test_hostile_records_are_refused_or_harmless(files, tmp_path, data):
     survives(tmp_path / "a")
 
 
-@settings(parent=QUICK, max_examples=300)
+@settings(parent=QUICK, max_examples=100)
 @given(st.data())
 def test_hostile_arrays_are_refused_or_harmless(files, tmp_path, data):
     record, raw = opened(files[data.draw(st.sampled_from(list(files)))])

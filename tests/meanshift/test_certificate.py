@@ -249,7 +249,7 @@ def certified_runs(count, engine):
 @pytest.mark.parametrize(
     ("count", "engine"),
     [
-        (200, "reference"),
+        (60, "reference"),
         pytest.param(1000, "reference", marks=pytest.mark.slow),
         pytest.param(200, "brute", marks=pytest.mark.slow),
     ],
@@ -323,7 +323,7 @@ def certified_bandwidths(points, tau, geometry, rng):
     return [low, grid[rng.integers(len(grid))]]
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [15, pytest.param(300, marks=pytest.mark.slow)])
 def test_states_that_barely_meet_the_conditions_stay(count):
     rng, found = np.random.default_rng(count), 0
     while found < count:

@@ -61,7 +61,7 @@ def test_merged_climbers_reach_the_same_modes_with_fewer_sums(profile, monkeypat
 
 
 @given(state=states(dimensions=(1, 2, 3, 5)))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_merged_climbers_on_degenerate_data(state):
     space, tol = make_problem(state.points, state.weights), 1e-6
     alone, _ = climb_alone(space, state.h, tol)
@@ -130,7 +130,7 @@ def test_scout_paths_give_the_same_modes(data, at_most, profile, monkeypatch):
 
 
 @given(state=states(dimensions=(1, 2, 3, 5)))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_scout_paths_on_degenerate_data(state):
     space, tol = make_problem(state.points, state.weights), 1e-6
     alone, _ = climb_alone(space, state.h, tol)

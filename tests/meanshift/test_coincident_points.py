@@ -62,7 +62,7 @@ def test_few_points_are_not_merged():
 
 @pytest.mark.parametrize("name", COLLAPSING)
 @given(
-    d=st.sampled_from([1, 2, 3, 5, 16, 300]),
+    d=st.sampled_from([2, 5, 16, 300]),
     n=st.integers(40, 150),
     k=st.integers(1, 9),
     seed=st.integers(0, 2**32 - 1),
@@ -70,10 +70,9 @@ def test_few_points_are_not_merged():
     single=st.booleans(),
     cosine=st.booleans(),
 )
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_clumps_move_as_in_the_reference(name, d, n, k, seed, weighted, single, cosine):
     rng = np.random.default_rng(seed)
-    single &= d not in (1, 3)  # each is a kernel to compile
     dtype, tolerance = (np.float32, 1e-5) if single else (np.float64, 1e-9)
     points = clumps(rng, n, d, k, dtype)
     if cosine:

@@ -244,6 +244,7 @@ def make(cls, **options):
     return cls(**{"random_state": 0, "n_chains": 5, **RANGES[cls], **options})
 
 
+@pytest.mark.slow
 @parametrize_with_checks([cls(n_chains=2) for cls in RANDOM])
 def test_sklearn_conventions(estimator, check):
     check(estimator)

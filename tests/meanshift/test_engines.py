@@ -77,14 +77,16 @@ def test_single_and_read_only_queries_are_not_compiled_again(name):
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 @pytest.mark.parametrize("name", FAST)
-@given(state=states(dimensions=(2,)))
-@settings(max_examples=30)
+@given(state=states(dimensions=(2,), kinds=[kind for kind in DEGENERATE if kind != "single"]))
+@settings(max_examples=15)
 def test_profiles(name, profile, state):
-    agree(name, state, profile)
+    # never equal weights, which have kernels of their own; test_dimensions has both
+    agree(name, state._replace(weights=1.0 + np.arange(len(state.points)) % 3), profile)
 
 
 @pytest.mark.parametrize("name", FAST)
 @given(state=states(dimensions=(1, 2, 3, 4, 7)))
+@settings(max_examples=40)
 def test_dimensions(name, state):
     agree(name, state, PROFILES["biweight"])
 
@@ -92,14 +94,14 @@ def test_dimensions(name, state):
 @pytest.mark.parametrize("kind", DEGENERATE)
 @pytest.mark.parametrize("name", FAST)
 @given(data=st.data())
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_three_hundred_dimensions(name, kind, data):
     agree(name, data.draw(states(dimensions=(300,), kinds=(kind,), max_n=20)), PROFILES["biweight"])
 
 
 @pytest.mark.parametrize("name", FAST)
 @given(state=states(dimensions=(2, 5), dtype=np.float32))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_float32(name, state):
     # both sum in float64 and round each new place to float32: they differ by a few last places
     agree(name, state, PROFILES["biweight"], tolerance=1e-5)
@@ -107,7 +109,7 @@ def test_float32(name, state):
 
 @pytest.mark.parametrize("name", FAST)
 @given(state=states(dimensions=(2, 3, 8), kinds=("plain", "duplicates", "single"), metric="cosine"))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_cosine(name, state):
     agree(name, state, PROFILES["biweight"], Geometry("cosine"))
 
@@ -115,7 +117,7 @@ def test_cosine(name, state):
 @pytest.mark.parametrize("order", ["random", "reshuffled"])
 @pytest.mark.parametrize("name", FAST)
 @given(state=states(dimensions=(2,)), batch_size=st.integers(2, 50))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_batches(name, order, state, batch_size):
     agree(name, state, PROFILES["biweight"], batch_size=batch_size, order=order)
 

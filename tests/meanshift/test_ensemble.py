@@ -89,7 +89,7 @@ def test_ctrl_c_reaches_chains_on_other_threads():
         if not begun:
             begun.append(1)
             _thread.interrupt_main()  # does not end the wait
-        time.sleep(0.05)  # about six seconds for all sweeps
+        time.sleep(0.05)  # without the signal, the sweeps would take more than an hour
 
     stopping = Stopping(0.05, rule="shifts", threshold=0.0, max_sweeps=10**5, max_updates=10**9)
     results = run_chains(make_chains(MAKE, 2), stopping, n_jobs=2, callbacks=[interrupt])

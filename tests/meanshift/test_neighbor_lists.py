@@ -49,7 +49,7 @@ def same_sweeps(workspaces, plan, h, sweeps, tolerance):
 
 
 @given(data=st.data(), kind=st.sampled_from(DEGENERATE), d=st.sampled_from([1, 5, 16, 300]), single=st.booleans())
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_random_inputs(data, kind, d, single):
     dtype, tolerance = (np.float32, 1e-5) if single else (np.float64, 1e-9)
     state = data.draw(states(dimensions=(d,), kinds=(kind,), max_n=60, dtype=dtype))

@@ -11,12 +11,9 @@ import modeseek.plots
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
-# the comparison takes half a minute, and the build of the documentation runs it
-TESTED = [
-    pytest.param(script, marks=pytest.mark.slow if script.stem in ("plot_walk_absorption", "plot_timeline") else ())
-    for script in SCRIPTS
-    if script.stem != "plot_compare_algorithms"
-]
+# these take long, and the build of the documentation runs them
+LONG = {"plot_compare_algorithms", "plot_timeline", "plot_walk_absorption"}
+TESTED = [script for script in SCRIPTS if script.stem not in LONG]
 
 
 @pytest.fixture

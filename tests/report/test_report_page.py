@@ -13,7 +13,7 @@ from modeseek.cli import app
 from modeseek.report import write_report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")]
 playwright = pytest.importorskip("playwright.sync_api")
 
 X, _ = make_blobs(120, 4, centers=3, cluster_std=0.5, random_state=1)

@@ -16,6 +16,7 @@ import pytest
 import modeseek
 from commands import refused, run
 from modeseek.sketches import DaskError, DaskRows, SketchConfig, is_dask
+from waiting import PATIENCE
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -254,7 +255,7 @@ class Signal:
 
     def then(self, act):
         def wait():
-            end = time.monotonic() + 60
+            end = time.monotonic() + PATIENCE
             while not os.path.exists(self.path) and time.monotonic() < end:
                 time.sleep(0.01)
             act()

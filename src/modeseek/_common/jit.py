@@ -15,7 +15,7 @@ from typing import Any
 
 from numba import njit
 from numba.core import event
-from numba.core.caching import NullCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.core.options import DefaultOptions
 
 # Sums may be reordered, so that they use vector instructions; NaN and infinity keep their meaning.
@@ -64,6 +64,27 @@ class CompiledFunction:
         return self.function.py_func
 
 
+class FaultTolerantCache(FunctionCache):
+    """Numba's disk cache. If it cannot be read or written, code is compiled without it.
+
+    A process that is killed, or a full disk, can leave damaged files, and reading them raises any exception.
+    """
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the stored code; None, and empty the cache of this function, if it is damaged."""
+        try:
+            return super().load_overload(signature, target_context)
+        except Exception:
+            with suppress(Exception):
+                self.flush()
+            return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Store compiled code if possible."""
+        with suppress(Exception):
+            super().save_overload(signature, data)
+
+
 def cached(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> CompiledFunction:
     """Compile a function at its first call, and store the result in Numba's disk cache.
 
@@ -88,10 +109,10 @@ def cached(function: Callable[..., Any], *modules: ModuleType, **options: Any) -
     own = sys.modules[__name__], sys.modules[function.__module__]
     function.__qualname__ += f"_{source_checksum(*own, *modules)}"
     options = FAST_MATH | options
-    try:
-        return CompiledFunction(njit(cache=True, **options)(function))
-    except RuntimeError:  # no cache folder is writable
-        return CompiledFunction(njit(**options)(function))
+    dispatcher = njit(**options)(function)
+    with suppress(RuntimeError):  # no cache folder is writable
+        dispatcher._cache = FaultTolerantCache(function)
+    return CompiledFunction(dispatcher)
 
 
 def source_checksum(*modules: ModuleType) -> str:

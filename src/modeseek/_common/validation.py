@@ -12,6 +12,9 @@ from modeseek._common.points import needed_precision
 from modeseek._common.types import Array
 
 METRICS = ("euclidean", "cosine")
+# products of weights and squared coordinates neither overflow nor vanish
+MIN_WEIGHT = 1e-100
+MAX_WEIGHT = 1e100
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
@@ -116,8 +119,21 @@ def check_state(points: ArrayLike, *, name: str = "points") -> Array:
     """
     from sklearn.utils.validation import check_array  # imported late to keep `modeseek --help` fast
 
-    state = check_array(points, dtype=[np.float64, np.float32], input_name=name)
+    state = check_array(masked_as_nan(points), dtype=[np.float64, np.float32], input_name=name)
     return state.astype(needed_precision(state, state.dtype), copy=False)
+
+
+def masked_as_nan(values: Any) -> Any:
+    """Return a masked array as an ordinary one, with NaN for masked values; other objects as they are.
+
+    NumPy would convert it to the values below the mask.
+    """
+    if not np.ma.isMaskedArray(values):
+        return values
+    if not np.ma.is_masked(values) or values.dtype.kind not in "biuf":
+        return np.ma.filled(values)
+    kept = values.dtype if values.dtype.kind == "f" else np.float64
+    return np.ma.filled(values.astype(kept), np.nan)
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True) -> Array:
@@ -128,7 +144,7 @@ def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True)
         weights = np.full(n, float(sample_weight))
     else:
         try:
-            weights = np.asarray(sample_weight, dtype=np.float64)
+            weights = np.asarray(masked_as_nan(sample_weight), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"sample_weight must be {n} numbers, one for each row of X: {error}") from None
     if weights.ndim != 1:
@@ -141,6 +157,13 @@ def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True)
         row = int(np.argmax(weights < 0))
         raise ValueError(
             f"sample_weight must not be negative, but row {row} has {weights[row]:g}: use 0 to leave a row out."
+        )
+    extreme = ((weights > 0) & (weights < MIN_WEIGHT)) | (weights > MAX_WEIGHT)
+    if extreme.any():
+        row = int(np.argmax(extreme))
+        raise ValueError(
+            f"sample_weight must be 0 or between {MIN_WEIGHT:g} and {MAX_WEIGHT:g}, but row {row} has "
+            f"{weights[row]:g}: divide all weights by one number; only their ratios matter."
         )
     if some and not (weights > 0).any():
         raise ValueError("sample_weight is zero for every row: give at least one row a positive weight.")

@@ -11,15 +11,16 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from glob import escape
+from io import TextIOWrapper
 from pathlib import Path
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError, WriteError
 
-__all__ = ["atomic_path", "check_target", "remove_parts", "temporary_folder", "write_json"]
+__all__ = ["atomic_path", "check_target", "remove_parts", "standard_output", "temporary_folder", "write_json"]
 
 # temporary files and folders in use, which SIGTERM removes
 TEMPORARY: set[Path] = set()
@@ -202,6 +203,13 @@ def _default_mode(beside: Path) -> int:
         probe.unlink()
 
 
+def standard_output() -> TextIO:
+    """Return standard output for data, in UTF-8 as files are written, whatever the locale is."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    return sys.stdout
+
+
 def write_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
     """Write a record as JSON; "-" writes it to standard output.
 
@@ -215,8 +223,10 @@ def write_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
     }
     """
     text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    # bytes of a file name that are not UTF-8 become escapes of JSON, such as "\\udcff"
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     if os.fspath(path) == "-":
-        sys.stdout.write(text)
+        standard_output().write(text)
         return
     with atomic_path(path) as part:
         part.write_text(text, encoding="utf-8")

@@ -1,6 +1,7 @@
 """Cells and columns: what is a number, what is missing, and the types that columns of text can be written as."""
 
 import re
+from collections.abc import Sequence
 from enum import IntFlag
 from typing import Any
 
@@ -98,6 +99,22 @@ def correction(cell: object) -> str:
     if re.fullmatch(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}", text):
         return "turn dates into numbers, such as days since the first"
     return ""
+
+
+def arrow_column(values: Sequence[Any]) -> Any:
+    """Return Python values as an Arrow array; as text if they are of several types.
+
+    Examples
+    --------
+    >>> arrow_column([1, "a", None]).to_pylist(), arrow_column([1, 2.5, None]).to_pylist()
+    (['1', 'a', None], [1.0, 2.5, None])
+    """
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        return pa.array([None if each is None or each != each else str(each) for each in values], pa.string())
 
 
 def to_array(column: Any) -> NDArray[Any]:

@@ -142,7 +142,7 @@ def open_chunks(
     for path in paths:
         if os.fspath(path) == STANDARD_STREAM:
             raise DataError("standard input can be read only once, and so only in memory: give files by their names.")
-        check_source(Path(path))
+        check_source(path)
         if not Path(path).is_file():
             raise DataError(f"'{path}' is not a regular file: it can be read only once, and so only in memory.")
         if not format_of(path).chunked:

@@ -1,7 +1,7 @@
 """Errors about files and tables, with fields that say what they are about, so that callers can add remedies."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from modeseek._common.hints import did_you_mean
@@ -17,6 +17,7 @@ __all__ = [
     "SourceChangedError",
     "TextColumnError",
     "UnknownColumnError",
+    "UnknownFormatError",
     "UnpackedSizeError",
     "WriteError",
 ]
@@ -98,6 +99,26 @@ class UnpackedSizeError(DataError):
             f"{format_bytes(bound)}"
         )
         super().__init__(f"{self.problem}: if you trust the file, raise the bound with modeseek.limit_unpacked.")
+
+
+class UnknownFormatError(DataError):
+    """A file whose name has an ending that no format has.
+
+    Attributes
+    ----------
+    path, suffix : str
+        The file, and its ending.
+    known : tuple of str
+        The endings that formats have.
+    """
+
+    def __init__(self, path: str, suffix: str, known: Iterable[str], remedy: str):
+        self.path, self.suffix, self.known = path, suffix, tuple(known)
+        ending = f"unknown ending '{suffix}'" if suffix else "the name has no ending"
+        if suffix in self.known:
+            super().__init__(f"'{path}': {remedy}")
+        else:
+            super().__init__(f"'{path}': {ending}. {remedy} Known: {', '.join(self.known)}.".replace("  ", " "))
 
 
 class HeaderOnlyError(DataError):

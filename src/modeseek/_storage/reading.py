@@ -15,6 +15,7 @@ from modeseek._storage.errors import DataError
 from modeseek._storage.formats import FORMATS, STANDARD_STREAM, InputFile, Reader, ReadOptions, format_of
 from modeseek._storage.formats.npy import read_header
 from modeseek._storage.formats.npz import open_archive
+from modeseek._storage.input_file import is_remote, split_endings, split_part
 from modeseek._storage.table import Table
 
 __all__ = ["parse_table", "read_arrays", "read_bytes", "read_table"]
@@ -26,8 +27,9 @@ def read_table(source: str | os.PathLike[str], *, header: bool | None = None) ->
     Parameters
     ----------
     source : str or path-like
-        The file; its ending determines the format. The delimiter of text (comma, semicolon, tab, bar or blanks) is
-        detected.
+        The file; its ending determines the format. Text may be compressed (.gz, .bz2, .xz, .zst); its delimiter (comma,
+        semicolon, tab, bar or blanks) and its encoding are detected. FILE::NAME is a sheet of a spreadsheet or a table
+        of a database. Addresses such as s3://bucket/birds.csv are read with fsspec.
     header : bool or None
         Whether the first row of a text file holds names; None detects it.
 
@@ -70,7 +72,7 @@ def parse_table(name: str, content: bytes) -> Table:
     >>> parse_table("birds.csv", b"mass\n3750\n5000\n").n_rows
     2
     """
-    return _open(InputFile(f"'{name}'", data=content, suffix=Path(name).suffix.lower()), name, ReadOptions()).read()
+    return _open(InputFile(f"'{name}'", None, content, *split_endings(name)), name, ReadOptions()).read()
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
@@ -89,7 +91,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     >>> {name: array.shape for name, array in read_arrays(path).items()}
     {'X': (3, 2), 'times': (3, 2)}
     """
-    check_source(Path(path))
+    check_source(path)
     with readable(f"'{path}'"):
         file = InputFile.of(path)
         if file.suffix == ".npz":
@@ -121,7 +123,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader:
     """Open a data file by its format."""
-    check_source(Path(path))
+    if not is_remote(os.fspath(path)):
+        check_source(path)
     with readable(f"'{os.fspath(path)}'"):
         return _open(InputFile.of(path), path, options)
 
@@ -129,7 +132,7 @@ def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader:
 def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -> Reader:
     """Open a file in the format of a path; refuse one that begins like a file of another format."""
     format_ = format_of(path)
-    with file.open() as stream:
+    with file.open_raw() as stream:
         head = stream.read(64)
     found = [each for each in FORMATS.values() if each.magic and head.startswith(each.magic)]
     if found and format_ not in found:
@@ -139,11 +142,12 @@ def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -
     return format_.open(file, options)
 
 
-def check_source(path: Path) -> None:
+def check_source(path: str | os.PathLike[str]) -> None:
     """Raise a `DataError` if a data file does not exist, is empty or is of an unknown format."""
-    check_exists(path)
-    if path.stat().st_size == 0 and path.is_file():
-        raise DataError(f"'{path}' is empty: give a file with at least one row of numbers.")
+    where = Path(split_part(path)[0])
+    check_exists(where)
+    if where.stat().st_size == 0 and where.is_file():
+        raise DataError(f"'{where}' is empty: give a file with at least one row of numbers.")
     format_of(path)
 
 

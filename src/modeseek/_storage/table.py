@@ -57,6 +57,8 @@ class Table:
         Number of rows of the file before this chunk; None if the table holds the whole file.
     find_lines : callable or None
         Returns the line of a text file on which each row begins.
+    notes : tuple of str
+        Remarks on how the file was read.
     """
 
     source: str
@@ -65,6 +67,7 @@ class Table:
     delimiter: str | None = None
     first_row: int | None = None
     find_lines: Callable[[], IntArray] | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_arrays(cls, source: str, columns: Sequence[str], arrays: Iterable[ArrayLike], **more: Any) -> Table:
@@ -93,6 +96,7 @@ class Table:
             first.row_names,
             first.delimiter,
             find_lines=(lambda: np.concatenate([find() for find in finders])) if finders else None,
+            notes=first.notes,
         )
 
     @property

@@ -1,7 +1,6 @@
 """Writing of tables with added columns: whole, or chunk by chunk."""
 
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._storage.atomic import PRIVATE, atomic_path, create, put_in_place
+from modeseek._storage.atomic import PRIVATE, atomic_path, create, put_in_place, standard_output
 from modeseek._storage.errors import DataError, WriteError
 from modeseek._storage.formats import STANDARD_STREAM, OutputSpec, format_of
 from modeseek._storage.formats.delimited import output_delimiter, write_rows
@@ -44,7 +43,7 @@ def write_table(
     spec = check_writable(table, path)._replace(added=tuple(extra), guard=guard)
     chunk = _with_columns(table, extra)
     if os.fspath(path) == STANDARD_STREAM:
-        write_rows(sys.stdout, spec, [chunk])
+        write_rows(standard_output(), spec, [chunk])
         return
     with atomic_path(path) as part:
         format_of(path).write(part, spec, [chunk])
@@ -104,7 +103,7 @@ class ChunkWriter:
 
         chunk = _with_columns(table, added)
         if self._folder is None:
-            write_rows(sys.stdout, self._spec, [chunk], header=not self._at)
+            write_rows(standard_output(), self._spec, [chunk], header=not self._at)
         else:
             with atomic_path(self._part(self._at), PRIVATE) as part:
                 write_feather(chunk, str(part))

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -32,6 +33,9 @@ class PlainGroup(TyperGroup):
     def main(self, *arguments: Any, **named: Any) -> Any:
         """Run a command and exit with its status."""
         # in standalone mode click would print errors itself
+        if isinstance(sys.stdout, TextIOWrapper):
+            # in a locale without UTF-8, characters that it lacks are printed as escapes
+            sys.stdout.reconfigure(errors="backslashreplace")
         named |= {"prog_name": named.get("prog_name") or "modeseek", "standalone_mode": False}
         with sigterm_as_ctrl_c() as signals:
             status = self._run(*arguments, **named)
@@ -44,7 +48,9 @@ class PlainGroup(TyperGroup):
             sys.stdout.flush()  # here, where a full disk can still be reported
         except ClickError as error:
             status = _fail(error.format_message(), hint=_hint(error))  # type: ignore[attr-defined]
-        except (UsageError, DataError) as error:
+        except UsageError as error:
+            status = _fail(str(error))
+        except DataError as error:
             from modeseek.cli.messages import message_of
 
             status = _fail(message_of(error))

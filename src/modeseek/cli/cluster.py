@@ -6,14 +6,12 @@ from contextlib import nullcontext, suppress
 from typing import Any, NoReturn, get_type_hints
 
 from modeseek._common.progress import show_progress
-from modeseek._common.validation import check_choice
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import BANDWIDTHS, DEFAULT_ALGORITHM, MEAN_SHIFT, METHOD, STANDARD_STREAM, ClusterOptions
 from modeseek.cli.screen import show_result
 from modeseek.estimators import ESTIMATORS
 from modeseek.pipeline import DataOptions, Outputs, PipelineInterrupted, cluster_file
-from modeseek.prepare.preparation import ENCODINGS, MISSING, SCALES
 
 # options whose estimator parameter has another name
 PARAMETERS = {"chains": "n_chains", "jobs": "n_jobs"}
@@ -85,11 +83,6 @@ def build_estimator(options: ClusterOptions) -> Any:
         If a value is unknown, or an option is not a parameter of the algorithm.
     """
     algorithm = options.algorithm or DEFAULT_ALGORITHM
-    with library_errors():
-        check_choice("--algorithm", algorithm, ESTIMATORS)
-        check_choice("--scale", options.scale or "standard", SCALES)
-        check_choice("--encode", options.encode, ENCODINGS)
-        check_choice("--missing", options.missing, MISSING)
     if options.jobs == 0:
         raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
     accepted = {each: inspect.signature(kind).parameters for each, kind in ESTIMATORS.items()}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from modeseek import diarization as d
-from modeseek._common.text import counted
-from modeseek._storage import write_json
+from modeseek._common.text import counted, printable
+from modeseek._storage import standard_output, write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors
 from modeseek.cli.options import STANDARD_STREAM, DiarizeOptions
@@ -70,7 +70,7 @@ def run(options: DiarizeOptions) -> None:
 
 def recording(options: DiarizeOptions) -> str:
     """Return the name of the recording: --uri, or the name of the file."""
-    return options.uri or Path(options.file).stem.replace(" ", "_")
+    return options.uri or printable(Path(options.file).stem.replace(" ", "_"))
 
 
 def _check(options: DiarizeOptions) -> None:
@@ -106,7 +106,7 @@ def _read_reference(options: DiarizeOptions) -> Any:
 def _write(options: DiarizeOptions, found: d.Diarization, reference: Any, scores: d.Scores | None) -> None:
     name = recording(options)
     if options.output == STANDARD_STREAM:
-        sys.stdout.write("".join(rttm_lines(found.turns, name)))
+        standard_output().write("".join(rttm_lines(found.turns, name)))
     elif options.output is not None:
         d.write_rttm(options.output, found)
     if options.json is not None:

@@ -17,6 +17,13 @@ RUN = "Run"
 SPEAKERS = "Speakers"
 MEAN_SHIFT = "Options of the mean-shift algorithms (dsms, sms, bms, ms)"
 BANDWIDTHS = "Bandwidths of the mean-shift algorithms"
+# options of `cluster` with fixed choices
+CHOICES = {
+    "algorithm": ("modeseek", "dsms", "sms", "bms", "ms"),
+    "scale": ("standard", "robust", "log", "none"),
+    "encode": ("drop", "onehot"),
+    "missing": ("drop", "median", "error"),
+}
 
 
 @dataclass(frozen=True)
@@ -56,8 +63,9 @@ class ClusterOptions:
     Attributes
     ----------
     files : FILE
-        CSV, TSV or other delimited text, Parquet, NPY or NPZ; - reads text from standard input. Several files
-        must have the same columns.
+        CSV, TSV or other delimited text and JSON lines, also compressed (gz, bz2, xz, zst); Parquet, Arrow, Feather,
+        NPY, NPZ, Excel and OpenDocument (FILE::SHEET), SQLite and DuckDB (FILE::TABLE); - reads text from standard
+        input. Several files must have the same columns.
     output : FILE
         Write the rows with their cluster, and with their confidence if the algorithm computes it. The suffix sets
         the format; - prints CSV.
@@ -109,7 +117,7 @@ class ClusterOptions:
     max_clusters : N
         Maximum number of clusters (modeseek).
     min_cluster_size : N
-        Smaller clusters become noise, with label -1. Default: 1.
+        Clusters with fewer rows become noise, with label -1. Default: 1, no limit.
     chains : N
         Run N chains and return their consensus, with a confidence for each row (dsms, sms). Default: 1.
     sketch : auto|grid|sample|none
@@ -206,6 +214,13 @@ class ClusterOptions:
     policy: Annotated[str | None, Option(BANDWIDTHS)] = None
     nu: Annotated[str | None, Option(BANDWIDTHS)] = None
 
+    def check(self) -> None:
+        """Raise `UsageError` for missing files and unknown choices."""
+        from modeseek.cli.early import check_choices, check_files
+
+        check_files(self.files)
+        check_choices(vars(self), CHOICES)
+
 
 @dataclass(frozen=True)
 class LabelOptions:
@@ -230,6 +245,12 @@ class LabelOptions:
     file: str
     output: Annotated[str, Option(None, "--output -o")] = "-"
     name: Annotated[str, Option()] = "cluster"
+
+    def check(self) -> None:
+        """Raise `UsageError` for a missing file."""
+        from modeseek.cli.early import check_files
+
+        check_files([self.file])
 
 
 @dataclass(frozen=True)
@@ -377,6 +398,12 @@ class ExploreOptions:
     file: str | None = None
     port: Annotated[int | None, Option(None, limits={"min": 1, "max": 65535})] = None
     no_browser: Annotated[bool, Option(None, "--no-browser")] = False
+
+    def check(self) -> None:
+        """Raise `UsageError` for a missing file."""
+        from modeseek.cli.early import check_files
+
+        check_files([] if self.file is None else [self.file])
 
 
 @dataclass(frozen=True)

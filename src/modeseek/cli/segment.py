@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.progress import show_progress
-from modeseek._common.text import counted
+from modeseek._common.text import counted, printable
 from modeseek._common.version import __version__
 from modeseek._storage import LABEL_SUFFIXES, atomic_path, read_image, write_image, write_json
 from modeseek.cli.commands import UsageError
@@ -164,7 +164,7 @@ def _show(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: 
     console = make_console(stderr=options.json == STANDARD_STREAM)
     k, unit = len(regions.sizes), "voxels" if labels.ndim == 3 else "pixels"
     size = " x ".join(f"{n:,}" for n in labels.shape)
-    title = f"{counted(k, 'region')} in {size} {unit} of {Path(options.picture).name}"
+    title = f"{counted(k, 'region')} in {size} {unit} of {printable(Path(options.picture).name)}"
     print_lines(console, title, style="bold")
     names = ("region", unit, "share", "mean value" if regions.means.shape[1] == 1 else "mean values")
     rows = [

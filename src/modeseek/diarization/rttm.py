@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from modeseek._common.hints import did_you_mean
+from modeseek._common.text import printable
 from modeseek._storage import DataError, atomic_path, read_bytes
 from modeseek.diarization.diarization import Diarization
 from modeseek.diarization.turns import Turn, to_annotation
@@ -115,7 +116,7 @@ def write_rttm(path: str | os.PathLike[str], turns: Any, uri: str | None = None)
     elif isinstance(turns, Annotation):
         uri, tracks = uri or turns.uri, turns.itertracks(yield_label=True)
         turns = [Turn(segment.start, segment.end, str(speaker)) for segment, _, speaker in tracks]
-    lines = rttm_lines(list(turns), uri or Path(path).stem)
+    lines = rttm_lines(list(turns), uri or printable(Path(path).stem))
     with atomic_path(path) as part:
         part.write_text("".join(lines), encoding="utf-8")
 

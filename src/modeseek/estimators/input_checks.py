@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from modeseek._common.types import Array
+from modeseek._common.validation import masked_as_nan
 
 
 class Columns(NamedTuple):
@@ -42,6 +44,7 @@ def check_new_rows(estimator: BaseEstimator, X: ArrayLike) -> Array:
 
 
 def _validate(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
+    X = masked_as_nan(X)
     try:
         return validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset)
     except (ValueError, TypeError):
@@ -54,6 +57,8 @@ def _validate(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
 def _explain(X: Any) -> str | None:
     """Return what is wrong with X, in more detail than scikit-learn does; None if nothing is found."""
     values = np.asarray(X)
+    if values.dtype.kind == "O":
+        values = np.frompyfunc(_none_for_na, 1, 1)(values)
     if values.dtype.kind == "c":
         return "Complex data not supported: X must hold real numbers. Pass real and imaginary parts as columns."
     if values.ndim == 1 and len(values):
@@ -74,6 +79,12 @@ def _explain(X: Any) -> str | None:
             remedy = "Drop text columns or encode them (OneHotEncoder)"
             return f"X must hold numbers only: {error} in column {name}. {remedy}."
     return _explain_numbers(values.astype(np.float64), names)
+
+
+def _none_for_na(value: Any) -> Any:
+    """Return None for the missing value of pandas, which cannot be converted to a number."""
+    pandas = sys.modules.get("pandas")
+    return None if pandas is not None and value is pandas.NA else value
 
 
 def _explain_numbers(values: Array, names: list[str]) -> str | None:

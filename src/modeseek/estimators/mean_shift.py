@@ -63,7 +63,8 @@ class MeanShift(ChainClusterer):
         come this close to the path of a scout. With the flat profile, only climbers at the same position are
         merged, and there are no scouts.
     min_cluster_size : int, default=1
-        Clusters with a smaller total weight become noise, label -1.
+        Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
+        is given. 1 means no limit, also for weights below 1.
     sketch : {"auto", "grid", "sample"} or None, default=None
         Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
         in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,

@@ -42,7 +42,8 @@ class ModeSeek(BaseClusterer):
     min_clusters, max_clusters : int, optional
         Bounds on the number of clusters. Setting `min_clusters` to 2 or more excludes a single cluster.
     min_cluster_size : int, default=1
-        Clusters with a smaller total weight become noise, label -1.
+        Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
+        is given. 1 means no limit, also for weights below 1.
     sketch : {"auto", "sample"} or None, default="auto"
         Whether to cluster a sample of 200,000 rows and give every other row the label of the nearest one. "auto"
         does so above 1,000,000 rows, with a warning. None uses every row.

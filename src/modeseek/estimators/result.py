@@ -338,8 +338,11 @@ def make_result(algorithm: str, data: FitData, labels: IntArray, centers: Array,
 
 
 def drop_small(part: Partition, min_size: float) -> tuple[IntArray, Array]:
-    """Return the labels and the centres of a partition after clusters below `min_size` became noise."""
-    keep = part.sizes >= min_size
+    """Return the labels and the centres of a partition after clusters below `min_size` became noise.
+
+    A `min_size` of 1 keeps all clusters: weights below 1 may sum to less.
+    """
+    keep = (part.sizes >= min_size) | (min_size <= 1)
     return np.where(keep, np.cumsum(keep) - 1, -1)[part.labels], part.centers[keep]
 
 

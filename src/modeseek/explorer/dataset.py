@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from modeseek._common.text import printable
 from modeseek._common.types import IntArray
 from modeseek._storage import DataError, Table, parse_table, read_table
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
@@ -78,13 +79,13 @@ def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT_CONF
     kept = preparer.fit(table).kept_columns_
     # columns that are left out by default, such as identifiers, can be added
     numeric = [column for column, each in facts.items() if column in kept or (each.styles and each.kind)]
-    notes = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in preparer.notes_]
+    notes = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in (*table.notes, *preparer.notes_)]
     return Dataset(name, table, tuple(numeric), tuple(groups), tuple(notes), kept)
 
 
 def from_file(path: str | os.PathLike[str]) -> Dataset:
     """Read a data file."""
-    return inspect_table(read_table(path), os.fspath(path))
+    return inspect_table(read_table(path), printable(os.fspath(path)))
 
 
 def from_bytes(name: str, content: bytes, config: ExplorerConfig = DEFAULT_CONFIG) -> Dataset:

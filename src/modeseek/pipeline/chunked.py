@@ -94,7 +94,7 @@ class _ChunkedRun:
         state = self._find_columns(state)
         assert state.statistics is not None
         self.preparer.finish(state.statistics, self.first, job.metric)
-        job.note(*self.preparer.notes_)
+        job.note(*self.first.notes, *self.preparer.notes_)
         if state.step == SKETCH:
             state = self._pass(state, self._add_to_sketch, self.preparer.kept_columns_)
         fit = run_fit(job, job.estimator.finalize)

@@ -38,8 +38,8 @@ def cluster_file(
     Parameters
     ----------
     source : str, path-like or sequence of these
-        CSV or other delimited text, Parquet, NPY or NPZ; "-" reads text from standard input. Several files are read
-        in chunks.
+        A data file, as `modeseek.prepare.read_table` reads it; "-" reads text from standard input. Several files are
+        read in chunks.
     estimator : estimator of this library
         The estimator to fit, such as `ModeSeek(random_state=0)`. It is fitted in place.
     data : DataOptions

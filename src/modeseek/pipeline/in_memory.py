@@ -27,7 +27,7 @@ def cluster_in_memory(job: Job) -> PipelineResult:
         check_writable(table, outputs.rows)
     preparer = job.data.preparer(table, job.metric)
     prepared = preparer.fit_table(table, job.metric)
-    job.note(*preparer.notes_)
+    job.note(*table.notes, *preparer.notes_)
     check_directions(job, table, prepared.complete, prepared.X)
     fit = run_fit(job, lambda: estimator.fit(prepared.X))
     if fit.interrupted and not estimator.__sklearn_is_fitted__():

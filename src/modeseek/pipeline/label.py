@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from modeseek._storage import FORMATS, STANDARD_STREAM, DataError, read_table, write_table
+from modeseek._storage import STANDARD_STREAM, DataError, read_table, writable_suffixes, write_table
 from modeseek.io import read_model
 from modeseek.pipeline.errors import OptionError
 from modeseek.pipeline.outputs import check_targets, spread
@@ -39,7 +39,7 @@ def label_file(
     if not label_column:
         raise OptionError("label_column", "must not be empty: give the new column a name.")
     target = os.fspath(output)
-    check_targets({"rows": (target, FORMATS)}, [os.fspath(source)])
+    check_targets({"rows": (target, writable_suffixes())}, [os.fspath(source)])
     saved = read_model(model)
     if not saved.model.__sklearn_is_fitted__():
         raise DataError(f"'{os.fspath(model)}' holds a model that is not fitted: fit it, and save it again.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from modeseek._common.text import printable
 from modeseek._common.types import Watcher
 from modeseek._storage import STANDARD_STREAM, Table, format_of
 from modeseek.prepare import Note, TablePreparer
@@ -166,7 +167,7 @@ class Job:
         """A short name of the input, for titles."""
         if len(self.files) > 1:
             return f"{len(self.files):,} files"
-        return "standard input" if self.files[0] == STANDARD_STREAM else Path(self.files[0]).name
+        return "standard input" if self.files[0] == STANDARD_STREAM else printable(Path(self.files[0]).name)
 
     @property
     def metric(self) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._common.text import counted
+from modeseek._common.text import counted, printable
 from modeseek._common.types import Array
-from modeseek._storage import FORMATS, STANDARD_STREAM, Table, WorkFolder, check_target, write_json
+from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, writable_suffixes, write_json
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.result import PipelineResult, pipeline_record
@@ -39,7 +39,7 @@ def check_outputs(job: Job) -> None:
     if outputs.guard_formulas and not outputs.is_text:
         raise OptionError("guard_formulas", "applies to text: write the rows to a .csv or .tsv file.")
     targets: dict[str, tuple[str | None, Iterable[str]]] = {
-        "rows": (outputs.rows, FORMATS),
+        "rows": (outputs.rows, writable_suffixes()),
         "json": (outputs.json, [".json"]),
     }
     # imported only if needed: matplotlib takes long to load
@@ -186,7 +186,7 @@ def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bo
     left = [j for j, name in enumerate(table.columns) if name not in result.preparer.kept_columns_]
     names = [j for j in left if table.columns[j] in table.row_names]
     extra = [j for j in left if j not in names][:MAX_EXTRA_COLUMNS]
-    first = "standard input" if job.files[0] == STANDARD_STREAM else job.files[0]
+    first = "standard input" if job.files[0] == STANDARD_STREAM else printable(job.files[0])
     settings = {"data": first if len(job.files) == 1 else f"{job.title}, {first} first"}
     if left:
         settings["left out"] = _listed([table.columns[j] for j in left])

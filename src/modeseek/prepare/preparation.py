@@ -208,8 +208,7 @@ class Statistics(NamedTuple):
         if options.missing != "median" and self.incomplete == self.sample.seen:
             raise IncompleteRowsError(table.source, {name: self.facts[name].missing for name in self.columns})
         notes = [*self.plan(table, options).notes, *self._missing_notes(options)]
-        with np.errstate(all="ignore"):
-            fills = np.nan_to_num(np.nanmedian(sample, axis=0)) if len(sample) else np.zeros(len(names))
+        fills = _medians(sample)
         if options.missing == "median":
             rows = np.where(np.isnan(sample), fills, sample)
         else:
@@ -238,6 +237,11 @@ def table_facts(table: Table, names: tuple[str, ...], config: PrepareConfig) -> 
     """Return what columns of a table hold."""
     every = unique_names(table.columns)
     return {name: column_facts(table.data.column(every.index(name)), config) for name in names}
+
+
+def _medians(sample: Array) -> Array:
+    """Return the median of the values of each column that are not missing; 0 if all are."""
+    return np.array([np.median(column[~np.isnan(column)]) if np.isfinite(column).any() else 0.0 for column in sample.T])
 
 
 def _indicators(features: tuple[Feature, ...], rows: Array) -> NDArray[np.bool_]:

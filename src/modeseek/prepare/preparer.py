@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array
 from modeseek._storage import Table
+from modeseek._storage.cells import arrow_column
 from modeseek.prepare.config import DEFAULT_CONFIG
 from modeseek.prepare.facts import ColumnFacts
 from modeseek.prepare.plan import Note, candidates, unique_names
@@ -178,7 +179,7 @@ def as_table(X: Any, source: str = "the table") -> Table:
         return Table(source, X)
     if hasattr(X, "iloc"):  # pandas
         names = unique_names([*map(str, X.columns)])
-        return Table(source, pa.table({name: _from_pandas(X.iloc[:, j]) for j, name in enumerate(names)}))
+        return Table(source, pa.table({name: arrow_column(X.iloc[:, j]) for j, name in enumerate(names)}))
     if hasattr(X, "__arrow_c_stream__"):
         return Table(source, pa.table(X))
     if isinstance(X, dict):
@@ -187,16 +188,6 @@ def as_table(X: Any, source: str = "the table") -> Table:
     if rows.ndim != 2:
         raise ValueError(f"X must be a table or a two-dimensional array; got an array of shape {rows.shape}.")
     return Table.from_arrays(source, [f"x{j}" for j in range(rows.shape[1])], rows.T)
-
-
-def _from_pandas(column: Any) -> Any:
-    import pyarrow as pa
-
-    try:
-        return pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        # objects of several types
-        return pa.array([None if each is None or each != each else str(each) for each in column], pa.string())
 
 
 def restored(preparation: Preparation) -> TablePreparer:

@@ -105,17 +105,19 @@ class RowSample(NamedTuple):
 
 
 def skewness(X: Array) -> Array:
-    """Return the skewness of each column, ignoring NaN; 0 for constant columns."""
-    with np.errstate(all="ignore"):
-        size = np.nanmax(np.abs(X), axis=0)
-        centered = X / size - np.nanmean(X / size, axis=0)
-        return np.nan_to_num(np.nanmean(centered**3, axis=0) / np.nanmean(centered**2, axis=0) ** 1.5)
+    """Return the skewness of each column; 0 for constant columns."""
+    tiny = np.finfo(np.float64).tiny
+    # divided by the largest entry, because powers of huge numbers would overflow
+    scaled = X / np.maximum(np.abs(X).max(axis=0), tiny)
+    centered = scaled - scaled.mean(axis=0)
+    variance = np.square(centered).mean(axis=0)
+    return np.where(variance > 1e-30, (centered**3).mean(axis=0) / np.maximum(variance, 1e-30) ** 1.5, 0.0)
 
 
 def log_units(X: Array) -> Array:
     """Return the unit of the logarithm of each column: its smallest positive magnitude, or 1."""
-    positive = np.where(X == 0, np.nan, np.abs(X))
-    return np.array([np.nanmin(column) if np.isfinite(column).any() else 1.0 for column in positive.T])
+    smallest = np.where(X == 0, np.inf, np.abs(X)).min(axis=0)
+    return np.where(np.isfinite(smallest), smallest, 1.0)
 
 
 def skewed_features(X: Array, config: PrepareConfig) -> Array:

@@ -99,10 +99,8 @@ class Ranking:
         return Candidate(in_words(each.proposer), each.setting, each.labels, self.counts[i], stable, expected)
 
     def candidates(self, chosen: Sequence[int]) -> list[Candidate]:
-        """Return some candidates except the single cluster: the first, then the others by expected agreement."""
-        best, *others = chosen
-        order = [best, *sorted(others, key=lambda i: -self.expected[i])]
-        return [self.candidate(i) for i in order if not self.is_single(i)]
+        """Return some candidates, except the single cluster."""
+        return [self.candidate(i) for i in chosen if not self.is_single(i)]
 
     def name(self, i: int) -> str:
         """Return a candidate in words."""

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import PATIENCE
+
 pytest.importorskip("panel")
 api = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -26,7 +28,6 @@ if CHROMIUM is None:
     pytest.skip("needs Chromium: apt-get install chromium", allow_module_level=True)
 
 pytestmark = pytest.mark.slow
-PATIENCE = 60_000
 EVIL = '<img src=x onerror="window.hacked=1">'
 FOCUSED = """() => { let e = document.activeElement
   while (e && e.shadowRoot && e.shadowRoot.activeElement) e = e.shadowRoot.activeElement
@@ -85,7 +86,7 @@ def visit(browser):
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(1000 * PATIENCE)
         opened.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -300,7 +301,7 @@ def test_the_server_serves_only_its_page_and_stops_with_ctrl_c(visit, table):
         asked.close()
         page.context.close()
         server.send_signal(signal.SIGINT)
-        limit = time.monotonic() + 30
+        limit = time.monotonic() + PATIENCE
         while server.poll() is None and time.monotonic() < limit:
             time.sleep(0.1)
         out, err = server.communicate()
@@ -314,6 +315,6 @@ def test_sigterm_stops_the_server_without_leftovers(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with serving() as (_, server):
         server.send_signal(signal.SIGTERM)
-        out, err = server.communicate(timeout=60)
+        out, err = server.communicate(timeout=PATIENCE)
     assert (server.returncode, out, err) == (128 + signal.SIGTERM, "", "")
     assert list(tmp_path.iterdir()) == []

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.cells import Content, to_numbers
-from modeseek._storage.errors import DataError, SourceChangedError
+from modeseek._storage.errors import DataError, UnknownFormatError
+from modeseek._storage.input_file import InputFile, split_endings, split_part
 from modeseek._storage.table import Table
 
 __all__ = [
@@ -29,6 +28,7 @@ __all__ = [
     "Reader",
     "format_of",
     "register_format",
+    "writable_suffixes",
 ]
 
 
@@ -45,52 +45,6 @@ class ReadOptions(NamedTuple):
 
     header: bool | None = None
     chunk_bytes: int = 1 << 23
-
-
-@dataclass(frozen=True, eq=False)
-class InputFile:
-    """A file to read, or the bytes of a stream.
-
-    Attributes
-    ----------
-    name : str
-        Name in messages.
-    path : Path or None
-        The file, if it is a regular one, which can be read more than once.
-    data : bytes
-        The content otherwise.
-    suffix : str
-        Ending of the name, in lower case.
-    """
-
-    name: str
-    path: Path | None = None
-    data: bytes = b""
-    suffix: str = ""
-
-    @classmethod
-    def of(cls, path: str | os.PathLike[str]) -> InputFile:
-        """Return the file at a path; a pipe is read to its end."""
-        where, name = Path(path), f"'{os.fspath(path)}'"
-        if where.is_file():
-            return cls(name, where, suffix=where.suffix.lower())
-        return cls(name, None, where.read_bytes(), where.suffix.lower())
-
-    def open(self) -> BinaryIO:
-        """Open it for reading from the beginning."""
-        return BytesIO(self.data) if self.path is None else self.path.open("rb")
-
-    def stamp(self) -> tuple[int, int]:
-        """Return size and modification time."""
-        if self.path is None:
-            return len(self.data), 0
-        found = self.path.stat()
-        return found.st_size, found.st_mtime_ns
-
-    def check_unchanged(self, stamp: tuple[int, int]) -> None:
-        """Raise `SourceChangedError` if the file has changed since `stamp` was taken."""
-        if self.stamp() != stamp:
-            raise SourceChangedError(self.name)
 
 
 class Position(NamedTuple):
@@ -128,6 +82,8 @@ class Reader(ABC):
         Size in the unit of `chunks`, for progress.
     delimiter : str or None
         Delimiter of a text file. The columns of other files have types.
+    notes : tuple of str
+        Remarks on how the file is read.
     schema : object
         Types of the columns, equal for files that can be read as one; None if there are none to compare.
     """
@@ -136,6 +92,7 @@ class Reader(ABC):
     size: int
     row_names: tuple[str, ...] = ()
     delimiter: str | None = None
+    notes: tuple[str, ...] = ()
     schema: Any = None
 
     def __init__(self, file: InputFile):
@@ -196,12 +153,15 @@ class Format(ABC):
         What files of this format begin with; empty if they have no common beginning.
     chunked : bool
         Whether files larger than memory can be read and written.
+    writable : bool
+        Whether files can be written.
     """
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     magic: ClassVar[bytes] = b""
     chunked: ClassVar[bool] = True
+    writable: ClassVar[bool] = True
 
     @abstractmethod
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
@@ -249,9 +209,9 @@ STANDARD_STREAM = "-"
 # formats by the ending of file names
 FORMATS: dict[str, Format] = {}
 # what to do with files of formats that cannot be read
-SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
-PANDAS = {".json": "json", ".feather": "feather", ".h5": "hdf", ".hdf5": "hdf", ".pkl": "pickle", ".dta": "stata"}
-COMPRESSED = {".gz": "gunzip", ".zip": "unzip", ".xz": "unxz", ".bz2": "bunzip2"}
+PANDAS = {".h5": "hdf", ".hdf5": "hdf", ".pkl": "pickle", ".dta": "stata", ".sav": "spss", ".sas7bdat": "sas"}
+IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif")
+SOUNDS = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".opus")
 
 
 def register_format(new: Format) -> None:
@@ -267,19 +227,28 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     >>> format_of("birds.CSV").name, format_of("-").name, format_of("birds.pq").name
     ('delimited text', 'delimited text', 'Parquet')
     """
-    suffix = ".csv" if os.fspath(path) == STANDARD_STREAM else Path(path).suffix.lower()
-    if suffix in FORMATS:
+    source = split_part(path)[0]
+    suffix, compression = (".csv", "") if source == STANDARD_STREAM else split_endings(source)
+    if suffix in FORMATS and not (compression and FORMATS[suffix].magic):
         return FORMATS[suffix]
-    ending = f"unknown ending '{suffix}'" if suffix else "the name has no ending"
-    raise DataError(f"'{path}': {ending}.{_conversion(suffix)} Known: {', '.join(FORMATS)}.")
+    raise UnknownFormatError(os.fspath(path), suffix, FORMATS, _conversion(suffix, compression))
 
 
-def _conversion(suffix: str) -> str:
+def _conversion(suffix: str, compression: str) -> str:
     """Return how to convert a file of a known foreign format."""
-    if suffix in SPREADSHEETS:
-        return " Save the sheet as CSV (in the spreadsheet: Save as, CSV UTF-8)."
+    if suffix in FORMATS:
+        return f"{FORMATS[suffix].name} cannot be read while it is compressed ({compression}): unpack it first."
+    if suffix == ".numbers":
+        return "Save the sheet as CSV (in the spreadsheet: Save as, CSV UTF-8)."
     if suffix in PANDAS:
-        return f" Convert it once, in Python: pandas.read_{PANDAS[suffix]}(...).to_parquet('data.parquet')."
-    if suffix in COMPRESSED:
-        return f" Unpack it first: {COMPRESSED[suffix]}."
-    return did_you_mean(suffix, FORMATS)
+        return f"Convert it once, in Python: pandas.read_{PANDAS[suffix]}(...).to_parquet('data.parquet')."
+    if suffix in IMAGES:
+        return "It is an image: modeseek.images.segment finds its regions."
+    if suffix in SOUNDS:
+        return "It is a recording: modeseek.diarization.diarize takes embeddings of its windows, from a speaker model."
+    return "Unpack it first: unzip." if suffix == ".zip" else did_you_mean(suffix, FORMATS).strip()
+
+
+def writable_suffixes() -> list[str]:
+    """Return the endings of names of files that can be written."""
+    return [suffix for suffix, each in FORMATS.items() if each.writable]

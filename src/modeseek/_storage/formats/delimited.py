@@ -7,7 +7,7 @@ not split at runs of blanks. So the csv module checks rows with quotes and finds
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from io import StringIO
+from io import BufferedReader, StringIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -19,6 +19,7 @@ from modeseek._storage.cells import is_missing, is_number, to_array
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
 from modeseek._storage.formats.dialect import WHITESPACE, Dialect, QuoteError, find_dialect, rows_of
+from modeseek._storage.formats.encodings import ENCODING_BYTES, ENCODINGS, UTF8, Recoded, find_encoding, unpacking
 from modeseek._storage.table import Table
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -38,10 +39,14 @@ class DelimitedReader(Reader):
     def __init__(self, file: InputFile, options: ReadOptions):
         super().__init__(file)
         self.size, self._chunk_bytes = self.stamp[0], options.chunk_bytes
-        with file.open() as stream:
+        with unpacking(file), file.open() as stream:
+            self._encoding = find_encoding(stream.read(ENCODING_BYTES))
+        if self._encoding != UTF8:
+            self.notes = (f"the text is read as {ENCODINGS[self._encoding]}",)
+        with unpacking(file), self._open(file.open_raw()) as stream:
             head = stream.read(HEAD_BYTES)
-        if len(head) < self.size:
-            head = head[: max(head.rfind(b"\n"), head.rfind(b"\r", 0, -1)) + 1]
+            if stream.read(1):
+                head = head[: max(head.rfind(b"\n"), head.rfind(b"\r", 0, -1)) + 1]
         self._skip = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
         text = decoded(head[self._skip :], file.name)
         self._dialect = find_dialect(text, file.name, suffix=file.suffix, header=options.header)
@@ -50,27 +55,38 @@ class DelimitedReader(Reader):
 
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
         at, lines, row = max(start, self._dialect.start._replace(at=self._dialect.start.at + self._skip))
-        with self.file.open() as stream:
-            stream.seek(at)
-            while data := self._next_rows(stream, at):
+        raw, rest = self.file.open_raw(), b""
+        with unpacking(self.file), self._open(raw) as stream:
+            if stream is raw:
+                stream.seek(at)
+            else:
+                for skipped in range(0, at, self._chunk_bytes):
+                    stream.read(min(self._chunk_bytes, at - skipped))
+            while True:
+                data, rest = self._next_rows(stream, rest)
+                if not data:
+                    return
                 table = self._parsed(data, lines, row, only)
                 at, lines, row = at + len(data), lines + _count_lines(data), row + table.n_rows
                 if table.n_rows:
-                    yield table, Position(at, lines, row), at
+                    yield table, Position(at, lines, row), at if stream is raw else raw.tell()
 
-    def _next_rows(self, stream: BinaryIO, at: int) -> bytes:
-        """Return about `chunk_bytes` of whole rows, and leave the stream at their end."""
+    def _open(self, raw: BinaryIO) -> BinaryIO:
+        """Return the text of a file in UTF-8."""
+        stream = self.file.unpack(raw)
+        return stream if self._encoding == UTF8 else BufferedReader(Recoded(stream, self._encoding))
+
+    def _next_rows(self, stream: BinaryIO, rest: bytes) -> tuple[bytes, bytes]:
+        """Return about `chunk_bytes` of whole rows, of which `rest` was read before, and what was read beyond them."""
         wanted = self._chunk_bytes
         while True:
-            data = stream.read(wanted)
+            data = rest + stream.read(max(0, wanted - len(rest)))
             if len(data) < wanted:
-                return data
-            if end := whole_rows(data, self.delimiter):
-                stream.seek(at + end)
-                return data[:end]
+                return data, b""
+            if end := whole_rows(data[:wanted], self.delimiter):
+                return data[:end], data[end:]
             # a row that is longer than a chunk
-            wanted *= 2
-            stream.seek(at)
+            wanted, rest = wanted * 2, data
 
     def _parsed(self, data: bytes, lines: int, row: int, only: Sequence[str] | None) -> Table:
         source, dialect = self.file.name, self._dialect
@@ -84,7 +100,7 @@ class DelimitedReader(Reader):
             raise DataError(f"{source} cannot be read as delimited text: write the file again.")
         find_lines = partial(_lines, text, dialect.delimiter, lines + 1)
         row_names = tuple(name for name in self.row_names if only is None or name in only)
-        return Table(source, parsed, row_names, self.delimiter, row, find_lines)
+        return Table(source, parsed, row_names, self.delimiter, row, find_lines, self.notes)
 
 
 def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:

@@ -1,0 +1,365 @@
+"""Test the command line for a given time under injected faults: full disks, limits on files and memory, signals, kills.
+
+Run it as
+
+    python benchmarks/soak_commands.py --minutes 60 [--seed 0] [--out FILE.csv] [--report docs/trust.md]
+    python benchmarks/soak_commands.py --round 123 [--seed 0]
+
+A round generates data, chooses a command, and runs it without a fault, for reference. It then runs the command under
+up to three faults in a folder that also holds other files of the user, and finally once more without a fault. `Round`
+says what must hold. The seed and the number of a round determine its data, command and faults, except that the times of
+signals depend on the speed of the machine. Commands run in forked children of this process, which has loaded the
+package, so that a round takes less time. Linux only; the small disk needs permission to mount a tmpfs, and without it
+these faults are left out.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import io
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from common import machine, parser_of, read_csv, replace_section, table, write_csv
+from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
+from modeseek.cli import app
+
+FAULTS = ("small disk", "file size limit", "memory limit", "SIGKILL", "SIGINT", "SIGTERM")
+# minutes between two lines of the log
+EVERY = 5.0
+NAMES = ("minutes", "rounds", "commands", "violations")
+# exit statuses that a fault may give: done, refused, Ctrl-C, SIGTERM, killed
+STATUSES = (0, 2, 130, 143, -signal.SIGKILL)
+# temporary files, which may remain after SIGKILL only
+TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.\w+")
+# numbers of a JSON summary that differ between runs
+TIMES = re.compile(rb'"(seconds|time|peak_memory|resumed)[^,\n]*')
+
+
+class Violation(AssertionError):
+    """Something that must hold did not."""
+
+
+def write_rows(rng: np.random.Generator, folder: Path) -> Path:
+    """Write a table with an identifier of 19 digits in each row, in a random format."""
+    n = int(rng.choice([60, 400, 3000]))
+    centers = rng.normal(0, 5, (int(rng.integers(1, 5)), 2))
+    X = centers[rng.integers(0, len(centers), n)] + rng.normal(0, 0.3, (n, 2))
+    suffix = str(rng.choice(["csv", "tsv", "npy", "npz", "parquet"]))
+    path = folder / f"rows.{suffix}"
+    ids = 9_007_199_254_740_993_000 + np.arange(n)
+    if suffix in ("csv", "tsv"):
+        mark = "," if suffix == "csv" else "\t"
+        cells = [("id", "x", "y"), *((str(i), repr(x), repr(y)) for i, (x, y) in zip(ids, X.tolist(), strict=True))]
+        lines = [mark.join(row) for row in cells]
+        path.write_text("\n".join(lines) + "\n")
+    elif suffix == "parquet":
+        pq.write_table(pa.table({"id": ids, "x": X[:, 0], "y": X[:, 1]}), path)
+    elif suffix == "npy":
+        np.save(path, X)
+    else:
+        np.savez_compressed(path, X=X)
+    return path
+
+
+def command_of(rng: np.random.Generator, folder: Path) -> tuple[list[str], list[str]]:
+    """Return a command and the names of its output files; write its input."""
+    kind = rng.choice(["cluster", "cluster", "chunks", "chunks", "chunks", "label", "segment", "diarize"])
+    if kind == "segment":
+        from PIL import Image
+
+        pixels = np.repeat(np.repeat(rng.integers(0, 255, (3, 4, 3), np.uint8), 8, 0), 8, 1)
+        Image.fromarray(pixels).save(folder / "image.png")
+        return ["segment", "image.png", "-o", "out.png", "--json", "out.json"], ["out.png", "out.json"]
+    if kind == "diarize":
+        voices = rng.normal(size=(3, 16))
+        X = voices[np.repeat([0, 1, 2, 0], 20)] + 0.1 * rng.normal(size=(80, 16))
+        np.savez_compressed(folder / "speech.npz", X=X, times=np.arange(80)[:, None] * 0.5 + [0, 1])
+        return ["diarize", "speech.npz", "-o", "out.rttm", "--json", "out.json"], ["out.rttm", "out.json"]
+    source = write_rows(rng, folder)
+    ignore = ["--ignore", "id"] if source.suffix in (".csv", ".tsv", ".parquet") else []
+    algorithm = ["--algorithm", str(rng.choice(["modeseek", "ms", "dsms"]))]
+    numeric = [".npy"] if not ignore else []
+    target = "out" + str(rng.choice([".csv", ".tsv", ".parquet", *numeric]))
+    if kind == "label":
+        run(["cluster", source.name, *ignore, "--algorithm", "ms", "--save", "model.modeseek", "--quiet"], folder)
+        return ["label", "model.modeseek", source.name, "-o", target], [target]
+    given = ["cluster", source.name, *ignore, *algorithm, "-o", target, "--json", "out.json"]
+    outputs = [target, "out.json"]
+    if rng.random() < 0.5:
+        given, outputs = [*given, "--save", "out.modeseek"], [*outputs, "out.modeseek"]
+    if rng.random() < 0.1:
+        given, outputs = [*given, "--plot", "out.png"], [*outputs, "out.png"]
+    if kind == "chunks" and source.suffix != ".npz":
+        given.append("--out-of-core")
+    return given, outputs
+
+
+class Ending:
+    """How a command ended: its status, seconds, and what it printed."""
+
+    def __init__(self, status: int, seconds: float, error: str):
+        self.status, self.seconds, self.error = status, seconds, error
+
+
+def run(arguments: list[str], folder: Path, fault: str = "", amount: float = 0.0) -> Ending:
+    """Run a command in a forked child, with a fault; `amount` is a size in bytes or a time in seconds."""
+    log = folder.parent / "log"
+    sys.stdout.flush()
+    start = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        _become(arguments, folder, log, fault, amount)
+    if fault.startswith("SIG"):
+        ended = os.WEXITED | os.WNOWAIT | os.WNOHANG
+        while time.monotonic() - start < amount and os.waitid(os.P_PID, child, ended) is None:
+            time.sleep(0.005)
+        os.kill(child, getattr(signal, fault))
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return Ending(status, time.monotonic() - start, log.read_text(errors="replace"))
+
+
+def _become(arguments: list[str], folder: Path, log: Path, fault: str, amount: float) -> None:
+    """Turn this process into the command."""
+    status = 99
+    try:
+        descriptor = os.open(log, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb"), encoding="utf-8")
+        sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb", 0), encoding="utf-8", write_through=True)
+        faulthandler.enable(sys.stderr)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.chdir(folder)
+        if fault == "file size limit":
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # as Python does at its start
+            resource.setrlimit(resource.RLIMIT_FSIZE, (int(amount), int(amount)))
+        if fault == "memory limit":
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + int(amount), used + int(amount)))
+        sys.argv = ["modeseek", *arguments]
+        app()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0
+    except KeyboardInterrupt:
+        status = 130  # before the command has installed its handlers
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
+
+
+class Round:
+    """One round. The following must hold.
+
+    - status: 0, 2, 130 or 143, without a traceback; no crash in native code.
+    - outputs: each output file is the one of the reference, or the one from before the command; never a part. After
+      status 0 it is the one of the reference.
+    - others: all other files of the folder are unchanged, and no new ones remain except the work folder of an
+      unfinished run in chunks and, after SIGKILL, hidden temporary files.
+    - again: the same command without a fault then gives the reference, and leaves nothing else.
+    """
+
+    def __init__(self, seed: int, number: int, small_disk: Path | None):
+        self.rng = np.random.default_rng([seed, number])
+        self.small_disk, self.counts = small_disk, Counter[str]()
+        self.killed = False
+
+    def play(self, folder: Path) -> Counter[str]:
+        """Do it; raise `Violation` if something did not hold."""
+        rng, clean = self.rng, folder / "clean"
+        clean.mkdir()
+        self.arguments, self.outputs = command_of(rng, clean)
+        inputs = {path.name: path.read_bytes() for path in clean.iterdir()}
+        ending = self._run(clean, "")
+        self._require(ending.status == 0, f"without a fault the status is {ending.status}", ending)
+        self.reference = {name: self._content(clean / name) for name in self.outputs}
+        self.seconds, size = ending.seconds, sum(map(len, self.reference.values()))
+        faults = [str(rng.choice(FAULTS)) for _ in range(int(rng.integers(1, 4)))]
+        use_disk = self.small_disk is not None and "small disk" in faults
+        self.folder = self.small_disk if use_disk and self.small_disk else folder / "work"
+        self.folder.mkdir(exist_ok=True)
+        try:
+            self._prepare(inputs)
+            for fault in faults:
+                if fault != "small disk" or use_disk:
+                    self._fault(fault, size)
+            ending = self._run(self.folder, "")
+            self._require(ending.status == 0, f"after {faults} the status without a fault is {ending.status}", ending)
+            self._check(ending, "again")
+        finally:
+            shutil.rmtree(self.folder / "own", ignore_errors=True)
+            for path in self.folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return self.counts
+
+    def _prepare(self, inputs: dict[str, bytes]) -> None:
+        """Put the inputs, files of the user and, often, older outputs into the folder."""
+        own = {
+            ".out.20260101.csv": b"own",
+            "out.csv.modeseek.txt": b"own",
+            "out.csv.part": b"own",
+            "own/thesis": b"own",
+        }
+        (self.folder / "own").mkdir()
+        for name, content in (inputs | own).items():
+            (self.folder / name).write_bytes(content)
+        self.others = {name: content for name, content in (inputs | own).items() if name not in self.outputs}
+        self.old = dict.fromkeys(self.outputs, b"old") if self.rng.random() < 0.5 else {}
+        for name, content in self.old.items():
+            (self.folder / name).write_bytes(content)
+
+    def _fault(self, fault: str, size: int) -> None:
+        amount = float(self.rng.random()) * self.seconds if fault.startswith("SIG") else 0.0
+        ballast = self.folder / "ballast"
+        if fault == "file size limit":
+            amount = float(self.rng.random()) * size * 1.2
+        elif fault == "memory limit":
+            amount = float(self.rng.random()) * 2e8
+        elif fault == "small disk":
+            space = shutil.disk_usage(self.folder).free - int(self.rng.random() * 3 * size)
+            ballast.write_bytes(bytes(max(0, space)))
+        ending = self._run(self.folder, "" if fault == "small disk" else fault, amount)
+        ballast.unlink(missing_ok=True)
+        self.killed |= ending.status == -signal.SIGKILL
+        self.counts[fault] += 1
+        if ending.status != 0:
+            self.counts[f"{fault}: not finished"] += 1
+        self._check(ending, fault)
+
+    def _run(self, folder: Path, fault: str, amount: float = 0.0) -> Ending:
+        self.counts["commands"] += 1
+        return run(self.arguments, folder, fault, amount)
+
+    def _check(self, ending: Ending, fault: str) -> None:
+        native = fault == "memory limit" and ending.status in (-signal.SIGABRT, -signal.SIGSEGV)
+        if native:  # some libraries end the process if an allocation fails; the files must be right all the same
+            self.counts["memory limit: ended by a library"] += 1
+        self._require(native or ending.status in STATUSES, f"{fault}: status {ending.status}", ending)
+        self._require(native or "Traceback" not in ending.error, f"{fault}: traceback", ending)
+        found = {str(path.relative_to(self.folder)): path for path in self.folder.rglob("*") if path.is_file()}
+        for name in self.outputs:
+            content = self._content(found.pop(name)) if name in found else None
+            right = content == self.reference[name]
+            kept = ending.status != 0 and (content is None or content == self.old.get(name))
+            self._require(right or kept, f"{fault}: {name} is neither the old nor the new one", ending)
+            if right:
+                self.old[name] = self.reference[name]
+        for name, content in self.others.items():
+            self._require(name in found, f"{fault}: {name} is gone", ending)
+            self._require(found.pop(name).read_bytes() == content, f"{fault}: {name} has changed", ending)
+        for name in found:
+            work = name.partition("/")[0] == f"{self.outputs[0]}.modeseek" and ending.status != 0
+            left = self.killed and TEMPORARY.fullmatch(name) is not None
+            self.counts["temporary files left by SIGKILL"] += left
+            self._require(work or left or native, f"{fault}: {name} is left", ending)
+
+    def _content(self, path: Path) -> bytes:
+        content = path.read_bytes()
+        return TIMES.sub(b"", content) if path.suffix == ".json" else content
+
+    def _require(self, condition: Any, text: str, ending: Ending) -> None:
+        if not condition:
+            raise Violation(f"{text}: modeseek {' '.join(self.arguments)}\n{ending.error[-3000:]}")
+
+
+@contextmanager
+def workplace() -> Iterator[tuple[Path, Path | None]]:
+    """Yield a new folder and a small file system in it, or None if mounting is not allowed."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        disk = Path(name, "disk")
+        disk.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)]
+        done = subprocess.run(mount, capture_output=True, check=False)
+        try:
+            yield Path(name), disk if done.returncode == 0 else None
+        finally:
+            if done.returncode == 0:
+                subprocess.run(["umount", str(disk)], check=False)
+
+
+def warm_up() -> None:
+    """Load compiled code once, for all children."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model in (ModeSeek(random_state=0), MeanShift(), DoublyStochasticMeanShift(random_state=0)):
+            model.fit(X).predict(X)
+            model.partial_fit(X).finalize()
+
+
+def soak(minutes: float, seed: int, out: Path | None) -> list[dict[str, str]]:
+    """Run rounds for a given time; return lines of a log."""
+    counts, rows = Counter[str](), list[dict[str, str]]()
+    about, number, violations, began, shown_at = machine(), 0, 0, time.monotonic(), 0.0
+    warm_up()
+    with workplace() as (base, disk):
+        while shown_at < minutes:
+            with tempfile.TemporaryDirectory(dir=base) as folder:
+                played = Round(seed, number, disk)
+                try:
+                    played.play(Path(folder))
+                except Violation as violation:
+                    violations += 1
+                    print(f"round {number}: {violation}", flush=True)
+                counts += played.counts
+            number, passed = number + 1, (time.monotonic() - began) / 60
+            if passed >= min(shown_at + EVERY, minutes):
+                shown_at = passed
+                line = {"minutes": f"{passed:.1f}", "rounds": number, "violations": violations, **counts}
+                rows.append({name: str(value) for name, value in {**line, "seed": seed, "about": about}.items()})
+                print({name: value for name, value in rows[-1].items() if name != "about"}, flush=True)
+                if out:
+                    write_csv(out, rows)
+    return rows
+
+
+def report(rows: list[dict[str, str]]) -> str:
+    """Return the log and the counts as tables."""
+    log = table(NAMES, [[row[name] for name in NAMES] for row in rows])
+    last = rows[-1]
+    names = [name for name in last if name not in (*NAMES, "seed", "about") and last[name]]
+    events = table(("event", "times"), [[name, last[name]] for name in names])
+    return f"{log}\n\n{events}\n\nSeed {last['seed']}. {last['about']}."
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--round", type=int, help="repeat this round and say what did not hold")
+    parser.add_argument("--table", action="store_true", help="show the content of the CSV file of --out")
+    parser.add_argument("--report", type=Path, help="replace the section of this page")
+    given = parser.parse_args()
+    if given.round is not None:
+        with workplace() as (base, disk):
+            print(dict(Round(given.seed, given.round, disk).play(base)))
+        return
+    rows = read_csv(given.out) if given.table else soak(0.2 if given.quick else given.minutes, given.seed, given.out)
+    print(report(rows))
+    if given.report:
+        replace_section(given.report, "soak of commands", report(rows))
+    sys.exit(int(rows[-1]["violations"]) > 0)
+
+
+if __name__ == "__main__":
+    main()

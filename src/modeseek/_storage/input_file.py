@@ -1,0 +1,159 @@
+"""Files to read: regular files, streams and remote addresses, compressed or not."""
+
+from __future__ import annotations
+
+import os
+import re
+from bz2 import BZ2File
+from collections.abc import Callable
+from dataclasses import dataclass
+from gzip import GzipFile
+from io import BufferedReader, BytesIO
+from lzma import LZMAFile
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from modeseek._storage.errors import DataError, SourceChangedError
+from modeseek._storage.unpacking import BoundedStream
+
+
+def _open_zstd(raw: BinaryIO) -> BinaryIO:
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(raw, "zstd")
+
+
+# how files are decompressed, by the ending of their names
+COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
+    ".gz": lambda raw: GzipFile(fileobj=raw),
+    ".bz2": BZ2File,
+    ".xz": LZMAFile,
+    ".zst": _open_zstd,
+}
+
+
+class UnpackedStream(BoundedStream):
+    """A bounded stream that closes the compressed file, too."""
+
+    def __init__(self, stream: BinaryIO, source: str, packed: int, raw: BinaryIO):
+        super().__init__(stream, source, packed)
+        self._raw = raw
+
+    def close(self) -> None:
+        super().close()
+        self._raw.close()
+
+
+@dataclass(frozen=True, eq=False)
+class InputFile:
+    """A file to read, or the bytes of a stream.
+
+    Attributes
+    ----------
+    name : str
+        Name in messages.
+    path : Path or None
+        The file, if it is a regular one, which can be read more than once.
+    data : bytes
+        The content otherwise.
+    suffix : str
+        Ending of the name, in lower case, without that of a compression.
+    compression : str
+        The compression of the content, a key of `COMPRESSIONS`, or "".
+    part : str
+        The table or sheet to read, from FILE::PART, or "".
+    """
+
+    name: str
+    path: Path | None = None
+    data: bytes = b""
+    suffix: str = ""
+    compression: str = ""
+    part: str = ""
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> InputFile:
+        """Return the file at a path; a pipe, and a file at a remote address, are read to their end."""
+        source, part = split_part(path)
+        name, endings = f"'{source}'", split_endings(source)
+        if is_remote(source):
+            return cls(name, None, _read_remote(source), *endings, part)
+        where = Path(source)
+        if where.is_file():
+            return cls(name, where, b"", *endings, part)
+        return cls(name, None, where.read_bytes(), *endings, part)
+
+    def open_raw(self) -> BinaryIO:
+        """Open it for reading as it is, compressed or not."""
+        return BytesIO(self.data) if self.path is None else self.path.open("rb")
+
+    def open(self) -> BinaryIO:
+        """Open it for reading from the beginning, decompressed."""
+        return self.unpack(self.open_raw())
+
+    def unpack(self, raw: BinaryIO) -> BinaryIO:
+        """Return the decompressed content of a stream of `open_raw`, up to the bound on unpacked sizes."""
+        if not self.compression:
+            return raw
+        unpacked = COMPRESSIONS[self.compression](raw)
+        return BufferedReader(UnpackedStream(unpacked, self.name, self.stamp()[0], raw))
+
+    def stamp(self) -> tuple[int, int]:
+        """Return size and modification time."""
+        if self.path is None:
+            return len(self.data), 0
+        found = self.path.stat()
+        return found.st_size, found.st_mtime_ns
+
+    def check_unchanged(self, stamp: tuple[int, int]) -> None:
+        """Raise `SourceChangedError` if the file has changed since `stamp` was taken."""
+        if self.stamp() != stamp:
+            raise SourceChangedError(self.name)
+
+
+def split_part(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Split FILE::PART, the name of a table or sheet in a file.
+
+    Examples
+    --------
+    >>> split_part("birds.db::nests"), split_part("birds.csv")
+    (('birds.db', 'nests'), ('birds.csv', ''))
+    """
+    source, _, part = os.fspath(path).partition("::")
+    return (source, part) if part and not os.path.exists(path) else (os.fspath(path), "")
+
+
+def split_endings(path: str) -> tuple[str, str]:
+    """Return the ending of a name without that of a compression, and the latter; both in lower case.
+
+    Examples
+    --------
+    >>> split_endings("birds.CSV.gz"), split_endings("birds.parquet")
+    (('.csv', '.gz'), ('.parquet', ''))
+    """
+    where = Path(path.partition("?")[0] if is_remote(path) else path)
+    compression = where.suffix.lower()
+    if compression not in COMPRESSIONS:
+        return compression, ""
+    return Path(where.stem).suffix.lower(), compression
+
+
+def is_remote(path: str) -> bool:
+    """Return whether a path is an address, such as s3://bucket/birds.csv."""
+    return re.match(r"[a-z][a-z0-9+.-]+://", path) is not None
+
+
+def _read_remote(address: str) -> bytes:
+    try:
+        import fsspec
+    except ImportError:
+        raise ImportError(f"'{address}' needs fsspec: pip install 'modeseek[remote]'") from None
+    try:
+        with fsspec.open(address, "rb") as stream:
+            return bytes(stream.read())
+    except ImportError as error:
+        raise ImportError(f"'{address}': {error}") from None
+    except Exception as error:  # clients of different protocols raise different exceptions
+        raise DataError(
+            f"cannot read '{address}': {next(iter(str(error).splitlines()), type(error).__name__)}."
+        ) from None

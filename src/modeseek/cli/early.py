@@ -1,0 +1,42 @@
+"""Checks of files and choices before scientific libraries are loaded, so that mistakes are answered at once."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+
+from modeseek._common.hints import did_you_mean
+from modeseek._storage import STANDARD_STREAM, DataError, UnknownFormatError
+from modeseek._storage.formats.base import IMAGES, SOUNDS
+from modeseek._storage.input_file import is_remote
+from modeseek._storage.reading import check_source
+from modeseek.cli.commands import UsageError
+
+
+def check_files(paths: Iterable[str]) -> None:
+    """Raise `UsageError` if a data file does not exist, is empty or is of an unknown format."""
+    for path in paths:
+        if path == STANDARD_STREAM or is_remote(path):
+            continue
+        try:
+            check_source(path)
+        except UnknownFormatError as error:
+            name = shlex.quote(path)
+            if error.suffix in IMAGES:
+                raise UsageError(f"{name} is an image, not a table: use modeseek segment {name}.") from error
+            if error.suffix in SOUNDS:
+                raise UsageError(
+                    f"{name} is a recording, not a table: modeseek diarize needs embeddings of its windows (NPZ with X "
+                    "and times), which a speaker model computes; see docs/how-to-speakers.md."
+                ) from error
+            raise UsageError(str(error)) from error
+        except DataError as error:
+            raise UsageError(str(error)) from error
+
+
+def check_choices(given: Mapping[str, str | None], choices: Mapping[str, Sequence[str]]) -> None:
+    """Raise `UsageError` if the value of an option is none of its choices."""
+    for name, allowed in choices.items():
+        value = given[name]
+        if value is not None and value not in allowed:
+            listed = ", ".join(map(repr, allowed))
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} must be one of {listed}; got {value!r}.{did_you_mean(value, allowed)}")

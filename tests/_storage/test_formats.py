@@ -1,0 +1,177 @@
+"""Files as people have them: compressed, encoded, from spreadsheets and databases."""
+
+import bz2
+import gzip
+import json
+import lzma
+import sqlite3
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+
+from modeseek import limit_unpacked
+from modeseek._storage import DataError, UnknownFormatError, UnpackedSizeError, open_chunks, read_table, write_table
+
+ROWS = {"mass": [3750.5, 5000.0, 4100.25], "species": ["Adélie", "Gentoo", "Adélie"], "grown": [True, False, True]}
+TEXT = "mass,species,grown\n" + "".join(f"{m},{s},{g}\n" for m, s, g in zip(*ROWS.values(), strict=True))
+PACKERS = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+}
+
+
+def features(path, **options):
+    return read_table(path, **options).features(["mass", "grown"]).values.tolist()
+
+
+EXPECTED = [[3750.5, 1.0], [5000.0, 0.0], [4100.25, 1.0]]
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_compressed_text(ending, kind, tmp_path):
+    lines = [json.dumps(dict(zip(ROWS, row, strict=True))) + "\n" for row in zip(*ROWS.values(), strict=True)]
+    text = TEXT.replace("True", "1").replace("False", "0") if kind == "csv" else "".join(lines)
+    path = tmp_path / f"a.{kind}.{ending}"
+    path.write_bytes(PACKERS[ending](text.encode()))
+    assert features(path) == EXPECTED
+    path.write_bytes(path.read_bytes()[:-12])
+    with pytest.raises(DataError, match="cannot be read"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_compressed_text_in_chunks(ending, tmp_path):
+    path = tmp_path / f"a.csv.{ending}"
+    path.write_bytes(PACKERS[ending](("x,y\n" + "".join(f"{i},{i * i}\n" for i in range(2000))).encode()))
+    chunks = open_chunks([path], chunk_bytes=1000)
+    parts = list(chunks.read())
+    assert len(parts) > 10
+    assert np.concatenate([part.table.features().values for part in parts])[:, 0].tolist() == list(range(2000))
+    again = list(chunks.read(parts[4].after))
+    assert [part.table.data for part in again] == [part.table.data for part in parts[5:]]
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_a_bomb_is_refused(ending, tmp_path):
+    path = tmp_path / f"a.csv.{ending}"
+    path.write_bytes(PACKERS[ending](b"x\n" + b"1\n" * 1_000_000))
+    with limit_unpacked(1e5), pytest.raises(UnpackedSizeError):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "note"),
+    [("utf-8", ()), ("utf-8-sig", ()), ("latin-1", "Windows-1252 (Latin-1)"), ("utf-16", "UTF-16")],
+)
+def test_encodings(encoding, note, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(TEXT.replace("True", "1").replace("False", "0").encode(encoding))
+    table = read_table(path)
+    assert table.notes == ((f"the text is read as {note}",) if note else ())
+    assert table.cells[1].tolist() == ROWS["species"]
+    assert features(path) == EXPECTED
+    assert open_chunks([path], chunk_bytes=30).readers[0].read().cells[1].tolist() == ROWS["species"]
+
+
+@pytest.mark.parametrize("content", [b"x\n\xff\x00\x01\n", b"\xff\xfex"])
+def test_bytes_that_are_no_text(content, tmp_path):
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(DataError, match=r"a\.csv"):
+        read_table(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("ending", ["arrow", "feather", "jsonl"])
+def test_formats_that_are_written_and_read(ending, tmp_path):
+    table = read_table(_csv(tmp_path))
+    write_table(table, tmp_path / f"a.{ending}", {"cluster": pa.array([0, None, 1])})
+    back = read_table(tmp_path / f"a.{ending}")
+    assert back.columns == ("mass", "species", "grown", "cluster")
+    assert back.data.column("cluster").to_pylist() == [0, None, 1]
+
+
+def _csv(folder):
+    (folder / "a.csv").write_text(TEXT)
+    return folder / "a.csv"
+
+
+def test_arrow_streams_and_bounds(tmp_path):
+    data = pa.table(ROWS)
+    with pa.ipc.new_stream(tmp_path / "a.arrows", data.schema) as writer:
+        writer.write_table(data)
+    assert features(tmp_path / "a.arrows") == EXPECTED
+    pyarrow.feather.write_feather(pa.table({"x": np.zeros(1_000_000)}), tmp_path / "a.feather", compression="zstd")
+    with limit_unpacked(1e6), pytest.raises(UnpackedSizeError):
+        read_table(tmp_path / "a.feather")
+
+
+def test_json(tmp_path):
+    path = tmp_path / "a.json"
+    rows = [dict(zip(ROWS, row, strict=True)) for row in zip(*ROWS.values(), strict=True)]
+    for value in (rows, ROWS):
+        path.write_text(json.dumps(value))
+        assert features(path) == EXPECTED
+    path.write_text('[{"a": 1}, {"b": "x"}, {"a": "text"}]')
+    assert read_table(path).data.to_pydict() == {"a": ["1", None, "text"], "b": [None, "x", None]}
+    for damaged in ("[1, 2]", "{", "[]", '"text"'):
+        path.write_text(damaged)
+        with pytest.raises(DataError, match=r"a\.json"):
+            read_table(path)
+
+
+def test_spreadsheets(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    book = openpyxl.Workbook()
+    book.active.append(list(ROWS))
+    for row in zip(*ROWS.values(), strict=True):
+        book.active.append(list(row))
+    book.create_sheet("second").append([1, 2])
+    book.save(tmp_path / "a.xlsx")
+    assert features(tmp_path / "a.xlsx") == EXPECTED
+    assert read_table(f"{tmp_path / 'a.xlsx'}::second").features().values.tolist() == [[1.0, 2.0]]
+    with pytest.raises(DataError, match=r"has no sheet 'third'.*There are: Sheet, second"):
+        read_table(f"{tmp_path / 'a.xlsx'}::third")
+    with limit_unpacked(1000), pytest.raises(UnpackedSizeError):
+        read_table(tmp_path / "a.xlsx")
+    (tmp_path / "b.xlsx").write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(DataError, match="cannot be read as a spreadsheet"):
+        read_table(tmp_path / "b.xlsx")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_databases(kind, tmp_path):
+    path = tmp_path / "a.db"
+    connection = sqlite3.connect(path) if kind == "sqlite" else pytest.importorskip("duckdb").connect(str(path))
+    connection.execute('CREATE TABLE "the birds" (mass DOUBLE, species VARCHAR, grown INTEGER)')
+    connection.executemany('INSERT INTO "the birds" VALUES (?, ?, ?)', list(zip(*ROWS.values(), strict=True)))
+    connection.commit()
+    connection.close()
+    assert features(path) == features(f"{path}::the birds") == EXPECTED
+    with pytest.raises(DataError, match=r"has no table 'x'.*There are: the birds"):
+        read_table(f"{path}::x")
+
+
+def test_remote_files():
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open("memory://birds.csv.gz", "wb") as stream:
+        stream.write(gzip.compress(b"mass,grown\n1,0\n2,1\n"))
+    assert features("memory://birds.csv.gz") == [[1.0, 0.0], [2.0, 1.0]]
+    with pytest.raises(DataError, match=r"cannot read 'memory://none\.csv'"):
+        read_table("memory://none.csv")
+
+
+def test_unknown_formats(tmp_path):
+    for name, words in (
+        ("a.png", "an image"),
+        ("a.wav", "a recording"),
+        ("a.parquet.gz", "unpack it"),
+        ("a.zip", "unzip"),
+    ):
+        (tmp_path / name).write_bytes(b"x")
+        with pytest.raises(UnknownFormatError, match=words):
+            read_table(tmp_path / name)
