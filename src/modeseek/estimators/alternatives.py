@@ -6,6 +6,12 @@ from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
 from modeseek.selection.select import Candidate
 
+# alternatives that are shown: their number, and the largest number of clusters, unless twice the chosen one is larger
+MAX_LISTED = 5
+MAX_CLUSTERS = 30
+# fields of candidates that say how good they are, the best first
+RATINGS = ("expected_agreement", "stability")
+
 
 def nearly_chosen(model: ModeSeek) -> list[Candidate]:
     """Return the alternatives that differ from `labels_`, best first, with labels of all rows.
@@ -21,6 +27,31 @@ def nearly_chosen(model: ModeSeek) -> list[Candidate]:
     return [each for each, same in _compared(model) if not same]
 
 
+def listed_alternatives(model: ModeSeek) -> list[Candidate]:
+    """Return the alternatives to show: best first, each number of clusters once, and none with very many clusters.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
+    >>> model = ModeSeek(random_state=0).fit(X)
+    >>> 5 in [each.n_clusters for each in listed_alternatives(model)]
+    False
+    """
+    most = max(MAX_CLUSTERS, 2 * model.n_clusters_)
+    found: dict[int, Candidate] = {}
+    for each in nearly_chosen(model):
+        if 1 < each.n_clusters <= most and each.n_clusters != model.n_clusters_:
+            found.setdefault(each.n_clusters, each)
+    return list(found.values())[:MAX_LISTED]
+
+
+def rating(candidate: Candidate) -> tuple[str, float]:
+    """Return the name and the value of the number by which alternatives are compared."""
+    name = next(name for name in RATINGS if name in candidate._fields)
+    return name.replace("_", " "), float(getattr(candidate, name))
+
+
 def chosen_one(model: ModeSeek) -> Candidate | None:
     """Return the alternative that `labels_` are made from; None if there is none, as for a single cluster."""
     return next((each for each, same in _compared(model) if same), None)
@@ -28,8 +59,8 @@ def chosen_one(model: ModeSeek) -> Candidate | None:
 
 def _compared(model: ModeSeek) -> list[tuple[Candidate, bool]]:
     """Return the alternatives, and whether each is the chosen one: labels may differ in noise and after refinement."""
-    inverse = model.tree_.inverse
-    labels = model.result_.index.labels[inverse]
+    index = model.result_.index
+    inverse, labels = index.points.inverse, index.labels[index.points.inverse]
     known = np.where(labels < 0, labels.max() + 1, labels)
     rows = [each._replace(labels=each.labels[inverse]) for each in model.alternatives_]
     return [(each, rand_agreement(known, each.labels) >= model._config.same_agreement) for each in rows]

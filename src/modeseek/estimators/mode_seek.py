@@ -1,11 +1,13 @@
 """ModeSeek: clustering without parameters, by the best of many proposed partitions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from modeseek._common.points import Points
+from modeseek._common.rounding import SpreadPoints, spread_rounded
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import check_integer, seed_of
 from modeseek.estimators.advice import advise_on_size
@@ -14,7 +16,7 @@ from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection import DEFAULT, ClusterBounds, SelectionConfig, prepare_data, select_partition
+from modeseek.selection import DEFAULT, ClusterBounds, Selection, SelectionConfig, prepare_data, select_partition
 from modeseek.selection.modes import single_mode_tree
 from modeseek.selection.proposers.modes import density_tree
 from modeseek.sketches import SketchConfig
@@ -35,8 +37,9 @@ class ModeSeek(BaseClusterer):
 
     Parameters
     ----------
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        With "cosine", rows are scaled to unit length.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        With "cosine", rows are scaled to unit length. With "haversine", X has two columns, latitude and longitude in
+        degrees; see docs/how-to-maps.md.
     n_clusters : int, optional
         Number of clusters. If None, it is chosen.
     min_clusters, max_clusters : int, optional
@@ -144,7 +147,10 @@ class ModeSeek(BaseClusterer):
                 tree=single_mode_tree(points.inverse, points.weights),
             )
         advise_on_size(type(self).__name__, n)
-        prepared = prepare_data(points, config=self._config, n_jobs=self.n_jobs, watch=watch)
+        # values of rounded columns count as intervals: copies are spread within the rounding steps
+        spread, inverse = spread_rounded(points), points.inverse
+        spread_points = points if spread is None else spread.points
+        prepared = prepare_data(spread_points, config=self._config, n_jobs=self.n_jobs, watch=watch)
         found = select_partition(
             prepared,
             seed=seed_of(self.random_state),
@@ -153,6 +159,8 @@ class ModeSeek(BaseClusterer):
             n_jobs=self.n_jobs,
             config=self._config,
         )
+        if spread is not None:
+            found, inverse = _of_distinct_points(found, spread), spread.first[inverse]
         return self._selection_result(
             data,
             found.labels,
@@ -162,11 +170,16 @@ class ModeSeek(BaseClusterer):
             message=found.message,
             stability=found.stability,
             alternatives=tuple(found.candidates),
-            tree=density_tree(prepared, points.inverse, found.mode_setting),
+            tree=density_tree(prepared, inverse, found.mode_setting),
         )
 
     def _selection_result(
-        self, data: FitData, numbers: IntArray, memberships: Array | None, cluster_stability: Array, **fields: Any
+        self,
+        data: FitData,
+        numbers: IntArray,
+        memberships: Array | csr_array | None,
+        cluster_stability: Array,
+        **fields: Any,
     ) -> FitResult:
         points = data.points
         part = partition_of(points.values, points.weights, numbers, points.geometry, diameter=0.0, gap=0.0)
@@ -196,3 +209,19 @@ class ModeSeek(BaseClusterer):
         if low is not None and high is not None and low > high:
             raise ValueError(f"min_clusters={low} is larger than max_clusters={high}.")
         return ClusterBounds(low or 1, np.inf if high is None else high)
+
+
+def _of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:
+    """Return the selection for distinct points: each has the label that most of its copies have."""
+    candidates = []
+    for each in found.candidates:
+        kept, labels = np.unique(spread.majority(each.labels), return_inverse=True)
+        candidates.append(each._replace(labels=labels, n_clusters=len(kept)))
+    return replace(
+        found,
+        labels=spread.majority(found.labels),
+        memberships=csr_array(spread.mean(found.memberships.toarray())),
+        votes=(),
+        candidates=tuple(candidates),
+        message=f"{found.message}; {spread.note}",
+    )

@@ -43,6 +43,9 @@ class Candidate(NamedTuple):
     def __str__(self) -> str:
         return f"{self.n_clusters} clusters by {self.proposer}"
 
+    def __repr__(self) -> str:
+        return f"Candidate({self}, expected agreement {self.expected_agreement:.2f})"
+
 
 class ClusterBounds(NamedTuple):
     """Bounds on the number of clusters, both included."""

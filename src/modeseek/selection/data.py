@@ -33,7 +33,7 @@ class SelectionData:
     dimension : float
         Intrinsic dimension.
     spherical : bool
-        Whether points are unit vectors.
+        Whether points are directions, so that clusters may be refined by spherical k-means.
     """
 
     points: Array
@@ -91,7 +91,7 @@ def prepare_data(
         distances,
         points.weights.astype(np.float64),
         float(dimension),
-        points.geometry.spherical,
+        points.geometry.metric == "cosine",
     )
 
 
