@@ -43,6 +43,7 @@ def test_a_missing_representation():
 
 def test_with_anndata(tmp_path):
     anndata = pytest.importorskip("anndata")
+    anndata.settings.allow_write_nullable_strings = True  # names are strings of pandas 3
     adata = anndata.AnnData(X.astype(np.float32), obsm={"X_pca": X})
     check(adata)
     adata.write_h5ad(tmp_path / "data.h5ad")
