@@ -114,8 +114,8 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            A batch. The result depends neither on the sizes of the batches nor on their order, as long as the first
-            65,536 rows are the same.
+            A batch, with the columns of earlier batches or of the last `fit`. The result depends neither on the sizes
+            of the batches nor on their order, as long as the first 65,536 rows are the same.
         y : ignored
             Present for consistency with scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
@@ -132,11 +132,13 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
             raise ValueError(f"forget must be in [0, 1]; got {forget!r}.")
         if is_dask(X):
             raise TypeError("partial_fit takes a batch in memory: pass a Dask collection to fit(X).")
-        if self._stream is None:
+        stream, seen = self._stream or Stream(), {}
+        if self._stream is None and not self.__sklearn_is_fitted__():
             rows, columns = check_rows(self, X)
-            stream, seen = Stream(), columns.attributes()
+            seen = columns.attributes()
         else:
-            rows, stream, seen = check_new_rows(self, X), self._stream, {}
+            # also after `fit`: its result stays until `finalize`, and both share their columns
+            rows = check_new_rows(self, X)
         rows, weights = self._placed(rows), check_weights(sample_weight, len(rows), some=False)
         if forget > 0:
             stream = stream.faded(1.0 - forget, self._sketch_config)
