@@ -27,7 +27,6 @@ from modeseek.estimators.dask_input import fit_dask, predict_dask
 from modeseek.estimators.display import DisplayMixin
 from modeseek.estimators.fit_input import data_from_rows, data_from_sketch
 from modeseek.estimators.input_checks import Columns, check_new_rows, check_rows
-from modeseek.estimators.matching import match_to_model
 from modeseek.estimators.membership import MembershipMixin
 from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings
@@ -174,26 +173,6 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
             lambda watch: data_from_sketch(self, sketch, geometry, kind, watch),
             keep_stream=True,
         )
-
-    def match_labels(self, previous: "BaseClusterer") -> IntArray:
-        """Return `labels_` with the cluster numbers of an earlier model of similar data.
-
-        Clusters are matched so that as many rows as possible keep the label that `previous` predicts for them. Other
-        clusters get new numbers. The model itself does not change.
-
-        Parameters
-        ----------
-        previous : fitted estimator of this package
-            The earlier model, with the same features.
-
-        Returns
-        -------
-        labels : integer array of shape (n_samples,)
-            Cluster of each row; -1 for noise. Numbers of earlier clusters that disappeared are not used.
-        """
-        check_is_fitted(self)
-        check_is_fitted(previous)
-        return match_to_model(self, previous)
 
     @property
     def memberships_(self) -> Array:

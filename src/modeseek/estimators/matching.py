@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from modeseek._common.types import IntArray
-
-if TYPE_CHECKING:
-    from modeseek.estimators.base import BaseClusterer
 
 
 def matched_labels(labels: ArrayLike, previous: ArrayLike) -> IntArray:
@@ -50,8 +47,8 @@ def matched_labels(labels: ArrayLike, previous: ArrayLike) -> IntArray:
     return np.where(new < 0, new, numbers[new] if n_new else new)
 
 
-def match_to_model(model: BaseClusterer, previous: BaseClusterer) -> IntArray:
-    """Return the labels of a model, numbered as the clusters of an earlier model of similar data."""
+def match_to_model(model: Any, previous: Any) -> IntArray:
+    """Return the labels of a fitted estimator, numbered as the clusters of an earlier one of similar data."""
     points = model.result_.index.points
     earlier = previous.predict(points.to_data(points.values))
     return matched_labels(model.result_.in_memory().labels, earlier[points.inverse])

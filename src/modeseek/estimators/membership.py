@@ -16,6 +16,7 @@ from modeseek._common.neighbors import nearest, nearest_neighbors
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.input_checks import check_new_rows
+from modeseek.estimators.matching import match_to_model
 
 if TYPE_CHECKING:
     from modeseek.estimators.result import FitResult
@@ -29,7 +30,7 @@ class NeighborConfig:
 
 
 class MembershipMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """Memberships of rows in clusters, and outlier scores."""
+    """Memberships of rows in clusters, outlier scores, and labels that match an earlier model."""
 
     if TYPE_CHECKING:
         result_: FitResult
@@ -70,6 +71,26 @@ class MembershipMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             A DataFrame after ``set_output(transform="pandas")``.
         """
         return self.predict_proba(X)
+
+    def match_labels(self, previous: MembershipMixin) -> IntArray:
+        """Return `labels_` with the cluster numbers of an earlier model of similar data.
+
+        Clusters are matched so that as many rows as possible keep the label that `previous` predicts for them. Other
+        clusters get new numbers. The model itself does not change.
+
+        Parameters
+        ----------
+        previous : fitted estimator of this package
+            The earlier model, with the same features.
+
+        Returns
+        -------
+        labels : integer array of shape (n_samples,)
+            Cluster of each row; -1 for noise. Numbers of earlier clusters that disappeared are not used.
+        """
+        check_is_fitted(self)
+        check_is_fitted(previous)
+        return match_to_model(self, previous)
 
     @property
     def probabilities_(self) -> Array:
