@@ -10,7 +10,7 @@ from modeseek.selection.select import Candidate
 MAX_LISTED = 5
 MAX_CLUSTERS = 30
 # fields of candidates that say how good they are, the best first
-RATINGS = ("agreement", "stability")
+RATINGS = ("expected_agreement", "stability")
 
 
 def nearly_chosen(model: ModeSeek) -> list[Candidate]:
