@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from modeseek import estimators
-from modeseek._common.validation import METRICS, check_choice, check_number, check_range
+from modeseek._common.validation import check_choice, check_number, check_range
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.meanshift.bandwidth import POLICIES, get_nu
 from modeseek.meanshift.kernels.profiles import get_profile
@@ -107,7 +107,9 @@ FIELDS = {
         ("biweight", "triweight", "quadweight", "flat", "gaussian"),
         "How the weight of a point decreases with its distance.",
     ),
-    "metric": _choice("metric", "euclidean", METRICS, "Distance between rows; cosine compares directions only."),
+    "metric": _choice(
+        "metric", "euclidean", ("euclidean", "cosine"), "Distance between rows; cosine compares directions only."
+    ),
     "random_state": Field("seed", "0", _read_integer(0, 2**64 - 1), help="Seed of the random numbers."),
     "n_chains": Field(
         "chains", "1", _read_integer(1, 1000), help="Number of runs that vote on the clusters and their confidence."

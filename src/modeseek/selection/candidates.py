@@ -46,6 +46,9 @@ class Candidate(NamedTuple):
     stability: float
     score: float
 
+    def __repr__(self) -> str:
+        return f"Candidate({self.n_clusters} clusters by {self.proposer}, stability {self.stability:.2f})"
+
 
 class ClusterBounds(NamedTuple):
     """Bounds on the number of clusters, both included."""

@@ -61,7 +61,7 @@ def select_partition(
     >>> X = paper_mixture(50, random_state=1)[0]
     >>> graph = build_knn_graph(canonical_points(X, np.ones(len(X)), Geometry()))
     >>> select_partition(graph, seed=0).message
-    '3 clusters by modes, stability 0.77'
+    '3 clusters by mixture, stability 0.97'
     """
     progress = SelectionProgress(watch)
     return Selector(graph, seed, bounds or ClusterBounds(), refine, progress, config).select()
