@@ -114,7 +114,12 @@ def _selection_record(result: PipelineResult) -> dict[str, Any]:
         "converged": not fit.interrupted,
         "stability": fit.stability,
         "nearly_chosen": [
-            {"n_clusters": each.n_clusters, "by": each.proposer, "stability": float(each.stability)}
+            {
+                "n_clusters": each.n_clusters,
+                "by": each.proposer,
+                "expected_agreement": each.expected_agreement,
+                "stability": each.stability,
+            }
             for each in nearly_chosen(result.estimator)
         ],
     }
