@@ -48,9 +48,9 @@ class TrainingConfig:
         Sets whose best candidate is worse than this are left out.
     """
 
-    hidden: int = 48
+    hidden: int = 64
     dropout: float = 0.2
-    epochs: int = 40
+    epochs: int = 45
     batch: int = 256
     rate: float = 3e-3
     decay: float = 1e-3

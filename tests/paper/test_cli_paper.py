@@ -44,8 +44,8 @@ def test_the_page_stands_on_its_own(done):
     assert page.count("data:image/") == len(Sparse().captions)
     # the config that was run, and the claims that these rows can decide
     assert "max_updates&#34;: 10000000" in page
-    assert "MS and BMS break data into more clusters" in page
-    assert "Some range gives better clusters" not in page
+    assert "MS and BMS exhibit a tendency toward over-segmentation" in page
+    assert "experiments indicate the existence of a range" not in page
 
 
 def test_markdown_links_what_is_there(done):

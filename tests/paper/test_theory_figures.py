@@ -16,22 +16,26 @@ from modeseek.meanshift.objective import gradient, max_norm, objective
 from modeseek.meanshift.theory import theorem2
 from modeseek.paper.absorption import Absorption
 from modeseek.paper.certificate import CertificateTimes
+from modeseek.paper.certificate_times import TimesToCertificate
 from modeseek.paper.experiment import seed_for
-from modeseek.paper.gradient import GradientNorm
+from modeseek.paper.gradient import GradientNorm, below_from
 from modeseek.paper.intervals import half_width, mean_interval, wilson
 from modeseek.paper.one_run import OneRun
 from modeseek.paper.paper_chains import POLICIES, states_at
 from modeseek.paper.rows import Rows
 from modeseek.paper.submartingale import SubmartingaleMeans
+from modeseek.paper.updates import Updates
 from modeseek.plots.colors import palette
 
 PAPER = {"walk": Walk(0.2, 1.6, 0.6), "shrinking": Shrinking(0.2, 1.6, 0.6)}
-EXPERIMENTS = [each().quick() for each in (Absorption, OneRun, SubmartingaleMeans, GradientNorm, CertificateTimes)]
+KINDS = (Absorption, OneRun, SubmartingaleMeans, GradientNorm, CertificateTimes, Updates, TimesToCertificate)
+EXPERIMENTS = [kind().quick() for kind in KINDS]
 RUNS, SEED = 3, 11
 
 
 def measured(experiment, runs=RUNS, seed=SEED):
-    rows = [row for job in experiment.jobs(runs) for row in experiment.work(job, seed)]
+    jobs = [job for job in experiment.jobs(runs) if job.cell.get("spread", "std") == "std"]
+    rows = [row for job in jobs for row in experiment.work(job, seed)]
     return Rows(experiment.columns, rows)
 
 
@@ -49,14 +53,14 @@ def direct(policy, n_per_cluster, run_number, seed=SEED):
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_rows_pictures_and_tables(experiment, found):
     rows = found[type(experiment)]
-    for job in experiment.jobs(RUNS)[::2]:
+    for job in experiment.jobs(1)[::3]:
         first, second = (experiment.work(job, SEED) for _ in range(2))
         assert all(sorted(row) == sorted(experiment.columns) for row in first)
         assert first == second
         assert all(isinstance(value, str | int | float | None) for row in first for value in row.values())
         assert all(row.get(name, value) == value for row in first for name, value in job.cell.items())
     pictures = experiment.draw(rows)
-    assert list(pictures) == list(experiment.captions)
+    assert list(pictures) == [stem for stem in experiment.captions if not stem.endswith("-variance")]
     for figure in pictures.values():
         figure.savefig(target := io.BytesIO(), format="png", dpi=40)
         assert target.getvalue().startswith(b"\x89PNG")
@@ -183,11 +187,14 @@ def test_states_between_sweeps(policy):
 def test_gradient_falls_and_is_that_of_the_chain(found):
     rows = found[GradientNorm]
     for number in range(RUNS):
-        norms = rows.where(policy="walk", run=number)["norm"]
-        assert norms[-1] < 1e-6 < 1e-3 < norms[0]
+        for policy in POLICIES:
+            mine = rows.where(policy=policy, run=number)
+            assert mine["norm"][-1] < 1e-6 < 1e-3 < mine["norm"][0]
+            assert len(mine) == max(EXPERIMENTS[3].sweeps, int(mine["certificate"][0]) + EXPERIMENTS[3].after) + 1
+    assert below_from(np.array([[2.0, 0.5, np.nan], [2.0, 2.0, np.nan]]), 1.0).tolist() == [1.0, np.inf]
     chain = direct("shrinking", EXPERIMENTS[3].n_per_cluster, 2)
     state, _ = chain.sweep(chain.sweep(chain.init())[0])
-    expected = max_norm(gradient(state.points, state.h))
+    expected = max_norm(gradient(state.points, chain.plan.sweep(2, state.h).path[0]))
     assert_allclose(rows.where(policy="shrinking", run=2, sweep=2)["norm"], [expected])
 
 
@@ -231,9 +238,27 @@ def test_intervals_against_scipy():
 
 def test_policies_keep_their_colours(found):
     """A policy has the same colour in all figures."""
-    figure = GradientNorm().quick().draw(found[GradientNorm])["gradient-norms"]
+    figure = GradientNorm().quick().draw(found[GradientNorm])["gradient-norms-std"]
     seen = [{line.get_color() for line in ax.get_lines()} & set(palette(7)) for ax in figure.axes]
     assert [len(colours) for colours in seen] == [1, 1]
     assert seen[0] != seen[1]
-    figure = CertificateTimes().quick().draw(found[CertificateTimes])["certificate-differences"]
+    figure = CertificateTimes().quick().draw(found[CertificateTimes])["certificate-differences-std"]
     assert [{bars.lines[0].get_color()} for bars in figure.axes[0].containers] == seen
+
+
+def test_updates_lemma_and_times_are_measured(found):
+    rows = found[Updates]
+    updates, states = rows.where(kind="update"), rows.where(kind="state")
+    assert updates["count"].sum() == 0
+    assert np.nanmin(updates["gain"]) >= 1 >= np.nanmax(updates["bound"])
+    assert (states["critical"] == states["separated"]).all()
+    assert 0 < states["critical"].mean() < 1
+    for policy in POLICIES:
+        counts, bound, total = EXPERIMENTS[5].lemma(rows, policy)
+        assert total == RUNS * EXPERIMENTS[5].lemma_runs
+        assert (np.diff(counts) <= 0).all()
+        # the last event is that one point of n is never drawn
+        assert 0 < counts[-1] / total < 2 * bound[-1]
+    times = found[TimesToCertificate]
+    assert set(times.distinct("outcome")) == {"CERTIFIED"}
+    assert set(times.distinct("policy")) == {"shrinking", "walk", "uniform", "anchored"}

@@ -1,6 +1,5 @@
 """Shared part of the comparisons of SMS with DSMS: contenders, figures and tables."""
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import ClassVar, NamedTuple
@@ -9,7 +8,6 @@ from matplotlib.figure import Figure
 
 from modeseek.paper.comparison import Comparison
 from modeseek.paper.comparison_figures import (
-    SPREADS,
     FigureLayout,
     Panel,
     draw_panels,
@@ -19,7 +17,8 @@ from modeseek.paper.comparison_figures import (
     sweep_curves,
     user_curves,
 )
-from modeseek.paper.contenders import Contender, paper_contenders
+from modeseek.paper.contenders import SEARCHED_H, Contender, paper_contenders
+from modeseek.paper.experiment import SPREADS
 from modeseek.paper.rows import Rows, Value
 from modeseek.report import TableBlock
 
@@ -40,32 +39,33 @@ class AgainstSMS(Comparison):
     Attributes
     ----------
     sweep : tuple of float
-        Bandwidths of SMS in addition to the paper's.
+        Bandwidths of SMS.
     x_label : str
         Label of the horizontal axis, which shows the last column of the cells.
     """
 
-    sweep: tuple[float, ...] = (0.9, 1.2, 1.6)
+    sweep: tuple[float, ...] = SEARCHED_H
 
     x_label: ClassVar[str]
 
     def contenders(self) -> list[Contender]:
         return paper_contenders(self.settings, self.sweep, ["SMS"])
 
-    @abstractmethod
     def setups(self) -> list[Setup]:
-        """Return the set-ups, each with a figure of scores and a panel for each spread."""
+        """Return the set-ups, each with a figure of scores and a panel for each spread; empty if there is only one."""
+        return []
 
     def layout(self) -> FigureLayout:
         """Return the figure of K: a panel for each set-up and spread."""
         bandwidths = sorted({self.settings.h, *self.sweep})
+        setups = [(f"{each.title}\n", {each.column: each.value}) for each in self.setups()] or [("", {})]
         return FigureLayout(
             x=list(self.axes())[-1],
             x_label=self.x_label,
             measures=("k",),
             panels=tuple(
-                Panel(f"{each.title}\n{SPREADS[spread]}", {each.column: each.value, "spread": spread})
-                for each, spread in product(self.setups(), self.spreads)
+                Panel(f"{title}{SPREADS[spread]}", {**where, "spread": spread})
+                for (title, where), spread in product(setups, self.spreads)
             ),
             curves=(*sweep_curves(bandwidths), *dsms_curves(), *user_curves(self.user_contenders)),
         )

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from modeseek.datasets import paper_mixture
 from modeseek.paper.comparison import COST_OF_FIT, COST_OF_POINT
 from modeseek.paper.comparison_figures import (
-    SPREADS,
     FigureLayout,
     Panel,
     draw_panels,
@@ -18,7 +17,7 @@ from modeseek.paper.comparison_figures import (
     outcome_table,
 )
 from modeseek.paper.contenders import POLICIES, RESULT_COLUMNS, dsms_contender, fixed_contenders, measure
-from modeseek.paper.experiment import Experiment, Job, seed_for
+from modeseek.paper.experiment import SPREADS, Experiment, Job, seed_for
 from modeseek.paper.intervals import mean_interval
 from modeseek.paper.rows import Row, Rows
 from modeseek.report import TableBlock

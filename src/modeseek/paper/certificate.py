@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
 from modeseek.meanshift.components import components, diameter_of, gap_of
-from modeseek.paper.experiment import Experiment, Job
+from modeseek.paper.experiment import BySpread, Job
 from modeseek.paper.intervals import wilson
 from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy
 from modeseek.paper.rows import Row, Rows
@@ -28,7 +28,7 @@ TICKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
 
 
 @dataclass(frozen=True)
-class CertificateTimes(Experiment):
+class CertificateTimes(BySpread):
     """Sweeps until the certificate and until the paper's rule, in the same runs.
 
     Attributes
@@ -41,32 +41,32 @@ class CertificateTimes(Experiment):
         Maximum number of sweeps.
     """
 
-    sizes: tuple[int, ...] = (10, 20, 50, 100, 200, 500)
+    sizes: tuple[int, ...] = (10, 50, 200, 500)
     tau: float = 0.05
     most_sweeps: int = 2000
 
     name: ClassVar[str] = "certificate"
     columns: ClassVar[tuple[str, ...]] = (
-        "policy", "n", "run", "certificate", "certificate_outcome", "shifts", "shifts_outcome", "final", "clusters",
-        "shifts_clusters", "ari", "theorem2", "theorem2_changed",
+        "spread", "policy", "n", "run", "certificate", "certificate_outcome", "shifts", "shifts_outcome", "final",
+        "clusters", "shifts_clusters", "ari", "theorem2", "theorem2_changed",
     )  # fmt: skip
 
     def quick(self) -> Self:
         """Return a config with three small sizes."""
-        return replace(self, sizes=(10, 30, 60))
+        return replace(self, sizes=(10, 30))
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each policy, size and run."""
         return [
-            Job({"policy": policy, "n": 3 * size}, run, (20 if policy == "walk" else 35) + 0.27 * size)
-            for policy, size, run in product(POLICIES, self.sizes, range(runs))
+            Job({"spread": spread, "policy": policy, "n": 3 * size}, run, 28 + 0.27 * size)
+            for spread, policy, size, run in product(self.spreads, POLICIES, self.sizes, range(runs))
         ]
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run one chain until both rules have stopped, and return the result of each rule."""
         policy = paper_policy(str(job.cell["policy"]), self.settings)
         n = int(job.cell["n"] or 0)
-        seen = self._watch(paper_chain(n // 3, policy, seed, job.run))
+        seen = self._watch(paper_chain(n // 3, policy, seed, job))
         (certificate, certificate_outcome), (shifts, shifts_outcome) = seen.ends["certificate"], seen.ends["shifts"]
         # after a certificate nothing changes, so the partition then is the final one
         last = seen.partitions[min(certificate, len(seen.partitions) - 1)]
@@ -107,11 +107,11 @@ class CertificateTimes(Experiment):
                 return seen
             (state, _), sweep = chain.sweep(state), sweep + 1
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
+    def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the times, and that of the runs that were stopped too early."""
         return {"certificate-times": _draw_times(rows), "certificate-differences": _draw_differences(rows)}
 
-    def tables(self, rows: Rows) -> list[TableBlock]:
+    def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return the times, and how often the rule and the conditions were premature, by policy and size."""
         times, counts = [], []
         for policy in POLICIES:

@@ -17,8 +17,6 @@ from modeseek.paper.scores import MEASURES
 from modeseek.plots import Band, LineStyle, legend_below, palette, plot_lines
 from modeseek.report import TableBlock
 
-# both interpretations of the paper's 0.65, as titles
-SPREADS = {"std": "0.65 as standard deviation", "variance": "0.65 as variance"}
 _COLORS = dict(zip(("DSMS shrinking", "SMS", "BMS", "MS", "other", "DSMS walk"), palette(6), strict=True))
 _MARKERS = {"DSMS shrinking": "o", "SMS": "s", "BMS": "^", "MS": "v", "DSMS walk": "D"}
 

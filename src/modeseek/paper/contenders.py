@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,15 @@ from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, Me
 from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.paper.hyperparameters import Hyperparameters
 from modeseek.paper.rows import Row
-from modeseek.paper.scores import MEASURES, score
+from modeseek.paper.scores import MEASURES, mode_offset, score
 
 FIXED = ("MS", "BMS", "SMS")
 # the two interpretations of the paper's random bandwidth
 POLICIES = ("shrinking", "walk")
-RESULT_COLUMNS = ("line", "h", *MEASURES, "sweeps", "outcome")
+RESULT_COLUMNS = ("line", "h", *MEASURES, "offset", "sweeps", "outcome")
+# the same number of bandwidths for SMS and of ranges (h_min, h_max, h_inf) for DSMS; the paper's come first
+SEARCHED_H = (0.6, 0.9, 1.2, 1.6)
+SEARCHED_RANGES = ((0.2, 1.6, 0.6), (0.2, 2.0, 0.6), (0.6, 1.6, 1.1), (0.8, 1.4, 1.1))
 
 
 @dataclass(frozen=True)
@@ -77,9 +80,14 @@ def dsms_contender(settings: Hyperparameters, policy: str, *, name: str = "", h:
 def paper_contenders(
     settings: Hyperparameters, sweep: Iterable[float], names: Iterable[str] = FIXED
 ) -> list[Contender]:
-    """Return MS, BMS and SMS, or the given subset, at the paper's h and those of `sweep`, and DSMS by both policies."""
-    fixed = fixed_contenders(settings, sorted({settings.h, *sweep}), names)
-    return [*fixed, *(dsms_contender(settings, policy) for policy in POLICIES)]
+    """Return MS, BMS and SMS, or a subset, at the paper's h and those of `sweep`, and DSMS on `SEARCHED_RANGES`."""
+    found = fixed_contenders(settings, sorted({settings.h, *sweep}), names)
+    for policy in POLICIES:
+        for number, (h_min, h_max, h_inf) in enumerate(SEARCHED_RANGES):
+            name = f"DSMS {policy} [{h_min:g}, {h_max:g}]" if number else ""
+            given = replace(settings, h_min=h_min, h_max=h_max, h_inf=h_inf)
+            found.append(dsms_contender(given if number else settings, policy, name=name))
+    return found
 
 
 def user_contenders(models: Mapping[str, Any]) -> tuple[Contender, ...]:
@@ -110,19 +118,24 @@ def ignore_advice() -> None:
 
 
 def measure(contender: Contender, X: Array, truth: IntArray, seed: int) -> Row:
-    """Cluster X with a clone of the contender's model; return its scores, number of sweeps and outcome."""
+    """Cluster X with a clone of the contender's model; return its scores, number of sweeps and outcome.
+
+    Points of class -1 are outliers: they are clustered, but only the others are scored.
+    """
     model = clone(contender.model)
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=seed)
     with warnings.catch_warnings():
         ignore_advice()
         labels = np.asarray(model.fit_predict(X))
-    # clusterers of other libraries have neither attribute
-    updates, outcome = getattr(model, "n_updates_", None), getattr(model, "outcome_", None)
+    # clusterers of other libraries do not have all of these attributes
+    updates, outcome, centers = (getattr(model, name, None) for name in ("n_updates_", "outcome_", "cluster_centers_"))
+    known = truth >= 0
     return {
         "line": contender.name,
         "h": contender.h,
-        **score(truth, labels),
+        **score(truth[known], labels[known]),
+        "offset": None if centers is None else mode_offset(X[known], truth[known], labels[known], np.asarray(centers)),
         "sweeps": None if updates is None else updates / len(X),
         "outcome": None if outcome is None else outcome.name.lower(),
     }

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from modeseek.report import TableBlock
 
 
+# both interpretations of the paper's 0.65, as titles
+SPREADS = {"std": "0.65 as standard deviation", "variance": "0.65 as variance"}
+
+
 class Job(NamedTuple):
     """A unit of work: computed, stored and resumed as a whole.
 
@@ -102,6 +106,46 @@ class Experiment(ABC):
     @abstractmethod
     def tables(self, rows: Rows) -> list[TableBlock]:
         """Return the tables below the figures."""
+
+
+class BySpread(Experiment):
+    """An experiment whose figures and tables are made for each interpretation of the paper's 0.65."""
+
+    spreads: ClassVar[tuple[str, ...]] = ("std", "variance")
+
+    @property
+    def captions(self) -> Mapping[str, str]:
+        """Stem of a figure's file -> its caption, for each figure of `draw`."""
+        found = super().captions
+        return {
+            f"{stem}-{spread}": f"{caption} {SPREADS[spread]}."
+            for spread in self.spreads
+            for stem, caption in found.items()
+        }
+
+    def draw(self, rows: Rows) -> dict[str, Figure]:
+        """Return the figures of each interpretation."""
+        return {
+            f"{stem}-{spread}": figure
+            for spread in rows.distinct("spread")
+            for stem, figure in self.draw_spread(rows.where(spread=spread)).items()
+        }
+
+    def tables(self, rows: Rows) -> list[TableBlock]:
+        """Return the tables of each interpretation."""
+        return [
+            replace(table, caption=f"{SPREADS[str(spread)]}. {table.caption}")
+            for spread in rows.distinct("spread")
+            for table in self.spread_tables(rows.where(spread=spread))
+        ]
+
+    @abstractmethod
+    def draw_spread(self, rows: Rows) -> dict[str, Figure]:
+        """Return the figures of one interpretation."""
+
+    @abstractmethod
+    def spread_tables(self, rows: Rows) -> list[TableBlock]:
+        """Return the tables of one interpretation."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Convergence of the gradient of L to 0 along runs."""
+"""Convergence of the gradient of L to 0 along runs, until some sweeps after the certificate."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from modeseek._common.types import Array
+from modeseek.meanshift.chains import Stopping, run
 from modeseek.meanshift.theory import gradient_norms
-from modeseek.paper.experiment import Experiment, Job
+from modeseek.paper.experiment import BySpread, Job
 from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import COLORS, NAMES, dashed_line, legend, new_figure, style_panel
@@ -20,15 +21,19 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True)
-class GradientNorm(Experiment):
-    """Max norm of the gradient of L_h after each sweep.
+class GradientNorm(BySpread):
+    """Max norm of the gradient of L_{h_{k+1}} at X^(k) after each sweep.
 
     Attributes
     ----------
     n_per_cluster : int
         Number of points in each of the mixture's three components.
     sweeps : int
-        Length of a run.
+        Smallest length of a run.
+    tau : float
+        Distance below which points are linked to clusters.
+    after : int
+        Number of sweeps after the certificate.
     levels : tuple of float
         Levels for which the table gives the number of sweeps until the norm stays below them.
     floor : float
@@ -36,47 +41,56 @@ class GradientNorm(Experiment):
     """
 
     n_per_cluster: int = 20
-    sweeps: int = 80
+    sweeps: int = 60
+    tau: float = 0.05
+    after: int = 40
     levels: tuple[float, ...] = (1e-3, 1e-6)
     floor: float = 1e-16
 
     name: ClassVar[str] = "gradient"
-    columns: ClassVar[tuple[str, ...]] = ("policy", "run", "sweep", "norm")
+    columns: ClassVar[tuple[str, ...]] = ("spread", "policy", "run", "sweep", "norm", "certificate")
 
     def quick(self) -> Self:
         """Return a config with fewer points and sweeps."""
-        return replace(self, n_per_cluster=10, sweeps=50)
+        return replace(self, n_per_cluster=10, sweeps=20)
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each policy and run."""
         return policy_jobs(runs, self.sweeps * self.n_per_cluster * 0.065)
 
     def work(self, job: Job, seed: int) -> list[Row]:
-        """Return the norm after each sweep, including the start."""
-        policy = paper_policy(job.cell["policy"], self.settings)
-        norms = gradient_norms(paper_chain(self.n_per_cluster, policy, seed, job.run), sweeps=self.sweeps)
-        return [{**job.cell, "run": job.run, "sweep": sweep, "norm": float(norm)} for sweep, norm in enumerate(norms)]
+        """Return the norm after each sweep, including the start, until some sweeps after the certificate."""
+        chain = paper_chain(self.n_per_cluster, paper_policy(job.cell["policy"], self.settings), seed, job)
+        certificate = run(chain, Stopping(self.tau)).sweeps
+        norms = gradient_norms(chain, sweeps=max(self.sweeps, certificate + self.after))
+        row: Row = {**job.cell, "run": job.run, "certificate": certificate}
+        return [{**row, "sweep": sweep, "norm": float(norm)} for sweep, norm in enumerate(norms)]
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
+    def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the norms of all runs."""
         figure = new_figure(10.5, 4.4)
         axes = figure.subplots(1, len(POLICIES), sharey=True)
         for ax, policy in zip(axes, POLICIES, strict=True):
             self._draw_norms(ax, _norms(rows, policy), policy)
-        axes[0].set_ylabel("max norm of the gradient of L_h", color=TEXT_COLOR)
+        axes[0].set_ylabel("max norm of the gradient at h_{k+1}", color=TEXT_COLOR)
         return {"gradient-norms": figure}
 
     def _draw_norms(self, ax: Axes, norms: Array, policy: str) -> None:
-        shown = np.maximum(norms, self.floor)
+        shown = np.maximum(norms, self.floor)  # NaN after the end of a run
         ax.plot(shown.T, color=COLORS[policy], linewidth=0.6, alpha=0.3)
-        ax.plot(np.median(shown, axis=0), color=TEXT_COLOR, linewidth=2.2, label=f"median of {len(norms)} runs")
+        ax.plot(
+            np.median(shown[:, : self.sweeps + 1], axis=0),
+            color=TEXT_COLOR,
+            linewidth=2.2,
+            label=f"median of {len(norms)} runs",
+        )
         for level in self.levels:
             dashed_line(ax, level)
         ax.set_yscale("log")
         style_panel(ax, x="updates per point (sweeps)", title=NAMES[policy])
         legend(ax, place="upper right")
 
-    def tables(self, rows: Rows) -> list[TableBlock]:
+    def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return the numbers of sweeps until the norm stays below each level, and the last norms."""
         lines = []
         for policy in POLICIES:
@@ -85,19 +99,31 @@ class GradientNorm(Experiment):
             for level in self.levels:
                 first = np.sort(below_from(norms, level))
                 picked = [first[max(int(np.ceil(q * len(first))) - 1, 0)] for q in QUANTILES]
-                line.append(" / ".join(f"{at:.0f}" if np.isfinite(at) else f"> {self.sweeps}" for at in picked))
-            last = np.sort(norms[:, -1])
-            lines.append([*line, f"{np.median(last):.1e}", f"{last[-1]:.1e}"])
+                line.append(" / ".join(f"{at:.0f}" if np.isfinite(at) else "never" for at in picked))
+            last = last_norms(rows.where(policy=policy))
+            lines.append([*line, f"{np.median(last):.1e}", f"{last.max():.1e}"])
         header = ["policy", "runs", *(f"sweeps until < {level:g} for good (5 / 50 / 95 %)" for level in self.levels)]
         header += ["median norm at the end", "largest norm at the end"]
-        caption = f"Runs of {self.sweeps} sweeps; 'for good' means up to the last sweep."
+        caption = (
+            f"Runs of at least {self.sweeps} sweeps, and of {self.after} sweeps after the certificate. 'For good' is "
+            "up to the last sweep."
+        )
         return [TableBlock(header, lines, caption)]
 
 
 def _norms(rows: Rows, policy: str) -> Array:
+    """Return the norms of each run (rows) after each sweep (columns); NaN after the end of a run."""
     mine = rows.where(policy=policy)
-    in_order = np.lexsort((mine["sweep"], mine["run"]))
-    return mine["norm"][in_order].reshape(len(mine.distinct("run")), -1)
+    runs = mine.distinct("run")
+    norms = np.full((len(runs), int(mine["sweep"].max()) + 1), np.nan)
+    norms[[runs.index(run) for run in mine["run"]], mine["sweep"].astype(int)] = mine["norm"]
+    return norms
+
+
+def last_norms(rows: Rows) -> Array:
+    """Return the norm after the last sweep of each run."""
+    runs = [rows.where(run=run, policy=policy) for policy in rows.distinct("policy") for run in rows.distinct("run")]
+    return np.array([mine["norm"][np.argmax(mine["sweep"])] for mine in runs])
 
 
 def below_from(norms: Array, level: float) -> Array:
@@ -110,4 +136,4 @@ def below_from(norms: Array, level: float) -> Array:
     """
     above = norms >= level
     last = np.where(above.any(axis=1), norms.shape[1] - np.argmax(above[:, ::-1], axis=1), 0)
-    return np.where(last == norms.shape[1], np.inf, last.astype(np.float64))
+    return np.where(last == np.isfinite(norms).sum(axis=1), np.inf, last.astype(np.float64))

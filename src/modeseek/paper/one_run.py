@@ -14,7 +14,7 @@ from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.objective import objective
 from modeseek.meanshift.partition import Partition, read_off
 from modeseek.meanshift.types import ChainState
-from modeseek.paper.experiment import Experiment, Job
+from modeseek.paper.experiment import BySpread, Job
 from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import (
@@ -33,7 +33,7 @@ from modeseek.report import TableBlock
 
 
 @dataclass(frozen=True)
-class OneRun(Experiment):
+class OneRun(BySpread):
     """One run under each policy, with the same data and the same chosen points.
 
     Attributes
@@ -61,7 +61,7 @@ class OneRun(Experiment):
 
     name: ClassVar[str] = "one-run"
     columns: ClassVar[tuple[str, ...]] = (
-        "kind", "policy", "sweep", "k", "h", "L", "clusters", "diameter", "gap", "h_upper", "certified",
+        "kind", "spread", "policy", "sweep", "k", "h", "L", "clusters", "diameter", "gap", "h_upper", "certified",
         "index", "x", "y", "label",
     )  # fmt: skip
 
@@ -76,7 +76,7 @@ class OneRun(Experiment):
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return rows of three kinds: sweeps, drawn bandwidths, and points at snapshots."""
         policy = paper_policy(job.cell["policy"], self.settings)
-        chain = paper_chain(self.n_per_cluster, policy, seed, job.run)
+        chain = paper_chain(self.n_per_cluster, policy, seed, job)
         blank: Row = {**dict.fromkeys(self.columns), **job.cell}
         state, sweeps = chain.init(), 0
         rows: list[Row] = [self._sweep(chain, state, 0), {"kind": "draw", "k": 0, "h": state.h}]
@@ -121,7 +121,7 @@ class OneRun(Experiment):
             "certified": int(found.certified),
         }
 
-    def tables(self, rows: Rows) -> list[TableBlock]:
+    def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return both runs at their certificates and after their last sweeps."""
         lines = []
         for policy in POLICIES:
@@ -132,7 +132,7 @@ class OneRun(Experiment):
                     lines.append([NAMES[policy], "never certified", *["-"] * 8])
                     continue
                 at = 0 if shown is certified else len(shown) - 1
-                value = {name: shown[name][at] for name in self.columns[2:11]}
+                value = {name: shown[name][at] for name in self.columns[3:12]}
                 gap = "none" if np.isnan(value["gap"]) else f"{value['gap']:.4g}"
                 line = [NAMES[policy], when, f"{value['sweep']:.0f}", f"{value['k']:,.0f}", f"{value['h']:.4g}"]
                 line += [f"{value['L']:.4f}", f"{value['clusters']:.0f}", f"{value['diameter']:.2g}", gap]
@@ -140,7 +140,7 @@ class OneRun(Experiment):
         header = ["policy", "when", "sweep", "updates k", "h_k", "L / largest", "clusters", "D", "gap", "h_upper + 2D"]
         return [TableBlock(header, lines, f"The two runs; points closer than tau are linked; tau = {self.tau:g}.")]
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
+    def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the points, and that of bandwidths, L and certificate over time."""
         return {"one-run-points": _draw_points(rows), "one-run-course": self._draw_course(rows)}
 

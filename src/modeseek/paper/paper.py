@@ -10,21 +10,27 @@ from modeseek._storage import DataError
 from modeseek.paper.absorption import Absorption
 from modeseek.paper.bandwidth_range import BandwidthRange
 from modeseek.paper.certificate import CertificateTimes
+from modeseek.paper.certificate_times import TimesToCertificate
 from modeseek.paper.clusters import Clusters
 from modeseek.paper.experiment import Experiment
 from modeseek.paper.gradient import GradientNorm
 from modeseek.paper.imbalance import Imbalance
 from modeseek.paper.job_list import JobList, run_jobs
 from modeseek.paper.one_run import OneRun
+from modeseek.paper.outliers import Outliers
+from modeseek.paper.range_map import RangeMap
 from modeseek.paper.report_page import RunInfo, claims_page, report_page
 from modeseek.paper.result_files import write_results
 from modeseek.paper.sparse import Sparse
 from modeseek.paper.submartingale import SubmartingaleMeans
 from modeseek.paper.sweep import Sweep
+from modeseek.paper.updates import Updates
 from modeseek.report import write_page
 
-COMPARISONS: tuple[type[Experiment], ...] = (Sparse, Imbalance, Clusters, BandwidthRange, Sweep)
-THEORY: tuple[type[Experiment], ...] = (Absorption, OneRun, SubmartingaleMeans, GradientNorm, CertificateTimes)
+COMPARISONS: tuple[type[Experiment], ...] = (*(Sparse, Imbalance, Clusters, BandwidthRange, Sweep, Outliers, RangeMap),)
+THEORY: tuple[type[Experiment], ...] = (
+    *(Absorption, OneRun, Updates, SubmartingaleMeans, GradientNorm, CertificateTimes, TimesToCertificate),
+)
 EXPERIMENTS: Mapping[str, Experiment] = {kind.name: kind() for kind in (*COMPARISONS, *THEORY)}
 # default number of repetitions
 RUNS = 100

@@ -8,7 +8,7 @@ from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import DrawPlan, make_policy
 from modeseek.meanshift.chains import Chain, Problem, doubly_stochastic, make_problem
 from modeseek.meanshift.types import BandwidthPolicy, ChainState, Draws
-from modeseek.paper.experiment import Job, seed_for
+from modeseek.paper.experiment import SPREADS, Job, seed_for
 from modeseek.paper.hyperparameters import Hyperparameters
 
 # in the order of the figures: the policy of the theorems, then that of the paper's experiments as we interpret them
@@ -21,21 +21,23 @@ def paper_policy(name: str, settings: Hyperparameters) -> BandwidthPolicy:
 
 
 def policy_jobs(runs: int, cost: float) -> list[Job]:
-    """Return a job for each policy and run."""
-    return [Job({"policy": policy}, run, cost) for policy in POLICIES for run in range(runs)]
+    """Return a job for each interpretation of the paper's 0.65, policy and run."""
+    cells = [{"spread": spread, "policy": policy} for spread in SPREADS for policy in POLICIES]
+    return [Job(cell, run, cost) for cell in cells for run in range(runs)]
 
 
-def paper_chain(n_per_cluster: int, policy: BandwidthPolicy, seed: int, run: int) -> Chain:
+def paper_chain(n_per_cluster: int, policy: BandwidthPolicy, seed: int, job: Job) -> Chain:
     """Return a chain on the paper's mixture; the data and the chosen points of a run are the same for every policy.
 
     Examples
     --------
-    >>> chain = paper_chain(5, paper_policy("walk", Hyperparameters()), seed=0, run=3)
+    >>> job = Job({"spread": "std", "policy": "walk"}, run=3)
+    >>> chain = paper_chain(5, paper_policy("walk", Hyperparameters()), seed=0, job=job)
     >>> chain.init().points.shape
     (15, 2)
     """
-    points = paper_mixture(n_per_cluster, random_state=seed_for(seed, run, 0))[0]
-    return doubly_stochastic(make_problem(points), policy, seed=seed_for(seed, run, 1))
+    points = paper_mixture(n_per_cluster, spread=job.cell["spread"], random_state=seed_for(seed, job.run, 0))[0]
+    return doubly_stochastic(make_problem(points), policy, seed=seed_for(seed, job.run, 1))
 
 
 def states_at(given: Problem, policy: BandwidthPolicy, seed: int, counts: Sequence[int]) -> Iterator[ChainState]:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from modeseek import __version__
-from modeseek.paper.claims import CLAIMS, Finding, Findings, judge, reading_name
+from modeseek.paper.claims import BEYOND, CLAIMS, Claim, Finding, Findings, judge, reading_name
 from modeseek.paper.experiment import Experiment, report_texts
 from modeseek.paper.journal import config_of
 from modeseek.paper.rows import Rows
@@ -38,19 +38,27 @@ class RunInfo(NamedTuple):
 
 def report_page(results: Mapping[Experiment, Rows], made: RunInfo) -> Page:
     """Return the full report: findings, every figure with its tables and config, and the test of each claim."""
-    found = _judged(results)
     sections = [block for experiment, rows in results.items() for block in section_of(experiment, rows)]
-    return _page(*_findings(found, made), *_reading(), *sections, *_claim_by_claim(found), *_provenance(made))
+    return _page(*_findings(results, made), *_notes("reading"), *sections, *_tests(results), *_provenance(made))
 
 
 def claims_page(results: Mapping[Experiment, Rows], made: RunInfo) -> Page:
     """Return the short page: the test of each claim, and the main figure of each experiment."""
-    found = _judged(results)
     main_figures: list[Block] = [Heading("The main figures")]
     for experiment in results:
-        stem, caption = next(iter(experiment.captions.items()))
-        main_figures += [Heading(experiment.title, 3), ImageBlock(f"figures/{stem}", caption, caption)]
-    return _page(*_findings(found, made), *_claim_by_claim(found), *_reading(), *main_figures, *_provenance(made))
+        captions = experiment.captions
+        stem = _without_spread(next(iter(captions)))
+        main_figures.append(Heading(experiment.title, 3))
+        main_figures += [
+            ImageBlock(f"figures/{each}", caption, caption)
+            for each, caption in captions.items()
+            if _without_spread(each) == stem
+        ]
+    return _page(*_findings(results, made), *_tests(results), *_notes("reading"), *main_figures, *_provenance(made))
+
+
+def _without_spread(stem: str) -> str:
+    return stem.removesuffix("-std").removesuffix("-variance")
 
 
 def _page(*blocks: Block) -> Page:
@@ -69,42 +77,54 @@ def section_of(experiment: Experiment, rows: Rows) -> list[Block]:
     ]
 
 
-def _judged(results: Mapping[Experiment, Rows]) -> list[Findings]:
+def _judged(results: Mapping[Experiment, Rows], claims: Sequence[Claim] = CLAIMS) -> list[Findings]:
     measured = {experiment.name: rows for experiment, rows in results.items()}
-    return [each for each in (judge(claim, measured) for claim in CLAIMS) if each is not None]
+    return [each for each in (judge(claim, measured) for claim in claims) if each is not None]
 
 
-def _reading() -> list[Block]:
-    return [Heading("How to read the figures"), Bullets(tuple(report_texts()["report"]["reading"]))]
+def _notes(name: str) -> list[Block]:
+    notes = report_texts()["report"][name]
+    return [Heading(notes["title"]), Bullets(tuple(notes["points"]))]
 
 
-def _findings(found: Sequence[Findings], made: RunInfo) -> list[Block]:
+def _findings(results: Mapping[Experiment, Rows], made: RunInfo) -> list[Block]:
+    found = _judged(results)
     if not found:
         return []
     body: list[list[str | Verdict]] = [
-        [str(number), each.claim.text, Verdict(each.verdict, each.kind), each.under]
+        [str(number), each.claim.title, each.claim.section.split(",")[0], Verdict(each.verdict, each.kind), each.under]
         for number, each in enumerate(found, start=1)
     ]
     counts = {kind: sum(each.kind == kind for each in found) for kind in ("good", "partly", "bad")}
     summary = (
         f"Of {len(found)} claims of the paper's experiments and theory, {counts['good']} hold under every reading of "
-        f"what the paper leaves open, {counts['partly']} under some only, and {counts['bad']} under none. The rule "
-        "that tests each claim is stated below."
+        f"what the paper leaves open, {counts['partly']} under some only, and {counts['bad']} under none. Every claim "
+        "is a quotation; the rule that tests it is stated below."
     )
     warning = Paragraph(f"**Only {made.runs} runs on a small grid (`--quick`): verdicts may change with more runs.**")
-    table = TableBlock(["", "claim", "verdict", ""], body)
-    return [Heading("Findings"), *[warning] * made.quick, Paragraph(summary), table]
+    table = TableBlock(["", "claim", "section", "verdict", ""], body)
+    return [*_notes("choices"), Heading("Findings"), *[warning] * made.quick, Paragraph(summary), table]
 
 
-def _claim_by_claim(found: Sequence[Findings]) -> list[Block]:
+def _tests(results: Mapping[Experiment, Rows]) -> list[Block]:
+    """Return the test of each claim, and of the statements that are not in the paper."""
+    found, beyond = _judged(results), _judged(results, BEYOND)
     blocks: list[Block] = [Heading("Claim by claim")] if found else []
     for number, each in enumerate(found, start=1):
-        blocks += [
-            Heading(f"{number}. {each.claim.text}", 3),
-            Paragraph(f"**{_sentence(each)}** In the paper: {each.claim.where}. *Test:* {each.claim.test}"),
-            Bullets(tuple(f"{reading_name(reading)}: {_answer(finding)}" for reading, finding in each.found)),
-        ]
+        blocks += _test(each, f"{number}. {each.claim.title}", f" Section {each.claim.section}.")
+    if beyond:
+        blocks.append(Heading("Beyond the paper"))
+    for each in beyond:
+        blocks += _test(each, each.claim.title, "")
     return blocks
+
+
+def _test(found: Findings, title: str, section: str) -> list[Block]:
+    return [
+        Heading(title, 3),
+        Paragraph(f"**{_sentence(found)}**{section} *Test:* {found.claim.test}"),
+        Bullets(tuple(f"{reading_name(reading)}: {_answer(finding)}" for reading, finding in found.found)),
+    ]
 
 
 def _answer(finding: Finding) -> str:

@@ -47,6 +47,14 @@ class Rows:
         kept = [row for row in self._rows if all(row[name] == value for name, value in conditions.items())]
         return Rows(self.columns, kept)
 
+    def halves(self) -> tuple[Rows, Rows]:
+        """Return the rows of the first half of the runs, and those of the others."""
+        runs = self.distinct("run")
+        first = set(runs[: len(runs) // 2] or runs)
+        kept = ([row for row in self._rows if (row["run"] in first) == early] for early in (True, False))
+        early, late = (Rows(self.columns, rows) for rows in kept)
+        return early, late if len(late) else early
+
     def distinct(self, column: str) -> list[Value]:
         """Return the distinct values of a column, in order of first occurrence."""
         return list(dict.fromkeys(row[column] for row in self._rows))

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.metrics import adjusted_rand_score
 
-from modeseek._common.types import IntArray
+from modeseek._common.types import Array, IntArray
 from modeseek.metrics import acp, alp, k_score
 from modeseek.paper.rows import Row
 
@@ -43,3 +43,22 @@ def score(truth: IntArray, labels: IntArray) -> Row:
         "k_weighted": k_score(truth, own, weighted=True),
         "ari": ari,
     }
+
+
+def mode_offset(X: Array, truth: IntArray, labels: IntArray, centers: Array) -> float | None:
+    """Return the distance from the mean of a class to the centre of the cluster with most of its points, on average.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [9.0], [9.0]])
+    >>> mode_offset(X, np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([[9.0], [0.25]]))
+    0.125
+    """
+    offsets = []
+    for label in np.unique(truth):
+        mine = truth == label
+        found, counts = np.unique(labels[mine], return_counts=True)
+        main = found[np.argmax(counts)]
+        if main >= 0:  # -1 is noise
+            offsets.append(np.linalg.norm(centers[main] - X[mine].mean(axis=0)))
+    return float(np.mean(offsets)) if offsets else None

@@ -5,9 +5,9 @@ from typing import ClassVar, Self
 
 from matplotlib.figure import Figure
 
+from modeseek.estimators import MeanShift
 from modeseek.paper.comparison import OnPaperMixture
 from modeseek.paper.comparison_figures import (
-    SPREADS,
     FigureLayout,
     Panel,
     draw_panels,
@@ -18,7 +18,8 @@ from modeseek.paper.comparison_figures import (
     sweep_curves,
     user_curves,
 )
-from modeseek.paper.contenders import FIXED, Contender, paper_contenders
+from modeseek.paper.contenders import FIXED, SEARCHED_H, Contender, paper_contenders
+from modeseek.paper.experiment import SPREADS
 from modeseek.paper.rows import Rows
 from modeseek.report import TableBlock
 
@@ -28,7 +29,7 @@ class Sparse(OnPaperMixture):
     """MS, BMS, SMS and DSMS on the paper's three Gaussians, against the number of points in each."""
 
     sizes: tuple[int, ...] = (10, 20, 50, 100, 150, 200)
-    sweep: tuple[float, ...] = (0.6, 0.9, 1.2, 1.6)
+    sweep: tuple[float, ...] = SEARCHED_H
 
     name: ClassVar[str] = "sparse"
 
@@ -37,7 +38,12 @@ class Sparse(OnPaperMixture):
         return replace(self, sizes=(10, 50, 200), sweep=(0.6, 1.2))
 
     def contenders(self) -> list[Contender]:
-        return paper_contenders(self.settings, self.sweep)
+        # scikit-learn's rule for MS: modes within h of a higher one join it; here modes within h / 4 are linked
+        given, h = self.settings, self.settings.h
+        nearest = MeanShift(
+            h, max_iter=given.max_updates, tol=given.threshold / h, profile=given.profile, assign_labels="nearest"
+        )
+        return [*paper_contenders(given, self.sweep), Contender("MS, modes within h", h, nearest)]
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
         scores = replace(self._layout(), measures=("k", "k_weighted", "ari"), reference={})

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter
 from modeseek._common.types import Array
 from modeseek.meanshift import theory
 from modeseek.meanshift.objective import objective
-from modeseek.paper.experiment import Experiment, Job, seed_for
+from modeseek.paper.experiment import BySpread, Job, seed_for
 from modeseek.paper.intervals import half_width, mean_interval
 from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs, states_at
 from modeseek.paper.rows import Row, Rows
@@ -24,7 +24,7 @@ ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
-class SubmartingaleMeans(Experiment):
+class SubmartingaleMeans(BySpread):
     """E[L_{h_{k+1}}(X^(k+1)) | X^(k), h_k] - L_{h_k}(X^(k)) along runs, and the mean of L over runs.
 
     Attributes
@@ -49,7 +49,7 @@ class SubmartingaleMeans(Experiment):
 
     name: ClassVar[str] = "submartingale"
     columns: ClassVar[tuple[str, ...]] = (
-        "kind", "policy", "run", "k", "h", "L", "mean", "std", "margin", "next_updates",
+        "kind", "spread", "policy", "run", "k", "h", "L", "mean", "std", "margin", "next_updates",
     )  # fmt: skip
 
     def quick(self) -> Self:
@@ -68,7 +68,7 @@ class SubmartingaleMeans(Experiment):
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return a row for each point of the curve, and one for each state from which next updates are drawn."""
         policy = paper_policy(job.cell["policy"], self.settings)
-        given = paper_chain(self.n_per_cluster, policy, seed, job.run).problem
+        given = paper_chain(self.n_per_cluster, policy, seed, job).problem
         largest = self.n * (self.n + 1) / 2 * float(given.profile.k(np.zeros(1))[0])
         drawn, kept = ({round(at * self.n) for at in times} for times in (self.states, (0, 1 / self.n, *self.curve)))
         rows: list[Row] = []
@@ -84,7 +84,7 @@ class SubmartingaleMeans(Experiment):
                 rows.append({**blank, "kind": "state", **here, **scaled, "next_updates": draws})
         return rows
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
+    def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the means at states, and that of the means over runs."""
         states = new_figure(11, 4.4)
         for ax, policy in zip(axes := states.subplots(1, len(POLICIES), sharey=True), POLICIES, strict=True):
@@ -124,7 +124,7 @@ class SubmartingaleMeans(Experiment):
         style_panel(ax, x=f"updates k (n = {self.n})", y="L / largest", title=f"mean of L over {len(values)} runs")
         legend(ax, place="upper left")
 
-    def tables(self, rows: Rows) -> list[TableBlock]:
+    def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return the mean changes at states and along the curve, by policy."""
         lines = []
         for policy in POLICIES:

@@ -1,4 +1,4 @@
-"""Sensitivity of SMS to its bandwidth, and of DSMS to h_inf and h_max."""
+"""Sensitivity of SMS to its bandwidth, and of DSMS to h_min, h_inf and h_max."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from modeseek.paper.comparison import OnPaperMixture
 from modeseek.paper.comparison_figures import (
-    SPREADS,
     Curve,
     FigureLayout,
     Panel,
@@ -18,6 +17,7 @@ from modeseek.paper.comparison_figures import (
     outcome_table,
 )
 from modeseek.paper.contenders import POLICIES, Contender, dsms_contender, fixed_contenders
+from modeseek.paper.experiment import SPREADS
 from modeseek.paper.rows import Rows
 from modeseek.plots import LineStyle, palette
 from modeseek.report import TableBlock
@@ -25,9 +25,10 @@ from modeseek.report import TableBlock
 
 @dataclass(frozen=True)
 class Sweep(OnPaperMixture):
-    """SMS over its bandwidth, DSMS over h_inf and over h_max, on the paper's mixture."""
+    """SMS over its bandwidth, DSMS over h_min, h_inf and h_max, on the paper's mixture."""
 
     bandwidths: tuple[float, ...] = (0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.4, 3.2)
+    h_mins: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6)
     h_infs: tuple[float, ...] = (0.3, 0.6, 0.9, 1.2, 1.6)
     h_maxs: tuple[float, ...] = (0.9, 1.2, 1.6, 2.0, 2.4, 3.2)
 
@@ -35,13 +36,13 @@ class Sweep(OnPaperMixture):
 
     def quick(self) -> Self:
         """Return fewer sizes and values."""
-        return replace(
-            self, sizes=(10, 50), bandwidths=(0.3, 0.6, 1.2, 2.4), h_infs=(0.3, 0.6, 1.2), h_maxs=(0.9, 1.6, 2.4)
-        )
+        smaller = replace(self, sizes=(10, 50), bandwidths=(0.3, 0.6, 1.2, 2.4), h_mins=(0.05, 0.2, 0.6))
+        return replace(smaller, h_infs=(0.3, 0.6, 1.2), h_maxs=(0.9, 1.6, 2.4))
 
     def contenders(self) -> list[Contender]:
         dsms = []
-        for policy, (parameter, values) in product(POLICIES, {"h_inf": self.h_infs, "h_max": self.h_maxs}.items()):
+        varied = {"h_min": self.h_mins, "h_inf": self.h_infs, "h_max": self.h_maxs}
+        for policy, (parameter, values) in product(POLICIES, varied.items()):
             for value in values:
                 settings = replace(self.settings, **{parameter: value})  # type: ignore[arg-type]
                 dsms.append(dsms_contender(settings, policy, name=f"DSMS {policy} over {parameter}", h=value))
@@ -54,17 +55,19 @@ class Sweep(OnPaperMixture):
         return [*mean_tables(rows, self._layout(self.spreads), ("n_clusters", "ari")), outcome_table(rows)]
 
     def _layout(self, spreads: Sequence[str]) -> FigureLayout:
-        blue, orange, green, pink, _, red = palette(6)
+        blue, orange, green, pink, sky, red = palette(6)
         styles = {
             "SMS, its h": ("SMS", LineStyle(color=orange, marker="s")),
             "DSMS shrinking, h_inf": ("DSMS shrinking over h_inf", LineStyle(color=blue, marker="o", width=2.0)),
             "DSMS shrinking, h_max": ("DSMS shrinking over h_max", LineStyle(color=green, marker="^", width=2.0)),
+            "DSMS shrinking, h_min": ("DSMS shrinking over h_min", LineStyle(color=sky, marker="P", width=2.0)),
             "DSMS walk, h_inf": ("DSMS walk over h_inf", LineStyle(color=red, marker="D", dash="--")),
             "DSMS walk, h_max": ("DSMS walk over h_max", LineStyle(color=pink, marker="v", dash="--")),
+            "DSMS walk, h_min": ("DSMS walk over h_min", LineStyle(color=sky, marker="X", dash="--")),
         }
         return FigureLayout(
             x="h",
-            x_label="h, h_inf or h_max",
+            x_label="h, h_min, h_inf or h_max",
             measures=("n_clusters", "ari"),
             panels=tuple(
                 Panel(f"N = {n}\n{SPREADS[spread]}", {"spread": spread, "n_per_cluster": n})

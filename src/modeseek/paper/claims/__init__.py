@@ -4,3 +4,5 @@ from modeseek.paper.claims import against_sms, ranges, sparse, theory
 from modeseek.paper.claims.base import Claim, Finding, Findings, Measured, judge, reading_name
 
 CLAIMS: tuple[Claim, ...] = (*sparse.CLAIMS, *against_sms.CLAIMS, *ranges.CLAIMS, *theory.CLAIMS)
+# statements that are not in the paper
+BEYOND: tuple[Claim, ...] = ranges.BEYOND

@@ -16,6 +16,7 @@ Measured: TypeAlias = Mapping[str, Rows]
 Reading: TypeAlias = Mapping[str, Value]
 SPREADS = ("std", "variance")
 H = 0.6  # the paper's bandwidth of MS, BMS and SMS
+MS_NEAREST = "MS, modes within h"
 
 
 class Finding(NamedTuple):
@@ -31,26 +32,35 @@ class Claim:
 
     Attributes
     ----------
-    text : str
-        The claim, in our words.
+    quote : str
+        The claim in the words of the paper.
     test : str
         The condition on the rows under which it holds.
     check : callable
         (rows of the experiments, reading) -> Finding. The rows are those of the reading.
-    where : str
-        Section of the paper.
+    section : str
+        Section of the paper; empty for a statement that is not in the paper.
     needs : tuple of str
         The experiments that decide it.
     readings : tuple of mappings
         Interpretations of what the paper leaves open: the claim is tested under each.
+    about : str
+        Which part of the quotation, or which figure, the test is about.
     """
 
-    text: str
+    quote: str
     test: str
     check: Callable[[Measured, Reading], Finding]
-    where: str
+    section: str
     needs: tuple[str, ...]
     readings: tuple[Reading, ...]
+    about: str = ""
+
+    @property
+    def title(self) -> str:
+        """Return the claim as a heading: in quotation marks if it is in the paper."""
+        quoted = f"“{self.quote}”" if self.section else self.quote
+        return f"{quoted} ({self.about})" if self.about else quoted
 
 
 @dataclass(frozen=True)
@@ -92,7 +102,9 @@ def readings(**open_points: Sequence[Value]) -> tuple[Reading, ...]:
 
 
 BOTH = readings(policy=POLICIES, spread=SPREADS)
-EACH_SPREAD = readings(spread=SPREADS)
+# the paper does not say how the modes of MS become clusters
+EACH_MS = readings(policy=POLICIES, spread=SPREADS, ms=("MS", MS_NEAREST))
+SPREAD_AND_MS = readings(spread=SPREADS, ms=("MS", MS_NEAREST))
 
 
 def judge(claim: Claim, measured: Measured) -> Findings | None:
@@ -123,8 +135,16 @@ def reading_name(reading: Reading) -> str:
         "variance": "0.65 as variance",
         "middle": "h_inf in the middle",
         "paper": "h_inf 2/7 up",
+        "graded": "graded sizes",
+        "one small": "one small cluster",
+        2.0: "centres 2 apart",
+        4.0: "centres 4 apart",
+        "MS": "MS with modes at h / 4",
+        MS_NEAREST: "MS with modes within h",
+        "0.6": "SMS at h = 0.6",
+        "searched": "SMS at the best of four h",
     }
-    return ", ".join(words.get(str(value), str(value)) for value in reading.values())
+    return ", ".join(words.get(value, str(value)) for value in reading.values())
 
 
 def values_at(rows: Rows, measure: str, **conditions: Value) -> Array:

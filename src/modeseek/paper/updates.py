@@ -1,0 +1,179 @@
+"""Single updates and states: Proposition 1, Theorem 1, Corollary 1 and Lemma 1."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from modeseek.datasets import paper_mixture
+from modeseek.meanshift.chains import Stopping, partition, run
+from modeseek.meanshift.theory import gradient_paths, lemma1, proposition1, theorem1
+from modeseek.paper.experiment import Experiment, Job, seed_for
+from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs, states_at
+from modeseek.paper.rows import Row, Rows
+from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, style_panel
+from modeseek.plots.colors import TEXT_COLOR
+from modeseek.report import TableBlock
+
+
+@dataclass(frozen=True)
+class Updates(Experiment):
+    """Both sides of the inequalities about single updates, and of Lemma 1.
+
+    Attributes
+    ----------
+    n_per_cluster : int
+        Number of points in each of the mixture's three components.
+    states : tuple of float
+        Numbers of updates per point after which every point's next update is checked.
+    h_ratios : tuple of float
+        Theorem 1 is checked at these multiples of the gap of the final state.
+    n_lemma : int
+        Number of points of the state from which Lemma 1's runs start: all but one coincide.
+    distance : float
+        Distance of the last of these points from the others.
+    lemma_range : tuple of float
+        h_min, h_max and h_inf of these runs: on a narrow range, the gradients of the other points are always shorter
+        than `epsilon`, and that of the last point is longer until it moves.
+    epsilon : float
+        Lemma 1's epsilon.
+    lemma_runs, lemma_updates : int
+        Number and length of the runs, for each job.
+    path_updates : int
+        Length of the runs of Corollary 1.
+    """
+
+    n_per_cluster: int = 10
+    states: tuple[float, ...] = (0, 0.5, 1, 2, 4, 8)
+    h_ratios: tuple[float, ...] = (0.5, 0.99, 1.01, 2.0)
+    n_lemma: int = 12
+    distance: float = 0.1
+    lemma_range: tuple[float, float, float] = (1.0, 1.2, 1.1)
+    epsilon: float = 1.0
+    lemma_runs: int = 200
+    lemma_updates: int = 24
+    path_updates: int = 600
+
+    name: ClassVar[str] = "updates"
+    columns: ClassVar[tuple[str, ...]] = (
+        "kind", "spread", "policy", "run", "k", "gain", "bound", "corollary", "critical", "separated",
+        "selected", "largest", "p", "count", "runs",
+    )  # fmt: skip
+
+    def quick(self) -> Self:
+        """Return a config with fewer states and runs."""
+        return replace(self, n_per_cluster=5, states=(0, 1, 4), lemma_runs=100, path_updates=300)
+
+    def jobs(self, runs: int) -> list[Job]:
+        """Return a job for each spread, policy and run."""
+        return policy_jobs(runs, 60.0)
+
+    def work(self, job: Job, seed: int) -> list[Row]:
+        """Return rows of four kinds: updates, states, paths of gradients, and counts of Lemma 1's event."""
+        blank: Row = {**dict.fromkeys(self.columns), **job.cell, "run": job.run}
+        rows = [*self._updates(job, seed), *self._states(job, seed), *self._paths(job, seed)]
+        if job.cell["spread"] == "std":  # Lemma 1's runs do not start from the mixture
+            rows += self._lemma(job, seed)
+        return [{**blank, **row} for row in rows]
+
+    def _updates(self, job: Job, seed: int) -> list[Row]:
+        policy = paper_policy(job.cell["policy"], self.settings)
+        given = paper_chain(self.n_per_cluster, policy, seed, job).problem
+        n, rows = len(given.points), []
+        counts = [round(each * n) for each in self.states]
+        for state in states_at(given, policy, seed_for(seed, job.run, 1), counts):
+            h = float(policy.draw(np.array([0.5]), state.h, state.k)[0])
+            checks = [proposition1(state.points, i, h) for i in range(n)]
+            moved = [each for each in checks if each.least_increase > 1e6 * each.rounding]
+            row: Row = {"kind": "update", "k": state.k, "count": sum(not each.holds for each in checks), "runs": n}
+            if moved:
+                row["gain"] = float(min(each.increase / each.least_increase for each in moved))
+                row["bound"] = float(max(each.gradient / each.largest_gradient for each in moved))
+                row["corollary"] = float(max(each.gradient / np.sqrt(each.corollary1) for each in moved))
+            rows.append(row)
+        return rows
+
+    def _states(self, job: Job, seed: int) -> list[Row]:
+        chain = paper_chain(self.n_per_cluster, paper_policy(job.cell["policy"], self.settings), seed, job)
+        tau = self.settings.h_min / 4
+        found = partition(chain, run(chain, Stopping(tau)), tau)
+        rows: list[Row] = []
+        # the clusters as coincident points, and the data: the first is critical below the gap, the second is not
+        gap = found.gap if np.isfinite(found.gap) else self.settings.h_max
+        for state in (found.centers[found.labels].astype(np.float64), chain.problem.points):
+            for ratio in self.h_ratios:
+                both = theorem1(state, ratio * gap)
+                rows.append({"kind": "state", "critical": int(both.critical), "separated": int(both.separated)})
+        return rows
+
+    def _paths(self, job: Job, seed: int) -> list[Row]:
+        policy = paper_policy(job.cell["policy"], self.settings)
+        data = paper_mixture(self.n_per_cluster, spread=job.cell["spread"], random_state=seed_for(seed, job.run, 0))[0]
+        paths = gradient_paths(data, policy, n_runs=1, n_updates=self.path_updates, seed=seed_for(seed, job.run, 1))
+        shown = np.unique(np.round(np.geomspace(1, self.path_updates, 40)).astype(int)) - 1
+        return [
+            {
+                "kind": "path",
+                "k": int(k),
+                "selected": float(paths.selected[0, k]),
+                "largest": float(paths.largest[0, k]),
+            }
+            for k in shown
+        ]
+
+    def _lemma(self, job: Job, seed: int) -> list[Row]:
+        h_min, h_max, h_inf = self.lemma_range
+        policy = paper_policy(job.cell["policy"], replace(self.settings, h_min=h_min, h_max=h_max, h_inf=h_inf))
+        clump = np.append(np.zeros(self.n_lemma - 1), self.distance)[:, None]
+        paths = gradient_paths(
+            clump, policy, n_runs=self.lemma_runs, n_updates=self.lemma_updates, seed=seed_for(seed, job.run, 2)
+        )
+        found = lemma1(paths, 1 / self.n_lemma, epsilon=self.epsilon)
+        counts = np.round(found.share * self.lemma_runs).astype(int)
+        return [{"kind": "lemma", "p": p, "count": int(c), "runs": self.lemma_runs} for p, c in enumerate(counts)]
+
+    def lemma(self, rows: Rows, policy: str) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return the counts of Lemma 1's event over all jobs, its bounds (1 - 1/n)^p, and the number of runs."""
+        mine = rows.where(kind="lemma", policy=policy)
+        p = [int(each) for each in mine.distinct("p")]  # type: ignore[arg-type]
+        counts = np.array([mine.where(p=each)["count"].sum() for each in p])
+        return counts, (1 - 1 / self.n_lemma) ** np.array(p), int(mine.where(p=0)["runs"].sum())
+
+    def draw(self, rows: Rows) -> dict[str, Figure]:
+        """Return the figures of Lemma 1 and of Corollary 1."""
+        lemma, paths = new_figure(10.5, 4.0), new_figure(10.5, 4.4)
+        for ax, policy in zip(lemma.subplots(1, len(POLICIES), sharey=True), POLICIES, strict=True):
+            counts, bound, total = self.lemma(rows, policy)
+            ax.plot(bound, color=TEXT_COLOR, linewidth=1.6, label="bound (1 - 1/n)^p")
+            ax.plot(np.maximum(counts / total, 0.5 / total), "o", color=COLORS[policy], label=f"{total:,} runs")
+            ax.set_yscale("log")
+            style_panel(ax, x="p", y="probability", title=NAMES[policy])
+            legend(ax, place="lower left")
+        for ax, policy in zip(paths.subplots(1, len(POLICIES), sharey=True), POLICIES, strict=True):
+            mine = rows.where(kind="path", policy=policy)
+            k = mine.distinct("k")
+            for name, color in (("largest", TEXT_COLOR), ("selected", COLORS[policy])):
+                values = np.array([np.quantile(mine.where(k=at)[name], [0.5, 0.95, 1.0]) for at in k])
+                label = "longest block" if name == "largest" else "block of the point that moves"
+                for quantile, dash in zip(np.maximum(values, 1e-16).T, ("-", "--", ":"), strict=True):
+                    shown = label if dash == "-" else None
+                    ax.plot(np.array(k) + 1, quantile, color=color, linestyle=dash, linewidth=1.6, label=shown)
+            ax.set(xscale="log", yscale="log")
+            style_panel(ax, x="update k + 1", y="length of the gradient at h_{k+1}", title=NAMES[policy])
+            legend(ax, place="lower left")
+        return {"updates-lemma": lemma, "updates-gradients": paths}
+
+    def tables(self, rows: Rows) -> list[TableBlock]:
+        """Return the smallest and largest ratios of Proposition 1 and Corollary 1, and the counts of Theorem 1."""
+        body = []
+        for policy in POLICIES:
+            mine, states = rows.where(kind="update", policy=policy), rows.where(kind="state", policy=policy)
+            ratios = [np.nanmin(mine["gain"]), np.nanmax(mine["bound"]), np.nanmax(mine["corollary"])]
+            agree = int((states["critical"] == states["separated"]).sum())
+            numbers = [f"{mine['runs'].sum():,.0f}", *(f"{each:.3f}" for each in ratios)]
+            body.append([NAMES[policy], *numbers, f"{mine['count'].sum():.0f}", f"{agree:,} of {len(states):,}"])
+        header = ["policy", "updates", "smallest increase / lower bound", "largest gradient / upper bound"]
+        header += ["largest gradient / bound of Corollary 1", "violations", "states at which Theorem 1 holds"]
+        caption = "Proposition 1 says that the first ratio is at least 1 and the others at most 1."
+        return [TableBlock(header, body, caption)]
