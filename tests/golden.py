@@ -89,9 +89,9 @@ SLOW = ("3,600 rows in 2-D", "2,400 rows in 16-D", "sample: some rows")
 SMALL = tuple(case for case in CASES if case not in SLOW)
 # the view that each of these data sets was made for
 CHOSEN = {
-    "modes": ("nothing to set", "modes", "weighted modes", "3,600 rows in 2-D"),
+    "modes": ("nothing to set", "modes", "weighted modes", "weighted mixture", "3,600 rows in 2-D"),
     "communities": ("communities", "40 features", "cosine", "max_clusters", "2,400 rows in 16-D"),
-    "mixture": ("mixture", "mixture of few rows", "weighted mixture", "sample: partial_fit"),
+    "mixture": ("mixture", "mixture of few rows", "sample: partial_fit"),
     "one cluster": ("one cluster in 2-D", "one cluster in 16-D", "min_clusters, not reached"),
 }
 DIMENSIONS = {"plane": 2, "solid": 3, "high": 12}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ModeSeek,
         StochasticMeanShift,
     )
+    from modeseek.estimators.sklearn_functions import get_bin_seeds, mean_shift
     from modeseek.selection.bandwidths import estimate_bandwidth
 
 
@@ -33,9 +34,11 @@ __all__ = [
     "__version__",
     "datasets",
     "estimate_bandwidth",
+    "get_bin_seeds",
     "io",
     "limit_memory",
     "limit_unpacked",
+    "mean_shift",
     "meanshift",
     "metrics",
     "paper",
@@ -55,8 +58,10 @@ _SOURCES = {
     "NotEnoughMemory": "modeseek._common.resources",
     "StochasticMeanShift": "modeseek.estimators",
     "estimate_bandwidth": "modeseek.selection.bandwidths",
+    "get_bin_seeds": "modeseek.estimators.sklearn_functions",
     "limit_memory": "modeseek._common.resources",
     "limit_unpacked": "modeseek._storage.unpacking",
+    "mean_shift": "modeseek.estimators.sklearn_functions",
 }
 _MODULES = (
     *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "pipeline", "plots"),

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from modeseek._common.points import canonical_points
+from modeseek._common.sphere import unit_rows
 from modeseek._common.types import Geometry
 from modeseek._common.unique_rows import sorted_unique_rows, unique_rows
 from modeseek._common.validation import check_tau, seed_of
@@ -54,6 +55,27 @@ def test_canonical_form_ignores_order_and_repetition(rows, seed):
     assert_array_equal(weighted.offset, copied.offset)
     assert_array_equal(weighted.values[weighted.inverse], weighted.to_canonical(rows))
     assert_allclose(weighted.to_data(weighted.values)[weighted.inverse], rows, atol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@given(st.sampled_from(["plain", "integers", "binary", "codes", "mirrored", "decimals"]), st.integers(0, 10**6))
+def test_canonical_form_ignores_order_and_signs_of_columns(metric, kind, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(rng.integers(2, 40), rng.integers(1, 4)))
+    n, d = rows.shape
+    rows = {
+        "plain": rows,
+        "integers": rng.integers(1, 4, (n, d)) * 1.0,
+        "binary": rng.integers(0, 2, (n, d)) + 0.1,
+        "codes": np.eye(d)[rng.integers(0, d, n)],
+        "mirrored": np.concatenate([rows, -rows]),
+        "decimals": np.round(rows, 1) + 0.01,
+    }[kind]
+    changed = rows[rng.permutation(len(rows))][:, rng.permutation(d)] * rng.choice([-1, 1], d)
+    one, two = (canonical_points(each, np.ones(len(each)), Geometry(metric)) for each in (rows, changed))
+    assert_array_equal(one.values, two.values)
+    assert_array_equal(one.weights, two.weights)
+    assert_allclose(two.to_data(two.values)[two.inverse], changed if metric == "euclidean" else unit_rows(changed))
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200])

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from commands import run
+from commands import refused, run
 from modeseek import MeanShift
 from modeseek._common.text import printable
 from modeseek._storage import write_json
@@ -80,3 +80,13 @@ def test_the_screen_shows_escapes_for_characters_that_it_lacks(tmp_path, monkeyp
 def test_messages_name_the_file(odd_file):
     assert printable(odd_file).endswith("birds-�.csv")
     assert run("cluster", odd_file, "--columns", "c")[0] == 2
+
+
+@pytest.mark.parametrize("text", ["can't start new thread", "Unknown error: Failed to launch worker thread: again"])
+def test_a_system_without_threads_is_reported_in_one_line(text, tmp_path, monkeypatch):
+    def no_thread(*arguments, **options):
+        raise RuntimeError(text)
+
+    monkeypatch.setattr("modeseek.cli.cluster.cluster_file", no_thread)
+    (tmp_path / "p.csv").write_text("x\n1\n2\n")
+    refused("the system refused to start a thread", "cluster", tmp_path / "p.csv")

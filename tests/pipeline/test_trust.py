@@ -4,9 +4,10 @@ import os
 from errno import ENOSPC
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from modeseek._storage import SourceChangedError, WriteError, atomic
+from modeseek._storage import DataError, SourceChangedError, WriteError, atomic
 from modeseek._storage.formats import delimited
 from modeseek.pipeline import DataOptions, OutputConflict, Outputs, ResumeMismatch, cluster_file
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
@@ -111,6 +112,22 @@ def test_a_full_disk_while_rows_are_written(points, tmp_path, monkeypatch):
     assert not target.exists()
     cluster(points, target)
     assert target.read_bytes() == whole.read_bytes()
+
+
+def test_memory_that_does_not_suffice_for_a_thread(points, tmp_path, monkeypatch):
+    """Arrow could not start a thread to read what the run itself had written, and a traceback was printed."""
+    target = tmp_path / "o.csv"
+
+    def no_thread(*arguments, use_threads=True, **options):
+        raise pa.ArrowException("Unknown error: Failed to launch worker thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pyarrow.feather.read_table", no_thread)
+        with pytest.raises(DataError, match="Failed to launch"):
+            cluster(points, target)
+    assert not target.exists()
+    cluster(points, target)
+    assert target.exists()
 
 
 # ---------------------------------------- outputs that collide

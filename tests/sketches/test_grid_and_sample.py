@@ -65,7 +65,8 @@ def test_cells_against_plain_numpy(case):
     """Cells by flooring the rows over the side, and means of their rows."""
     rows, _ = case
     cells = Grid.of(rows, 8).empty().add(rows)
-    finest = np.floor(rows * 2.0**-cells.grid.exponent).astype(int) + np.array(cells.grid.offset)
+    signed = rows * cells.grid.signs
+    finest = np.floor(signed * 2.0**-cells.grid.exponent).astype(int) + np.array(cells.grid.offset)
     keys, number = np.unique(finest // 2**cells.level, axis=0, return_inverse=True)
     number = number.ravel()
     np.testing.assert_array_equal(cells.keys, keys)

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeseek._common.frame import DATA_FRAME, Frame, frame_of
+from modeseek._common.sphere import place_on_sphere, to_degrees
 from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._common.unique_rows import sorted_unique_rows
+from modeseek._common.unique_rows import sorted_unique_rows, unique_rows
 
 # sums of a thousand squares of lengths in this range neither overflow nor vanish
 MIN_EXTENT = 1e-152
@@ -22,6 +24,7 @@ def _check_points(points: Points) -> None:
     n, d = points.values.shape
     require(n and d and is_real(points.values, 2), "the values of points")
     require(points.weights.shape == (n,) and points.offset.shape == (d,) and is_real(points.offset, 1), "points")
+    require(points.frame.columns.shape in ((0,), (d,)), "the frame of points")
     require(is_within(points.weights, np.finfo(float).tiny, np.inf) and is_within(points.inverse, -1, n), "points")
 
 
@@ -32,8 +35,9 @@ class Points(NamedTuple):
     Attributes
     ----------
     values : (n, d) array
-        Distinct rows in lexicographic order, minus `offset` (Euclidean) or of unit length (cosine). The precision is
-        that of the data, except that single becomes double where squares would overflow or vanish.
+        Distinct rows minus `offset` (Euclidean) or unit vectors (cosine and haversine), with the columns and signs of
+        `frame`, in the order of their distances from their mean; equal distances in lexicographic order. The precision
+        is that of the data, except that single becomes double where squares would overflow or vanish.
     weights : (n,) array
         Weight of each distinct row: the sum over its copies.
     inverse : (n_rows,) integer array
@@ -42,6 +46,8 @@ class Points(NamedTuple):
         The centre of the bounding box of the data. It depends neither on the order nor on the number of copies of rows.
     geometry : Geometry
         The space that contains the points.
+    frame : Frame
+        Order and signs of the columns of `values`, so that those of the data have no effect.
     """
 
     values: Array
@@ -49,23 +55,31 @@ class Points(NamedTuple):
     inverse: IntArray
     offset: Array
     geometry: Geometry
+    frame: Frame = DATA_FRAME
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the data."""
+        return 2 if self.geometry.metric == "haversine" else self.values.shape[1]
 
     def to_canonical(self, rows: Array) -> Array:
         """Convert rows in the units of the data to canonical coordinates."""
         if self.geometry.spherical:
-            return unit_rows(rows)
-        return (rows.astype(np.float64) - self.offset).astype(self.values.dtype)
+            return self.frame.apply(place_on_sphere(rows, self.geometry.metric))
+        return self.frame.apply((rows.astype(np.float64) - self.offset).astype(self.values.dtype))
 
     def to_data(self, rows: Array) -> Array:
-        """Convert rows in canonical coordinates to the units of the data."""
-        return (rows.astype(np.float64) + self.offset).astype(self.values.dtype)
+        """Convert rows in canonical coordinates to the units of the data; the last axis has the columns."""
+        if self.geometry.metric == "haversine":
+            return to_degrees(self.frame.undo(rows.astype(np.float64))).astype(self.values.dtype)
+        return (self.frame.undo(rows.astype(np.float64)) + self.offset).astype(self.values.dtype)
 
 
 def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
     """Centre and sort rows, and merge equal rows into weighted points.
 
-    Afterwards the order of rows has no effect, identical rows share a label, and a weight of m equals m copies.
-    Rows of weight 0 are left out.
+    Afterwards the order of rows and the order and sign of columns have no effect, identical rows share a label, and a
+    weight of m equals m copies. Rows of weight 0 are left out.
 
     Examples
     --------
@@ -79,24 +93,40 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
     present: Array | slice = slice(None) if (weights > 0).all() else weights > 0
     rows = X[present]
     if geometry.spherical:
-        offset = np.zeros(X.shape[1])
-        rows = unit_rows(rows)
+        rows = place_on_sphere(rows, geometry.metric)
+        offset = np.zeros(rows.shape[1])
     else:
         low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
         # halved before they are added, because the sum could overflow
         offset = np.where(low == high, low, low / 2 + high / 2)
         rows = _check_extent(rows.astype(np.float64) - offset)
         rows = rows.astype(needed_precision(rows, X.dtype))
-    first, inverse_present = sorted_unique_rows(rows)
-    values = np.take(rows, first, axis=0) + 0.0  # + 0.0 turns -0.0 into 0.0
-    merged = weights[present][first]
+    first, number = unique_rows(rows)
+    distinct, merged = np.take(rows, first, axis=0), weights[present][first]
     if len(first) < len(rows):
         # sorted by weight within each row, so that the rounding of the sum does not depend on the order of rows
-        order = np.lexsort((weights[present], inverse_present))
-        merged = np.bincount(inverse_present[order], weights=weights[present][order], minlength=len(values))
+        order = np.lexsort((weights[present], number))
+        merged = np.bincount(number[order], weights=weights[present][order], minlength=len(first))
+    frame = frame_of(distinct, merged)
+    values = frame.apply(distinct) + 0.0  # + 0.0 turns -0.0 into 0.0
+    order = _canonical_order(values)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
     inverse = np.full(len(X), -1, dtype=np.intp)
-    inverse[present] = inverse_present
-    return Points(np.ascontiguousarray(values), merged, inverse, offset, geometry)
+    inverse[present] = rank[number]
+    return Points(np.take(values, order, axis=0), merged[order], inverse, offset, geometry, frame)
+
+
+def _canonical_order(values: Array) -> IntArray:
+    """Return the order of distinct rows by distance from their mean, which no rotation changes."""
+    order, _ = sorted_unique_rows(values)
+    centered = np.take(values, order, axis=0).astype(np.float64)
+    # divided by their extent, because squares of small numbers would vanish
+    centered /= float(np.abs(centered).max()) or 1.0
+    centered -= centered.mean(axis=0)
+    # in single precision, so that rounding errors do not decide between equal distances
+    distances = np.einsum("ij,ij->i", centered, centered).astype(np.float32)
+    return order[np.argsort(distances, kind="stable")]
 
 
 def _check_extent(rows: Array) -> Array:
@@ -116,16 +146,3 @@ def needed_precision(rows: Array, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return dtype
     extent = float(np.abs(rows).max())
     return dtype if extent == 0 or MIN_EXTENT_SINGLE <= extent <= MAX_EXTENT_SINGLE else np.dtype(np.float64)
-
-
-def unit_rows(rows: Array) -> Array:
-    """Scale rows to unit length; raise an error if a row is all zeros."""
-    largest = np.abs(rows).max(axis=1, keepdims=True).astype(np.float64)
-    if not (largest > 0).all():
-        row = int(np.argmin(largest))
-        raise ValueError(
-            f'metric="cosine" needs rows of positive length, but row {row} of X is all zeros: '
-            'leave it out or use metric="euclidean".'
-        )
-    scaled = rows / largest  # squares of huge or tiny coordinates would overflow or vanish
-    return (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(rows.dtype)

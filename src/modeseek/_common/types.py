@@ -53,7 +53,7 @@ Watcher: TypeAlias = Callable[[Stage], None]
 
 
 def _check_geometry(geometry: Geometry) -> None:
-    require(geometry.metric in ("euclidean", "cosine"), "the metric")
+    require(geometry.metric in ("euclidean", "cosine", "haversine"), "the metric")
 
 
 @storable(_check_geometry)
@@ -62,8 +62,9 @@ class Geometry(NamedTuple):
 
     Attributes
     ----------
-    metric : {"euclidean", "cosine"}
-        Under "cosine" points are unit vectors. They are normalised after each shift, and distances are chords.
+    metric : {"euclidean", "cosine", "haversine"}
+        Under "cosine" and "haversine" points are unit vectors. They are normalised after each shift, and distances are
+        chords. The data of "haversine" are degrees of latitude and longitude.
     """
 
     metric: str = "euclidean"
@@ -71,7 +72,7 @@ class Geometry(NamedTuple):
     @property
     def spherical(self) -> bool:
         """Whether points lie on the unit sphere."""
-        return self.metric == "cosine"
+        return self.metric != "euclidean"
 
     def arc(self, chord: ArrayLike) -> Array:
         """Convert chords c to angles 2 arcsin(c / 2) on the sphere; return Euclidean distances unchanged.

@@ -11,7 +11,7 @@ from modeseek._common.hints import did_you_mean
 from modeseek._common.points import needed_precision
 from modeseek._common.types import Array
 
-METRICS = ("euclidean", "cosine")
+METRICS = ("euclidean", "cosine", "haversine")
 # products of weights and squared coordinates neither overflow nor vanish
 MIN_WEIGHT = 1e-100
 MAX_WEIGHT = 1e100

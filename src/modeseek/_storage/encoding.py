@@ -5,6 +5,7 @@ name is the kind of value: one of the kinds below, or a class of the registry `m
 """
 
 import math
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Protocol, Union, get_args, get_origin
@@ -132,8 +133,10 @@ def _restore(name: str, inner: Any, arrays: Arrays) -> Any:
         return kind(inner) if issubclass(kind, int) else kind[inner]
     hints = entry.hints()
     # parts that an older version did not have get their defaults
-    optional = getattr(kind, "_field_defaults", {})
-    complete = isinstance(inner, dict) and inner.keys() <= hints.keys() <= inner.keys() | optional.keys()
+    optional = set(getattr(kind, "_field_defaults", ()))
+    if is_dataclass(kind):
+        optional |= {each.name for each in fields(kind) if each.default is not MISSING}
+    complete = isinstance(inner, dict) and inner.keys() <= hints.keys() <= inner.keys() | optional
     require(complete, f"the parts of {name}")
     parts = {part: decode(each, arrays) for part, each in inner.items()}
     for part, each in parts.items():

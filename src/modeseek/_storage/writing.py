@@ -124,11 +124,16 @@ class ChunkWriter:
         put_in_place(whole, self._target)
 
     def _chunks(self) -> Iterator[Any]:
+        import pyarrow as pa
         from pyarrow.feather import read_table
 
         rows = 0
         for number in range(self._at):
-            chunk = read_table(str(self._part(number)))
+            try:
+                # without threads, which cannot be started if memory is short
+                chunk = read_table(str(self._part(number)), use_threads=False)
+            except pa.ArrowException as error:
+                raise DataError(f"cannot read '{self._part(number)}': {error}.") from error
             rows += len(chunk)
             yield chunk
         if rows != self._spec.n_rows:

@@ -25,6 +25,8 @@ ClickError: type[Exception] = next(base for base in typer.BadParameter.__mro__ i
 # as shells report a process that a signal ended
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
+# errors of Python and Arrow without a type of their own, under a limit on memory or processes
+NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
 
 
 class PlainGroup(TyperGroup):
@@ -69,6 +71,10 @@ class PlainGroup(TyperGroup):
             )
         except (KeyboardInterrupt, typer.Abort):
             status = INTERRUPTED
+        except Exception as error:
+            if not any(text in str(error) for text in NO_THREAD):
+                raise
+            status = _fail("the system refused to start a thread: free memory, or raise the limit on processes.")
         return status
 
 

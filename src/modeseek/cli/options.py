@@ -93,7 +93,7 @@ class ClusterOptions:
     scale : standard|robust|log|none
         standard: scale each feature to mean 0 and standard deviation 1. robust: median 0 and quartiles of a normal
         distribution. log: as standard, with logarithms of heavily skewed features. Bandwidths apply to scaled features.
-        Default: standard; none with --metric cosine.
+        Default: standard; none with --metric cosine and --metric haversine.
     encode : drop|onehot
         onehot: a feature with values 0 and 1 for each value of text columns with up to 20 values. Default: drop.
     missing : drop|median|error
@@ -108,8 +108,9 @@ class ClusterOptions:
     algorithm : NAME
         modeseek, which needs no settings, or a mean shift: dsms (doubly stochastic), sms (stochastic), bms
         (blurring) or ms (plain). Default: modeseek.
-    metric : euclidean|cosine
-        cosine compares directions; bandwidths are then chords between unit vectors. Default: euclidean.
+    metric : euclidean|cosine|haversine
+        cosine compares directions; bandwidths are then chords between unit vectors. haversine needs two columns,
+        latitude and longitude in degrees (--columns lat,lon); bandwidths are then in metres. Default: euclidean.
     n_clusters : N
         Number of clusters (modeseek). Default: chosen from the data.
     min_clusters : N

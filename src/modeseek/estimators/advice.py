@@ -8,6 +8,7 @@ import numpy as np
 from modeseek._common.distances import kth_distance
 from modeseek._common.hints import AdviceWarning, ScaleWarning
 from modeseek._common.scaling import dominant
+from modeseek._common.sphere import chord_to_meters
 from modeseek._common.types import Array
 from modeseek.estimators.result import FitResult
 
@@ -76,19 +77,20 @@ def advise_on_bandwidth(result: FitResult, parameter: str) -> None:
         Name of the parameter of the largest bandwidth.
     """
     values, h = result.index.points.values, result.settings.bandwidths[parameter]
+    in_units = chord_to_meters if result.settings.in_meters else float
     n = len(values)
     if n < MIN_POINTS:
         return
     automatic = "or omit the bandwidths, and they are chosen from the data."
     if result.n_clusters == n:
         queries = values[np.linspace(0, n - 1, min(n, MEDIAN_POINTS)).astype(np.intp)]
-        distance = float(np.median(kth_distance(values, 2, queries)))
+        distance = in_units(np.median(kth_distance(values, 2, queries)))
         if h < distance:
             warn(
                 f"{result.algorithm}: every row is a separate cluster: {parameter}={h:.3g} is less than the median "
                 f"distance to the nearest neighbour, {distance:.3g}. Increase it, {automatic}"
             )
-    spread = float(np.sqrt(values.astype(np.float64).var(axis=0).sum()))
+    spread = in_units(np.sqrt(values.astype(np.float64).var(axis=0).sum()))
     if result.n_clusters == 1 and h > spread:
         warn(
             f"{result.algorithm}: all rows are one cluster: {parameter}={h:.3g} is larger than the spread of the "

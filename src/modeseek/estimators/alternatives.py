@@ -28,8 +28,8 @@ def chosen_one(model: ModeSeek) -> Candidate | None:
 
 def _compared(model: ModeSeek) -> list[tuple[Candidate, bool]]:
     """Return the alternatives, and whether each is the chosen one: labels may differ in noise and after refinement."""
-    inverse = model.tree_.inverse
-    labels = model.result_.index.labels[inverse]
+    index = model.result_.index
+    inverse, labels = index.points.inverse, index.labels[index.points.inverse]
     known = np.where(labels < 0, labels.max() + 1, labels)
     rows = [each._replace(labels=each.labels[inverse]) for each in model.alternatives_]
     return [(each, rand_agreement(known, each.labels) >= model._config.same_agreement) for each in rows]

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek._common.points import Points, unit_rows
+from modeseek._common.points import Points
 from modeseek._common.progress import show_progress
+from modeseek._common.sphere import place_on_sphere
 from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import (
     METRICS,
@@ -111,8 +112,8 @@ class BaseClusterer(DisplayMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            A batch. The result depends neither on the sizes of the batches nor on their order, as long as the first
-            65,536 rows are the same.
+            A batch, with the columns of earlier batches or of the last `fit`. The result depends neither on the sizes
+            of the batches nor on their order, as long as the first 65,536 rows are the same.
         y : ignored
             Present for consistency with scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
@@ -129,11 +130,13 @@ class BaseClusterer(DisplayMixin, ClusterMixin, BaseEstimator):
             raise ValueError(f"forget must be in [0, 1]; got {forget!r}.")
         if is_dask(X):
             raise TypeError("partial_fit takes a batch in memory: pass a Dask collection to fit(X).")
-        if self._stream is None:
+        stream, seen = self._stream or Stream(), {}
+        if self._stream is None and not self.__sklearn_is_fitted__():
             rows, columns = check_rows(self, X)
-            stream, seen = Stream(), columns.attributes()
+            seen = columns.attributes()
         else:
-            rows, stream, seen = check_new_rows(self, X), self._stream, {}
+            # also after `fit`: its result stays until `finalize`, and both share their columns
+            rows = check_new_rows(self, X)
         rows, weights = self._placed(rows), check_weights(sample_weight, len(rows), some=False)
         if forget > 0:
             stream = stream.faded(1.0 - forget, self._sketch_config)
@@ -191,11 +194,16 @@ class BaseClusterer(DisplayMixin, ClusterMixin, BaseEstimator):
         return None if self.sketch is None else check_choice("sketch", self.sketch, ("auto", "grid", "sample"))
 
     def _placed(self, rows: Array) -> Array:
-        return unit_rows(rows) if self.metric == "cosine" else rows
+        return rows if self.metric == "euclidean" else place_on_sphere(rows, self.metric)
 
     @property
     def _needs_all_rows(self) -> bool:
         """Whether a parameter rules out a sketch with `sketch="auto"`."""
+        return False
+
+    @property
+    def _has_automatic_bandwidth(self) -> bool:
+        """Whether a bandwidth is chosen from the data."""
         return False
 
     def _memory(self, n: int, d: int, itemsize: int) -> float:

@@ -26,8 +26,9 @@ class BlurringMeanShift(ChainClusterer):
         cos).
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel. The theorems of the paper do not cover "flat" and "gaussian".
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        With "cosine", rows are scaled to unit length and points stay on the unit sphere.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        With "cosine", rows are scaled to unit length and points stay on the unit sphere. With "haversine", X has two
+        columns, latitude and longitude in degrees, and bandwidths are in metres; see docs/how-to-maps.md.
     tol : float, default=1e-6
         Shifts up to `tol` times the smallest bandwidth count as zero.
     tau : float, optional

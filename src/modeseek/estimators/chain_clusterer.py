@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from sklearn.exceptions import ConvergenceWarning
 
 from modeseek._common.points import Points
+from modeseek._common.sphere import meters_to_chord
 from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import check_number, check_tau
 from modeseek.estimators.advice import advise_on_bandwidth, advise_on_engine, warn
@@ -71,7 +72,8 @@ class ChainClusterer(BaseClusterer):
         labels, centers = self._final_labels(data, part)
         points = data.points
         of_rows = replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))
-        fields = {"outcome": outcome, "message": outcome.value, "partition": of_rows} | fields
+        message = "; ".join(filter(None, (outcome.value, data.settings.note)))
+        fields = {"outcome": outcome, "message": message, "partition": of_rows} | fields
         return make_result(type(self).__name__, data, labels, centers, **fields)
 
     def _final_labels(self, data: FitData, part: Partition) -> tuple[IntArray, Array]:
@@ -116,11 +118,19 @@ class ChainClusterer(BaseClusterer):
     def _count_chains(self) -> int:
         return 1
 
+    @property
+    def _has_automatic_bandwidth(self) -> bool:
+        return getattr(self, self._bandwidth_parameter) is None
+
     def _single_bandwidth(self, bandwidth: float | None, sample: Points, watch: Watcher | None) -> float:
         """Return the given bandwidth, checked, or an automatic one."""
         if bandwidth is None:
             return self._automatic_range(sample, watch).h_inf
-        return check_number("bandwidth", bandwidth)
+        return self._in_points(check_number("bandwidth", bandwidth))
+
+    def _in_points(self, length: float) -> float:
+        """Convert a length in the units of parameters to the units of points: metres to chords under haversine."""
+        return meters_to_chord(length) if self.metric == "haversine" else length
 
     def _automatic_range(self, sample: Points, watch: Watcher | None) -> Range:
         found = automatic_range(sample.values, sample.weights, geometry=sample.geometry, watch=watch)
@@ -139,7 +149,8 @@ class ChainClusterer(BaseClusterer):
 
     def _stopping(self, chain: Chain, tau: float | None, max_updates: int | None, max_time: float | None) -> Stopping:
         threshold = check_number("tol", self.tol, strict=False) * chain.h_min
-        return Stopping(check_tau(tau, chain.h_min), threshold=threshold, max_updates=max_updates, max_time=max_time)
+        tau = check_tau(None if tau is None else self._in_points(check_number("tau", tau)), chain.h_min)
+        return Stopping(tau, threshold=threshold, max_updates=max_updates, max_time=max_time)
 
     def _warn_unless_converged(self, outcome: Outcome, updates: int, labels: str = "those of the last state") -> None:
         # an interruption is raised instead, after the result is stored

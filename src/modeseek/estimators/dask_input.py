@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from modeseek._common.sphere import check_two_columns
 from modeseek._common.types import Array, Geometry, Watcher
 from modeseek._common.validation import check_weights
 from modeseek.estimators.advice import advise_on_scale, warn
@@ -34,7 +35,7 @@ def fit_dask(estimator: BaseClusterer, X: Any, sample_weight: Any, geometry: Geo
     Otherwise only a sketch of the rows leaves the workers.
     """
     seen = copy.copy(estimator)
-    data = _open(seen, X, sample_weight, geometry.spherical, reset=True)
+    data = _open(seen, X, sample_weight, reset=True)
     with dask_errors():
         make_data, some_rows = _data_maker(estimator, data, geometry)
         columns = Columns.of(seen)
@@ -49,16 +50,18 @@ def fit_dask(estimator: BaseClusterer, X: Any, sample_weight: Any, geometry: Geo
 
 def predict_dask(estimator: BaseClusterer, X: Any) -> Any:
     """Return the labels of the rows of a Dask collection, as a lazy array with the same chunks."""
-    data = _open(estimator, X, None, estimator.metric == "cosine", reset=False)
+    data = _open(estimator, X, None, reset=False)
     index = estimator.result_.index
     return data.label(index.labeler(index.labels))
 
 
-def _open(estimator: BaseClusterer, X: Any, sample_weight: Any, spherical: bool, *, reset: bool) -> DaskRows:
-    data = DaskRows.of(X, sample_weight, spherical=spherical)
+def _open(estimator: BaseClusterer, X: Any, sample_weight: Any, *, reset: bool) -> DaskRows:
+    data = DaskRows.of(X, sample_weight, metric=estimator.metric)
     # scikit-learn checks the names and the number of columns on an empty frame or array
     empty = np.empty((0, data.rows.shape[1])) if data.names is None else X._meta
     validate_data(estimator, empty, skip_check_array=True, reset=reset)
+    if estimator.metric == "haversine":
+        check_two_columns(data.rows.shape[1])
     return data
 
 

@@ -41,8 +41,9 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         Sequence by which the policy narrows the bandwidth. A number a stands for k^-a.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel. The theorems of the paper do not cover "flat" and "gaussian".
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        With "cosine", rows are scaled to unit length and points stay on the unit sphere.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        With "cosine", rows are scaled to unit length and points stay on the unit sphere. With "haversine", X has two
+        columns, latitude and longitude in degrees, and bandwidths are in metres; see docs/how-to-maps.md.
     order : {"random", "reshuffled", "even"}, default="random"
         Order in which points are updated. "random" draws each point with a probability proportional to its
         weight, as in the paper; on a sketch of more than 50,000 rows it is the same as "even". "reshuffled"
@@ -187,16 +188,23 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if isinstance(self.policy, str):
             given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
-            known = {name: check_number(name, h) for name, h in given.items() if h is not None}
+            known = {name: self._in_points(check_number(name, h)) for name, h in given.items() if h is not None}
             if len(known) < 3:
+                given = dict.fromkeys(given) | known
                 h_min, h_inf, h_max = complete_range(**given, automatic=self._automatic_range(sample, watch))
             else:
                 h_min, h_inf, h_max = known["h_min"], known["h_inf"], known["h_max"]
             policy = make_policy(self.policy, h_min, h_max, h_inf, self.nu)
+        elif self.metric == "haversine":
+            raise ValueError('metric="haversine" needs the name of a policy: the bandwidths of an object have no unit.')
         else:
             policy = self._check_policy(self.policy)
             h_min, h_inf, h_max = _range_of(policy)
         return FitSettings(h_min=h_min, h_inf=h_inf, h_max=h_max, policy=policy, single_updates=self._single_updates())
+
+    @property
+    def _has_automatic_bandwidth(self) -> bool:
+        return isinstance(self.policy, str) and None in (self.h_min, self.h_inf, self.h_max)
 
     def _check_policy(self, policy: BandwidthPolicy) -> BandwidthPolicy:
         if not isinstance(policy, BandwidthPolicy):

@@ -9,10 +9,11 @@ import numpy as np
 
 from modeseek._common.neighbors import nearest
 from modeseek._common.points import Points, canonical_points
+from modeseek._common.rounding import spread_rounded
 from modeseek._common.types import Array, Geometry, Watcher
 from modeseek.estimators.advice import warn
 from modeseek.estimators.memory import check_fit_memory, check_sketch_memory
-from modeseek.estimators.result import FitData
+from modeseek.estimators.result import FitData, FitSettings
 from modeseek.estimators.streaming import make_sketch
 from modeseek.sketches import Sample, Sketch
 
@@ -34,7 +35,7 @@ def data_from_rows(
         if n > config.sample_rows:
             # the rows that a sketch would sample, so that automatic bandwidths do not depend on the sketch
             sample = _sample_points(Sample.empty(config.sample_rows, d).add(placed[taken], weights[taken]), geometry)
-        return FitData(points, estimator._choose_settings(sample, watch))
+        return FitData(points, _choose_settings(estimator, sample, watch))
     check_sketch_memory(name, (n, d))
     data = data_from_sketch(estimator, make_sketch(placed[taken], weights[taken], config), geometry, kind, watch)
     assert data.sketch is not None
@@ -52,10 +53,18 @@ def data_from_sketch(
 ) -> FitData:
     """Return the input of a fit on a sketch; `kind` is "auto", "grid" or "sample"."""
     sample = _sample_points(sketch.sample, geometry)
-    settings = estimator._choose_settings(sample, watch)
+    settings = _choose_settings(estimator, sample, watch)
     chosen = estimator._points_of_sketch(sketch, settings, sample, kind)
     points = canonical_points(chosen.points, chosen.weights, geometry)
     return FitData(points, settings, chosen, sketch_points=points.inverse)
+
+
+def _choose_settings(estimator: BaseClusterer, sample: Points, watch: Watcher | None) -> FitSettings:
+    """Return the settings in force; automatic bandwidths of rounded data are those of rows spread within the steps."""
+    spread = spread_rounded(sample) if estimator._has_automatic_bandwidth else None
+    settings = estimator._choose_settings(sample if spread is None else spread.points, watch)
+    in_meters = sample.geometry.metric == "haversine"
+    return replace(settings, in_meters=in_meters, note="" if spread is None else spread.note)
 
 
 def _sample_points(sample: Sample, geometry: Geometry) -> Points:

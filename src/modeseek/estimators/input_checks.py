@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from modeseek._common.sphere import check_two_columns
 from modeseek._common.types import Array
 from modeseek._common.validation import masked_as_nan
 
@@ -35,7 +36,10 @@ class Columns(NamedTuple):
 def check_rows(estimator: BaseEstimator, X: ArrayLike) -> tuple[Array, Columns]:
     """Return the rows of X for a fit, as floats, and their columns; the estimator is not changed."""
     seen = copy.copy(estimator)  # scikit-learn sets n_features_in_ before the fit has succeeded
-    return _validate(seen, X, reset=True), Columns.of(seen)
+    rows = _validate(seen, X, reset=True)
+    if estimator.metric == "haversine":
+        check_two_columns(rows.shape[1])
+    return rows, Columns.of(seen)
 
 
 def check_new_rows(estimator: BaseEstimator, X: ArrayLike) -> Array:

@@ -37,7 +37,7 @@ class MeanShift(ChainClusterer):
         the distance between unit vectors, sqrt(2 - 2 cos).
     seeds : array-like of shape (n_seeds, n_features), optional
         Points at which climbers start. If None, every row is one. A seed without a row within the bandwidth is
-        moved to the nearest row.
+        moved to the nearest row. With the flat profile it is an error, as in scikit-learn, if no seed has one.
     bin_seeding : bool, default=False
         If True, climbers start at the corners of a grid of width `bandwidth` that have rows around them. This
         is faster than starting at every row.
@@ -48,11 +48,13 @@ class MeanShift(ChainClusterer):
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     max_iter : int, default=300
-        Maximum number of steps of a climber.
+        Maximum number of steps of a climber. With the flat profile, a climber that has not arrived by then takes
+        one more step, as in scikit-learn.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel. "flat" is that of scikit-learn.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        With "cosine", rows are scaled to unit length and climbers stay on the unit sphere.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        With "cosine", rows are scaled to unit length and climbers stay on the unit sphere. With "haversine", X has two
+        columns, latitude and longitude in degrees, and bandwidths are in metres; see docs/how-to-maps.md.
     assign_labels : {"basin", "nearest"}, default="basin"
         "basin" assigns a row to the mode that it climbed to, or to the mode of its nearest seed. "nearest"
         assigns it to the nearest centre, as scikit-learn does.
@@ -148,7 +150,7 @@ class MeanShift(ChainClusterer):
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if self.bandwidth is not None:
-            return FitSettings(bandwidth=check_number("bandwidth", self.bandwidth, strict=False))
+            return FitSettings(bandwidth=self._in_points(check_number("bandwidth", self.bandwidth, strict=False)))
         return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch))
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
@@ -163,10 +165,13 @@ class MeanShift(ChainClusterer):
         limit = 2 * sweeps * len(start) + 1  # never reached: scouts may climb a second time
         stopping = Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
         result = self._run(chain, stopping, watch)
-        ends = points.to_data(result.state.points)
+        last = result.state.points
+        # scikit-learn counts the rows around a climber before its last step, which comes after `max_iter` others
+        climbed = chain.sweep(result.state)[0].points if profile is FLAT and not result.outcome.converged else last
+        ends = points.to_data(climbed)
         return self._chain_result(
             data,
-            partition_by_modes(points, seeds, result.state.points, h, profile, basins=basins, n_jobs=self.n_jobs),
+            partition_by_modes(points, seeds, climbed, h, profile, last, basins=basins, n_jobs=self.n_jobs),
             settings=self._in_force(data, chain, stopping),
             outcome=result.outcome,
             n_updates=result.state.k,
@@ -206,12 +211,17 @@ class MeanShift(ChainClusterer):
             seeds = bin_seeds(points, h, check_integer("min_bin_freq", self.min_bin_freq, low=1))
         else:
             given = check_state(self.seeds, name="seeds").astype(points.values.dtype)
-            d = points.values.shape[1]
+            d = points.n_features
             if given.shape[1] != d:
                 raise ValueError(f"seeds has {given.shape[1]} features, but X has {d}.")
             seeds = Seeds(points.to_canonical(given))
         if not len(seeds.positions):
             return None
         if seeds.nearest is None:
-            seeds = Seeds(moved_to_points(seeds.positions, points, h, self.n_jobs))
+            moved, isolated = moved_to_points(seeds.positions, points, h, self.n_jobs)
+            if self.seeds is not None and isolated.all() and get_profile(self.profile) is FLAT:
+                raise ValueError(
+                    f"No point was within bandwidth={h:g} of any seed. Use other seeds or increase the bandwidth."
+                )
+            seeds = Seeds(moved)
         return seeds

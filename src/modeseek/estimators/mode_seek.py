@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modeseek._common.points import Points
+from modeseek._common.rounding import SpreadPoints, spread_rounded
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import check_integer, seed_of
 from modeseek.estimators.advice import advise_on_size
@@ -45,8 +46,9 @@ class ModeSeek(BaseClusterer):
 
     Parameters
     ----------
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        With "cosine", rows are scaled to unit length.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        With "cosine", rows are scaled to unit length. With "haversine", X has two columns, latitude and longitude in
+        degrees; see docs/how-to-maps.md.
     n_clusters : int, optional
         Number of clusters. If None, it is chosen.
     min_clusters, max_clusters : int, optional
@@ -154,8 +156,11 @@ class ModeSeek(BaseClusterer):
                 tree=single_mode_tree(points.inverse, points.weights),
             )
         advise_on_size(type(self).__name__, n)
-        graph = build_knn_graph(points, config=self._config, n_jobs=self.n_jobs, watch=watch)
-        found = self._choose(points, graph, bounds, watch)
+        spread = spread_rounded(points)
+        found, graph = self._choose(points if spread is None else spread.points, bounds, watch)
+        inverse = points.inverse
+        if spread is not None:
+            found, inverse = _of_distinct_points(found, spread), spread.first[inverse]
         # a single cluster comes from no candidate
         modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
         return self._selection_result(
@@ -167,7 +172,7 @@ class ModeSeek(BaseClusterer):
             message=found.message,
             stability=found.stability,
             alternatives=tuple(found.candidates),
-            tree=density_tree(graph, points.inverse, found.candidates[0].setting if modes else None),
+            tree=density_tree(graph, inverse, found.candidates[0].setting if modes else None),
         )
 
     def _selection_result(
@@ -180,22 +185,23 @@ class ModeSeek(BaseClusterer):
             fields |= membership_fields(data, labels, numbers, memberships, cluster_stability)
         return make_result(type(self).__name__, data, labels, centers, **fields)
 
-    def _choose(self, points: Points, graph: KnnGraph, bounds: ClusterBounds, watch: Watcher | None) -> Selection:
-        config, spherical = self._config, points.geometry.spherical
-        refine = SphericalKMeans(points.values, config.refinement_steps) if spherical else None
+    def _choose(self, points: Points, bounds: ClusterBounds, watch: Watcher | None) -> tuple[Selection, KnnGraph]:
+        config, cosine = self._config, points.geometry.metric == "cosine"
+        graph = build_knn_graph(points, config=config, n_jobs=self.n_jobs, watch=watch)
+        refine = SphericalKMeans(points.values, config.refinement_steps) if cosine else None
         seed = seed_of(self.random_state)
         select = partial(select_partition, graph, seed=seed, refine=refine, watch=watch, config=config)
         found = select(bounds=bounds)
         if bounds.contains(found.n_clusters):
-            return found
+            return found, graph
         if found.interruption:
             raise KeyboardInterrupt("ModeSeek: interrupted before a partition with the given number of clusters")
         # no proposal has so few clusters: merge clusters of the best one
         more = select(bounds=ClusterBounds(bounds.min_clusters))
         if more.n_clusters > bounds.max_clusters:
-            return merge_clusters(more, points.values, int(bounds.max_clusters))
+            return merge_clusters(more, points.values, int(bounds.max_clusters)), graph
         missing = f"no partition with {bounds.min_clusters} clusters or more was found"
-        return replace(found, message=f"{found.message}; {missing}")
+        return replace(found, message=f"{found.message}; {missing}"), graph
 
     def _with_callbacks(self, watch: Watcher | None) -> Watcher | None:
         watchers = [*([] if watch is None else [watch]), *(self.callbacks or ())]
@@ -218,3 +224,19 @@ class ModeSeek(BaseClusterer):
         if low is not None and high is not None and low > high:
             raise ValueError(f"min_clusters={low} is larger than max_clusters={high}.")
         return ClusterBounds(low or 1, np.inf if high is None else high)
+
+
+def _of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:
+    """Return the selection for distinct points: each has the label that most of its copies have."""
+    candidates = []
+    for each in found.candidates:
+        kept, labels = np.unique(spread.majority(each.labels), return_inverse=True)
+        candidates.append(each._replace(labels=labels, n_clusters=len(kept)))
+    return replace(
+        found,
+        labels=spread.majority(found.labels),
+        memberships=spread.mean(found.memberships),
+        votes=(),
+        candidates=tuple(candidates),
+        message=f"{found.message}; {spread.note}",
+    )

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from modeseek._common.neighbors import nearest
-from modeseek._common.points import Points, unit_rows
+from modeseek._common.points import Points
 from modeseek._common.resources import check_memory
+from modeseek._common.sphere import chord_to_meters, place_on_sphere
 from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.meanshift.chains import Outcome, Trace
@@ -47,6 +48,10 @@ class FitSettings:
         Name of the engine.
     single_updates : bool
         Whether each draw moves one point at exactly the bandwidth that the policy returned.
+    in_meters : bool
+        Whether the bandwidths are chords of the unit sphere that users see in metres.
+    note : str
+        What was special about the automatic choice, in words; empty if nothing.
     """
 
     bandwidth: float | None = None
@@ -57,22 +62,28 @@ class FitSettings:
     tau: float | None = None
     engine: str | None = None
     single_updates: bool = False
+    in_meters: bool = False
+    note: str = ""
 
     @property
     def bandwidths(self) -> dict[str, float]:
-        """The bandwidths that apply, by parameter name."""
+        """The bandwidths that apply, by parameter name, in the units of the parameters."""
+        return {name: chord_to_meters(h) if self.in_meters else h for name, h in self._given.items()}
+
+    @property
+    def _given(self) -> dict[str, float]:
         found = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max, "bandwidth": self.bandwidth}
         return {name: h for name, h in found.items() if h is not None}
 
     @property
     def smallest_bandwidth(self) -> float:
-        """`h_min`, or the single bandwidth."""
-        return min(self.bandwidths.values())
+        """`h_min`, or the single bandwidth, in the units of the points."""
+        return min(self._given.values())
 
     @property
     def largest_bandwidth(self) -> float:
-        """`h_max`, or the single bandwidth."""
-        return max(self.bandwidths.values())
+        """`h_max`, or the single bandwidth, in the units of the points."""
+        return max(self._given.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +149,8 @@ class PointIndex:
     def find_in_sketch(self, rows: Array, n_jobs: int | None = None) -> IntArray:
         """Return for each row the index of its point of the sketch."""
         assert self.sketch is not None
-        return self.sketch.find(unit_rows(rows) if self.points.geometry.spherical else rows, n_jobs)
+        geometry = self.points.geometry
+        return self.sketch.find(place_on_sphere(rows, geometry.metric) if geometry.spherical else rows, n_jobs)
 
     def labeler(self, values: Array) -> Labeler:
         """Return a picklable function that gives rows the entry of `values` (one per point) of their point."""
@@ -149,7 +161,7 @@ class PointIndex:
 
 def _check_result(result: FitResult) -> None:
     points, k, rows = result.index.points, result.n_clusters, (len(result.index.points.inverse),)
-    n, d = points.values.shape
+    n, d = len(points.values), points.n_features
     require(is_real(result.centers, 2) and result.centers.shape == (k, d), "the centres of clusters")
     require(result.labels.shape == rows and is_within(result.labels, -1, k), "the labels of rows")
     require(is_within(result.index.labels, -1, k) and result.sizes.shape == (k,), "the labels of points")
@@ -160,7 +172,8 @@ def _check_result(result: FitResult) -> None:
     require(result.confidence is None or result.confidence.shape == rows, "the confidence of rows")
     require(result.partition is None or result.partition.labels.shape == rows, "the partition of rows")
     require(result.chain_labels is None or result.chain_labels.shape[1:] == rows, "the labels by chains")
-    require(result.tree is None or len(result.tree.weights) == n, "the tree of points")
+    # more than n, if rounded points were spread
+    require(result.tree is None or len(result.tree.weights) >= n, "the tree of points")
     for each in result.alternatives:
         require(each.labels.shape == (n,) and is_within(each.labels, 0, n), "the alternatives")
 

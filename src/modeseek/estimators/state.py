@@ -19,7 +19,7 @@ from modeseek.sketches import Sketch
 def _check_state(state: FittedState) -> None:
     d = state.n_features
     if state.result is not None:
-        require(state.result.index.points.values.shape[1] == d, "the number of features")
+        require(state.result.index.points.n_features == d, "the number of features")
     if state.stream is not None:
         require(all(rows.shape[1] == d for rows in state.stream.arrays()), "the features of batches")
     require(state.feature_names is None or len(state.feature_names) == d, "the names of features")

@@ -28,8 +28,9 @@ class StochasticMeanShift(RandomChainClusterer):
         cos).
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel. The theorems of the paper do not cover "flat" and "gaussian".
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        With "cosine", rows are scaled to unit length and points stay on the unit sphere.
+    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+        With "cosine", rows are scaled to unit length and points stay on the unit sphere. With "haversine", X has two
+        columns, latitude and longitude in degrees, and bandwidths are in metres; see docs/how-to-maps.md.
     order : {"random", "reshuffled", "even"}, default="random"
         Order in which points are updated. "random" draws each point with a probability proportional to its
         weight, as in the paper; on a sketch of more than 50,000 rows it is the same as "even". "reshuffled"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from modeseek import estimators
-from modeseek._common.validation import METRICS, check_choice, check_number, check_range
+from modeseek._common.validation import check_choice, check_number, check_range
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.meanshift.bandwidth import POLICIES, get_nu
 from modeseek.meanshift.kernels.profiles import get_profile
@@ -86,7 +86,7 @@ FIELDS = {
         lambda label, text: get_profile(text).name,
         ("biweight", "triweight", "quadweight", "flat", "gaussian"),
     ),
-    "metric": _choice("metric", "euclidean", METRICS),
+    "metric": _choice("metric", "euclidean", ("euclidean", "cosine")),
     "random_state": Field("seed", "0", _read_integer(0, 2**64 - 1)),
     "n_chains": Field("chains", "1", _read_integer(1, 1000)),
 }

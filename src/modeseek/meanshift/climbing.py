@@ -31,11 +31,13 @@ class Seeds(NamedTuple):
 
 def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
     """Return scikit-learn's bin seeds: corners of a grid of width h that at least `min_bin_freq` points round to."""
-    rows = points.values.astype(np.float64) + points.offset
+    frame = points.frame
+    # the grid is that of the data; its corners are sorted in the frame of the points
+    rows = points.values.astype(np.float64) + frame.apply(points.offset[None])
     rounded = np.round(rows / h)
     first, inverse = sorted_unique_rows(rounded)
     frequent = np.bincount(inverse, weights=points.weights) >= min_bin_freq
-    corners = rounded[first[frequent]] * h
+    corners = frame.undo(rounded[first[frequent]] * h)
     if points.geometry.spherical:
         corners = corners[np.linalg.norm(corners, axis=1) > 0]
     positions = np.ascontiguousarray(points.to_canonical(corners).astype(points.values.dtype))
@@ -46,18 +48,28 @@ def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
     return Seeds(positions, np.where(frequent, np.cumsum(frequent) - 1, -1)[inverse] if known else None)
 
 
-def moved_to_points(positions: Array, points: Points, h: float, n_jobs: int | None) -> Array:
-    """Move positions without a point within h, from which a climber could not move, to the nearest point."""
+def moved_to_points(positions: Array, points: Points, h: float, n_jobs: int | None) -> tuple[Array, Array]:
+    """Move positions without a point within h, from which a climber could not move, to the nearest point.
+
+    Returns the positions, and a boolean array of those that were moved.
+    """
     isolated = kth_distance(points.values, 1, positions, n_jobs=n_jobs) > h
-    if not isolated.any():
-        return positions
     moved = positions.copy()
-    moved[isolated] = points.values[nearest(points.values, positions[isolated], n_jobs=n_jobs)]
-    return moved
+    if isolated.any():
+        moved[isolated] = points.values[nearest(points.values, positions[isolated], n_jobs=n_jobs)]
+    return moved, isolated
 
 
 def partition_by_modes(
-    points: Points, seeds: Seeds | None, ends: Array, h: float, profile: Profile, *, basins: bool, n_jobs: int | None
+    points: Points,
+    seeds: Seeds | None,
+    ends: Array,
+    h: float,
+    profile: Profile,
+    counted: Array,
+    *,
+    basins: bool,
+    n_jobs: int | None,
 ) -> Partition:
     """Return the partition of points by the modes that climbers reached.
 
@@ -71,6 +83,8 @@ def partition_by_modes(
     h : float
         The bandwidth.
     profile : Profile
+    counted : (m, d) array
+        Where the points around each climber are counted, for a flat profile.
     basins : bool
         Whether a point belongs to the mode that it, or its nearest seed, climbed to. Otherwise to the nearest mode.
     n_jobs : int or None
@@ -78,7 +92,7 @@ def partition_by_modes(
     first, climbers = sorted_unique_rows(ends)
     distinct = ends[first]
     weights = np.bincount(climbers, weights=None if seeds else points.weights)
-    numbers, centers = _modes(points, weights, distinct, h, profile)
+    numbers, centers = _modes(points, weights, distinct, h, profile, counted[first])
     if basins:
         labels = numbers[climbers]
         labels = labels if seeds is None else labels[_nearest_seed(points, seeds, n_jobs)]
@@ -88,14 +102,16 @@ def partition_by_modes(
     return Partition(labels, centers, sizes, diameter_of(distinct, numbers), gap_of(distinct, numbers))
 
 
-def _modes(points: Points, weights: Array, ends: Array, h: float, profile: Profile) -> tuple[IntArray, Array]:
+def _modes(
+    points: Points, weights: Array, ends: Array, h: float, profile: Profile, counted: Array
+) -> tuple[IntArray, Array]:
     """Return the mode of each end, and the positions of the modes."""
     if profile is not FLAT:
         part = partition_of(ends, weights, components(ends, h / 4), points.geometry)
         return part.labels, part.centers
     # The density of a flat kernel has plateaus: as in scikit-learn, an end within h of a higher one belongs to it.
     first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
-    heights = weight_within_radius(ends[first], points.values, h, points.weights)
+    heights = weight_within_radius(counted[first], points.values, h, points.weights)
     labels, kept = merge_modes(ends[first], heights, h)
     return labels[inverse], ends[first][kept]
 

@@ -23,8 +23,8 @@ class DataOptions:
     ignore : sequence of str, default=()
         Columns that are not clustered. They are still written to the output.
     scale : {"standard", "robust", "log", "none"}, optional
-        How features are scaled. The default is "standard", or "none" if the estimator has `metric="cosine"`:
-        subtracting the mean would change all directions.
+        How features are scaled. The default is "standard", or "none" if the estimator has `metric="cosine"` or
+        "haversine": subtracting the mean would change directions and places.
     encode : {"drop", "onehot"}, default="drop"
         What to do with text columns that have few different values.
     missing : {"drop", "median", "error"}, default="drop"
@@ -50,7 +50,7 @@ class DataOptions:
         """Return the preparer for a table (or its first chunk) with all columns."""
         columns = None if self.columns is None else split_names(self.columns, table.columns)
         ignore = (*split_names(self.ignore, table.columns), *(() if self.truth is None else (self.truth,)))
-        default = "none" if metric == "cosine" else "standard"
+        default = "standard" if metric == "euclidean" else "none"
         scale = default if self.scale is None else self.scale
         return TablePreparer(
             columns=columns, ignore=ignore, encode=self.encode, missing=self.missing, scale=scale, strict=self.strict

@@ -270,9 +270,9 @@ def _scale_notes(
     if options.scale == "log":
         return [Note(f"logarithms of {listed(found)}" if found else "no column is heavily skewed: no logarithms")]
     notes = []
-    if found and metric != "cosine":
+    if found and metric == "euclidean":
         notes.append(Note(f"heavily skewed: {listed(found)}; their logarithms may show more", "scale", "log"))
-    largest = dominant(rows) if options.scale == "none" and metric != "cosine" else None
+    largest = dominant(rows) if options.scale == "none" and metric == "euclidean" else None
     if largest is not None:
         text = f"column '{names[largest[0]]}' varies {largest[1]:,.0f} times as much as the others"
         notes.append(Note(f"{text}, so that it alone decides the clusters; scale the features", "scale", "standard"))

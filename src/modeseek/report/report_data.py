@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek._common.points import unit_rows
+from modeseek._common.sphere import unit_rows
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_state
 from modeseek.estimators.base import BaseClusterer
@@ -125,7 +125,7 @@ def check_rows(estimator: BaseEstimator, X: ArrayLike, original: ArrayLike | Non
     if np.shape(estimator.labels_) != (len(rows),):
         n = len(estimator.labels_)
         raise ValueError(f"X has {len(rows):,} rows, but the estimator was fitted on {n:,}: pass the rows of the fit.")
-    if isinstance(estimator, BaseClusterer) and estimator.result_.index.points.geometry.spherical:
+    if isinstance(estimator, BaseClusterer) and estimator.metric == "cosine":
         rows = unit_rows(rows)
     return rows, in_units
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeseek._common.neighbors import nearest
-from modeseek._common.points import Points, unit_rows
+from modeseek._common.points import Points
+from modeseek._common.sphere import place_on_sphere
 from modeseek._common.types import Array
 from modeseek._common.validation import check_weights
 from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
@@ -25,14 +26,14 @@ class DaskChunk(NamedTuple):
         First row of the chunk in the collection, if known.
     names : tuple of str or None
         Names of the columns.
-    spherical : bool
-        Whether rows are scaled to unit length.
+    metric : str
+        Under "cosine" and "haversine", rows become unit vectors.
     """
 
     number: int
     start: int | None
     names: tuple[str, ...] | None
-    spherical: bool
+    metric: str
 
     def check(self, rows: Any, weights: Any = None) -> tuple[Array, Array | None]:
         """Return rows and weights as arrays; raise ValueError for values that are missing or infinite."""
@@ -47,11 +48,11 @@ class DaskChunk(NamedTuple):
             raise ValueError(f"partition {self.number}: {error}") from None
 
     def prepare(self, rows: Array) -> Array:
-        """Return rows as they are clustered: of unit length under `metric="cosine"`."""
-        if not self.spherical or not len(rows):
+        """Return rows as they are clustered: unit vectors under `metric="cosine"` and "haversine"."""
+        if self.metric == "euclidean" or not len(rows):
             return rows
         try:
-            return unit_rows(rows)
+            return place_on_sphere(rows, self.metric)
         except ValueError as error:
             raise ValueError(f"partition {self.number}: {error}") from None
 
@@ -164,7 +165,8 @@ class Labeler:
         if isinstance(self.finder, SketchPoints):
             return self.values[self.finder.find(chunk.prepare(rows))]
         # `to_canonical` also scales to unit length, and doing both would change the last bit
-        prepared = chunk.prepare(rows) if chunk.spherical else self.finder.to_canonical(rows)
+        frame = self.finder.frame
+        prepared = frame.apply(chunk.prepare(rows)) if chunk.metric != "euclidean" else self.finder.to_canonical(rows)
         return self.values[nearest(self.finder.values, prepared)]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -178,8 +180,8 @@ class Labeler:
 
 
 def label_chunk(
-    rows: Any, labeler: Labeler, names: tuple[str, ...] | None, spherical: bool, block_id: tuple[int, ...] = (0,)
+    rows: Any, labeler: Labeler, names: tuple[str, ...] | None, metric: str, block_id: tuple[int, ...] = (0,)
 ) -> Array:
     """Return the values of the rows of a chunk; Dask passes the number of the chunk as `block_id`."""
-    chunk = DaskChunk(block_id[0], None, names, spherical)
+    chunk = DaskChunk(block_id[0], None, names, metric)
     return labeler.label(chunk, chunk.check(rows)[0])

@@ -82,17 +82,17 @@ class DaskRows:
         In the same chunks.
     names : tuple of str or None
         Names of the columns.
-    spherical : bool
-        Whether rows are scaled to unit length.
+    metric : str
+        Under "cosine" and "haversine", rows become unit vectors.
     """
 
     rows: Any
     weights: Any
     names: tuple[str, ...] | None
-    spherical: bool
+    metric: str
 
     @classmethod
-    def of(cls, X: Any, sample_weight: Any = None, *, spherical: bool = False) -> DaskRows:
+    def of(cls, X: Any, sample_weight: Any = None, *, metric: str = "euclidean") -> DaskRows:
         """Return the rows of a `dask.array` or a `dask.dataframe`."""
         classes = _class_names(X)
         if "DataFrame" in classes:
@@ -101,7 +101,7 @@ class DaskRows:
             rows, names = _array_rows(X), None
         else:
             raise TypeError(f"X must be a dask.array or a dask.dataframe; got Dask's {type(X).__name__}.")
-        return cls(rows, _chunked_weights(sample_weight, rows), names, spherical)
+        return cls(rows, _chunked_weights(sample_weight, rows), names, metric)
 
     def first(self, config: SketchConfig = DEFAULT) -> FirstRows:
         """Return all rows if there are at most `config.max_rows`, or the first ones.
@@ -147,7 +147,7 @@ class DaskRows:
         shared = delayed(labeler, name=f"labeler-{uuid4().hex}", traverse=False)
         dtype = labeler.values.dtype
         return self.rows.map_blocks(
-            label_chunk, shared, self.names, self.spherical, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype)
+            label_chunk, shared, self.names, self.metric, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype)
         )
 
     def chunks(self) -> list[tuple[Any, ...]]:
@@ -156,7 +156,7 @@ class DaskRows:
         weights = [()] * len(rows) if self.weights is None else [(each,) for each in self.weights.to_delayed()]
         starts = np.concatenate([[0.0], np.cumsum(self.rows.chunks[0])[:-1]])
         return [
-            (DaskChunk(number, None if np.isnan(start) else int(start), self.names, self.spherical), block, *weight)
+            (DaskChunk(number, None if np.isnan(start) else int(start), self.names, self.metric), block, *weight)
             for number, (start, block, weight) in enumerate(zip(starts, rows, weights, strict=True))
         ]
 

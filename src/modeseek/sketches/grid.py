@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from modeseek._common.frame import frame_of
 from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
+from modeseek._common.unique_rows import unique_rows
 
 # units in a side of the finest level
 UNITS = 2.0**12
@@ -28,6 +30,8 @@ EMPTY_SLOT = -1
 
 def _check_grid(grid: Grid) -> None:
     require(grid.offset and all(abs(each) < 32 * MAX_OFFSET for each in grid.offset), "the offsets of a grid")
+    require(len(grid.signs) in (0, len(grid.offset)), "the signs of a grid")
+    require(all(abs(sign) == 1 for sign in grid.signs), "the signs of a grid")
     # hash tables have `limit` entries
     require(1 <= grid.limit <= MAX_LIMIT and abs(grid.exponent) < 1000, "the size of a grid")
 
@@ -45,11 +49,14 @@ class Grid:
         Added to floor(x / side) in each column.
     limit : int
         If there are more cells, the next coarser level is used.
+    signs : tuple of int
+        Each column is multiplied by 1 or -1, so that the sign of columns does not change the cells. Empty: by 1.
     """
 
     exponent: int
     offset: tuple[int, ...]
     limit: int
+    signs: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, rows: Array, limit: int) -> Grid:
@@ -58,13 +65,21 @@ class Grid:
         Only cells of the same grid can be merged: derive it from the same rows for all of them.
         """
         low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
+        distinct = rows[unique_rows(rows)[0]] - (low / 2 + high / 2)
+        signs = frame_of(distinct, np.ones(len(distinct))).undo(np.ones((1, rows.shape[1])))[0]
+        low, high = np.minimum(low * signs, high * signs), np.maximum(low * signs, high * signs)
         # equal rows have no extent: use their size, or 1 if they are zero
         extent = float(np.max(high - low)) or float(np.abs(high).max()) or 1.0
         exponent = int(np.ceil(np.log2(extent))) - FINEST_LEVELS
         corner = np.floor(low * 2.0**-exponent)
         if not (np.abs(corner) < MAX_OFFSET).all():
             raise ValueError("the first rows of X lie too far from the origin for their extent: subtract their mean.")
-        return cls(exponent, tuple(MAX_OFFSET - int(place) for place in corner), limit)
+        offset = tuple(MAX_OFFSET - int(place) for place in corner)
+        return cls(exponent, offset, limit, tuple(int(sign) for sign in signs))
+
+    def signed(self, rows: Array) -> Array:
+        """Return rows of the data with the signs of the grid, or the inverse."""
+        return rows if min(self.signs, default=1) > 0 else rows * np.array(self.signs, dtype=rows.dtype)
 
     def empty(self) -> GridCells:
         """Return the cells of no rows."""
@@ -126,7 +141,8 @@ class GridCells:
         """Mean of the rows of each cell, to within one unit."""
         corners = (self.keys << self.level) - np.array(self.grid.offset)
         # + 0.5: units were rounded down
-        return (corners + (self.sums / self.counts[:, None] + 0.5) / UNITS) * 2.0**self.grid.exponent
+        means = (corners + (self.sums / self.counts[:, None] + 0.5) / UNITS) * 2.0**self.grid.exponent
+        return self.grid.signed(means)
 
     def add(self, rows: Array, weights: Array | None = None) -> GridCells:
         """Return the cells with more rows.
@@ -138,6 +154,7 @@ class GridCells:
         """
         from modeseek.sketches.grid_loops import add_rows
 
+        rows = self.grid.signed(rows)
         self._check_rows(rows)
         weights = NO_WEIGHTS if weights is None else weights
         cells, done = self, 0
@@ -187,6 +204,7 @@ class GridCells:
         """Return the number of each row's cell, or -1 if there is no such cell."""
         from modeseek.sketches.grid_loops import find_cells
 
+        rows = self.grid.signed(rows)
         self._check_rows(rows)
         found = np.empty(len(rows), np.intp)
         find_cells(rows, *self.grid.finest, self.level, self._slots(), self.keys, found)

@@ -1,7 +1,7 @@
 """A sketch of rows in any dimension: a random sample of the distinct rows, with their weights.
 
-The sample has the rows with the smallest hashes of their values. Therefore it does not depend on the order of rows, on
-chunks or on the order of merging.
+The sample has the rows with the smallest hashes of their absolute values. Therefore it does not depend on the order of
+rows, on chunks or on the order of merging, nor on the order and the sign of columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from modeseek._common.unique_rows import hash_rows
 
 def _check_sample(sample: Sample) -> None:
     m = len(sample.rows)
-    require(m <= sample.size and sample.keys.shape == sample.counts.shape == (m,), "a sample")
+    require(m <= sample.size and sample.keys.shape == (m, 2) and sample.counts.shape == (m,), "a sample")
     require(is_real(sample.rows, 2) and is_real(sample.counts, 1) and sample.keys.dtype == np.uint64, "a sample")
     require((sample.counts > 0).all() and np.isfinite(sample.weight), "the weights of a sample")
 
@@ -32,8 +32,8 @@ class Sample:
     ----------
     size : int
         Largest number of rows in the sample.
-    keys : (m,) array
-        Hashes of the sampled rows, ascending.
+    keys : (m, 2) array
+        Hashes of the sampled rows, ascending: of their absolute values in any order, and of the rows themselves.
     rows : (m, d) array
         The sampled rows.
     counts : (m,) array
@@ -51,7 +51,7 @@ class Sample:
     @classmethod
     def empty(cls, size: int, d: int, dtype: np.dtype | type = np.float64) -> Sample:
         """Return the sample of no rows."""
-        return cls(size, np.empty(0, np.uint64), np.empty((0, d), dtype), np.empty(0), 0.0)
+        return cls(size, np.empty((0, 2), np.uint64), np.empty((0, d), dtype), np.empty(0), 0.0)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -72,10 +72,10 @@ class Sample:
         (True, 2, 3.0)
         """
         weights = np.ones(len(rows)) if weights is None else weights
-        keys = _mix(hash_rows(rows.astype(np.float64)))
+        keys = _keys(rows.astype(np.float64))
         total = self.weight + float(weights.sum())
         if len(self.keys) == self.size:  # most rows of a long stream have too large a hash
-            small = keys <= self.keys[-1]
+            small = keys[:, 0] <= self.keys[-1, 0]
             rows, keys, weights = rows[small], keys[small], weights[small]
         return self._with(keys, rows, weights, total)
 
@@ -98,10 +98,22 @@ class Sample:
     def _with(self, keys: Array, rows: Array, counts: Array, total: float) -> Sample:
         keys, rows = np.concatenate([self.keys, keys]), np.concatenate([self.rows, rows])
         counts = np.concatenate([self.counts, counts])
-        distinct, first, number = np.unique(keys, return_index=True, return_inverse=True)
-        counts = np.bincount(number, weights=counts, minlength=len(distinct))
+        order = np.lexsort(keys.T[::-1])
+        starts = np.ones(len(keys), dtype=bool)
+        starts[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+        number = np.empty(len(keys), dtype=np.intp)
+        number[order] = np.cumsum(starts) - 1
+        first = order[starts]
+        counts = np.bincount(number, weights=counts, minlength=len(first))
         kept = slice(self.size)
-        return Sample(self.size, distinct[kept], rows[first[kept]], counts[kept], total)
+        return Sample(self.size, keys[first[kept]], rows[first[kept]], counts[kept], total)
+
+
+def _keys(rows: Array) -> Array:
+    symmetric = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
+        symmetric += _mix(np.abs(column).view(np.uint64))
+    return np.column_stack([_mix(symmetric), hash_rows(rows)])
 
 
 def _mix(keys: Array) -> Array:

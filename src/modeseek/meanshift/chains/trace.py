@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from modeseek._common.points import Points
+from modeseek._common.sphere import chords_to_meters
 from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_integer
@@ -136,7 +137,7 @@ class Trace:
     snapshots: Series | None = None
 
     def restored(self, points: Points, *, climbers: bool = False) -> Trace:
-        """Return the trace with snapshots in the units and rows of the data.
+        """Return the trace with bandwidths and snapshots in the units of the data, and snapshots of all rows.
 
         Parameters
         ----------
@@ -145,10 +146,13 @@ class Trace:
         climbers : bool
             Whether states hold queries that do not correspond to rows of the data.
         """
-        if self.snapshots is None:
-            return self
-        values = points.to_data(self.snapshots.values)
-        return replace(self, snapshots=Series(self.snapshots.k, values if climbers else values[:, points.inverse]))
+        h, snapshots = self.h, self.snapshots
+        if h is not None and points.geometry.metric == "haversine":
+            h = Series(h.k, chords_to_meters(h.values))
+        if snapshots is not None:
+            values = points.to_data(snapshots.values)
+            snapshots = Series(snapshots.k, values if climbers else values[:, points.inverse])
+        return replace(self, h=h, snapshots=snapshots)
 
 
 class RecorderState(NamedTuple):

@@ -1,0 +1,167 @@
+"""Order and sign of columns that depend on the data alone, not on the order and sign in which columns were given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import islice, permutations, product
+from typing import NamedTuple
+
+import numpy as np
+
+from modeseek._common.storable import require, storable
+from modeseek._common.types import Array, IntArray
+
+# a column is rounded to this many steps on each side of zero, so that all sums are sums of integers
+STEPS = 1 << 15
+# number of values that are processed at a time
+BLOCK = 1 << 20
+# largest number of frames that are compared
+MAX_FRAMES = 64
+# 2^64 divided by the golden ratio, as a signed integer
+MULTIPLIER = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
+
+
+def _check_frame(frame: Frame) -> None:
+    d = len(frame.columns)
+    require(frame.columns.ndim == 1 and (np.sort(frame.columns) == np.arange(d)).all(), "the order of columns")
+    require(frame.signs.shape == (d,) and (np.abs(frame.signs) == 1).all(), "the signs of columns")
+
+
+@storable(_check_frame)
+class Frame(NamedTuple):
+    """An order of columns, and a sign for each.
+
+    Attributes
+    ----------
+    columns : (d,) integer array
+        The column of the data at each position. Empty: the columns of the data.
+    signs : (d,) integer array
+        Its factor, 1 or -1.
+    """
+
+    columns: IntArray
+    signs: IntArray
+
+    def apply(self, rows: Array) -> Array:
+        """Return rows with the columns and signs of the frame.
+
+        Examples
+        --------
+        >>> frame = Frame(np.array([1, 0]), np.array([1, -1]))
+        >>> frame.apply(np.array([[2.0, 5.0]])), frame.undo(np.array([[5.0, -2.0]]))
+        (array([[ 5., -2.]]), array([[2., 5.]]))
+        """
+        if not len(self.columns):
+            return rows
+        return np.take(rows, self.columns, axis=-1) * self.signs.astype(rows.dtype)
+
+    def undo(self, rows: Array) -> Array:
+        """Return rows of the frame with the columns and signs of the data."""
+        if not len(self.columns):
+            return rows
+        data = np.empty_like(rows)
+        data[..., self.columns] = rows * self.signs.astype(rows.dtype)
+        return data
+
+
+DATA_FRAME = Frame(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+
+def frame_of(rows: Array, weights: Array) -> Frame:
+    """Return the frame of distinct rows.
+
+    `frame_of(rows, weights).apply(rows)` depends neither on the order of rows nor on the order and the sign of columns,
+    unless the rows have more than `MAX_FRAMES` symmetries. Units decide only between columns that are proportional.
+
+    Parameters
+    ----------
+    rows : (n, d) array
+        Distinct rows, with zero in the middle of each column.
+    weights : (n,) array
+
+    Examples
+    --------
+    >>> rows = np.array([[-2.0, 1.0], [-1.0, -1.0], [2.0, 0.5]])
+    >>> frame, swapped = frame_of(rows, np.ones(3)), rows[:, ::-1] * [-1, 1]
+    >>> bool((frame_of(swapped, np.ones(3)).apply(swapped) == frame.apply(rows)).all())
+    True
+    """
+    reach = np.abs(rows).max(axis=0).astype(np.float64)
+    reach[reach == 0] = 1.0
+    spread, lean = _sums(rows, reach)
+    keys, signs = [-reach, -np.abs(lean), -spread], np.sign(lean)
+    zero = ~rows.any(axis=0)
+    if len(np.unique(spread)) < len(spread) or (lean[~zero] == 0).any():
+        # rare, for example if there are binary columns
+        code, coded_lean = _coded_sums(rows, reach, weights)
+        keys = [-reach, np.abs(coded_lean), code, *keys[1:]]
+        signs = np.where(signs, signs, np.sign(coded_lean))
+    signs[zero] = 1
+    columns = np.lexsort(keys)
+    tied = np.all([key[columns[1:]] == key[columns[:-1]] for key in keys], axis=0)
+    frames = list(islice(_frames(rows, columns, signs, np.split(columns, np.flatnonzero(~tied) + 1)), MAX_FRAMES))
+    return frames[0] if len(frames) == 1 else min(frames, key=lambda frame: _digest(frame, rows, reach, weights))
+
+
+def _frames(rows: Array, columns: IntArray, signs: IntArray, groups: list[IntArray]) -> Iterator[Frame]:
+    """Yield frames with all orders of tied columns and all signs that are not known."""
+    equal = [all(np.array_equal(rows[:, group[0]], rows[:, other]) for other in group[1:]) for group in groups]
+    orders = [[group] if same else permutations(group) for group, same in zip(groups, equal, strict=True)]
+    unknown = np.flatnonzero(signs == 0)
+    for order in product(*orders):
+        columns = np.concatenate([np.asarray(group, dtype=np.intp) for group in order])
+        for choice in product((1, -1), repeat=len(unknown)):
+            chosen = signs.copy()
+            chosen[unknown] = choice
+            yield Frame(columns, chosen[columns])
+
+
+def _steps(rows: Array, reach: Array) -> IntArray:
+    """Return rows as integers, which are equal for data that differ by rounding errors."""
+    return np.rint(rows.astype(np.float64) / reach * STEPS).astype(np.int64)
+
+
+def _blocks(rows: Array) -> Iterator[slice]:
+    step = max(1, BLOCK // rows.shape[1])
+    return (slice(start, start + step) for start in range(0, len(rows), step))
+
+
+def _sums(rows: Array, reach: Array) -> IntArray:
+    """Return two sums over rows for each column: one of absolute values, and one that has the sign of the column.
+
+    Integers overflow without a warning, and their sums depend on no order.
+    """
+    total = np.zeros((2, rows.shape[1]), dtype=np.int64)
+    for block in _blocks(rows):
+        steps = _steps(rows[block], reach)
+        sizes = np.abs(steps)
+        size = sizes.sum(axis=1)
+        total += np.stack([size @ sizes, size @ steps])
+    return total
+
+
+def _coded_sums(rows: Array, reach: Array, weights: Array) -> IntArray:
+    """Return two such sums with a hash of each row and its weight in place of the sum of its absolute values."""
+    total = np.zeros((2, rows.shape[1]), dtype=np.int64)
+    of_weight = _mixed(_steps(weights, weights.max()))
+    for block in _blocks(rows):
+        steps = _steps(rows[block], reach)
+        sizes = np.abs(steps)
+        code = _mixed(_mixed(sizes).sum(axis=1) + of_weight[block])
+        total += np.stack([_mixed(sizes + code[:, None]).sum(axis=0), code @ steps])
+    return total
+
+
+def _mixed(numbers: IntArray) -> IntArray:
+    """Return a hash of each integer."""
+    numbers = (numbers + 1) * MULTIPLIER
+    return (numbers ^ (numbers >> 29)) * MULTIPLIER
+
+
+def _digest(frame: Frame, rows: Array, reach: Array, weights: Array) -> tuple[bytes, bytes]:
+    """Return hashes of the rows in a frame, in steps and then exactly; any total order of frames would do."""
+    steps, values = frame.apply(_steps(rows, reach)), frame.apply(rows) + 0.0
+    order = np.lexsort((weights, *values.T, *steps.T))
+    coarse = sha256(steps[order].tobytes() + weights[order].tobytes())
+    return coarse.digest(), sha256(values[order].tobytes()).digest()

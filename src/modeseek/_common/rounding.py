@@ -1,0 +1,225 @@
+"""Rounded columns: find the rounding step, and spread rows within it.
+
+Rounded values lie on a lattice. If its planes are farther apart than neighbouring rows, estimates of the density have a
+maximum on each plane. A rounded value therefore stands for an interval, and its copies are spread over the interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modeseek._common.distances import kth_distance
+from modeseek._common.points import Points
+from modeseek._common.types import Array, IntArray
+
+
+@dataclass(frozen=True)
+class RoundingConfig:
+    """When a column counts as rounded.
+
+    Attributes
+    ----------
+    min_levels : int
+        A column with fewer distinct values is taken for categories or small counts, and not changed.
+    min_rows_per_level : float
+        Smallest mean number of rows for each distinct value.
+    tolerance : float
+        Largest deviation of differences from multiples of the step, in steps.
+    max_divisor : int
+        The step is the smallest difference, divided by a whole number up to this one.
+    window : int
+        Number of neighbouring differences on each side that determine the step around a value.
+    coarser : tuple of int
+        Multiples of the step to which part of the values may be rounded.
+    coarser_share : float
+        Smallest share of rows that are rounded to such a multiple.
+    neighbor : int
+        Steps are compared with the median distance to this nearest distinct row.
+    min_share : float
+        A smaller share of this distance has no visible effect.
+    repeated : float
+        If there are this many rows for each distinct row, steps of any size have an effect.
+    n_queries : int
+        Number of rows from which the median is estimated.
+    max_rows : int
+        Largest number of rows after spreading, unless more are distinct.
+    """
+
+    min_levels: int = 15
+    min_rows_per_level: float = 2.0
+    tolerance: float = 0.05
+    max_divisor: int = 6
+    window: int = 3
+    coarser: tuple[int, ...] = (2, 4, 5, 8, 10, 20, 25, 50, 100)
+    coarser_share: float = 0.5
+    neighbor: int = 3
+    min_share: float = 0.5
+    repeated: float = 1.5
+    n_queries: int = 500
+    max_rows: int = 200_000
+
+
+DEFAULT = RoundingConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadPoints:
+    """Points whose copies are spread within the rounding steps.
+
+    Attributes
+    ----------
+    points : Points
+        One point for each copy.
+    origin : (m,) integer array
+        The distinct point that each copy comes from, ascending.
+    n_columns : int
+        Number of rounded columns.
+    """
+
+    points: Points
+    origin: IntArray
+    n_columns: int
+
+    @property
+    def first(self) -> IntArray:
+        """First copy of each distinct point."""
+        return np.flatnonzero(np.diff(self.origin, prepend=-1))
+
+    @property
+    def note(self) -> str:
+        """What was done, in words."""
+        d = self.points.values.shape[1]
+        columns = "the column is" if d == 1 else f"{self.n_columns} of {d} columns {_verb(self.n_columns)}"
+        return f"{columns} rounded, and values count as intervals of one rounding step"
+
+    def majority(self, labels: IntArray) -> IntArray:
+        """Return the label that most copies of each distinct point have; of equally frequent ones, the smallest."""
+        k = int(labels.max()) + 1
+        pairs, inverse = np.unique(self.origin * k + labels, return_inverse=True)
+        counts = np.bincount(inverse, weights=self.points.weights)
+        order = np.lexsort((pairs % k, -counts, pairs // k))
+        best = order[np.flatnonzero(np.diff(pairs[order] // k, prepend=-1))]
+        return pairs[best] % k
+
+    def mean(self, values: Array) -> Array:
+        """Return the mean of one row of `values` for each copy over the copies of each distinct point."""
+        weights = self.points.weights[:, None]
+        return np.add.reduceat(values * weights, self.first) / np.add.reduceat(weights, self.first)
+
+
+def spread_rounded(points: Points, config: RoundingConfig = DEFAULT) -> SpreadPoints | None:
+    """Return points with copies spread within the rounding steps; None if no column is visibly rounded.
+
+    The result depends only on the points and their weights. Copies of one value are spread evenly, in an order that is
+    random and independent for each column.
+
+    Examples
+    --------
+    >>> from modeseek._common.points import canonical_points
+    >>> from modeseek._common.types import Geometry
+    >>> rows = np.round(np.random.default_rng(0).normal(size=(1000, 2)), 1)
+    >>> spread = spread_rounded(canonical_points(rows, np.ones(1000), Geometry()))
+    >>> spread.points.values.shape, spread.note
+    ((1000, 2), '2 of 2 columns are rounded, and values count as intervals of one rounding step')
+    """
+    if points.geometry.spherical:
+        return None
+    values, weights = points.values, points.weights
+    steps = rounding_steps(values, weights, config)
+    rounded = np.flatnonzero(steps.any(axis=0))
+    if len(rounded) and weights.sum() < config.repeated * len(values):
+        queries = values[np.linspace(0, len(values) - 1, min(len(values), config.n_queries)).astype(np.intp)]
+        near = float(np.median(kth_distance(values, min(config.neighbor + 1, len(values)), queries)))
+        typical = np.median(np.repeat(steps[:, rounded], _copies(weights, config), axis=0), axis=0)
+        rounded = rounded[typical >= config.min_share * near]
+    if not len(rounded):
+        return None
+    copies = _copies(weights, config)
+    origin = np.repeat(np.arange(len(values)), copies)
+    spread = values[origin].astype(np.float64)
+    for column in rounded:
+        spread[:, column] += _offsets(values[origin, column], int(column)) * steps[origin, column]
+    copied = points._replace(
+        values=spread.astype(values.dtype), weights=(weights / copies)[origin], inverse=np.arange(len(origin))
+    )
+    return SpreadPoints(copied, origin, len(rounded))
+
+
+def rounding_steps(values: Array, weights: Array, config: RoundingConfig = DEFAULT) -> Array:
+    """Return the rounding step of each value, as an array of the shape of `values`; 0 in columns that are not rounded.
+
+    A column may have several steps: prices may be rounded to 1 below 100 and to 10 above, or most of them to 10 and
+    some to 1.
+
+    Examples
+    --------
+    >>> column = np.concatenate([np.arange(20.0), np.arange(20.0, 200.0, 10.0)])[:, None]
+    >>> rounding_steps(column, np.full(38, 3.0))[[0, -1]].ravel()
+    array([ 1., 10.])
+    """
+    return np.column_stack([_column_steps(column.astype(np.float64), weights, config) for column in values.T])
+
+
+def _column_steps(column: Array, weights: Array, config: RoundingConfig) -> Array:
+    order = np.argsort(column, kind="stable")
+    differences = np.diff(column[order])
+    # values that differ by a rounding error are equal
+    new = differences > 1e-9 * (column[order[-1]] - column[order[0]])
+    gaps = np.diff(column[order][np.append(True, new)])
+    if len(gaps) + 1 < config.min_levels or weights.sum() < config.min_rows_per_level * (len(gaps) + 1):
+        return np.zeros(len(column))
+    multiples = _multiples(gaps, config)
+    if multiples is None:
+        return np.zeros(len(column))
+    pad = np.pad(multiples, config.window)  # zeros do not change a greatest common divisor
+    windows = np.lib.stride_tricks.sliding_window_view(pad, 2 * config.window)
+    level = np.empty(len(column), dtype=np.intp)
+    level[order] = np.append(0, np.cumsum(new))
+    places = np.append(0, np.cumsum(multiples))
+    coarser = _coarser_multiples(places, np.bincount(level, weights=weights), config)
+    widths = np.maximum(np.gcd.reduce(windows, axis=1), coarser)
+    return (widths * (gaps.sum() / multiples.sum()))[level]
+
+
+def _multiples(gaps: Array, config: RoundingConfig) -> IntArray | None:
+    """Return differences of neighbouring levels as multiples of one step; None if there is no such step."""
+    for divisor in range(1, config.max_divisor + 1):
+        step = float(gaps.min()) / divisor
+        small = gaps < 20 * step
+        step = float(gaps[small].sum() / np.rint(gaps[small] / step).sum())  # more accurate than one difference
+        multiples = np.rint(gaps / step)
+        if np.abs(gaps / step - multiples).max() <= config.tolerance and multiples.min() > 0:
+            return multiples.astype(np.int64)
+    return None
+
+
+def _coarser_multiples(places: IntArray, weights: Array, config: RoundingConfig) -> IntArray:
+    """Return for each place on the lattice the multiple of the step that most rows are rounded to, or 1."""
+    for multiple in reversed(config.coarser):
+        shares = np.bincount(places % multiple, weights=weights, minlength=multiple) / weights.sum()
+        # without rounding to the multiple, the share would be 1 / multiple
+        if (shares.max() - 1 / multiple) / (1 - 1 / multiple) >= config.coarser_share:
+            return np.where(places % multiple == np.argmax(shares), multiple, 1)
+    return np.ones(len(places), dtype=np.int64)
+
+
+def _copies(weights: Array, config: RoundingConfig) -> IntArray:
+    unit = max(1.0, float(weights.sum()) / config.max_rows)
+    return np.maximum(1, np.rint(weights / unit)).astype(np.intp)
+
+
+def _offsets(values: Array, seed: int) -> Array:
+    """Return offsets from -1/2 to 1/2 that are spread evenly among equal values."""
+    random = np.random.Generator(np.random.Philox(key=seed)).random(len(values))
+    order = np.lexsort((random, values))
+    starts = np.flatnonzero(np.append(True, np.diff(values[order]) != 0))
+    counts = np.diff(np.append(starts, len(values)))
+    offsets = np.empty(len(values))
+    offsets[order] = (np.arange(len(values)) - np.repeat(starts, counts) + 0.5) / np.repeat(counts, counts) - 0.5
+    return offsets
+
+
+def _verb(n: int) -> str:
+    return "is" if n == 1 else "are"
