@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import chain, pairwise
 from pathlib import Path
@@ -33,15 +32,12 @@ from labelled import prepared, read_sets
 from modeseek import DoublyStochasticMeanShift, ModeSeek
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.consensus import counterparts
-from modeseek.selection import DEFAULT
 
 REFITS, SHARE, FRESH = 10, 0.7, 32
 DRAWS = 2
 EDGES = np.array([0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, np.inf])
 COUNTS = (8, 16)
-UNTESTED = "ModeSeek, mixtures not tested on subsamples"
-MODELS = ("ModeSeek", UNTESTED, *(f"DSMS, {count} chains" for count in COUNTS))
-SHOWN = tuple(name for name in MODELS if name != UNTESTED)
+MODELS = ("ModeSeek", *(f"DSMS, {count} chains" for count in COUNTS))
 # larger data sets are not fitted with chains
 CHAIN_ROWS, CHAIN_NUMBERS = 450, 5000
 
@@ -133,13 +129,8 @@ def reliability(labels: np.ndarray, confidence: np.ndarray, votes: Votes) -> lis
 
 def judged(data: Data, refits: int, *, with_chains: bool) -> Iterator[dict[str, Any]]:
     """Yield one row for each model and bin."""
-    model = untested = ModeSeek(metric=data.metric, random_state=0).fit(data.X)
-    if "by mixture" in model.message_:
-        untested = clone(model)
-        untested._config = replace(DEFAULT, mixture=replace(DEFAULT.mixture, n_holdouts_subsample=0))
-        untested.fit(data.X)
-    votes = again(data, refits) if model.n_clusters_ > 1 else []
-    models = [(model, votes), (untested, votes)]
+    model = ModeSeek(metric=data.metric, random_state=0).fit(data.X)
+    models = [(model, again(data, refits) if model.n_clusters_ > 1 else [])]
     if with_chains and len(data.X) <= CHAIN_ROWS and data.X.size <= CHAIN_NUMBERS:
         models += chains(data, COUNTS)
     for name, (model, votes) in zip(MODELS, models, strict=False):
@@ -196,7 +187,7 @@ def set_table(rows: Sequence[dict[str, Any]]) -> str:
     for name, draw in dict.fromkeys((row["set"], row["draw"]) for row in rows):
         mine = [row for row in rows if (row["set"], row["draw"]) == (name, draw)]
         line = [name, mine[0]["n"]]
-        for model in SHOWN:
+        for model in MODELS:
             own = [row for row in mine if row["model"] == model]
             bins = pooled(own)
             if not bins:
@@ -205,7 +196,7 @@ def set_table(rows: Sequence[dict[str, Any]]) -> str:
             _, confidence, kept = sum(bins.values(), np.zeros(3))
             line += [str(own[0]["clusters"]), f"{confidence:.2f}", f"{kept:.2f}", f"{error(bins):.3f}"]
         lines.append([str(each) for each in line])
-    head = [f"{model}: {what}" for model in SHOWN for what in ("clusters", "confidence", "kept", "error")]
+    head = [f"{model}: {what}" for model in MODELS for what in ("clusters", "confidence", "kept", "error")]
     return table(["set", "n", *head], lines)
 
 
@@ -232,8 +223,8 @@ def draw_picture(rows: Sequence[dict[str, Any]], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(SHOWN), figsize=(9, 3.2), sharey=True)
-    for axis, model in zip(axes, SHOWN, strict=True):
+    figure, axes = plt.subplots(1, len(MODELS), figsize=(9, 3.2), sharey=True)
+    for axis, model in zip(axes, MODELS, strict=True):
         axis.plot([0.4, 1], [0.4, 1], color="#bbbbbb", lw=1)
         own = [row for row in rows if row["model"] == model]
         for kind, mark, color in (
@@ -271,7 +262,7 @@ def measured(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             rows += found
             if arguments.out:
                 write_csv(arguments.out, rows)
-            said = [f"{m} {error(pooled([r for r in found if r['model'] == m])):.3f}" for m in SHOWN]
+            said = [f"{m} {error(pooled([r for r in found if r['model'] == m])):.3f}" for m in MODELS]
             print(f"{data.name:<44} {', '.join(said)}", flush=True)
     except KeyboardInterrupt:
         print("interrupted: the results so far follow", flush=True)

@@ -44,8 +44,8 @@ from synthetic import FAMILIES, make, prepared
 SYNTHETIC = "synthetic"
 MODEL = Path(__file__).resolve().parents[1] / "src" / "modeseek" / "selection" / "choice.npz"
 POOLS = ("open", "open2")
-# candidates of each synthetic set that are kept, besides the best one and the single cluster
-KEPT = 24
+# what may be added to the score of the single cluster
+BONUSES = np.arange(0.0, 4.5, 0.5)
 
 
 class Task(NamedTuple):
@@ -138,15 +138,15 @@ def collect(args: argparse.Namespace) -> None:
     for pool in (SYNTHETIC, *POOLS):
         mine = [each for each in found if each.task.pool == pool]
         if mine:
-            write(args.out / (f"{pool}-{number}.npz" if pool == SYNTHETIC else f"{pool}.npz"), mine)
+            write(args.out / (f"{pool}-{number}.npz" if pool == SYNTHETIC else f"{pool}.npz"), mine, args.keep)
     seconds = np.array([each.seconds for each in found])
     print(f"{len(found):,} sets, CPU time {seconds.mean():.2f} s each (median {np.median(seconds):.2f})")
 
 
-def write(path: Path, sets: list[Analysed]) -> None:
+def write(path: Path, sets: list[Analysed], keep: int) -> None:
     """Write the features and scores of some sets; of synthetic sets, only some candidates."""
     rng = np.random.default_rng(0)
-    kept = [_kept(each.scores, rng) if each.task.data is None else np.arange(len(each.scores)) for each in sets]
+    kept = [_kept(each.scores, rng, keep) if each.task.data is None else np.arange(len(each.scores)) for each in sets]
     both = list(zip(sets, kept, strict=True))
     np.savez_compressed(
         path,
@@ -160,8 +160,8 @@ def write(path: Path, sets: list[Analysed]) -> None:
     )
 
 
-def _kept(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    some = rng.permutation(len(scores) - 1)[:KEPT]
+def _kept(scores: np.ndarray, rng: np.random.Generator, keep: int) -> np.ndarray:
+    some = rng.permutation(len(scores) - 1)[:keep]
     return np.unique([*some, int(scores.argmax()), len(scores) - 1])
 
 
@@ -176,30 +176,43 @@ def read(folder: Path, pool: str) -> Sets:
 
 
 class LeftOut(NamedTuple):
-    """For each set, the score and the predicted score of the candidate that is chosen without its family."""
+    """Regrets of candidates from networks trained without their family, and their predicted scores."""
 
-    scores: np.ndarray
+    regret: np.ndarray
     predicted: np.ndarray
 
 
-def left_out(sets: Sets, config: TrainingConfig, *, folds: int, seed: int = 0) -> LeftOut:
-    """Train with a share of the families left out, in turn, and choose candidates for the families left out."""
-    names = sorted(set(sets.name))
-    fold = np.array([names.index(name) % folds for name in sets.name])
-    found = LeftOut(np.zeros(len(sets.name)), np.zeros(len(sets.name)))
+def left_out(sets: Sets, judged: Sets, config: TrainingConfig, *, folds: int, seed: int = 0) -> LeftOut:
+    """Train with a share of the families left out, in turn, and choose candidates for `judged` sets of these."""
+    names = sorted(set(sets.name) | set(judged.name))
+    fold, own = (np.array([names.index(name) % folds for name in each.name]) for each in (sets, judged))
+    found = LeftOut(np.zeros(len(judged.owner)), np.zeros(len(judged.owner)))
     for number in range(folds):
-        choice = train_choice(sets, fold != number, range(seed, seed + 1), config)
-        rows = np.flatnonzero(fold[sets.owner] == number)
-        picked = rows[chosen_candidates(choice.regret(sets.features[rows]), sets.owner[rows])]
-        found.scores[sets.owner[picked]] = sets.scores[picked]
-        found.predicted[sets.owner[picked]] = choice.expected_agreement(sets.features[picked])
+        choice = train_choice(sets, fold != number, range(seed, seed + 2), config)
+        rows = np.flatnonzero(own[judged.owner] == number)
+        found.regret[rows] = choice.regret(judged.features[rows])
+        found.predicted[rows] = choice.expected_agreement(judged.features[rows])
     return found
+
+
+def best_bonus(sets: Sets, regret: np.ndarray) -> float:
+    """Return the bonus for the single cluster with the largest mean score; of equal ones, the middle."""
+    last = np.flatnonzero(np.diff(sets.owner, append=-1))
+    means = []
+    for bonus in BONUSES:
+        changed = regret.copy()
+        changed[last] -= bonus
+        means.append(sets.scores[chosen_candidates(changed, sets.owner)].mean())
+    best = np.flatnonzero(np.array(means) >= max(means) - 1e-9)
+    return float(BONUSES[best[len(best) // 2]])
 
 
 def fit(args: argparse.Namespace) -> None:
     """Train on all synthetic sets, calibrate on left-out families, and write the model."""
     sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
-    without = left_out(sets, config, folds=args.folds)
+    whole = sets if args.whole is None else read(args.whole, SYNTHETIC)
+    without = left_out(sets, whole, config, folds=args.folds)
+    picked = chosen_candidates(without.regret, whole.owner)
     choice = train_choice(sets, np.ones(len(sets.name), dtype=bool), range(args.networks), config)
     arrays = {f"layer{i}": each.astype(np.float32) for i, each in enumerate(choice.layers)}
     np.savez_compressed(
@@ -209,7 +222,8 @@ def fit(args: argparse.Namespace) -> None:
         n_knots=np.array([len(each) for each in choice.knots]),
         knots=np.concatenate(choice.knots).astype(np.float32),
         places=np.concatenate(choice.places).astype(np.float32),
-        calibration=calibration(without.predicted, without.scores),
+        calibration=calibration(without.predicted[picked], whole.scores[picked]),
+        single_bonus=best_bonus(whole, without.regret),
         n_sets=len(sets.name),
         **arrays,
     )
@@ -220,11 +234,12 @@ def fit(args: argparse.Namespace) -> None:
 def judge(args: argparse.Namespace) -> None:
     """Report the scores on left-out families by group, over several trainings, and on labelled pools."""
     sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
-    runs = [left_out(sets, config, folds=args.folds, seed=100 * i) for i in range(args.fits)]
+    runs = [left_out(sets, sets, config, folds=args.folds, seed=100 * i) for i in range(args.fits)]
+    chosen = [sets.scores[chosen_candidates(run.regret, sets.owner)] for run in runs]
     group = np.array([FAMILIES[name].group for name in sets.name])
     for name in sorted(set(group)):
         families = sorted(set(sets.name[group == name]))
-        scores = np.array([[run.scores[sets.name == family].mean() for family in families] for run in runs])
+        scores = np.array([[run[sets.name == family].mean() for family in families] for run in chosen])
         half = 1.96 * scores.mean(axis=0).std(ddof=1) / np.sqrt(len(families))
         best = sets.ceiling[group == name].mean()
         print(
@@ -248,6 +263,8 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--data", type=Path, help="folder with labelled pools")
     found.add_argument("--seconds", type=float, default=500.0, help="start no set after this time")
     found.add_argument("--sets", type=int, help="synthetic sets at most")
+    found.add_argument("--keep", type=int, default=24, help="candidates kept of a synthetic set, with the best one")
+    found.add_argument("--whole", type=Path, help="sets with all candidates, from collect --keep 1000, to calibrate on")
     found.add_argument("--families", nargs="*", help="only these families")
     found.add_argument("--jobs", type=int, default=2)
     found.add_argument("--epochs", type=int, default=TrainingConfig.epochs)

@@ -3,8 +3,6 @@
 python examples/mode_seek_picture.py docs/images/mode-seek-steps.png
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np
@@ -16,49 +14,59 @@ from sklearn.datasets import make_blobs
 from modeseek import ModeSeek
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek.plots import plot_clusters, plot_prominence
-from modeseek.plots.colors import MUTED_COLOR, SHARE_COLORS
-from modeseek.selection import DEFAULT, Candidate, KnnGraph, build_knn_graph
-from modeseek.selection.grid_proposers import Modes
-from modeseek.selection.progress import SelectionProgress
+from modeseek.plots import plot_clusters
+from modeseek.plots.colors import MUTED_COLOR, palette
+from modeseek.selection import SelectionData, build_pool, candidate_features, prepare_data
+from modeseek.selection.choice import load_choice
+from modeseek.selection.pool import ORIGINS
+from modeseek.selection.proposers.modes import Modes, unique_edges
+from modeseek.selection.select import in_words
 
 CENTERS = [(0.0, 0.0), (4.1, 0.5), (1.9, 3.8), (8.2, 4.1)]
 N_NEIGHBORS = 8
 TITLE = {"loc": "left", "fontweight": "bold", "fontsize": 11}
 
 
-def draw_density(ax: Axes, graph: KnnGraph, X: np.ndarray) -> None:
+def draw_density(ax: Axes, data: SelectionData, X: np.ndarray) -> None:
     """Draw the edges of the nearest-neighbour graph, and the points coloured by their density."""
-    heights, edges, _ = Modes().densities(graph, (N_NEIGHBORS,))[N_NEIGHBORS]
-    ax.add_collection(LineCollection(X[edges], colors=MUTED_COLOR, linewidths=0.4, alpha=0.6, zorder=1))
-    points = ax.scatter(*X.T, c=heights, s=14, cmap="viridis", zorder=2)
+    near = slice(None), slice(N_NEIGHBORS)
+    edges, _ = unique_edges(data.indices[near], data.distances[near])
+    ((_, tree),) = Modes().trees(data, [N_NEIGHBORS])
+    ax.add_collection(LineCollection(list(X[edges]), colors=MUTED_COLOR, linewidths=0.4, alpha=0.6, zorder=1))
+    points = ax.scatter(*X.T, c=tree.heights, s=14, cmap="viridis", zorder=2)
     ax.figure.colorbar(points, ax=ax, label="log density", shrink=0.8)
     ax.set_title("1. Nearest-neighbour graph and density", **TITLE)
     ax.set(xlabel="x", ylabel="y")
 
 
-def draw_stability(ax: Axes, candidates: list[Candidate]) -> None:
-    """Draw the stability of the partitions on the grid of settings, with their numbers of clusters."""
-    by_setting = {each.setting: each for each in candidates}
-    counts = sorted({count for count, _ in by_setting})
-    errors = list(DEFAULT.modes.standard_errors)
-    table = np.array([[_stability(by_setting.get((count, error))) for error in errors] for count in counts])
-    image = ax.imshow(table, origin="lower", cmap=SHARE_COLORS, vmin=0.0, vmax=1.0, aspect="auto")
-    for (count, error), each in by_setting.items():
-        row, column = counts.index(count), errors.index(error)
-        color = "white" if each.stability > 0.6 else "black"
-        ax.text(column, row, f"{each.n_clusters}", ha="center", va="center", color=color, fontsize=8)
-    count, error = candidates[0].setting
-    ax.plot(errors.index(error), counts.index(count), "s", ms=19, mfc="none", mec="#D55E00", mew=2.0)
-    ax.set_title("3. Stability and number of clusters", **TITLE)
-    ax.set(xlabel="least prominence, standard errors", ylabel="neighbours")
-    ax.set_xticks(range(len(errors)), [f"{each:g}" for each in errors])
-    ax.set_yticks(range(len(counts)), [f"{each:g}" for each in counts])
-    ax.figure.colorbar(image, ax=ax, label="stability", shrink=0.8)
+def draw_proposals(ax: Axes, pool) -> None:
+    """Draw how many proposals each proposer made, by number of clusters."""
+    counts = np.array([each.labels.max() + 1 for each in pool.candidates])
+    top, below = 12, np.zeros(12)
+    for number, origin in enumerate(ORIGINS):
+        votes = np.bincount(np.minimum(counts, top) - 1, weights=pool.votes[:, number], minlength=top)
+        ax.bar(np.arange(1, top + 1), votes, bottom=below, color=palette(len(ORIGINS))[number], label=in_words(origin))
+        below += votes
+    ax.set_title(f"2. Proposals: {int(below.sum())}, of which {len(pool)} differ", **TITLE)
+    ax.set(xlabel="number of clusters", ylabel="proposals")
+    ax.set_xticks(range(2, top + 1), [*map(str, range(2, top)), f"{top} or more"])
+    ax.legend(frameon=False, fontsize=8)
 
 
-def _stability(candidate: Candidate | None) -> float:
-    return 0.0 if candidate is None else candidate.stability
+def draw_choice(ax: Axes, pool, expected: np.ndarray, chosen: int) -> None:
+    """Draw the expected agreement of every candidate against its number of clusters."""
+    counts = np.array([*(each.labels.max() + 1 for each in pool.candidates), 1])
+    owner = np.array([*(ORIGINS.index(each.proposer) for each in pool.candidates), -1])
+    for number in range(len(ORIGINS)):
+        own = owner == number
+        ax.scatter(counts[own], expected[own], s=16, color=palette(len(ORIGINS))[number])
+    ax.scatter(counts[-1], expected[-1], s=30, marker="D", color="black", label="one cluster")
+    ax.plot(counts[chosen], expected[chosen], "o", ms=13, mfc="none", mec="black", mew=1.6, label="chosen")
+    ax.set_title("3. Expected agreement of the candidates", **TITLE)
+    ax.set(xlabel="number of clusters", ylabel="expected agreement", xscale="log", ylim=(0, 1))
+    ax.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])
+    ax.minorticks_off()
+    ax.legend(frameon=False, fontsize=8)
 
 
 def main(path: str) -> None:
@@ -67,13 +75,14 @@ def main(path: str) -> None:
     model = ModeSeek(random_state=0).fit(X)
     print(model.message_)
     points = canonical_points(X, np.ones(len(X)), Geometry())
-    graph = build_knn_graph(points)
-    candidates = Modes().propose(graph, 0, SelectionProgress())
+    data = prepare_data(points)
+    pool = build_pool(data)
+    features, choice = candidate_features(data, pool), load_choice()
     figure = Figure(figsize=(11, 8), layout="constrained")
-    (density, prominence), (stability, clusters) = figure.subplots(2, 2)
-    draw_density(density, graph, points.to_data(points.values))
-    plot_prominence(model, ax=prominence, title="2. Modes and their prominence")
-    draw_stability(stability, candidates)
+    (density, proposals), (expected, clusters) = figure.subplots(2, 2)
+    draw_density(density, data, points.to_data(points.values))
+    draw_proposals(proposals, pool)
+    draw_choice(expected, pool, choice.expected_agreement(features), int(choice.regret(features).argmin()))
     plot_clusters(X, model, feature_names=["x", "y"], ax=clusters, title="4. Selected clusters and confidence")
     figure.savefig(path, dpi=90)
 

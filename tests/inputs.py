@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from modeseek._common.points import Points, canonical_points
+from modeseek._common.points import canonical_points
 from modeseek._common.types import Array, Geometry
-from modeseek.selection import KnnGraph, build_knn_graph
+from modeseek.selection import SelectionData, prepare_data
 
 DEGENERATE = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
 
@@ -42,16 +42,9 @@ def raw_rows(kind: str, rng: np.random.Generator, n: int, d: int) -> Array:
     return rows
 
 
-def knn_graph_of(X: Array) -> KnnGraph:
-    """Return the nearest-neighbour graph of distinct rows, each of weight 1."""
-    n, d = X.shape
-    return build_knn_graph(Points(X, np.ones(n), np.arange(n), np.zeros(d), Geometry()))
-
-
-def lone_graph(X: Array) -> KnnGraph:
-    """Return a graph that has coordinates and no neighbours."""
-    n = len(X)
-    return KnnGraph(None, np.ones(n), 2.0, (3,), X, np.arange(n))
+def selection_data_of(X: Array, metric: str = "euclidean") -> SelectionData:
+    """Return rows as the selection of ModeSeek sees them."""
+    return prepare_data(canonical_points(X, np.ones(len(X)), Geometry(metric)))
 
 
 @st.composite

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -184,3 +185,19 @@ def test_a_cache_on_a_full_disk_is_not_needed(tmp_path, monkeypatch):
         return 3 * x
 
     assert jit.cached(triple)(14) == 42
+
+
+class Pair(NamedTuple):
+    first: float
+    second: float
+
+
+def test_a_function_that_returns_a_named_tuple_is_refused(tmp_path, monkeypatch):
+    """An interrupt while Numba built the tuple was a segmentation fault."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+
+    def pair(x):
+        return Pair(x, x)
+
+    with pytest.raises(TypeError, match="return a plain tuple"):
+        jit.cached(pair)(1.0)

@@ -316,8 +316,8 @@ def test_modeseek_calls_its_callbacks_at_every_stage():
     stages = []
     ModeSeek(random_state=0, callbacks=[stages.append]).fit(X)
     names = list(dict.fromkeys(stage.name for stage in stages))
-    assert names[:4] == ["nearest neighbours", "proposals by modes", "judging proposals", "proposals by mixture"]
-    assert [stage.done for stage in stages if stage.name == "judging proposals"] == list(range(17))
+    assert names == ["nearest neighbours", "proposals", "features", "confidence"]
+    assert [stage.done for stage in stages if stage.name == "confidence"] == list(range(11))
 
 
 def test_arrived_is_true_for_all_climbers_at_the_end():

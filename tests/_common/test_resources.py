@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, ModeSeek, StochasticMeanShift
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, StochasticMeanShift
 from modeseek._common import resources
 from modeseek._common.distances import pairs_within
 from modeseek._common.resources import (
@@ -125,8 +125,6 @@ def memberships():
 def squares():
     from modeseek.diarization.average_linkage import find_linkage_partition
     from modeseek.plots.alternatives import match_labels
-    from modeseek.selection.mixture.kde_baseline import kernel_log_density
-    from modeseek.selection.mixture.search import ward_tree
 
     X = rows(300, 2)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -139,8 +137,6 @@ def squares():
         "pairs in many dimensions": lambda: pairs_within(rows(300, 20), 100.0),
         "submartingale": lambda: submartingale(X, Walk(0.5, 1.0), n_draws=4),
         "linkage": lambda: find_linkage_partition(unit, min_clusters=1, max_clusters=np.inf, seed=0),
-        "Ward": lambda: ward_tree(X),
-        "kernel densities": lambda: kernel_log_density(X, np.ones(300), X),
         "matching": lambda: match_labels(each, each),
     }
 
@@ -161,15 +157,6 @@ def test_pictures_of_pairs_have_a_limit():
         plot_coassociation(each[None], labels=each, ax=Figure().subplots())
     with limit_memory(1e5), pytest.raises(NotEnoughMemory):
         plot_comparison(each, each)
-
-
-def test_refining_in_blocks_changes_nothing(monkeypatch):
-    from modeseek.selection import spherical
-
-    X = rows(300, 4)
-    whole = ModeSeek(metric="cosine", random_state=0).fit(X).labels_
-    monkeypatch.setattr(spherical, "BLOCK_SIZE", 64)
-    assert (ModeSeek(metric="cosine", random_state=0).fit(X).labels_ == whole).all()
 
 
 # -- time -------------------------------------------------------------------------------------------------------------

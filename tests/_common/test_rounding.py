@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek import DoublyStochasticMeanShift, ModeSeek
@@ -53,8 +53,9 @@ def test_several_steps_in_one_column():
         np.random.default_rng(0).integers(0, 2, (500, 3)) * 1.0,
         np.random.default_rng(0).poisson(2.0, (500, 2)) * 1.0,
         np.repeat(NORMAL[:20], 30, axis=0),
+        load_digits().data,
     ],
-    ids=["continuous", "fine steps", "binary", "small counts", "repeated rows"],
+    ids=["continuous", "fine steps", "binary", "small counts", "repeated rows", "pixels"],
 )
 def test_columns_that_are_not_visibly_rounded_are_left_alone(X):
     assert spread(X) is None

@@ -11,6 +11,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 from commands import inside, refused, run
 from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
@@ -19,6 +20,7 @@ from modeseek._storage import read_table
 from modeseek.cli import options as command_options
 from modeseek.cli.commands import ENTRY
 from modeseek.datasets import paper_mixture
+from modeseek.estimators.alternatives import listed_alternatives
 from waiting import PATIENCE
 
 X, Y = paper_mixture(15, random_state=0)
@@ -105,11 +107,16 @@ def test_modeseek_runs_where_nobody_names_another(blobs, tmp_path):
 def test_what_was_nearly_chosen(blobs, tmp_path):
     _, out, _ = run("cluster", blobs)
     nearly = [(each.n_clusters, each.stability) for each in modeseek().alternatives_[1:]]
-    assert nearly
-    lines = out.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("nearly chosen"))
-    assert [line.split()[0] for line in lines[start + 1 :]] == [str(count) for count, _ in nearly]
-    assert [line.split()[2] for line in lines[start + 1 :]] == [f"{stability:.2f}" for _, stability in nearly]
+    listed = listed_alternatives(modeseek())
+    assert listed
+    lines = out.splitlines()[out.splitlines().index("nearly chosen:") + 1 :]
+    assert lines == [
+        f"  {each.n_clusters} clusters (stability {each.stability:.2f}): --n-clusters {each.n_clusters}"
+        for each in listed
+    ]
+    counts = [each.n_clusters for each in listed]
+    assert len(set(counts)) == len(counts)
+    assert max(counts) <= 30
     record = json.loads(run("cluster", blobs, "--json", "-", "-q")[1])
     assert [(each["n_clusters"], each["stability"]) for each in record["nearly_chosen"]] == nearly
 
@@ -120,6 +127,24 @@ def test_one_cluster_says_why(tmp_path):
     assert status == 0
     assert "1 cluster in 60 rows" in out
     assert "modeseek: one cluster: " in out
+    assert "to look further: --min-clusters 2 for the best partition" in out
+
+
+def test_known_groups_are_compared(data, tmp_path):
+    names = [f"g{i % 2}" for i in range(len(X))]
+    rows = zip(names, X.tolist(), strict=True)
+    data.write_text("kind,width,height\n" + "".join(f"{name},{a!r},{b!r}\n" for name, (a, b) in rows))
+    options = ["--truth", "kind", *RANGE, "--json", tmp_path / "o.json", "--report", tmp_path / "o.html"]
+    status, out, err = run("cluster", data, *options)
+    assert (status, err) == (0, "")
+    record = json.loads((tmp_path / "o.json").read_text())
+    assert record["features"] == ["width", "height"]
+    own = DoublyStochasticMeanShift(0.4, 1.6, 0.8, random_state=0).fit(Scaling.fit(X, standardize=True).apply(X))
+    assert record["truth"]["ari"] == pytest.approx(adjusted_rand_score(names, own.labels_))
+    assert np.sum(record["truth"]["counts"]) == len(X)
+    assert "2 groups in 'kind': adjusted Rand index" in out
+    assert "Comparison with known groups" in (tmp_path / "o.html").read_text("utf-8")
+    refused("--truth needs all rows in memory", "cluster", data, "--truth", "kind", "--out-of-core")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +193,7 @@ def test_centres_are_in_the_units_of_the_data(tmp_path):
     assert [cluster["size"] for cluster in record["clusters"]] == [3, 2]
     np.testing.assert_allclose([c["center"] for c in record["clusters"]], [[3000, 2], [1000, 1]], rtol=1e-6)
     assert "60.0%" in out
-    assert "3000" in out
+    assert "mass ↑ 3,000" in out
 
 
 def test_one_cluster_has_no_gap(tmp_path):
@@ -355,7 +380,7 @@ def test_many_features_are_cut_and_counted(tmp_path):
     np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(5, 40)))
     _, out, _ = run("cluster", tmp_path / "a.npy", *RANGE)
     assert max(map(len, out.splitlines())) <= 100
-    assert "+35" in out
+    assert "what sets it apart" in out
 
 
 @pytest.mark.parametrize("name", [name for name in vars(command_options) if name.endswith("Options")])

@@ -56,7 +56,7 @@ def test_the_comparison_finds_another_selection():
 
 
 @pytest.mark.parametrize("chosen", golden.CHOSEN)
-def test_every_proposer_is_chosen_in_some_case(chosen):
+def test_clear_cases_are_chosen_as_expected(chosen):
     for case in golden.CHOSEN[chosen]:
         assert KEPT[case]["chosen"] == chosen, case
 

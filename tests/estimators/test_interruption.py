@@ -12,13 +12,11 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
-from inputs import knn_graph_of
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.chains.series import EarlyDraws
 from modeseek.selection.progress import SelectionProgress
-from modeseek.selection.select import Selector
 from waiting import PATIENCE
 
 X = paper_mixture(30, random_state=1)[0]
@@ -100,7 +98,7 @@ def test_interrupted_between_two_chains(monkeypatch):
 # ---------------------------------------- ModeSeek
 
 
-@pytest.mark.parametrize("stage", [("nearest neighbours", 300), ("proposals by modes", 0), ("judging proposals", 0)])
+@pytest.mark.parametrize("stage", [("nearest neighbours", 300), ("proposals", 0)])
 def test_interrupted_before_proposals_are_compared(stage):
     model = ModeSeek(random_state=0, callbacks=[at(*stage)])
     interrupted(model)
@@ -111,11 +109,10 @@ def test_interrupted_before_proposals_are_compared(stage):
 @pytest.mark.parametrize(
     ("stage", "said", "sure"),
     [
-        (("judging proposals", 3), "judged by 3 of 16 subsamples", False),
-        (("judging proposals", 16), "no confidence was computed", False),
-        (("proposals by mixture", 0), "no mixture was tried", False),
-        (("confidence", 2), "no confidence was computed", False),
-        (("confidence", 9), "confidence by 9 of 16 subsamples", True),
+        (("proposals", 3), "proposals: 3 of 6 proposers", False),
+        (("features", 0), "no confidence was computed", False),
+        (("confidence", 2), "confidence: 2 of 10 subsamples", False),
+        (("confidence", 6), "confidence: 6 of 10 subsamples", True),
     ],
 )
 def test_the_best_partition_so_far_is_kept(stage, said, sure):
@@ -132,19 +129,8 @@ def test_the_best_partition_so_far_is_kept(stage, said, sure):
     assert ("confidence" in model.summary()) == sure
 
 
-def test_stability_is_the_mean_over_the_subsamples_so_far():
-    graph, seen = knn_graph_of(BLOBS), {}
-    for after in (1, 2, 16):
-        selector = Selector(graph, 0, progress=SelectionProgress(at("judging proposals", after)))
-        seen[after] = {each.setting: each.stability for each in selector.candidates()}
-        assert selector.progress.interruption
-    whole = Selector(graph, seed=0).candidates()
-    assert seen[16] == {each.setting: each.stability for each in whole if each.proposer == "modes"}
-    assert seen[1] != seen[2]
-
-
 def test_interrupted_before_a_partition_within_the_bounds():
-    model = ModeSeek(n_clusters=200, random_state=0, callbacks=[at("judging proposals", 5)])
+    model = ModeSeek(n_clusters=200, random_state=0, callbacks=[at("proposals", 3)])
     interrupted(model)
     assert not hasattr(model, "labels_")
 
@@ -152,11 +138,11 @@ def test_interrupted_before_a_partition_within_the_bounds():
 def test_an_interrupted_last_step_is_repeated_once():
     answers = iter([interrupt, lambda: True])
     progress = SelectionProgress()
-    assert progress.finish(lambda: next(answers)())
+    assert progress.finish("features", "candidates", 1, lambda: next(answers)())
     assert progress.interruption == "no confidence was computed"
     answers = iter([interrupt, interrupt])
     with pytest.raises(KeyboardInterrupt):
-        progress.finish(lambda: next(answers)())
+        progress.finish("features", "candidates", 1, lambda: next(answers)())
 
 
 # ---------------------------------------- the command, with real signals
@@ -164,7 +150,7 @@ def test_an_interrupted_last_step_is_repeated_once():
 STAGE = """
 import os, signal, sys
 from modeseek import estimators
-from modeseek.selection.grid_proposers import base
+from modeseek.selection import features
 from modeseek.cli import main
 
 name, done, again = sys.argv.pop(1), int(sys.argv.pop(1)), sys.argv.pop(1)
@@ -173,7 +159,7 @@ def signalled(stage):
     if (stage.name, stage.done) == (name, done):
         os.kill(os.getpid(), signal.SIGINT)
 if again == "True":
-    base.smoothed_stability = lambda *_: os.kill(os.getpid(), signal.SIGINT)
+    features.feature_table = lambda *_: os.kill(os.getpid(), signal.SIGINT)
 estimators.ModeSeek.fit = lambda self, X: fit(self.set_params(callbacks=[signalled]), X)
 main()
 """
@@ -197,20 +183,20 @@ def signalled(folder, stage, *options, again=False):
 @needs_signals
 def test_a_signal_writes_the_result_so_far(tmp_path):
     csv, summary, picture = (str(tmp_path / name) for name in ("out.csv", "out.json", "out.png"))
-    done = signalled(tmp_path, ("judging proposals", 4), "-o", csv, "--json", summary, "--plot", picture)
+    done = signalled(tmp_path, ("proposals", 3), "-o", csv, "--json", summary, "--plot", picture)
     assert done.returncode == 130
     assert done.stderr == f"interrupted: the result so far was written to '{csv}', '{summary}', '{picture}'.\n"
     record = json.loads((tmp_path / "out.json").read_text())
     assert (record["outcome"], record["converged"], record["n_clusters"]) == ("interrupted", False, 5)
     assert (tmp_path / "out.csv").read_text().splitlines()[0] == "x0,x1,cluster"
     assert (tmp_path / "out.png").stat().st_size > 1000
-    assert "interrupted: judged by 4 of 16 subsamples" in done.stdout
+    assert "interrupted: proposals: 3 of 6 proposers" in done.stdout
 
 
 @pytest.mark.slow
 @needs_signals
 def test_an_early_signal_writes_nothing(tmp_path):
-    done = signalled(tmp_path, ("proposals by modes", 0), "-o", str(tmp_path / "out.csv"))
+    done = signalled(tmp_path, ("proposals", 0), "-o", str(tmp_path / "out.csv"))
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "interrupted before there was a result: nothing was written.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
@@ -219,7 +205,7 @@ def test_an_early_signal_writes_nothing(tmp_path):
 @pytest.mark.slow
 @needs_signals
 def test_a_second_signal_ends_the_command(tmp_path):
-    done = signalled(tmp_path, ("judging proposals", 4), "-o", str(tmp_path / "out.csv"), again=True)
+    done = signalled(tmp_path, ("proposals", 3), "-o", str(tmp_path / "out.csv"), again=True)
     assert (done.returncode, done.stdout) == (130, "")
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
@@ -228,7 +214,7 @@ def test_a_second_signal_ends_the_command(tmp_path):
 @pytest.mark.slow
 @needs_signals
 def test_without_a_file_the_result_so_far_is_shown(tmp_path):
-    done = signalled(tmp_path, ("confidence", 8))
+    done = signalled(tmp_path, ("confidence", 6))
     assert done.returncode == 130
     assert done.stdout.startswith("5 clusters in 300 rows")
     assert done.stderr == "interrupted: the result so far is shown above; -o FILE writes it.\n"

@@ -9,10 +9,9 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inputs import DEGENERATE, knn_graph_of, raw_rows
+from inputs import DEGENERATE, raw_rows
 from modeseek import ModeSeek
 from modeseek.metrics import rand_agreement
-from modeseek.selection.select import Selector
 
 BLOBS = [
     make_blobs(300, n_features=2, centers=5, cluster_std=0.6, random_state=4),
@@ -78,7 +77,6 @@ def test_bounds_on_the_number_of_clusters():
         assert ModeSeek(n_clusters=count, random_state=0).fit(X).n_clusters_ == count
     two = ModeSeek(n_clusters=2, random_state=0).fit(X)
     assert_allclose(two.memberships_.sum(axis=1), 1.0)
-    assert "as requested" in two.message_
     assert ModeSeek(max_clusters=3, random_state=0).fit(X).n_clusters_ <= 3
     assert "no partition with 200" in ModeSeek(min_clusters=200, random_state=0).fit(X).message_
     assert ModeSeek(min_clusters=6, random_state=0).fit(X).n_clusters_ >= 6
@@ -91,8 +89,9 @@ def test_bounds_on_the_number_of_clusters():
 def test_alternatives_differ_and_fall():
     X, _ = make_blobs(300, centers=4, cluster_std=1.4, random_state=7)
     found = ModeSeek(random_state=0).fit(X).alternatives_
-    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert len({each.n_clusters for each in found}) == len(found) > 1
     for i, each in enumerate(found):
+        assert 0 <= each.expected_agreement <= 1
         assert all(rand_agreement(each.labels, other.labels) < 0.9 for other in found[:i])
 
 
@@ -116,14 +115,13 @@ def test_weights_equal_repetition():
 
 
 def test_redundant_columns_change_nothing():
-    # to a kernel density a direction without extent is worth more than to a mixture, which was refused for it
     rng = np.random.default_rng(5)
     X = rng.normal(size=(200, 2))
     X[100:, 0] += 3.2
     plain = ModeSeek(random_state=0).fit(X)
     constant = ModeSeek(random_state=0).fit(np.column_stack([X, np.full(200, 7.0)]))
-    assert "by mixture" in plain.message_
-    assert constant.message_ == plain.message_
+    assert plain.n_clusters_ == 2
+    assert constant.n_clusters_ == 2
     assert_array_equal(constant.labels_, plain.labels_)
     turned = ModeSeek(random_state=0).fit(X @ np.array([[1.0, 2.0, 2.0], [2.0, 1.0, -2.0]]) / 3.0)
     assert_array_equal(turned.labels_, plain.labels_)
@@ -132,7 +130,6 @@ def test_redundant_columns_change_nothing():
 def test_float32_gives_the_same_labels():
     X = make_blobs(60, centers=[(0.0, 0.0), (3.2, 0.0)], random_state=1)[0].astype(np.float32)
     one, other = ModeSeek(random_state=0).fit(X), ModeSeek(random_state=0).fit(X.astype(np.float64))
-    assert "by mixture" in one.message_
     assert_array_equal(one.labels_, other.labels_)
 
 
@@ -164,11 +161,10 @@ def test_degenerate_data(kind, seed, n, d):
     assert np.isfinite(model.memberships_).all()
 
 
-def test_a_number_of_clusters_that_is_not_proposed_comes_from_the_tree():
+def test_a_number_of_clusters_that_is_not_proposed():
     X, _ = BLOBS[0]
-    proposed = {each.n_clusters for each in Selector(knn_graph_of(X), seed=0).candidates()}
-    wish = next(count for count in range(6, 60) if count not in proposed)
-    model = ModeSeek(n_clusters=wish, random_state=0).fit(X)
-    assert model.n_clusters_ == wish
+    model = ModeSeek(n_clusters=37, random_state=0).fit(X)
+    assert model.n_clusters_ == 37
+    assert "as requested" in model.message_
     assert 0.0 < model.stability_ < 1.0
     assert_allclose(model.memberships_.sum(axis=1), 1.0)

@@ -60,7 +60,7 @@ def test_fits_that_take_very_long():
     with pytest.warns(AdviceWarning, match=r"such as X\[::10\]"):
         advice.advise_on_engine("StochasticMeanShift", "brute", 500_000, 2 + 10)
     with pytest.warns(AdviceWarning, match="several gigabytes"):
-        advice.advise_on_size("ModeSeek", 400_000)
+        advice.advise_on_size("ModeSeek", 1_400_000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         advice.advise_on_engine("StochasticMeanShift", "moment_tree", 10**7, 2)

@@ -227,8 +227,8 @@ def test_chosen_partition_is_first_and_not_repeated(model):
     figure = plot_alternatives(model, X, figure=Figure())
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert titles == ["chosen: 3 clusters", *(f"{each.n_clusters} clusters" for each in model.alternatives_[1:])]
-    assert f"by modes, stability {model.stability_:.2f}" in texts(figure.axes[0])
-    assert f"by modes, stability {model.alternatives_[1].stability:.2f}" in texts(figure.axes[1])
+    for each, ax in zip(model.alternatives_[:2], figure.axes, strict=False):
+        assert f"by {each.proposer}, expected agreement {each.expected_agreement:.2f}" in texts(ax)
     widths = [ax.spines["left"].get_linewidth() for ax in figure.axes]
     assert widths[0] > max(widths[1:])
 
@@ -242,7 +242,7 @@ def test_alternatives_are_mapped_to_rows_and_matched_in_color(model):
     twice.alternatives_ = [candidate(split, "communities", 0.25)]
     figure = plot_alternatives(twice, np.concatenate([X, X]), figure=Figure())
     panel = figure.axes[1]
-    assert "by communities, stability 0.25" in texts(panel)
+    assert "by communities, expected agreement 0.25" in texts(panel)
     drawn, colours = np.asarray(panel.collections[0].get_offsets()), panel.collections[0].get_facecolors()
     assert len(drawn) == 400
     for row in range(0, 200, 20):

@@ -40,7 +40,9 @@ def test_the_scores_are_those_of_a_plain_loop_over_networks():
             hidden = [max(0.0, x @ w1[:, j] + b1[j]) for j in range(w1.shape[1])]
             hidden = [max(0.0, np.dot(hidden, w2[:, j]) + b2[j]) for j in range(w2.shape[1])]
             expected[i] += (np.array(hidden) @ w3 + b3) / len(choice.layers[0])
-    np.testing.assert_allclose(choice.regret(table), -expected[:, 0], rtol=1e-9, atol=1e-9)
+    single = np.isnan(table[:, FEATURES.index("log_k")])
+    score = expected[:, 0] + np.where(single, choice.single_bonus, 0.0)
+    np.testing.assert_allclose(choice.regret(table), -score, rtol=1e-9, atol=1e-9)
     offset, factor = choice.calibration
     agreement = 1 / (1 + np.exp(-offset - factor * expected[:, 1]))
     np.testing.assert_allclose(choice.expected_agreement(table), agreement, rtol=1e-9)

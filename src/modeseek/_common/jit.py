@@ -13,7 +13,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.options import DefaultOptions
@@ -80,7 +80,12 @@ class FaultTolerantCache(FunctionCache):
             return None
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        """Store compiled code if possible."""
+        """Store compiled code if possible; refuse a function that returns a named tuple.
+
+        If a signal handler raises while Numba builds a named tuple, Numba calls a null pointer, and the process ends.
+        """
+        if isinstance(data.signature.return_type, types.BaseNamedTuple):
+            raise TypeError(f"{data.signature}: return a plain tuple, because Ctrl-C would end the process.")
         with suppress(Exception):
             super().save_overload(signature, data)
 

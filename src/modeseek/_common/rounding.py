@@ -197,11 +197,15 @@ def _multiples(gaps: Array, config: RoundingConfig) -> IntArray | None:
 
 def _coarser_multiples(places: IntArray, weights: Array, config: RoundingConfig) -> IntArray:
     """Return for each place on the lattice the multiple of the step that most rows are rounded to, or 1."""
+    # one frequent value, such as 0, is no evidence of rounding
+    weights = np.where(weights == weights.max(), 0.0, weights)
     for multiple in reversed(config.coarser):
-        shares = np.bincount(places % multiple, weights=weights, minlength=multiple) / weights.sum()
+        shares = np.bincount(places % multiple, weights=weights, minlength=multiple) / max(weights.sum(), 1.0)
+        on_multiple = places % multiple == np.argmax(shares)
         # without rounding to the multiple, the share would be 1 / multiple
-        if (shares.max() - 1 / multiple) / (1 - 1 / multiple) >= config.coarser_share:
-            return np.where(places % multiple == np.argmax(shares), multiple, 1)
+        often = (shares.max() - 1 / multiple) / (1 - 1 / multiple) >= config.coarser_share
+        if often and on_multiple.sum() >= config.min_levels:
+            return np.where(on_multiple, multiple, 1)
     return np.ones(len(places), dtype=np.int64)
 
 

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from modeseek._common.text import counted
-from modeseek.estimators.alternatives import nearly_chosen
+from modeseek.estimators.alternatives import listed_alternatives, rating
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.pipeline import Outputs, PipelineResult
-
-if TYPE_CHECKING:
-    from modeseek._common.types import Array
+from modeseek.pipeline.truth import TruthComparison
+from modeseek.report.cluster_traits import format_value
 
 # rows of a table; a line below says how many are left out
 MAX_ROWS = 20
 # width of a pipe or a file, whose lines are not wrapped
 PIPE_WIDTH = 120
-# characters of the columns cluster, size and share
+# characters of the columns cluster, size and share, with all borders; and of a border
 FIXED_WIDTH = 33
-# characters of a column of a feature: at least, and the part of its border
-MIN_FEATURE_WIDTH = 11
 BORDER_WIDTH = 3
+# characters of the column that describes clusters, at least; features shown for a cluster, and for a single one
+MIN_TRAIT_WIDTH = 20
+MAX_TRAITS = 3
+MAX_MEANS = 8
 
 
 def make_console(*, stderr: bool) -> Console:
@@ -66,61 +67,96 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
     """Print the clusters, largest first, and how they were found."""
     console = make_console(stderr="-" in (outputs.rows, outputs.json))
     table = result.clusters
-    units = "centres are directions" if result.estimator.metric == "cosine" else "centres in the units of the data"
-    print_lines(console, f"{table.headline}; {units}", style="bold")
+    units = "; centres are directions" if result.estimator.metric == "cosine" else ""
+    print_lines(console, f"{table.headline}{units}", style="bold")
     console.print(_cluster_table(result, console.width))
     if table.n_clusters > MAX_ROWS:
         print_lines(console, f"and {table.n_clusters - MAX_ROWS:,} smaller clusters; --json or -o has them all")
+    if result.truth is not None:
+        print_lines(console, result.truth.headline)
+        console.print(_cross_table(result.truth, bool(table.n_noise), console.width))
     if result.fit.partition is None:
         seed = result.estimator.random_state
         print_lines(console, f"modeseek: {result.fit.message}; {result.seconds:.2f} s, seed {seed}")
-        if nearly := nearly_chosen(result.estimator):
-            console.print(_alternatives_table(nearly))
+        print_lines(console, *_next_steps(result))
     else:
         print_lines(console, *_run_lines(result))
     print_written(console, outputs.rows, outputs.plot, outputs.report, outputs.json, outputs.model)
 
 
 def _cluster_table(result: PipelineResult, width: int) -> Table:
-    clusters, columns = result.clusters, {}
+    """Return the sizes of the clusters, and the features that set each apart from the others."""
+    clusters, figures = result.clusters, {}
     if clusters.confidence is not None and clusters.stability is not None:
-        columns = {"confidence": clusters.confidence, "stability": clusters.stability}
-    n_features = len(result.features)
-    room = width - FIXED_WIDTH - sum(len(name) + BORDER_WIDTH for name in columns)
-    fits = room // n_features >= MIN_FEATURE_WIDTH
-    shown = n_features if fits else max(1, (room - MIN_FEATURE_WIDTH) // MIN_FEATURE_WIDTH)
+        figures = {"confidence": clusters.confidence, "stability": clusters.stability}
     table = Table(header_style="bold")
-    for name in ("cluster", "size", "share", *columns):
+    for name in ("cluster", "size", "share", *figures):
         table.add_column(name, justify="right", no_wrap=True)
-    for name in result.features[:shown]:
-        limit = max(room // shown, MIN_FEATURE_WIDTH) - BORDER_WIDTH
-        table.add_column(Text(name), justify="right", overflow="ellipsis", no_wrap=True, max_width=limit)
-    if shown < n_features:
-        table.add_column(f"+{n_features - shown}", justify="right", no_wrap=True)
-    for row in _rows(result, list(columns.values()), shown):
-        table.add_row(*row)
+    one = clusters.n_clusters == 1 and not clusters.n_noise
+    table.add_column("mean values" if one else "what sets it apart", overflow="ellipsis", no_wrap=True)
+    room = max(MIN_TRAIT_WIDTH, width - FIXED_WIDTH - sum(len(name) + BORDER_WIDTH for name in figures))
+    most = MAX_TRAITS if clusters.n_clusters <= MAX_ROWS // 2 else 1
+    for label in clusters.largest(MAX_ROWS):
+        values = [f"{column[label]:.2f}" for column in figures.values()]
+        traits = Text("\n".join(_traits(result, label, MAX_MEANS if one else most, room)))
+        table.add_row(str(label), f"{clusters.sizes[label]:,}", f"{clusters.shares[label]:.1%}", *values, traits)
     if clusters.n_noise:
         table.add_section()
         table.add_row("noise", f"{clusters.n_noise:,}", f"{clusters.n_noise / clusters.n_rows:.1%}")
     return table
 
 
-def _rows(result: PipelineResult, columns: list[Array], n_features: int) -> Iterator[list[str]]:
-    table = result.clusters
-    for label in table.largest(MAX_ROWS):
-        center = [f"{value:.4g}" for value in table.centers[label, :n_features]]
-        cut = ["…"] if n_features < len(result.features) else []
-        values = [f"{column[label]:.2f}" for column in columns]
-        yield [str(label), f"{table.sizes[label]:,}", f"{table.shares[label]:.1%}", *values, *center, *cut]
+def _traits(result: PipelineResult, label: int, most: int, room: int) -> list[str]:
+    """Return the features whose centre differs most from the mean of the other clusters, in units of the data."""
+    clusters, spreads = result.clusters, result.preparer.spreads_
+    centers, sizes = clusters.centers, clusters.sizes[:, None]
+    others = ((sizes * centers).sum(axis=0) - sizes[label] * centers[label]) / max(1, sizes.sum() - sizes[label, 0])
+    effects = (centers[label] - others) / spreads
+    order = np.argsort(-np.abs(effects), kind="stable") if clusters.n_clusters > 1 else np.arange(len(effects))
+    lines = []
+    for j in order[:most]:
+        value = f" {'' if clusters.n_clusters == 1 else '↑ ' if effects[j] > 0 else '↓ '}"
+        value += format_value(float(centers[label, j]), float(spreads[j]))
+        name = result.features[j]
+        lines.append((name if len(name) + len(value) <= room else f"{name[: room - len(value) - 1]}…") + value)
+    rest = len(order) - most
+    return [*lines, f"and {rest:,} more"] if clusters.n_clusters == 1 and rest > 0 else lines
 
 
-def _alternatives_table(nearly: list) -> Table:
-    table = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for name in ("nearly chosen", "stability", "by"):
-        table.add_column(name, no_wrap=True)
-    for each in nearly:
-        table.add_row(counted(each.n_clusters, "cluster"), f"{each.stability:.2f}", each.proposer)
+def _cross_table(truth: TruthComparison, noise: bool, width: int) -> Table:
+    table = Table(header_style="bold")
+    table.add_column(Text(truth.column), no_wrap=True, overflow="ellipsis", max_width=24)
+    n_clusters = truth.counts.shape[1] - noise
+    shown = list(range(min(n_clusters, max(1, (width - 40) // 7))))
+    for c in shown:
+        table.add_column(str(c), justify="right", no_wrap=True)
+    if noise:
+        table.add_column("noise", justify="right", no_wrap=True)
+        shown.append(n_clusters)
+    for group, row in zip(truth.groups[:MAX_ROWS], truth.counts, strict=False):
+        table.add_row(Text(group), *(f"{row[c]:,}" if row[c] else "" for c in shown))
+    if len(shown) < truth.counts.shape[1] or len(truth.groups) > MAX_ROWS:
+        table.caption = "cut; --json has all groups and clusters"
     return table
+
+
+def _next_steps(result: PipelineResult) -> list[str]:
+    """Return what was nearly chosen, and what to try if there is one cluster."""
+    lines = []
+    for each in listed_alternatives(result.estimator):
+        name, value = rating(each)
+        count = each.n_clusters
+        lines.append(f"  {counted(count, 'cluster')} ({name} {value:.2f}): --n-clusters {count}")
+    if lines:
+        lines.insert(0, "nearly chosen:")
+    if result.fit.n_clusters == 1 and result.clusters.n_rows > 1:
+        scale = result.preparer.scale
+        steps = ["--min-clusters 2 for the best partition into two or more clusters"]
+        steps += [f"--scale {each}" for each in ("log", "robust") if each != scale]
+        if len(result.features) > 1:
+            steps.append("--columns A,B for fewer columns")
+        lines.append(f"to look further: {'; '.join(steps)}")
+    return lines
 
 
 def _run_lines(result: PipelineResult) -> list[str]:

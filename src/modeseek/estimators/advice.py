@@ -18,8 +18,8 @@ MIN_POINTS = 10
 MEDIAN_POINTS = 200
 # products of coordinates in a sweep over all pairs of points: about ten minutes on one core
 MAX_PRODUCTS = 5e11
-# `ModeSeek` takes about half a minute for 100,000 points of the plane
-MAX_ROWS_OF_SELECTION = 300_000
+# `ModeSeek` takes more than a minute for more points
+MAX_ROWS_OF_SELECTION = 1_000_000
 
 
 def warn(message: str, category: type[Warning] = AdviceWarning) -> None:

@@ -6,6 +6,12 @@ from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
 from modeseek.selection.select import Candidate
 
+# alternatives that are shown: their number, and the largest number of clusters, unless twice the chosen one is larger
+MAX_LISTED = 5
+MAX_CLUSTERS = 30
+# fields of candidates that say how good they are, the best first
+RATINGS = ("expected_agreement", "stability")
+
 
 def nearly_chosen(model: ModeSeek) -> list[Candidate]:
     """Return the alternatives that differ from `labels_`, best first, with labels of all rows.
@@ -19,6 +25,31 @@ def nearly_chosen(model: ModeSeek) -> list[Candidate]:
     1
     """
     return [each for each, same in _compared(model) if not same]
+
+
+def listed_alternatives(model: ModeSeek) -> list[Candidate]:
+    """Return the alternatives to show: best first, each number of clusters once, and none with very many clusters.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
+    >>> model = ModeSeek(random_state=0).fit(X)
+    >>> 5 in [each.n_clusters for each in listed_alternatives(model)]
+    False
+    """
+    most = max(MAX_CLUSTERS, 2 * model.n_clusters_)
+    found: dict[int, Candidate] = {}
+    for each in nearly_chosen(model):
+        if 1 < each.n_clusters <= most and each.n_clusters != model.n_clusters_:
+            found.setdefault(each.n_clusters, each)
+    return list(found.values())[:MAX_LISTED]
+
+
+def rating(candidate: Candidate) -> tuple[str, float]:
+    """Return the name and the value of the number by which alternatives are compared."""
+    name = next(name for name in RATINGS if name in candidate._fields)
+    return name.replace("_", " "), float(getattr(candidate, name))
 
 
 def chosen_one(model: ModeSeek) -> Candidate | None:

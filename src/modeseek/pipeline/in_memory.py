@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from modeseek._storage import check_writable, read_table, write_table
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.directions import check_directions
@@ -10,6 +12,7 @@ from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
+from modeseek.pipeline.truth import TruthComparison
 
 
 def cluster_in_memory(job: Job) -> PipelineResult:
@@ -35,6 +38,9 @@ def cluster_in_memory(job: Job) -> PipelineResult:
     found = estimator.result_
     counts = RowCounts().add(found.labels, found.confidence, found.n_clusters)
     result = make_result(job, preparer, counts, fit.seconds, prepared.complete)
+    if job.data.truth is not None:
+        cells = table.cells[table.position(job.data.truth)][prepared.complete].tolist()
+        result = replace(result, truth=TruthComparison.of(job.data.truth, cells, found.labels))
     if outputs.rows is not None:
         added = added_columns(job, table.columns, found.labels, found.confidence, prepared.complete)
         write_table(table, outputs.rows, added, guard=outputs.guard_formulas)

@@ -185,7 +185,9 @@ def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bo
     table, prepared = shown.table, shown.prepared
     left = [j for j, name in enumerate(table.columns) if name not in result.preparer.kept_columns_]
     names = [j for j in left if table.columns[j] in table.row_names]
-    extra = [j for j in left if j not in names][:MAX_EXTRA_COLUMNS]
+    # known groups first, so that they are among the columns shown
+    extra = sorted((j for j in left if j not in names), key=lambda j: table.columns[j] != job.data.truth)
+    extra = extra[:MAX_EXTRA_COLUMNS]
     first = "standard input" if job.files[0] == STANDARD_STREAM else printable(job.files[0])
     settings = {"data": first if len(job.files) == 1 else f"{job.title}, {first} first"}
     if left:
@@ -205,6 +207,7 @@ def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bo
         title=f"Clusters of {job.title}",
         data_info=settings,
         notes=[note.text for note in result.notes],
+        comparison=result.truth,
         code=python_code(job, result, chunked=chunked),
         # rows are counted from 1, as in messages about the file
         first_row=1,

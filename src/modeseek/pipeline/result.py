@@ -13,6 +13,7 @@ from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
 from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.truth import TruthComparison
 from modeseek.prepare import TablePreparer
 
 # parameters that concern Python or the screen only
@@ -38,6 +39,8 @@ class PipelineResult:
         Duration of the fit.
     complete : boolean array or None
         Which rows were clustered, after a fit in memory: those without missing values.
+    truth : TruthComparison or None
+        Comparison with the column `DataOptions.truth`.
     notes : tuple of Note
         Remarks on the data, and warnings of the fit.
     """
@@ -49,6 +52,7 @@ class PipelineResult:
     seconds: float
     complete: NDArray[np.bool_] | None
     notes: tuple[Note, ...]
+    truth: TruthComparison | None = None
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -96,6 +100,7 @@ def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
         "n_noise": table.n_noise,
         "clusters": clusters,
         **(_selection_record(result) if fit.partition is None else _run_record(fit, fit.partition)),
+        **({} if result.truth is None else {"truth": result.truth.record()}),
         "seconds": result.seconds,
         "seed": parameters.get("random_state", 0),
     }
@@ -109,7 +114,12 @@ def _selection_record(result: PipelineResult) -> dict[str, Any]:
         "converged": not fit.interrupted,
         "stability": fit.stability,
         "nearly_chosen": [
-            {"n_clusters": each.n_clusters, "by": each.proposer, "stability": float(each.stability)}
+            {
+                "n_clusters": each.n_clusters,
+                "by": each.proposer,
+                "expected_agreement": each.expected_agreement,
+                "stability": each.stability,
+            }
             for each in nearly_chosen(result.estimator)
         ],
     }

@@ -20,6 +20,7 @@ from modeseek.estimators.alternatives import chosen_one, nearly_chosen
 from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.projection import project
 from modeseek.plots.style import add_title, draw_points, new_figure
+from modeseek.selection import Candidate
 
 PANEL_INCHES = 2.9
 PANELS_PER_ROW = 3
@@ -86,13 +87,16 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
 
 def _make_panels(estimator: ModeSeek) -> list[_Panel]:
     labels, chosen = np.asarray(estimator.labels_), chosen_one(estimator)
-    by = "" if chosen is None else f"by {chosen.proposer}, "
     title = f"chosen: {counted(estimator.n_clusters_, 'cluster')}"
-    panels = [_Panel(title, f"{by}stability {estimator.stability_:.2f}", labels)]
+    panels = [_Panel(title, "" if chosen is None else _note(chosen), labels)]
     for other in nearly_chosen(estimator):
-        note = f"by {other.proposer}, stability {other.stability:.2f}"
+        note = _note(other)
         panels.append(_Panel(counted(other.n_clusters, "cluster"), note, match_labels(other.labels, labels)))
     return panels
+
+
+def _note(candidate: Candidate) -> str:
+    return f"by {candidate.proposer}, expected agreement {candidate.expected_agreement:.2f}"
 
 
 def _draw(ax: Axes, points: Array, panel: _Panel, colors: Array, *, chosen: bool) -> None:

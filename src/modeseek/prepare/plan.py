@@ -161,6 +161,11 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: Choice, co
             reasons[name] = ""
         elif not reasons[name]:
             features.append(Feature(name, preferred_style(each.styles, table.delimiter)))
+    if not features:
+        # a table of constants is one cluster
+        constant = [name for name, reason in reasons.items() if reason == "constant" and facts[name].styles]
+        features = [Feature(name, facts[name].styles[0]) for name in constant]
+        reasons |= dict.fromkeys(constant, "")
     left_out = {name: reason for name, reason in reasons.items() if reason}
     if not features:
         raise NoColumnsError(table.source, _grouped(left_out), encodable if choice.encode == "drop" else ())
@@ -183,7 +188,7 @@ def _reason(name: str, facts: ColumnFacts, table: Table, choice: Choice, config:
     if not facts.styles:
         if facts.constant:
             return "constant"
-        if facts.kind == "text" and facts.distinct and facts.rows >= config.min_counted_rows:
+        if facts.kind in ("text", "mixed") and facts.distinct and facts.rows >= config.min_counted_rows:
             return "unique texts"
         return {"date": "dates", "nested": "nested values", "mixed": "numbers and text"}.get(facts.kind, "text")
     if facts.constant and facts.rows > 1:

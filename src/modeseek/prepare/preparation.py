@@ -219,6 +219,12 @@ class Statistics(NamedTuple):
         scaling = fit_scaling(options.scale, rows, skewed, moments)
         return Preparation(self.features, fills, scaling, options.missing), notes
 
+    def spreads(self, preparation: Preparation) -> Array:
+        """Return the standard deviation of each feature, in the units of the table."""
+        if preparation.missing != "median":
+            return self.moments.scaling().factor
+        return np.where(np.isnan(self.sample.rows), preparation.fills, self.sample.rows).std(axis=0)
+
     def _missing_notes(self, options: PrepareOptions) -> list[Note]:
         if not self.incomplete:
             return []

@@ -53,6 +53,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         The columns of the table that are used.
     notes_ : tuple of Note
         What was left out or changed, and what to try instead; `str(note)` is the text.
+    spreads_ : array of shape (n_features,)
+        Standard deviation of each feature, in the units of the table.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : array of str
@@ -165,6 +167,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         self.preparation_, notes = statistics.fit(table, self.options(), metric)
         self.notes_: tuple[Note, ...] = tuple(notes)
         self.kept_columns_ = statistics.columns
+        self.spreads_ = statistics.spreads(self.preparation_)
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(table.columns, dtype=object)
 

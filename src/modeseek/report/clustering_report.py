@@ -22,6 +22,7 @@ from modeseek.report.sections.confidence import confidence_section
 from modeseek.report.sections.method import method_section
 from modeseek.report.sections.scatter import scatter_section
 from modeseek.report.sections.settings import settings_section
+from modeseek.report.sections.truth import truth_section
 
 REPORT_SUFFIXES = (".html",)
 
@@ -39,6 +40,7 @@ def write_report(
     data_info: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
     code: str | None = None,
+    comparison: Any = None,
     first_row: int = 0,
 ) -> None:
     """Write a report on a clustering: a single HTML file that needs no network.
@@ -72,6 +74,8 @@ def write_report(
         Warnings and remarks.
     code : str, optional
         Python code that repeats the fit. The default is the code for `estimator.fit(X)`.
+    comparison : TruthComparison, optional
+        Comparison of the clusters with known groups.
     first_row : int, default=0
         Number of the first row, if rows are numbered.
 
@@ -110,6 +114,7 @@ def write_report(
         *scatter_section(data),
         *clusters_section(data),
         *confidence_section(data),
+        *([] if comparison is None else truth_section(data, comparison)),
         *method_section(data),
         *settings_section(data, data_info or {}),
         *_notes(notes),

@@ -1,18 +1,24 @@
 """The method behind `ModeSeek`, and automatic bandwidths."""
 
 from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, merge_clusters
-from modeseek.selection.knn_graph import KnnGraph, build_knn_graph
-from modeseek.selection.rules_config import DEFAULT, SelectionConfig
+from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.data import SelectionData, prepare_data
+from modeseek.selection.features import FEATURES, candidate_features
+from modeseek.selection.pool import Pool, build_pool
 from modeseek.selection.select import select_partition
 
 __all__ = [
     "DEFAULT",
+    "FEATURES",
     "Candidate",
     "ClusterBounds",
-    "KnnGraph",
+    "Pool",
     "Selection",
     "SelectionConfig",
-    "build_knn_graph",
+    "SelectionData",
+    "build_pool",
+    "candidate_features",
     "merge_clusters",
+    "prepare_data",
     "select_partition",
 ]

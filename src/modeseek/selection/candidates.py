@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from modeseek._common.resources import check_memory
 from modeseek._common.storable import storable
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.consensus import Vote, cluster_stability, counterparts
-
-__all__ = ["Candidate", "ClusterBounds", "Partitions", "Selection", "Setting", "is_trivial", "merge_clusters"]
-
-# the two parameters of a proposer, and the labels that it proposes for each
-Setting: TypeAlias = tuple[float, float]
-Partitions: TypeAlias = dict[Setting, IntArray]
 
 
 @storable()
@@ -26,7 +21,7 @@ class Candidate(NamedTuple):
     Attributes
     ----------
     proposer : str
-        Name of the proposer.
+        Name of the proposer in words.
     setting : tuple of float
         Parameters of the proposer.
     labels : (n,) integer array
@@ -34,17 +29,22 @@ class Candidate(NamedTuple):
     n_clusters : int
     stability : float
         Mean adjusted Rand index with the partitions of random subsamples.
-    score : float
-        What candidates are ranked by: the stability, smoothed over neighbouring settings, with a small bonus for more
-        clusters.
+    expected_agreement : float
+        Predicted adjusted Rand index with the true clusters, by which candidates are ranked.
     """
 
     proposer: str
-    setting: Setting
+    setting: tuple[float, float]
     labels: IntArray
     n_clusters: int
     stability: float
-    score: float
+    expected_agreement: float
+
+    def __str__(self) -> str:
+        return f"{self.n_clusters} clusters by {self.proposer}"
+
+    def __repr__(self) -> str:
+        return f"Candidate({self}, expected agreement {self.expected_agreement:.2f})"
 
 
 class ClusterBounds(NamedTuple):
@@ -66,7 +66,7 @@ class Selection:
     ----------
     labels : (n,) integer array
         Cluster of each point.
-    memberships : (n, c) array
+    memberships : (n, c) sparse array
         Share of the subsamples with a point in which it was assigned to each cluster; rows add up to 1.
     cluster_stability : (c,) array
         Mean Jaccard index of each cluster with the most similar cluster of each subsample.
@@ -82,10 +82,12 @@ class Selection:
         What Ctrl-C cut short; empty if nothing.
     has_confidence : bool
         Whether there were enough subsamples for `memberships` and `cluster_stability`.
+    mode_setting : tuple of float or None
+        Number of neighbours of the density, and prominence in standard errors, if the clusters are a cut of modes.
     """
 
     labels: IntArray
-    memberships: Array
+    memberships: csr_array
     cluster_stability: Array
     votes: tuple[Vote, ...]
     stability: float
@@ -93,17 +95,12 @@ class Selection:
     message: str
     interruption: str = ""
     has_confidence: bool = True
+    mode_setting: tuple[float, float] | None = None
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
         return len(self.cluster_stability)
-
-
-def is_trivial(labels: IntArray, weights: Array) -> bool:
-    """Return whether one cluster has at least 95 % of the weight, or fewer than two have three points or more."""
-    heaviest = np.bincount(labels, weights=weights).max()
-    return bool(heaviest >= 0.95 * weights.sum() or (np.bincount(labels) >= 3).sum() < 2)
 
 
 def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Selection:
@@ -115,8 +112,8 @@ def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Sele
     sums = np.zeros((k, points.shape[1]))
     np.add.at(sums, labels, points)
     into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(sums / np.bincount(labels)[:, None])
-    shares = np.column_stack([selection.memberships[:, into == c].sum(axis=1) for c in range(n_clusters)])
-    merged = shares.argmax(axis=1)
+    shares = csr_array(selection.memberships @ csr_array(np.eye(n_clusters)[into]))
+    merged = np.ravel(shares.argmax(axis=1))
     votes = tuple((rows, into[counterparts(found, labels[rows])]) for rows, found in selection.votes)
     return replace(
         selection,
@@ -124,5 +121,6 @@ def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Sele
         memberships=shares,
         cluster_stability=cluster_stability(merged, votes),
         votes=votes,
+        mode_setting=None,
         message=f"{n_clusters} clusters as requested, merged from: {selection.message}",
     )

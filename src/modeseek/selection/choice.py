@@ -52,6 +52,9 @@ class Choice:
         outputs: a score, and the logit of the adjusted Rand index with the true partition.
     calibration : (2,) array
         Offset and factor of the logit, so that the prediction for a chosen candidate is right on average.
+    single_bonus : float
+        Added to the score of the single cluster. Networks are trained on some of the candidates of a set; among all of
+        them, the best score of a wrong candidate is higher.
     """
 
     names: tuple[str, ...]
@@ -60,6 +63,7 @@ class Choice:
     places: tuple[Array, ...]
     layers: tuple[Array, ...]
     calibration: Array
+    single_bonus: float = 0.0
 
     def regret(self, features: Array) -> Array:
         """Return the negative score of each candidate: the one with the smallest value is chosen.
@@ -69,7 +73,8 @@ class Choice:
         features : (c, f) array
             Table of `candidate_features`, with the columns of `FEATURES`.
         """
-        return -self._outputs(self.encode(features))[:, 0]
+        single = np.isnan(np.asarray(features)[:, FEATURES.index("log_k")])
+        return -self._outputs(self.encode(features))[:, 0] - self.single_bonus * single
 
     def expected_agreement(self, features: Array) -> Array:
         """Return the expected adjusted Rand index of each candidate with the true partition, if it is chosen."""
@@ -145,6 +150,7 @@ def load_choice() -> Choice:
             tuple(np.split(stored["places"].astype(np.float64), ends)),
             tuple(stored[f"layer{i}"].astype(np.float64) for i in range(6)),
             stored["calibration"],
+            float(stored["single_bonus"]),
         )
 
 

@@ -247,6 +247,17 @@ class PoolConfig:
         Candidates with at least this adjusted Rand index are merged.
     compared_points : int
         Points on which candidates are compared.
+    rare_from : int
+        From this number of points on, candidates are also compared on points of small clusters, so that one with a rare
+        cluster is not merged with one without it.
+    rare_points : int
+        Number of these points.
+    rare_share : float
+        Clusters with a smaller share of the points are small.
+    rare_size : int
+        Smaller clusters are ignored there.
+    rare_agreement : float
+        Candidates are merged only if their adjusted Rand index on these points is at least this large.
     max_clusters_per_point : float
         Candidates of more clusters are dropped.
     max_share : float
@@ -255,13 +266,18 @@ class PoolConfig:
 
     same_agreement: float = 0.97
     compared_points: int = 500
+    rare_from: int = 10_000
+    rare_points: int = 300
+    rare_share: float = 0.01
+    rare_size: int = 10
+    rare_agreement: float = 0.95
     max_clusters_per_point: float = 0.5
     max_share: float = 0.98
 
 
 @dataclass(frozen=True)
-class ReproducibilityConfig:
-    """Settings of the subsamples on which candidates have to be found again.
+class SubsamplesConfig:
+    """Settings of random subsamples on which proposers propose again.
 
     Attributes
     ----------
@@ -278,8 +294,6 @@ class ReproducibilityConfig:
         Points on which partitions are compared.
     sample_share : float
         Factor on the sample sizes of proposers that fit a sample.
-    proposers : tuple of str
-        The proposers that propose again.
     """
 
     n_subsamples: int = 2
@@ -289,7 +303,33 @@ class ReproducibilityConfig:
     n_neighbors: int = 40
     compared_points: int = 400
     sample_share: float = 0.6
+
+
+@dataclass(frozen=True)
+class ReproducibilityConfig(SubsamplesConfig):
+    """Settings of the subsamples on which candidates have to be found again.
+
+    Attributes
+    ----------
+    proposers : tuple of str
+        The proposers that propose again.
+    """
+
     proposers: tuple[str, ...] = ("modes", "communities", "spanning_tree", "centers", "mixture")
+
+
+@dataclass(frozen=True)
+class VotesConfig(SubsamplesConfig):
+    """Settings of the subsamples behind memberships and confidence.
+
+    Attributes
+    ----------
+    min_votes : int
+        After an interruption, memberships need at least this many subsamples.
+    """
+
+    n_subsamples: int = 10
+    min_votes: int = 4
 
 
 @dataclass(frozen=True)
@@ -327,12 +367,19 @@ class SelectionConfig:
         Seed of all random samples inside the selection, so that labels depend on the data alone.
     proposers : tuple of str
         Names of the proposers in `PROPOSERS`.
+    same_agreement : float
+        Partitions with at least this adjusted Rand index are considered the same in `alternatives_`.
+    max_alternatives : int
+        Number of different partitions that are kept.
     data, modes, communities, spanning_tree, centers, mixture, mean_shift, refinements, pool, reproducibility, features
         Settings of the parts.
+    votes : VotesConfig
     """
 
     seed: int = 0
     proposers: tuple[str, ...] = ("modes", "communities", "spanning_tree", "centers", "mixture", "mean_shift")
+    same_agreement: float = 0.9
+    max_alternatives: int = 5
     data: DataConfig = DataConfig()
     modes: ModesConfig = ModesConfig()
     communities: CommunitiesConfig = CommunitiesConfig()
@@ -344,6 +391,7 @@ class SelectionConfig:
     pool: PoolConfig = PoolConfig()
     reproducibility: ReproducibilityConfig = ReproducibilityConfig()
     features: FeaturesConfig = FeaturesConfig()
+    votes: VotesConfig = VotesConfig()
 
 
 DEFAULT = SelectionConfig()

@@ -9,7 +9,7 @@ import numpy as np
 from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest_neighbors
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Watcher
-from modeseek.selection.config import DEFAULT, DataConfig, ReproducibilityConfig, SelectionConfig
+from modeseek.selection.config import DEFAULT, DataConfig, SelectionConfig, SubsamplesConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class SelectionData:
     dimension : float
         Intrinsic dimension.
     spherical : bool
-        Whether points are unit vectors.
+        Whether points are directions, so that clusters may be refined by spherical k-means.
     """
 
     points: Array
@@ -91,19 +91,19 @@ def prepare_data(
         distances,
         points.weights.astype(np.float64),
         float(dimension),
-        points.geometry.spherical,
+        points.geometry.metric == "cosine",
     )
 
 
 def subsample(
-    data: SelectionData, rng: np.random.Generator, config: ReproducibilityConfig
+    data: SelectionData, rng: np.random.Generator, config: SubsamplesConfig
 ) -> tuple[SelectionData, IntArray]:
     """Return a random subsample of the points, and their indices.
 
     Neighbours are searched again only if few of them are left; otherwise each point keeps those that are in the
     subsample.
     """
-    from modeseek.selection.data_kernels import keep_neighbors
+    from modeseek.selection.data_loops import keep_neighbors
 
     n = len(data)
     size = max(4, min(round(config.share * n), config.max_points))

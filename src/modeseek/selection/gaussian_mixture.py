@@ -35,7 +35,7 @@ class GaussianMixture(NamedTuple):
 
     def labels(self, points: Array) -> IntArray:
         """Return the most likely component of each point."""
-        from modeseek.selection.gaussian_mixture_kernels import most_likely
+        from modeseek.selection.gaussian_mixture_loops import most_likely
 
         return most_likely(points, *self[:4])
 
@@ -57,7 +57,7 @@ def fit_mixture(
     tol : float
         The fit ends when the mean log likelihood improves by less.
     """
-    from modeseek.selection.gaussian_mixture_kernels import expectation_maximization
+    from modeseek.selection.gaussian_mixture_loops import expectation_maximization
 
     k, number = int(labels.max()) + 1, FORMS.index(form)
     mass, means, inverse, log_scale, log_likelihood = expectation_maximization(

@@ -21,7 +21,7 @@ BLOCK_SIZE = 1 << 22
 
 def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: RefinementsConfig) -> list[Proposal]:
     """Return variants in which small clusters have joined the clusters around them, where there are any."""
-    from modeseek.selection.partition_kernels import fill
+    from modeseek.selection.partition_loops import fill
 
     least = max(config.least_weight, config.least_share * data.total_weight)
     width = min(config.n_absorbing, data.n_neighbors)
@@ -55,7 +55,7 @@ def refine_as_mixture(
     data: SelectionData, labels: IntArray, rows: IntArray, config: RefinementsConfig
 ) -> IntArray | None:
     """Return the components of a mixture that starts from a partition and is fitted to `rows`; None if it fails."""
-    from modeseek.selection.partition_kernels import compact
+    from modeseek.selection.partition_loops import compact
 
     x = np.ascontiguousarray(data.coordinates[rows])
     start, k = compact(labels[rows])

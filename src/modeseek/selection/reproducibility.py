@@ -10,13 +10,15 @@ from modeseek.selection.data import SelectionData, subsample
 from modeseek.selection.pool import Pool, table_of
 from modeseek.selection.proposers import PROPOSERS
 from modeseek.selection.proposers.samples import draw
-from modeseek.selection.threads import run_all
+from modeseek.selection.threads import run_each
 
 
 def reproducibility(
     data: SelectionData, pool: Pool, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None
 ) -> Array:
     """Return for each candidate its best agreement with a proposal on a random subsample, as a mean over subsamples.
+
+    It is NaN if the config has no subsamples.
 
     Parameters
     ----------
@@ -30,13 +32,14 @@ def reproducibility(
     def best(number: int) -> Array:
         return _best_agreement(data, pool, np.random.default_rng((config.seed, 1000 + number)), config)
 
-    if not len(pool):
-        return np.zeros(0)
-    return np.mean(run_all(best, range(config.reproducibility.n_subsamples), n_jobs), axis=0)
+    count = config.reproducibility.n_subsamples
+    if not len(pool) or not count:
+        return np.full(len(pool), np.nan)
+    return np.mean(list(run_each(best, range(count), n_jobs)), axis=0)
 
 
 def _best_agreement(data: SelectionData, pool: Pool, rng: np.random.Generator, config: SelectionConfig) -> Array:
-    from modeseek.selection.partition_kernels import best_agreement
+    from modeseek.selection.partition_loops import best_agreement
 
     own = config.reproducibility
     some, rows = subsample(data, rng, own)

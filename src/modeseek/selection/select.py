@@ -1,55 +1,57 @@
-"""Selection of a partition: proposers propose, subsamples judge, and a test decides whether there are clusters."""
+"""Selection of a partition: proposers propose, features describe the proposals, and a trained model chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from modeseek._common.resources import check_memory
-from modeseek._common.types import IntArray, Watcher
+from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
-from modeseek.selection.candidates import Candidate, ClusterBounds, Selection
-from modeseek.selection.grid_proposers import PROPOSERS, Modes
-from modeseek.selection.knn_graph import KnnGraph, subsample
+from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, merge_clusters
+from modeseek.selection.choice import TIE, Choice, load_choice
+from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.data import SelectionData
+from modeseek.selection.features import FEATURES, candidate_features
+from modeseek.selection.pool import Pool, build_pool
 from modeseek.selection.progress import SelectionProgress
-from modeseek.selection.rules_config import DEFAULT, SelectionConfig
+from modeseek.selection.proposers import Proposal
+from modeseek.selection.proposers.base import AS_PROPOSED
+from modeseek.selection.proposers.modes import Modes
+from modeseek.selection.refinements import REFINED_NAME
+from modeseek.selection.threads import run_each
+from modeseek.selection.votes import vote
 
-__all__ = ["select_partition"]
-
-# (labels, points that they belong to) -> labels
-Refinement: TypeAlias = Callable[[IntArray, IntArray], IntArray]
+STABLE = FEATURES.index("stable")
 
 
 def select_partition(
-    graph: KnnGraph,
+    data: SelectionData,
     *,
     seed: int,
     bounds: ClusterBounds | None = None,
-    refine: Refinement | None = None,
     watch: Watcher | None = None,
+    n_jobs: int | None = None,
     config: SelectionConfig = DEFAULT,
 ) -> Selection:
-    """Select a partition of a nearest-neighbour graph.
+    """Select a partition of data.
 
-    Ctrl-C ends the selection early. The candidates are then judged by the subsamples so far, and `interruption` says
-    so. Before the first subsample, `KeyboardInterrupt` is raised.
+    Ctrl-C ends the selection early: candidates of the proposers so far are compared, and `interruption` says so. Before
+    the first proposer has finished, `KeyboardInterrupt` is raised.
 
     Parameters
     ----------
-    graph : KnnGraph
+    data : SelectionData
     seed : int
-        Seed of the subsamples.
+        Seed of the subsamples behind memberships and stability; the partition does not depend on it.
     bounds : ClusterBounds, optional
-        Bounds on the number of clusters. The test for a single cluster is skipped if `min_clusters` is 2 or more.
-    refine : callable, optional
-        (labels, rows) -> labels: a last step, applied to the selected partition and to those of subsamples.
+        Bounds on the number of clusters; a single cluster is excluded if `min_clusters` is 2 or more.
     watch : callable, optional
         Called with a `Stage` at each step.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it.
     config : SelectionConfig
 
     Examples
@@ -57,143 +59,176 @@ def select_partition(
     >>> from modeseek._common.types import Geometry
     >>> from modeseek._common.points import canonical_points
     >>> from modeseek.datasets import paper_mixture
-    >>> from modeseek.selection import build_knn_graph
+    >>> from modeseek.selection import prepare_data
     >>> X = paper_mixture(50, random_state=1)[0]
-    >>> graph = build_knn_graph(canonical_points(X, np.ones(len(X)), Geometry()))
-    >>> select_partition(graph, seed=0).message
-    '3 clusters by modes, stability 0.77'
+    >>> data = prepare_data(canonical_points(X, np.ones(len(X)), Geometry()))
+    >>> select_partition(data, seed=0).n_clusters
+    3
     """
     progress = SelectionProgress(watch)
-    return Selector(graph, seed, bounds or ClusterBounds(), refine, progress, config).select()
+    return Selector(data, seed, bounds or ClusterBounds(), progress, n_jobs, config).select()
+
+
+@dataclass(eq=False)
+class Ranking:
+    """Candidates in the order of their predicted quality; the index `len(pool)` is the single cluster."""
+
+    pool: Pool
+    features: Array
+    choice: Choice
+
+    def __post_init__(self) -> None:
+        self.expected = self.choice.expected_agreement(self.features)
+        # equal up to rounding: the earlier candidate is preferred
+        regret = np.round(self.choice.regret(self.features) / TIE)
+        self.order = [int(i) for i in np.argsort(regret, kind="stable")]
+        self.counts = [*(int(each.labels.max()) + 1 for each in self.pool.candidates), 1]
+
+    def within(self, bounds: ClusterBounds) -> list[int]:
+        """Return the candidates whose number of clusters is within the bounds, best first."""
+        return [i for i in self.order if bounds.contains(self.counts[i])]
+
+    def is_single(self, i: int) -> bool:
+        """Return whether a candidate is the single cluster."""
+        return i == len(self.pool)
+
+    def candidate(self, i: int) -> Candidate:
+        """Return a candidate with what is known about it."""
+        each = self.pool.candidates[i]
+        stable, expected = float(self.features[i, STABLE]), float(self.expected[i])
+        return Candidate(in_words(each.proposer), each.setting, each.labels, self.counts[i], stable, expected)
+
+    def candidates(self, chosen: Sequence[int]) -> list[Candidate]:
+        """Return some candidates, except the single cluster."""
+        return [self.candidate(i) for i in chosen if not self.is_single(i)]
+
+    def name(self, i: int) -> str:
+        """Return a candidate in words."""
+        return "one cluster" if self.is_single(i) else str(self.candidate(i))
 
 
 @dataclass(eq=False)
 class Selector:
     """One run of `select_partition`."""
 
-    graph: KnnGraph
+    data: SelectionData
     seed: int
     bounds: ClusterBounds = field(default_factory=ClusterBounds)
-    refine: Refinement | None = None
     progress: SelectionProgress = field(default_factory=SelectionProgress)
+    n_jobs: int | None = None
     config: SelectionConfig = DEFAULT
+    choice: Choice = field(default_factory=load_choice)
 
-    def __post_init__(self) -> None:
-        self.proposers = [PROPOSERS[name](self.config) for name in self.config.proposers]
-        self._by_name = {each.name: each for each in (Modes(self.config), *self.proposers)}
+    def rank(self) -> Ranking:
+        """Propose and compare candidates."""
+        progress, n_jobs = self.progress, self.n_jobs
+        pool = build_pool(self.data, config=self.config, n_jobs=n_jobs, progress=progress)
+        features = progress.finish(
+            *("features", "candidates", len(pool)),
+            lambda: candidate_features(self.data, pool, config=self._config_in_time(), n_jobs=n_jobs),
+        )
+        return Ranking(pool, features, self.choice)
+
+    def _config_in_time(self) -> SelectionConfig:
+        """Return the config; after Ctrl-C without subsamples, which take longest."""
+        if not self.progress.interruption:
+            return self.config
+        return replace(self.config, reproducibility=replace(self.config.reproducibility, n_subsamples=0))
 
     def select(self) -> Selection:
         """Return the selected partition."""
-        candidates = self._within_bounds(self.candidates())
-        least = self.bounds.min_clusters
-        if not candidates and least > 1:
-            if self.progress.interruption:
-                raise KeyboardInterrupt  # no candidate so far has as many clusters as requested
-            more = Modes(self.config).propose_n_clusters(self.graph, least, self.seed, self.progress)
-            candidates = self._within_bounds(more)
-        if not candidates or (least == 1 and not self.progress.finish(partial(self._is_significant, candidates[0]))):
-            labels = np.zeros(len(self.graph), dtype=np.intp)
-            message = "one cluster: no partition is more stable than expected for unclustered data"
-            return self._selection(labels, (), 1.0, message, candidates)
-        best = candidates[0]
-        labels = self._refined(best.labels, np.arange(len(self.graph)))
-        n, k = len(labels), int(labels.max()) + 1
-        memory = f"the memberships of {n:,} points in {k:,} clusters"
-        check_memory(32.0 * n * k, memory, 'Set max_clusters, or sketch="sample".')
-        note = self._by_name[best.proposer].note(self.graph)
-        message = f"{k} clusters by {best.proposer}, stability {best.stability:.2f}" + (f"; {note}" if note else "")
-        return self._selection(labels, self._collect_votes(candidates), best.stability, message, candidates)
+        ranking = self.rank()
+        found = ranking.within(self.bounds)
+        if not found:
+            return self._outside_of_bounds(ranking)
+        best = found[0]
+        different = self._different(ranking, found)
+        runner_up = next((i for i in different if i != best), None)
+        message = f"{ranking.name(best)}, expected agreement {ranking.expected[best]:.2f}"
+        if runner_up is not None:
+            reasons = " and ".join(ranking.choice.reasons(ranking.features, best, runner_up))
+            message += f"; preferred to {ranking.name(runner_up)}" + (f" because {reasons}" if reasons else "")
+        if len(self.data) > self.config.features.graph_points:
+            message += f"; compared on samples of {self.config.features.graph_points:,} rows or fewer"
+        candidates = ranking.candidates(different)
+        if ranking.is_single(best):
+            return self._selection(np.zeros(len(self.data), dtype=np.int32), None, message, candidates)
+        return self._selection(ranking.pool.candidates[best].labels, ranking.pool.candidates[best], message, candidates)
 
-    def candidates(self) -> list[Candidate]:
-        """Return the candidates of all proposers that apply, best first.
-
-        The candidates of a later proposer precede those of earlier ones, unless the best of both are the same partition
-        and the earlier one is significant.
-        """
-        found: list[Candidate] = []
-        tried = False
-        for proposer in self.proposers:
-            if self.progress.interruption or not proposer.applies(self.graph):
-                continue
-            try:
-                new = proposer.propose(self.graph, self.seed, self.progress)
-            except KeyboardInterrupt:
-                if not tried:
-                    raise
-                self.progress.interruption = f"no {proposer.name} was tried"
-                break
-            tried = True
-            if new and not (found and self._same(new[0], found[0]) and self._is_significant(found[0])):
-                found = [*new, *found]
-        return found
+    def _outside_of_bounds(self, ranking: Ranking) -> Selection:
+        """Merge clusters of a finer candidate, or cut the tree of modes, because no candidate is within the bounds."""
+        if self.progress.interruption:
+            raise KeyboardInterrupt("ModeSeek: interrupted before a partition with the given number of clusters")
+        low, high = self.bounds
+        finer = [i for i in ranking.order if ranking.counts[i] > high]
+        candidates = ranking.candidates(self._different(ranking, ranking.order))
+        chosen: Proposal | None
+        if finer:
+            chosen, name = ranking.pool.candidates[finer[0]], ranking.name(finer[0])
+        else:
+            chosen = Modes(self.config).with_clusters(self.data, low)
+            count = int(chosen.labels.max()) + 1
+            name = f"{count} clusters by modes"
+            if count < low:
+                best = ranking.order[0]
+                name = f"{ranking.name(best)}; no partition with {low} clusters or more was found"
+                chosen = None if ranking.is_single(best) else ranking.pool.candidates[best]
+        labels = np.zeros(len(self.data), dtype=np.int32) if chosen is None else chosen.labels
+        found = self._selection(labels, chosen, name, candidates)
+        return found if found.n_clusters <= high else merge_clusters(found, self.data.points, int(high))
 
     def _selection(
-        self, labels: IntArray, votes: tuple[Vote, ...], stability: float, message: str, candidates: list[Candidate]
+        self, labels: IntArray, chosen: Proposal | None, message: str, candidates: Sequence[Candidate]
     ) -> Selection:
-        interruption, weights = self.progress.interruption, self.graph.weights
-        cut_short = interruption and int(labels.max()) > 0 and len(votes) < self.config.min_votes
+        n, k = len(labels), int(labels.max()) + 1
+        votes = () if chosen is None else self._votes(chosen)
+        weights, interruption = self.data.weights, self.progress.interruption
+        stability = 1.0
+        if votes:
+            stability = float(np.mean([rand_agreement(labels[rows], found) for rows, found in votes]))
+        if candidates and candidates[0].labels is labels:
+            candidates = [candidates[0]._replace(stability=stability), *candidates[1:]]
         return Selection(
-            labels,
-            memberships(labels, votes or [(np.arange(len(labels)), labels)], weights).toarray(),
+            labels.astype(np.intp),
+            memberships(labels, votes or [(np.arange(n), labels)], weights),
             cluster_stability(labels, votes, weights),
             votes,
             stability,
-            self._different(candidates),
+            tuple(candidates),
             f"{message}; interrupted: {interruption}" if interruption else message,
             interruption,
-            has_confidence=not cut_short,
+            has_confidence=k == 1 or not interruption or len(votes) >= self.config.votes.min_votes,
+            mode_setting=chosen.setting if chosen is not None and _is_cut_of_modes(chosen) else None,
         )
 
-    def _collect_votes(self, candidates: Sequence[Candidate]) -> tuple[Vote, ...]:
+    def _votes(self, chosen: Proposal) -> tuple[Vote, ...]:
         """Return the partitions of random subsamples, as many as there are before Ctrl-C."""
-        progress, n_subsamples = self.progress, self.config.n_subsamples
-        votes: list[Vote] = []
-        if progress.interruption:
+        if self.progress.interruption:
             return ()
-        try:
-            progress.report("confidence", 0, n_subsamples)
-            for vote in self._votes(candidates):
-                votes.append(vote)
-                progress.report("confidence", len(votes), n_subsamples)
-        except KeyboardInterrupt:
-            computed = f"confidence by {len(votes)} of {n_subsamples} subsamples"
-            enough = len(votes) >= self.config.min_votes
-            progress.interruption = computed if enough else "no confidence was computed"
-        return tuple(votes)
+        count = self.config.votes.n_subsamples
+        seeds = [(self.seed, number) for number in range(count)]
+        votes = run_each(lambda seed: vote(self.data, chosen, seed, self.config), seeds, self.n_jobs)
+        return tuple(self.progress.collect("confidence", "subsamples", count, votes))
 
-    def _votes(self, candidates: Sequence[Candidate]) -> Iterator[Vote]:
-        """Yield the rows of random subsamples, and their partitions at the setting of the best candidate.
+    def _different(self, ranking: Ranking, order: Sequence[int]) -> list[int]:
+        """Return the first candidates that differ in the number of clusters and in the partition from those before."""
+        kept: list[int] = []
+        agreement = ranking.pool.agreement
+        for i in order:
+            if len(kept) == self.config.max_alternatives:
+                break
+            if any(ranking.counts[i] == ranking.counts[j] for j in kept):
+                continue
+            partitions = [] if ranking.is_single(i) else [j for j in kept if not ranking.is_single(j)]
+            if not any(agreement[i, j] >= self.config.same_agreement for j in partitions):
+                kept.append(i)
+        return kept
 
-        If a subsample does not reproduce the best candidate, its vote is that of the second best one, or one cluster.
-        """
-        rng = np.random.default_rng(self.seed + 1)
-        requested = self.bounds.min_clusters > 1
-        best, *others = (self._by_name[each.proposer].repeat(each) for each in candidates[:2])
-        for _ in range(self.config.n_subsamples):
-            sample = subsample(self.graph, rng, self.config)
-            labels = best(sample, rng)
-            if labels is None and others and (requested or self._is_significant(candidates[1], sample)):
-                labels = others[0](sample, rng)
-            if labels is None:
-                labels = np.zeros(len(sample), dtype=np.intp)
-            yield sample.rows, self._refined(labels, sample.rows)
 
-    def _within_bounds(self, candidates: list[Candidate]) -> list[Candidate]:
-        return [each for each in candidates if self.bounds.contains(each.n_clusters)]
+def in_words(origin: str) -> str:
+    """Return the name of a proposer, or of a refinement, for messages."""
+    return "refined mixture" if origin == REFINED_NAME else origin.replace("_", " ")
 
-    def _is_significant(self, candidate: Candidate, graph: KnnGraph | None = None) -> bool:
-        return self._by_name[candidate.proposer].is_significant(candidate, graph or self.graph)
 
-    def _refined(self, labels: IntArray, rows: IntArray) -> IntArray:
-        return labels if self.refine is None else self.refine(labels, rows)
-
-    def _same(self, one: Candidate, other: Candidate) -> bool:
-        return rand_agreement(one.labels, other.labels) >= self.config.same_agreement
-
-    def _different(self, candidates: list[Candidate]) -> tuple[Candidate, ...]:
-        """Return the first few candidates that are not the same partition as one before."""
-        kept: list[Candidate] = []
-        for each in candidates:
-            if len(kept) < self.config.max_alternatives and not any(self._same(each, other) for other in kept):
-                kept.append(each)
-        return tuple(kept)
+def _is_cut_of_modes(proposal: Proposal) -> bool:
+    return proposal.proposer == Modes.name and proposal.variant == AS_PROPOSED

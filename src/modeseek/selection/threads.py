@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -12,20 +12,21 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def run_all(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> list[Result]:
-    """Return the result for each item, in order.
+def run_each(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> Iterator[Result]:
+    """Yield the result for each item, in order.
 
     Examples
     --------
-    >>> run_all(abs, [-1, 2, -3], 2)
+    >>> list(run_each(abs, [-1, 2, -3], 2))
     [1, 2, 3]
     """
     todo = list(items)
     workers = min(effective_n_jobs(n_jobs), len(todo))
     if workers <= 1:
-        return [function(item) for item in todo]
+        yield from map(function, todo)
+        return
     pool = ThreadPoolExecutor(workers)
     try:
-        return list(pool.map(function, todo))
+        yield from pool.map(function, todo)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
+from modeseek._common.text import counted
 from modeseek._common.types import IntArray
 from modeseek._storage.cells import is_missing, is_number, to_array
 from modeseek._storage.errors import DataError
@@ -50,6 +51,8 @@ class DelimitedReader(Reader):
         self._skip = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
         text = decoded(head[self._skip :], file.name)
         self._dialect = find_dialect(text, file.name, suffix=file.suffix, header=options.header)
+        if self._dialect.skipped:
+            self.notes += (f"{counted(self._dialect.skipped, 'line')} above the table skipped",)
         self.columns, self.row_names = self._dialect.names, self._dialect.row_names
         self.delimiter: str = self._dialect.delimiter
 

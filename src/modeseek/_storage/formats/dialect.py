@@ -19,6 +19,9 @@ WHITESPACE = " "
 DELIMITERS = ("\t", ";", ",", "|", WHITESPACE)
 SAMPLE_CHARACTERS = 1 << 16
 SAMPLE_ROWS = 100
+# lines above a table are skipped if there are at most so many, and at least so many regular rows below
+MAX_LINES_ABOVE = 20
+MIN_ROWS_BELOW = 4
 
 
 class Dialect(NamedTuple):
@@ -34,6 +37,8 @@ class Dialect(NamedTuple):
         Line of the first row, counted from 1. All rows must have as many fields as this one.
     start : Position
         Where the rows begin, after the header.
+    skipped : int
+        Number of lines above the table, which are not read.
     """
 
     names: tuple[str, ...]
@@ -41,6 +46,7 @@ class Dialect(NamedTuple):
     delimiter: str
     line: int
     start: Position
+    skipped: int = 0
 
 
 class Row(NamedTuple):
@@ -118,7 +124,7 @@ def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | Non
     Examples
     --------
     >>> find_dialect("a;b\n1;2\n", "data")
-    Dialect(names=('a', 'b'), row_names=(), delimiter=';', line=1, start=Position(at=4, within=1, row=0))
+    Dialect(names=('a', 'b'), row_names=(), delimiter=';', line=1, start=Position(at=4, within=1, row=0), skipped=0)
     """
     delimiter = find_delimiter(text, prefer_tab=suffix in (".tsv", ".tab"))
     rows: list[Row] = []
@@ -130,18 +136,39 @@ def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | Non
             raise
     if not rows:
         raise DataError(f"{source} is empty: give a file with at least one row of numbers.")
+    skipped = lines_before(rows)
+    above = text[: rows[skipped - 1].end] if skipped else ""
+    rows = rows[skipped:]
     first = rows[0]
     if header is None:
         header = has_header([row.cells for row in rows if len(row.cells) == len(first.cells)])
     if not header:
         names = tuple(f"x{j}" for j in range(len(first.cells)))
-        return Dialect(names, (), delimiter, first.line, Position())
+        start = Position(len(above.encode()), len(list(_Lines(above))))
+        return Dialect(names, (), delimiter, first.line, start, skipped)
     if len(rows) == 1:
         raise HeaderOnlyError(source)
     names = tuple(cell.strip() or f"column{j}" for j, cell in enumerate(first.cells, start=1))
     row_names = names[:1] if len(names) > 1 and not first.cells[0].strip() else ()
     before = text[: first.end]
-    return Dialect(names, row_names, delimiter, first.line, Position(len(before.encode()), len(list(_Lines(before)))))
+    start = Position(len(before.encode()), len(list(_Lines(before))))
+    return Dialect(names, row_names, delimiter, first.line, start, skipped)
+
+
+def lines_before(rows: list[Row]) -> int:
+    """Return the number of rows above a table, such as a title: those with another number of cells than nearly all.
+
+    Examples
+    --------
+    >>> rows = [["title"], ["a", "b"], ["1", "2"], ["3", "4"], ["5", "6"]]
+    >>> lines_before([Row(i, cells, 0) for i, cells in enumerate(rows)])
+    1
+    """
+    width, _ = Counter(len(row.cells) for row in rows).most_common(1)[0]
+    first = next(i for i, row in enumerate(rows) if len(row.cells) == width)
+    below = [len(row.cells) == width for row in rows[first:]]
+    regular = width > 1 and len(below) >= MIN_ROWS_BELOW and all(below)
+    return first if first <= MAX_LINES_ABOVE and regular else 0
 
 
 def find_delimiter(text: str, *, prefer_tab: bool) -> str:
@@ -163,6 +190,8 @@ def find_delimiter(text: str, *, prefer_tab: bool) -> str:
         cells = [cell for row in rows[1:] or rows if len(row) == width for cell in row]
         numbers = sum(is_number(cell if delimiter == "," else cell.replace(",", ".", 1)) for cell in cells)
         score = count / len(rows) * (0.1 + numbers / max(len(cells), 1))
+        if len(rows[0]) != width:
+            score /= 4  # a header that is not split like the rows, as by the blanks in "Jan 1 2000"
         if score > best_score:
             best, best_score = delimiter, score
     return best

@@ -4,7 +4,7 @@ import numpy as np
 
 from modeseek._common.text import counted
 from modeseek.estimators import ModeSeek
-from modeseek.estimators.alternatives import nearly_chosen
+from modeseek.estimators.alternatives import listed_alternatives, rating
 from modeseek.estimators.result import FitResult
 from modeseek.report.blocks import Block, Heading, Paragraph, TableBlock, TableCell, Verdict
 from modeseek.report.markdown_text import PlainText
@@ -14,6 +14,11 @@ RUN_CAPTION = (
     "Certified: a proof shows that no later update can change the clusters. Diameter: the largest distance between two "
     "points of one cluster at the end of the run. Gap: the smallest distance between two clusters. Bandwidths, "
     "diameter and gap are in units of the data as clustered."
+)
+
+ONE_CLUSTER = (
+    "To see the best partition into two or more clusters, set `min_clusters=2` (`--min-clusters 2`). Other scaling "
+    "(`--scale robust`, `--scale log`) or fewer columns (`--columns`) may show structure, too."
 )
 
 
@@ -27,6 +32,8 @@ def method_section(data: ReportData) -> list[Block]:
 def _choice(model: ModeSeek, result: FitResult) -> list[Block]:
     message = PlainText(f"{result.algorithm}: {result.message}.")
     blocks: list[Block] = [Heading("How the clusters were chosen"), Paragraph(message)]
+    if result.n_clusters == 1 and result.n_rows > 1:
+        blocks.append(Paragraph(ONE_CLUSTER))
     if not result.alternatives:
         return blocks
     if result.n_clusters > 1:
@@ -35,13 +42,13 @@ def _choice(model: ModeSeek, result: FitResult) -> list[Block]:
             "index) with partitions of random subsamples of the rows: 1 for identical partitions, 0 for unrelated ones."
         )
         blocks.append(Paragraph(text))
-    others = nearly_chosen(model)
+    others = listed_alternatives(model)
     if others:
-        rows = [[counted(other.n_clusters, "cluster"), f"{other.stability:.2f}", other.proposer] for other in others]
+        rows = [[counted(other.n_clusters, "cluster"), f"{rating(other)[1]:.2f}", other.proposer] for other in others]
         caption = "Other partitions that were considered, the best first."
         if model.n_clusters is None:
             caption += " Set `n_clusters` (`--n-clusters` on the command line) to get another number of clusters."
-        blocks.append(TableBlock(["alternative", "stability", "proposed by"], rows, caption))
+        blocks.append(TableBlock(["alternative", rating(others[0])[0], "proposed by"], rows, caption))
     return blocks
 
 

@@ -144,7 +144,7 @@ def _sample(points: Array, size: int, config: RangeConfig) -> Array:
 
 def _agreement(partitions: list[Array], candidates: list[Array]) -> Array:
     """Return the adjusted Rand index of each partition with each candidate."""
-    from modeseek.selection.partition_kernels import pair_agreement
+    from modeseek.selection.partition_loops import pair_agreement
 
     table, sizes, which = table_of([*partitions, *candidates], np.arange(len(candidates[0])))
     found = pair_agreement(table, sizes)[0]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 from scipy.sparse import csr_array
 
 from modeseek._common.types import IntArray
-from modeseek.selection.rules_config import DEFAULT, CommunitiesConfig
-
-__all__ = ["louvain", "shared_neighbor_graph"]
+from modeseek.selection.config import DEFAULT, CommunitiesConfig
 
 
 def shared_neighbor_graph(indices: IntArray) -> csr_array:
@@ -24,10 +24,10 @@ def shared_neighbor_graph(indices: IntArray) -> csr_array:
     graph : (n, n) sparse array
         Symmetric; the weights of both directions are added up.
     """
-    from modeseek.selection.communities.kernels import jaccard_weights
+    from modeseek.selection.communities.loops import jaccard_weights
 
     n, k = indices.shape
-    weights = jaccard_weights(np.ascontiguousarray(indices, dtype=np.int64))
+    weights = jaccard_weights(np.ascontiguousarray(indices, dtype=np.int32))
     directed = csr_array((weights.ravel(), (np.repeat(np.arange(n), k), indices.ravel())), shape=(n, n))
     graph = csr_array(directed + directed.T)
     graph.setdiag(0.0)
@@ -53,7 +53,7 @@ def louvain(
 
     Returns
     -------
-    labels : (n,) integer array
+    labels : (n,) array of int32
         Numbered by their first members.
 
     References
@@ -65,19 +65,31 @@ def louvain(
     --------
     >>> ring = np.roll(np.eye(6), 1, axis=1) * [0.1, 1, 1, 0.1, 1, 1]
     >>> louvain(csr_array(ring + ring.T))
-    array([0, 0, 0, 1, 1, 1])
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    from modeseek.selection.communities.kernels import merge_communities, move_nodes
+    return next(nested_communities(graph, (resolution,), seed=seed, config=config))
+
+
+def nested_communities(
+    graph: csr_array, resolutions: Iterable[float], *, seed: int = 0, config: CommunitiesConfig = DEFAULT.communities
+) -> Iterator[IntArray]:
+    """Yield communities for falling resolutions; each starts from the communities of the one before.
+
+    The parameters are those of `louvain`.
+    """
+    from modeseek.selection.communities.loops import merge_communities, move_nodes
 
     rng = np.random.default_rng(seed)
-    start, column, weight = graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data.astype(np.float64)
+    start, column, weight = graph.indptr.astype(np.int64), graph.indices.astype(np.int32), graph.data.astype(np.float64)
     n = graph.shape[0]
-    loops, labels = np.zeros(n), np.arange(n)
-    for _ in range(config.max_levels):
-        n = len(start) - 1
-        community = move_nodes(start, column, weight, loops, float(resolution), rng.permutation(n), config.max_sweeps)
-        start, column, weight, loops, numbers = merge_communities(start, column, weight, loops, community)
-        labels = numbers[labels]
-        if len(start) - 1 == n:
-            break
-    return labels.astype(np.intp)
+    loops, labels = np.zeros(n), np.arange(n, dtype=np.int32)
+    for resolution in resolutions:
+        for _ in range(config.max_levels):
+            size = len(start) - 1
+            order = rng.permutation(size)
+            community = move_nodes(start, column, weight, loops, float(resolution), order, config.max_sweeps)
+            start, column, weight, loops, numbers = merge_communities(start, column, weight, loops, community)
+            labels = numbers[labels]
+            if len(start) - 1 == size:
+                break
+        yield labels

@@ -22,7 +22,7 @@ from modeseek.selection.features.ranks import BEST, add_best, add_ranks
 from modeseek.selection.features.sizes import SIZES, size_features
 from modeseek.selection.pool import Pool
 from modeseek.selection.reproducibility import reproducibility
-from modeseek.selection.threads import run_all
+from modeseek.selection.threads import run_each
 
 __all__ = ["FEATURES", "TABLE", "Feature", "candidate_features"]
 
@@ -83,7 +83,7 @@ def feature_table(
     table = np.full((len(pool) + 1, len(FEATURES)), np.nan)
     common = data_set_features(data)
     table[:, : len(DATA_SET)] = [common[each.name] for each in DATA_SET]
-    found = run_all(measure, range(len(pool)), n_jobs)
+    found = list(run_each(measure, range(len(pool)), n_jobs))
     if not found:
         return table
     add_relative_r2(pool.candidates, found)

@@ -34,7 +34,7 @@ class GaussianSample(NamedTuple):
 
 def gaussian_sample(data: SelectionData, rows: IntArray) -> GaussianSample:
     """Split points into halves."""
-    from modeseek.selection.features.gaussians_kernels import gaussian_scores
+    from modeseek.selection.features.gaussians_loops import gaussian_scores
 
     half = len(rows) // 2
     train, test = (np.ascontiguousarray(data.coordinates[part]) for part in (rows[:half], rows[half:]))
@@ -44,8 +44,8 @@ def gaussian_sample(data: SelectionData, rows: IntArray) -> GaussianSample:
 
 def gaussian_features(sample: GaussianSample, labels: IntArray, config: FeaturesConfig) -> dict[str, float]:
     """Return the features by name; none if there are too many clusters."""
-    from modeseek.selection.features.gaussians_kernels import gaussian_scores
-    from modeseek.selection.partition_kernels import compact
+    from modeseek.selection.features.gaussians_loops import gaussian_scores
+    from modeseek.selection.partition_loops import compact
 
     first, second = labels[sample.train_rows], labels[sample.test_rows]
     own, k = compact(first)

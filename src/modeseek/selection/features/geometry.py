@@ -68,8 +68,8 @@ def geometry_sample(data: SelectionData, rng: np.random.Generator, config: Featu
 
 def geometry_features(sample: GeometrySample, labels: IntArray, config: FeaturesConfig) -> dict[str, float]:
     """Return the features by name."""
-    from modeseek.selection.features.geometry_kernels import center_statistics, separations, silhouettes
-    from modeseek.selection.partition_kernels import compact
+    from modeseek.selection.features.geometry_loops import center_statistics, separations, silhouettes
+    from modeseek.selection.partition_loops import compact
 
     own, k = compact(labels[sample.rows])
     centers, counts, within, inner, outer = center_statistics(sample.x, own, k)

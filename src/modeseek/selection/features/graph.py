@@ -84,7 +84,7 @@ def graph_sample(data: SelectionData, rng: np.random.Generator, config: Features
 
 def graph_features(sample: GraphSample, labels: IntArray) -> dict[str, float]:
     """Return the features by name."""
-    from modeseek.selection.features.graph_kernels import graph_statistics
+    from modeseek.selection.features.graph_loops import graph_statistics
 
     k = int(labels.max()) + 1
     clusters, inside15, inside5, minority = graph_statistics(labels, k, *sample)

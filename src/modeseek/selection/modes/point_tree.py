@@ -78,7 +78,7 @@ def point_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> Poin
     >>> cut(tree, 0.5), cut(tree, 1.5)
     (array([0, 0, 1]), array([0, 0, 0]))
     """
-    from modeseek.selection.modes.kernels import merge_components
+    from modeseek.selection.modes.loops import merge_components
 
     f = np.ascontiguousarray(heights, dtype=np.float64)
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
@@ -108,7 +108,7 @@ def cut(tree: PointTree, level: float) -> IntArray:
     labels : (n,) integer array
         Numbered by decreasing height of the modes.
     """
-    from modeseek.selection.modes.kernels import cluster_peaks
+    from modeseek.selection.modes.loops import cluster_peaks
 
     level = check_number("level", level, strict=False)
     mode = cluster_peaks(tree.prominence, tree.target, level)

@@ -25,7 +25,7 @@ class Centers:
         self.config = config.centers
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:
-        from modeseek.selection.proposers.centers_kernels import k_means
+        from modeseek.selection.proposers.centers_loops import k_means
 
         config = self.config
         rows = draw(len(data), int(sample_share * config.max_points), rng)

@@ -26,7 +26,7 @@ class MeanShiftScales:
         self.config = config.mean_shift
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:
-        from modeseek.selection.proposers.mean_shift_kernels import components_within, run_chain
+        from modeseek.selection.proposers.mean_shift_loops import components_within, run_chain
 
         config = self.config
         rows = draw(len(data), int(sample_share * config.max_points), rng)

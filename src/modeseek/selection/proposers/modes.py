@@ -10,7 +10,7 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData
-from modeseek.selection.modes import MergeTree, PointTree, cut, merge_tree, point_tree
+from modeseek.selection.modes import MergeTree, PointTree, cut, level_for, merge_tree, point_tree
 from modeseek.selection.proposers.base import Proposal
 
 
@@ -32,6 +32,24 @@ class Modes:
             for count, tree in self.trees(data, self.counts(data))
             for errors in self.config.standard_errors
         ]
+
+    def with_clusters(self, data: SelectionData, n_clusters: int) -> Proposal:
+        """Return the cut with the number of clusters closest to `n_clusters`, from above if there is one.
+
+        If modes have equal prominence, or the graph has several connected components, no cut may have that number.
+        """
+        found = []
+        for count, tree in self.trees(data, self.usable_counts(data)):
+            level = level_for(tree, n_clusters)
+            labels = cut(tree, level).astype(np.int32)
+            found.append(Proposal(self.name, labels, (float(count), float(level * np.sqrt(count) / 2.0))))
+        numbers = [int(each.labels.max()) + 1 for each in found]
+        enough = [i for i, number in enumerate(numbers) if number >= n_clusters]
+        return found[min(enough, key=lambda i: numbers[i]) if enough else int(np.argmax(numbers))]
+
+    def usable_counts(self, data: SelectionData) -> list[int]:
+        """Return `counts`, or a small number of neighbours if there are too few points for them."""
+        return self.counts(data) or [min(self.config.neighbor_counts[0], data.n_neighbors)]
 
     def counts(self, data: SelectionData) -> list[int]:
         """Return the numbers of neighbours for which there are enough points."""
@@ -92,7 +110,7 @@ def density_tree(data: SelectionData, inverse: IntArray, setting: tuple[float, f
         Setting of `Modes`. None: the middle number of neighbours, and no level.
     """
     modes = Modes()
-    counts = modes.counts(data) or [min(modes.config.neighbor_counts[0], data.n_neighbors)]
+    counts = modes.usable_counts(data)
     count = counts[len(counts) // 2] if setting is None else int(setting[0])
     level = None if setting is None else prominence_level(setting[1], count)
     ((_, tree),) = modes.trees(data, [count])

@@ -51,6 +51,6 @@ def ward_clusters(tree: Array, k: int) -> IntArray:
     >>> ward_clusters(ward_tree(np.array([[0.0], [5.0], [1.0], [6.0]])), 2)
     array([0, 1, 0, 1], dtype=int32)
     """
-    from modeseek.selection.proposers.centers_kernels import cut_linkage
+    from modeseek.selection.proposers.centers_loops import cut_linkage
 
     return cut_linkage(tree, k)

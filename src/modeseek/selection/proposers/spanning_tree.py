@@ -43,8 +43,8 @@ class SpanningTree:
         self.config = config.spanning_tree
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:
-        from modeseek.selection.partition_kernels import fill
-        from modeseek.selection.proposers.spanning_tree_kernels import condensed_labels, single_linkage
+        from modeseek.selection.partition_loops import fill
+        from modeseek.selection.proposers.spanning_tree_loops import condensed_labels, single_linkage
 
         n, n_fill = len(data), min(self.config.n_fill, data.n_neighbors)
         graph = self._graph(data)
@@ -80,7 +80,7 @@ class SpanningTree:
 
 
 def _spanning_tree(graph: Edges, data: SelectionData) -> Edges:
-    from modeseek.selection.proposers.spanning_tree_kernels import spanning_forest
+    from modeseek.selection.proposers.spanning_tree_loops import spanning_forest
 
     ordered, n = graph.by_length(), len(data)
     kept = spanning_forest(n, ordered.left, ordered.right)

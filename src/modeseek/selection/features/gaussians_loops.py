@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 
 from modeseek._common.jit import FAST_MATH, cached
-from modeseek.selection import gaussian_mixture_kernels
-from modeseek.selection.gaussian_mixture_kernels import invert_cholesky, squared_distance
+from modeseek.selection import gaussian_mixture_loops
+from modeseek.selection.gaussian_mixture_loops import invert_cholesky, squared_distance
 
 
 @njit(**FAST_MATH)
@@ -83,4 +83,4 @@ def gaussian_scores(train, train_labels, test, k):  # type: ignore[no-untyped-de
     return logs, best, sure
 
 
-gaussian_scores = cached(gaussian_scores, gaussian_mixture_kernels)
+gaussian_scores = cached(gaussian_scores, gaussian_mixture_loops)

@@ -19,7 +19,7 @@ def jaccard_weights(indices):  # type: ignore[no-untyped-def]
     A point counts as one of its own neighbours.
     """
     n, k = indices.shape
-    weights, mark = np.zeros((n, k)), np.full(n, -1)
+    weights, mark = np.zeros((n, k)), np.full(n, -1, dtype=np.int32)
     for i in range(n):
         mark[i] = i
         for j in range(k):
@@ -43,7 +43,7 @@ def move_nodes(start, column, weight, loops, resolution, order, sweeps):  # type
     degrees in c without i, and D the sum of all degrees.
     """
     n = len(start) - 1
-    degree, community = 2.0 * loops, np.arange(n)
+    degree, community = 2.0 * loops, np.arange(n, dtype=np.int32)
     for i in range(n):
         for e in range(start[i], start[i + 1]):
             degree[i] += weight[e]
@@ -89,8 +89,8 @@ def move_nodes(start, column, weight, loops, resolution, order, sweeps):  # type
 def merge_communities(start, column, weight, loops, community):  # type: ignore[no-untyped-def]
     """Turn each community into one node; return the smaller graph and the community number of each node."""
     n = len(start) - 1
-    number, count = np.full(n, -1), 0
-    label = np.empty(n, dtype=np.int64)
+    number, count = np.full(n, -1, dtype=np.int32), 0
+    label = np.empty(n, dtype=np.int32)
     for i in range(n):
         if number[community[i]] < 0:
             number[community[i]] = count
@@ -98,7 +98,7 @@ def merge_communities(start, column, weight, loops, community):  # type: ignore[
         label[i] = number[community[i]]
     members = np.argsort(label, kind="mergesort")
     new_start, new_loops = np.zeros(count + 1, dtype=np.int64), np.zeros(count)
-    new_column, new_weight = np.empty(len(column), dtype=np.int64), np.empty(len(column))
+    new_column, new_weight = np.empty(len(column), dtype=np.int32), np.empty(len(column))
     link, seen, edges, place = np.zeros(count), np.empty(count, dtype=np.int64), 0, 0
     for c in range(count):
         found = 0

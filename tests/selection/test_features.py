@@ -1,0 +1,188 @@
+"""Features of candidates: documented, free of units, and equal to a few lines of NumPy."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from sklearn.metrics import silhouette_samples
+
+from inputs import DEGENERATE, raw_rows, selection_data_of
+from modeseek.selection.config import DEFAULT
+from modeseek.selection.features import FEATURES, TABLE, candidate_features, feature_table
+from modeseek.selection.features.gaussians_loops import gaussian_scores
+from modeseek.selection.features.geometry_loops import center_statistics, separations, silhouettes
+from modeseek.selection.features.graph import graph_sample
+from modeseek.selection.features.graph_loops import graph_statistics
+from modeseek.selection.features.ranks import add_ranks
+from modeseek.selection.pool import build_pool
+
+QUICK = replace(
+    DEFAULT,
+    centers=replace(DEFAULT.centers, n_centers=(2, 3, 5)),
+    reproducibility=replace(DEFAULT.reproducibility, n_subsamples=1),
+)
+
+
+def labelled(seed=0, n=90, d=3, k=4):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, k, n).astype(np.int32)
+    return rng.normal(size=(n, d)) + 2.0 * labels[:, None], labels
+
+
+def test_every_feature_is_documented_once():
+    assert len(set(FEATURES)) == len(FEATURES)
+    assert all(each.meaning and not each.meaning.endswith(".") for each in TABLE)
+
+
+def test_the_page_lists_the_features():
+    page = (Path(__file__).parents[2] / "docs" / "mode-seek.md").read_text(encoding="utf-8")
+    for each in TABLE:
+        if not each.name.startswith(("best_", "rank_")):
+            assert f"| `{each.name}` | {'g' if each.graph_only else ''} | {each.meaning} |" in page
+
+
+def test_the_table_has_a_row_for_each_candidate_and_one_for_the_single_cluster():
+    data = selection_data_of(labelled()[0])
+    pool = build_pool(data, config=QUICK)
+    table = candidate_features(data, pool, config=QUICK)
+    assert table.shape == (len(pool) + 1, len(FEATURES))
+    assert np.isfinite(table[:-1]).mean() > 0.8
+    log_k = table[:-1, FEATURES.index("log_k")]
+    assert_allclose(np.exp(log_k), [each.labels.max() + 1 for each in pool.candidates])
+    assert np.isnan(table[-1, FEATURES.index("log_k")])
+    assert_array_equal(table, candidate_features(data, pool, config=QUICK, n_jobs=2))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_units_change_nothing(scale):
+    X, _ = labelled()
+    data, other = selection_data_of(X), selection_data_of(scale * X)
+    pool = build_pool(data, config=QUICK)
+    one, two = (feature_table(each, pool, np.zeros(len(pool)), np.random.default_rng(0)) for each in (data, other))
+    assert_allclose(one, two, rtol=1e-4, atol=1e-6)
+
+
+def test_features_of_the_graph_do_not_use_coordinates():
+    data = selection_data_of(labelled()[0])
+    pool = build_pool(data, config=QUICK)
+    rng = np.random.default_rng(9)
+    other = replace(data, points=rng.normal(size=(90, 5)), components=rng.normal(size=data.components.shape))
+    other = replace(other, coordinates=other.components)
+    tables = (feature_table(each, pool, np.zeros(len(pool)), np.random.default_rng(0)) for each in (data, other))
+    one, two = tables
+    alone = [each.graph_only for each in TABLE]
+    assert_array_equal(one[:, alone], two[:, alone])
+    assert not np.array_equal(one, two, equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in DEGENERATE if kind != "single"])
+def test_degenerate_data_have_features(kind):
+    for n, d in ((5, 1), (30, 2), (40, 40)):
+        rows = raw_rows(kind, np.random.default_rng(n), n, d)
+        if len(np.unique(rows, axis=0)) >= 3:
+            data = selection_data_of(rows)
+            pool = build_pool(data, config=QUICK)
+            table = candidate_features(data, pool, config=QUICK)
+            assert not np.isinf(table).any()
+
+
+def test_silhouettes_are_those_of_scikit_learn():
+    X, labels = labelled()
+    labels[0] = 4  # alone
+    assert_allclose(silhouettes(cdist(X, X), labels, 5), silhouette_samples(X, labels), atol=1e-12)
+
+
+def test_centers_by_their_definition():
+    X, labels = labelled()
+    centers, counts, within, inner, outer = center_statistics(X, labels, 4)
+    means = np.array([X[labels == c].mean(axis=0) for c in range(4)])
+    away = cdist(X, means)
+    own = np.arange(4) == labels[:, None]
+    assert_allclose(centers, means)
+    assert_array_equal(counts, np.bincount(labels))
+    assert_allclose(within, np.square(away[own]).sum())
+    assert_allclose(inner, away[own])
+    assert_allclose(outer, np.where(own, np.inf, away).min(axis=1))
+
+
+def test_separations_by_their_definition():
+    X, labels = labelled()
+    X = X * [5.0, 1.0, 1.0]
+    means, counts = np.array([X[labels == c].mean(axis=0) for c in range(4)]), np.bincount(labels).astype(float)
+    found = separations(X, labels, means, counts, 3)
+    assert_array_equal(found[:, 0], np.sort(counts)[::-1][:3])
+    c = int(np.argmax(counts))
+    near = int(np.where(np.arange(4) == c, np.inf, cdist(means, means)[c]).argmin())
+    line = (means[near] - means[c]) / np.square(means[near] - means[c]).sum()
+    along = [(X[labels == each] - means[c]) @ line for each in (c, near)]
+    assert_allclose(found[0, 1], 1 / np.sqrt((along[0].var() + along[1].var()) / 2 + 1e-4))
+    low, middle, high = ((np.abs(np.concatenate(along) - at) < 0.12).sum() for at in (0.0, 0.5, 1.0))
+    assert_allclose(found[0, 2], (middle + 0.5) / (min(low, high) + 1))
+    own = X[labels == c] - means[c]
+    t = np.sort(own @ np.linalg.svd(own)[2][0])
+    left = min(part[0].var() * len(part[0]) + part[1].var() * len(part[1]) for part in splits(t))
+    assert_allclose(found[0, 3], left / np.square(t).sum(), rtol=1e-3)
+
+
+def splits(t):
+    return [(t[:cut], t[cut:]) for cut in range(1, len(t))]
+
+
+def test_graph_statistics_by_their_definition():
+    X, labels = labelled(n=120)
+    data = selection_data_of(X)
+    sample = graph_sample(data, np.random.default_rng(0), DEFAULT.features)
+    clusters, inside15, inside5, minority = graph_statistics(labels, 4, *sample)
+    same = labels[data.indices[:, :15]] == labels[:, None]
+    assert_allclose(inside15, same.mean())
+    assert_allclose(inside5, same[:, :5].mean())
+    assert_allclose(minority, (2 * same.sum(axis=1) < 15).mean())
+    near = data.indices[:, :8]
+    leaves = labels[near] != labels[:, None]
+    for c in range(4):
+        own = labels == c
+        assert_allclose(clusters[c, :2], own.sum())
+        assert_allclose(clusters[c, 2], same[own].mean())
+        assert_allclose(clusters[c, 3], leaves[own].sum())
+        touching = leaves & (own[:, None] | own[near])
+        for which, at in ((0, 4), (1, 8)):
+            density = sample.densities[which]
+            height = np.minimum(density[:, None], density[near])
+            if which == 0:
+                height = np.minimum(height, sample.edges)
+            ordered = np.sort(density[own])
+            assert_allclose(clusters[c, at], height[touching].max())
+            assert_allclose(clusters[c, at + 1], ordered[int(0.95 * (len(ordered) - 1))])
+            assert_allclose(clusters[c, at + 2], ordered[(len(ordered) - 1) // 2])
+            assert_allclose(clusters[c, at + 3], height[leaves & own[:, None]].mean())
+
+
+def test_gaussian_scores_by_their_definition():
+    train, labels = labelled(0)
+    test, _ = labelled(1)
+    logs, best, sure = gaussian_scores(train, labels, test, 4)
+    n, d = train.shape
+    counts = np.bincount(labels)
+    means = np.array([train[labels == c].mean(axis=0) for c in range(4)])
+    scatter = [(train[labels == c] - means[c]).T @ (train[labels == c] - means[c]) for c in range(4)]
+    pooled = sum(scatter) / (n - 4) + 1e-4 * train.var(axis=0).mean() * np.eye(d)
+    parts = []
+    for c in range(4):
+        covariance = (scatter[c] + (d + 2) * pooled) / (counts[c] + d + 2)
+        away = test - means[c]
+        square = np.einsum("ij,jk,ik->i", away, np.linalg.inv(covariance), away)
+        parts.append(np.log(counts[c] / n) - 0.5 * (square + np.linalg.slogdet(2 * np.pi * covariance)[1]))
+    density = np.exp(parts).sum(axis=0)
+    assert_allclose(logs, np.log(density))
+    assert_array_equal(best, np.argmax(parts, axis=0))
+    assert_allclose(sure, np.exp(parts).max(axis=0) / density)
+
+
+def test_ties_share_their_mean_rank():
+    table = np.array([[0.3, 0], [0.1, 0], [0.3 + 1e-12, 0], [np.nan, 0], [0.9, 0], [9.0, 0]])
+    table[:, 1] = np.nan
+    add_ranks(table, ["a", "rank_a"], ["a"])
+    assert_allclose(table[:, 1], [0.5, 0.0, 0.5, np.nan, 1.0, np.nan])
