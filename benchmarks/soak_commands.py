@@ -123,6 +123,7 @@ class Ending:
 def run(arguments: list[str], folder: Path, fault: str = "", amount: float = 0.0) -> Ending:
     """Run a command in a forked child, with a fault; `amount` is a size in bytes or a time in seconds."""
     log = folder.parent / "log"
+    log.write_bytes(b"")
     sys.stdout.flush()
     start = time.monotonic()
     child = os.fork()

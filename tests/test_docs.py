@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,16 @@ PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), ROOT / "benchmarks/READM
 # those whose public names the API page must have, one and all
 MODULES = (
     *("datasets", "diarization", "images", "io", "meanshift.bandwidth", "meanshift.chains"),
-    *("meanshift.kernels.profiles", "meanshift.objective", "meanshift.theory", "metrics", "paper", "pipeline", "plots"),
+    *(
+        "meanshift.kernels.profiles",
+        "meanshift.objective",
+        "meanshift.theory",
+        "metrics",
+        "paper",
+        "pipeline",
+        "plots",
+        "prepare",
+    ),
     *("report", "scorers", "selection.bandwidths", "sketches"),
 )
 
@@ -150,3 +160,12 @@ def test_docstrings_become_markup():
 
 def names_of(module: str) -> list[str]:
     return importlib.import_module(f"modeseek.{module}").__all__
+
+
+def test_the_page_of_the_command_line_is_current():
+    sys.path.insert(0, str(DOCS / "_extensions"))
+    try:
+        import command_page
+    finally:
+        sys.path.pop(0)
+    assert command_page.PAGE.read_text("utf-8") == command_page.page(), "run docs/_extensions/command_page.py"

@@ -1,6 +1,7 @@
 """Compressed files that unpack to far more than their size are refused before memory is allocated."""
 
 import io
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from modeseek._storage import (
     read_table,
     unpacked_bound,
 )
+from modeseek._storage.formats.declared_size import sheet_bytes
 
 BOUND = 1_000_000
 ROWS = 50_000
@@ -159,3 +161,55 @@ def test_the_command_has_an_option_to_raise_the_bound(tmp_path):
     assert status == 2
     assert "if you trust the file, raise the bound, for example with --max-unpacked 10." in err
     assert run("cluster", path, "--max-unpacked", "1", "--quiet")[0] == 0
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4"])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_compressed_buffers_of_arrow_are_bounded(compression, streamed, tmp_path, monkeypatch):
+    table = pa.table({"x": np.zeros(200_000), "text": pa.array(["a"] * 200_000).dictionary_encode()})
+    path = tmp_path / "bomb.arrow"
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    make = pa.ipc.new_stream if streamed else pa.ipc.new_file
+    with make(str(path), table.schema, options=options) as writer:
+        writer.write_table(table)
+    with monkeypatch.context() as patch, limit_unpacked(BOUND):
+        patch.setattr(pa.ipc, "open_stream" if streamed else "open_file", lambda *a: pytest.fail("unpacked"))
+        with pytest.raises(UnpackedSizeError, match=r"unpacks to 2\.4 MB"):
+            read_table(path)
+    assert read_table(path).data.equals(table)
+
+
+def spreadsheet(path, members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+FAR_CELL = "<worksheet><sheetData><c r=\"A1\"><v>1</v></c>{}<c r='XFD200000'><v>2</v></c></sheetData></worksheet>"
+ODS = "urn:oasis:names:tc:opendocument:xmlns"
+NAMES = f'xmlns:o="{ODS}:office:1.0" xmlns:t="{ODS}:table:1.0"'
+REPEATED = f"""<o:d {NAMES}><t:table><t:table-row t:number-rows-repeated="{{}}">
+<t:table-cell o:value-type="float" t:number-columns-repeated="1000"/></t:table-row>
+<t:table-row t:number-rows-repeated="1040000"><t:table-cell t:number-columns-repeated="16384"/></t:table-row>
+</t:table></o:d>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("bomb.xlsx", {"xl/worksheets/sheet1.xml": FAR_CELL.format("")}),
+        ("bomb.xlsx", {"xl/worksheets/sheet1.xml": FAR_CELL.format(" " * (2**20 - 60))}),
+        ("bomb.ods", {"content.xml": REPEATED.format(1_000_000)}),
+    ],
+)
+def test_a_sheet_with_a_cell_far_away_is_refused(name, members, tmp_path):
+    """A file of 1 kB took 100 GB: calamine makes a rectangle of all cells up to the last one."""
+    with pytest.raises(UnpackedSizeError, match=r"unpacks to (32|104)\.\d GB"):
+        read_table(spreadsheet(tmp_path / name, members))
+
+
+def test_empty_cells_behind_the_last_one_do_not_count(tmp_path):
+    path = spreadsheet(tmp_path / "a.ods", {"content.xml": REPEATED.format(20)})
+    with zipfile.ZipFile(path) as archive:
+        assert sheet_bytes(archive) == 32 * 20 * 1000

@@ -16,7 +16,7 @@ def test_examples_load(name):
 def test_roles_of_columns():
     dataset = from_bytes("C:\\folder\\things.csv", b"name,size,gap,kind\na,1,1,u\nb,2,,v\nc,3,3,u\n")
     assert (dataset.name, dataset.numeric, dataset.default_groups) == ("things.csv", ("size", "gap"), None)
-    assert "1 of 3 rows have missing values (gap 1)" in " ".join(dataset.notes)
+    assert "Missing values in 1 of 3 rows (gap 1)" in " ".join(dataset.notes)
     data = PreparedData.select(dataset, dataset.default_columns, standardize=False)
     assert data.X.tolist() == [[1, 1], [3, 3]]
     assert data.group_labels("kind").tolist() == [0, 0]

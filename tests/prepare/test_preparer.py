@@ -106,7 +106,7 @@ def test_missing_values():
     preparer, X = fitted({"c": gaps})
     assert len(X) == N - 2
     assert np.flatnonzero(~preparer.complete_rows({**NUMBERS, "c": gaps})).tolist() == [3, 5]
-    assert str(preparer.notes_[0]).startswith("2 of 40 rows have missing values (c 2)")
+    assert str(preparer.notes_[0]).startswith("missing values in 2 of 40 rows (c 2)")
     filled = fitted({"c": gaps}, missing="median", scale="none")[1]
     assert filled[[3, 5], 2].tolist() == [np.median(np.delete(gaps, [3, 5]))] * 2
     with pytest.raises(MissingValueError) as caught:

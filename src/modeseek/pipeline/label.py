@@ -55,5 +55,6 @@ def label_file(
     prepared = saved.preparer.prepare(table)
     labels = saved.model.predict(prepared.X) if len(prepared.X) else np.zeros(0, np.intp)
     if len(labels) < table.n_rows and notify is not None:
-        notify(Note(f"{table.n_rows - len(labels):,} of {table.n_rows:,} rows have missing values and get no cluster"))
+        without = f"{table.n_rows - len(labels):,} of {table.n_rows:,} rows"
+        notify(Note(f"missing values in {without}, which get no cluster"))
     write_table(table, target, {label_column: spread(labels, prepared.complete)})

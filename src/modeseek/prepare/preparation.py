@@ -230,10 +230,10 @@ class Statistics(NamedTuple):
             return []
         counts = {name: self.facts[name].missing for name in self.columns if self.facts[name].missing}
         where = listed([f"{name} {n:,}" for name, n in counts.items()])
-        rows = f"{self.incomplete:,} of {self.sample.seen:,} rows have missing values ({where})"
+        rows = f"missing values in {self.incomplete:,} of {self.sample.seen:,} rows ({where})"
         if options.missing == "median":
             return [Note(f"{rows}, which medians replace")]
-        return [Note(f"{rows} and get no cluster; medians can replace the values", "missing", "median")]
+        return [Note(f"{rows}, which get no cluster; medians can replace the values", "missing", "median")]
 
 
 _EMPTY = Statistics({}, (), 0, RowSample.empty(0), Moments.empty(0))

@@ -72,7 +72,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     ('mass', 'grown')
     >>> print(*preparer.notes_, sep="\n")
     left out: name (text); one-hot encoding uses name
-    1 of 3 rows have missing values (mass 1) and get no cluster; medians can replace the values
+    missing values in 1 of 3 rows (mass 1), which get no cluster; medians can replace the values
     """
 
     def __init__(

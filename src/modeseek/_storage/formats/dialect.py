@@ -7,7 +7,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from modeseek._storage.cells import is_missing, is_number
@@ -211,7 +211,8 @@ def _sample_rows(sample: str, delimiter: str) -> list[list[str]]:
 def has_header(rows: list[list[str]]) -> bool:
     """Return whether the first row holds names.
 
-    It does if none of its cells is a number, or if the column of a cell that is not a number has only numbers below.
+    It does if none of its cells is a number, if the column of a cell that is not a number has only numbers below, or if
+    its numbers count up, as years do.
     An empty cell followed by 0, 1, 2, ... is the header that pandas writes for a table without names.
     """
     first, rest = rows[0], rows[1:]
@@ -220,7 +221,8 @@ def has_header(rows: list[list[str]]) -> bool:
     texts = [j for j, cell in enumerate(first) if not is_number(cell) and not is_missing(cell)]
     if not texts:
         return False
-    if not any(is_number(cell) for cell in first):
+    numbers = [float(cell) for cell in first if is_number(cell)]
+    if not numbers or (len(numbers) > 2 and all(b - a == 1 for a, b in pairwise(numbers))):
         return True
     below = ([row[j] for row in rest if not is_missing(row[j])] for j in texts)
     return any(cells and all(map(is_number, cells)) for cells in below)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from modeseek._storage.cells import arrow_column
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
+from modeseek._storage.formats.declared_size import arrow_bytes, sheet_bytes
 from modeseek._storage.formats.dialect import has_header
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked
@@ -64,6 +65,8 @@ class Arrow(WholeFormat):
         import pyarrow as pa
 
         with file.open() as stream:
+            check_unpacked(file.name, arrow_bytes(stream), file.stamp()[0])
+            stream.seek(0)
             is_file = stream.read(len(self.magic)) == self.magic
             stream.seek(0)
             opened = pa.ipc.open_file(stream) if is_file else pa.ipc.open_stream(stream)
@@ -143,7 +146,9 @@ class Spreadsheet(WholeFormat):
         import zipfile
 
         with file.open() as stream, zipfile.ZipFile(stream) as archive:
-            check_unpacked(file.name, sum(member.file_size for member in archive.infolist()), file.stamp()[0])
+            packed = file.stamp()[0]
+            check_unpacked(file.name, sum(member.file_size for member in archive.infolist()), packed)
+            check_unpacked(file.name, sheet_bytes(archive), packed)
 
 
 class OldSpreadsheet(Spreadsheet):

@@ -1,0 +1,111 @@
+"""Sizes that files declare before they are unpacked: cells of a spreadsheet, and compressed buffers of Arrow."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from struct import error as StructError
+from struct import unpack_from
+from typing import IO, Any
+from xml.etree.ElementTree import iterparse
+
+# bytes of a cell: a sheet is unpacked as a rectangle, with empty cells
+CELL_BYTES = 32
+BLOCK_BYTES = 1 << 20
+# longer than an attribute that lies across the end of a block
+OVERLAP = 64
+REFERENCE = re.compile(rb"\br=[\"']([A-Z]{1,3})([0-9]{1,7})[\"']")
+TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+VALUE_TYPE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}value-type"
+# types of messages in Arrow's format
+DICTIONARY_BATCH, RECORD_BATCH = 2, 3
+
+
+def sheet_bytes(archive: zipfile.ZipFile) -> int:
+    """Return the size of the largest sheet of a spreadsheet: a cell far to the right and below makes a large one."""
+    largest = 0
+    for member in archive.infolist():
+        if member.filename.endswith(".xml"):
+            with archive.open(member) as stream:
+                cells = _ods_cells(stream) if member.filename == "content.xml" else _xlsx_cells(stream)
+            largest = max(largest, CELL_BYTES * cells)
+    return largest
+
+
+def _xlsx_cells(stream: IO[bytes]) -> int:
+    rows = columns = 0
+    rest = b""
+    while block := stream.read(BLOCK_BYTES):
+        for name, row in REFERENCE.findall(rest + block):
+            number = 0
+            for letter in name:
+                number = 26 * number + letter - 64
+            rows, columns = max(rows, int(row)), max(columns, number)
+        rest = block[-OVERLAP:]
+    return rows * columns
+
+
+def _ods_cells(stream: IO[bytes]) -> int:
+    largest = row = column = rows = columns = 0
+    for _, element in iterparse(stream, ("start",)):
+        if element.tag == f"{TABLE}table":
+            row = rows = columns = 0
+        elif element.tag == f"{TABLE}table-row":
+            row, column = row + int(element.get(f"{TABLE}number-rows-repeated", 1)), 0
+        elif element.tag == f"{TABLE}table-cell":
+            column += int(element.get(f"{TABLE}number-columns-repeated", 1))
+            if VALUE_TYPE in element.attrib:
+                rows, columns = row, max(columns, column)
+                largest = max(largest, rows * columns)
+        element.clear()
+    return largest
+
+
+def arrow_bytes(stream: IO[bytes]) -> int:
+    """Return the size of the compressed buffers of an Arrow file or stream after decompression.
+
+    A compressed buffer begins with its size. pyarrow allocates it without a bound, and gives no access to it. The
+    positions of buffers are read from the metadata, a flatbuffer.
+    """
+    import pyarrow as pa
+
+    if stream.read(8)[:6] != b"ARROW1":
+        stream.seek(0)
+    total = 0
+    for message in pa.ipc.MessageReader.open_stream(stream):
+        try:
+            total += _message_bytes(message)
+        except StructError:
+            continue  # damaged: pyarrow refuses it
+    return total
+
+
+def _message_bytes(message: Any) -> int:
+    data, body = message.metadata.to_pybytes(), message.body
+    root = unpack_from("<I", data)[0]
+    kind, header = _field(data, root, 1), _field(data, root, 2)
+    if not kind or not header or data[kind] not in (DICTIONARY_BATCH, RECORD_BATCH):
+        return 0
+    batch = header + unpack_from("<I", data, header)[0]
+    if data[kind] == DICTIONARY_BATCH:
+        inner = _field(data, batch, 1)
+        batch = inner + unpack_from("<I", data, inner)[0]
+    buffers, compression = _field(data, batch, 2), _field(data, batch, 3)
+    if not buffers or not compression:
+        return 0
+    first = buffers + unpack_from("<I", data, buffers)[0]
+    total = 0
+    for number in range(unpack_from("<I", data, first)[0]):
+        offset, length = unpack_from("<qq", data, first + 4 + 16 * number)
+        if length >= 8 and offset + 8 <= body.size:
+            total += max(0, unpack_from("<q", body[offset : offset + 8].to_pybytes())[0])
+    return total
+
+
+def _field(data: bytes, table: int, number: int) -> int:
+    """Return the position of a field of a table in a flatbuffer; 0 if it is absent."""
+    fields = table - unpack_from("<i", data, table)[0]
+    if 4 + 2 * number >= unpack_from("<H", data, fields)[0]:
+        return 0
+    offset = unpack_from("<H", data, fields + 4 + 2 * number)[0]
+    return table + offset if offset else 0
