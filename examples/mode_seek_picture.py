@@ -83,7 +83,7 @@ def main(path: str) -> None:
     draw_density(density, data, points.to_data(points.values))
     draw_proposals(proposals, pool)
     draw_choice(expected, pool, choice.expected_agreement(features), int(choice.regret(features).argmin()))
-    plot_clusters(X, model, feature_names=["x", "y"], ax=clusters, title="4. Selected clusters and confidence")
+    plot_clusters(model, X, feature_names=["x", "y"], ax=clusters, title="4. Selected clusters and confidence")
     figure.savefig(path, dpi=90)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from modeseek._common.version import __version__
 
 if TYPE_CHECKING:
-    from modeseek import datasets, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
+    from modeseek import anndata, datasets, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
     from modeseek._common.hints import AdviceWarning
     from modeseek._common.resources import NotEnoughMemory, limit_memory
     from modeseek._storage.unpacking import limit_unpacked
@@ -32,6 +32,7 @@ __all__ = [
     "NotEnoughMemory",
     "StochasticMeanShift",
     "__version__",
+    "anndata",
     "datasets",
     "estimate_bandwidth",
     "get_bin_seeds",
@@ -64,7 +65,19 @@ _SOURCES = {
     "mean_shift": "modeseek.estimators.sklearn_functions",
 }
 _MODULES = (
-    *("datasets", "diarization", "estimators", "images", "io", "meanshift", "metrics", "paper", "pipeline", "plots"),
+    *(
+        "anndata",
+        "datasets",
+        "diarization",
+        "estimators",
+        "images",
+        "io",
+        "meanshift",
+        "metrics",
+        "paper",
+        "pipeline",
+        "plots",
+    ),
     *("prepare", "report", "scorers", "selection", "sketches"),
 )
 

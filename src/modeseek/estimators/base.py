@@ -27,6 +27,7 @@ from modeseek.estimators.dask_input import fit_dask, predict_dask
 from modeseek.estimators.display import DisplayMixin
 from modeseek.estimators.fit_input import data_from_rows, data_from_sketch
 from modeseek.estimators.input_checks import Columns, check_new_rows, check_rows
+from modeseek.estimators.membership import MembershipMixin
 from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings
 from modeseek.estimators.streaming import Stream
@@ -34,7 +35,7 @@ from modeseek.sketches import Sketch, SketchConfig, SketchPoints, is_dask
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaseClusterer(DisplayMixin, ClusterMixin, BaseEstimator):
+class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators: a subclass implements `_choose_settings` and `_solve`.
 
     Parameters are dataclass fields. A fit first computes a `FitResult` and then sets all fitted attributes from it, in

@@ -56,6 +56,8 @@ def fitted_state(estimator: BaseClusterer) -> FittedState:
     found = {key: value for key, value in vars(estimator).items() if key not in estimator.get_params(deep=False)}
     result, names = found.pop("result_", None), found.pop("feature_names_in_", None)
     d, stream = found.pop("n_features_in_", None), found.pop("_stream", None)
+    # settings of scikit-learn (`set_output`, metadata routing) are not part of a model file
+    found = {key: value for key, value in found.items() if key not in ("_sklearn_output_config", "_metadata_request")}
     unknown = found.keys() - ({} if result is None else result.attributes()).keys()
     if unknown:
         raise TypeError(f"{min(unknown)} is not an attribute that a fit sets: delete it first.")

@@ -1,0 +1,86 @@
+"""Clusters of the observations of an AnnData object, as scanpy's functions write them.
+
+The package anndata is not imported: any object with `X`, `obs`, `obsm` and `uns` can be used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from modeseek.estimators import ModeSeek
+from modeseek.estimators.base import BaseClusterer
+
+__all__ = ["cluster"]
+
+
+def cluster(
+    adata: Any,
+    *,
+    use_rep: str = "X_pca",
+    key_added: str = "modeseek",
+    estimator: BaseClusterer | None = None,
+    random_state: Any = 0,
+) -> BaseClusterer:
+    """Cluster the observations of an AnnData object and write the result to it.
+
+    These entries are written:
+
+    - ``adata.obs[key_added]``: the cluster of each observation, a categorical column; "-1" is noise.
+    - ``adata.obs[key_added + "_confidence"]``: the membership in the own cluster, `probabilities_`.
+    - ``adata.uns[key_added]``: the class, its parameters, `use_rep` and the message of the fit.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The data.
+    use_rep : str, default="X_pca"
+        Entry of ``adata.obsm`` to cluster, or "X" for ``adata.X``.
+    key_added : str, default="modeseek"
+        Name of the entries.
+    estimator : estimator of this package, optional
+        What clusters. If None, ``ModeSeek(random_state=random_state)``.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of `ModeSeek`. Ignored if `estimator` is given.
+
+    Returns
+    -------
+    estimator : object
+        The fitted estimator.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from types import SimpleNamespace
+    >>> from sklearn.datasets import make_blobs
+    >>> from modeseek import MeanShift
+    >>> X, y = make_blobs(60, centers=[[0, 0], [9, 9]], random_state=0)
+    >>> adata = SimpleNamespace(X=X, obs=pd.DataFrame(index=range(60)), obsm={"X_pca": X}, uns={})
+    >>> model = cluster(adata, estimator=MeanShift(4.0))
+    >>> adata.obs["modeseek"].value_counts().to_dict()
+    {'0': 30, '1': 30}
+    """
+    import pandas as pd  # a dependency of anndata
+
+    model = ModeSeek(random_state=random_state) if estimator is None else estimator
+    model.fit(_representation(adata, use_rep))
+    names = [str(label) for label in range(-1 if (model.labels_ < 0).any() else 0, model.n_clusters_)]
+    adata.obs[key_added] = pd.Categorical(model.labels_.astype(str), categories=names)
+    adata.obs[f"{key_added}_confidence"] = np.asarray(model.probabilities_)
+    # files of AnnData hold numbers and strings, but not None or objects
+    settings = {name: value for name, value in model.get_params().items() if isinstance(value, str | int | float)}
+    adata.uns[key_added] = {
+        "params": {"estimator": type(model).__name__, "use_rep": use_rep, **settings},
+        "message": model.result_.message,
+    }
+    return model
+
+
+def _representation(adata: Any, use_rep: str) -> Any:
+    if use_rep == "X":
+        return adata.X.toarray() if hasattr(adata.X, "toarray") else adata.X
+    if use_rep not in adata.obsm:
+        found = ", ".join(adata.obsm) or "empty"
+        raise KeyError(f'use_rep={use_rep!r} is not in adata.obsm ({found}). Run scanpy.pp.pca, or pass use_rep="X".')
+    return adata.obsm[use_rep]

@@ -1,0 +1,54 @@
+"""Cluster numbers that agree with those of an earlier clustering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+
+from modeseek._common.types import IntArray
+
+
+def matched_labels(labels: ArrayLike, previous: ArrayLike) -> IntArray:
+    """Renumber clusters so that as many rows as possible keep their earlier number.
+
+    Parameters
+    ----------
+    labels : integer array of shape (n_samples,)
+        Cluster of each row; negative for noise, which stays noise.
+    previous : integer array of shape (n_samples,)
+        Earlier cluster of each row; negative if it had none.
+
+    Returns
+    -------
+    labels : integer array of shape (n_samples,)
+        The same clusters. A cluster that matches no earlier one gets a number that no earlier cluster has, and the
+        number of an earlier cluster without a match is not used.
+
+    Examples
+    --------
+    >>> matched_labels([0, 0, 0, 1, 1, 2], previous=[1, 1, 1, 0, 0, 0])
+    array([1, 1, 1, 0, 0, 2])
+    """
+    new, old = np.asarray(labels), np.asarray(previous)
+    if new.shape != old.shape:
+        raise ValueError(f"labels and previous must have the same length; got {new.shape} and {old.shape}.")
+    n_new, n_old = new.max(initial=-1) + 1, old.max(initial=-1) + 1
+    both = (new >= 0) & (old >= 0)
+    overlap = np.zeros((n_new, n_old))
+    np.add.at(overlap, (new[both], old[both]), 1.0)
+    rows, columns = linear_sum_assignment(overlap, maximize=True)
+    matched = overlap[rows, columns] > 0
+    numbers = np.full(n_new, -1)
+    numbers[rows[matched]] = columns[matched]
+    numbers[numbers < 0] = n_old + np.arange((numbers < 0).sum())
+    return np.where(new < 0, new, numbers[new] if n_new else new)
+
+
+def match_to_model(model: Any, previous: Any) -> IntArray:
+    """Return the labels of a fitted estimator, numbered as the clusters of an earlier one of similar data."""
+    points = model.result_.index.points
+    earlier = previous.predict(points.to_data(points.values))
+    return matched_labels(model.result_.in_memory().labels, earlier[points.inverse])

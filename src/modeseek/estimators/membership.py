@@ -1,0 +1,200 @@
+"""Memberships and outlier scores of fitted estimators, from the nearest training points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import coo_array
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted
+
+from modeseek._common.neighbors import nearest, nearest_neighbors
+from modeseek._common.resources import check_memory
+from modeseek._common.types import Array, IntArray
+from modeseek.estimators.input_checks import check_new_rows
+from modeseek.estimators.matching import match_to_model
+
+if TYPE_CHECKING:
+    from modeseek.estimators.result import FitResult
+
+
+@dataclass(frozen=True)
+class NeighborConfig:
+    """Number of nearest rows that memberships and outlier scores are based on."""
+
+    n_neighbors: int = 10
+
+
+class MembershipMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Memberships of rows in clusters, outlier scores, and labels that match an earlier model."""
+
+    if TYPE_CHECKING:
+        result_: FitResult
+        n_jobs: int | None
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the membership of each row in each cluster.
+
+        If the fit computed `memberships_`, these are the memberships of the nearest training point. Otherwise they are
+        the shares of the clusters among the ten nearest training rows, and the share of the predicted cluster is at
+        least as large as any other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in memory.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+            Rows sum to 1, and the largest entry is that of the cluster that `predict` returns. If `predict` returns -1,
+            all entries are 0.
+        """
+        check_is_fitted(self)
+        return point_memberships(self.result_, check_new_rows(self, X), self.n_jobs)
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Return the memberships of rows, `predict_proba(X)`, as features for a later step of a pipeline.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in memory.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+            A DataFrame after ``set_output(transform="pandas")``.
+        """
+        return self.predict_proba(X)
+
+    def match_labels(self, previous: MembershipMixin) -> IntArray:
+        """Return `labels_` with the cluster numbers of an earlier model of similar data.
+
+        Clusters are matched so that as many rows as possible keep the label that `previous` predicts for them. Other
+        clusters get new numbers. The model itself does not change.
+
+        Parameters
+        ----------
+        previous : fitted estimator of this package
+            The earlier model, with the same features.
+
+        Returns
+        -------
+        labels : integer array of shape (n_samples,)
+            Cluster of each row; -1 for noise. Numbers of earlier clusters that disappeared are not used.
+        """
+        check_is_fitted(self)
+        check_is_fitted(previous)
+        return match_to_model(self, previous)
+
+    @property
+    def probabilities_(self) -> Array:
+        """Membership of each row in its own cluster; 0 for noise. `confidence_`, if the fit computed it."""
+        result = self._result_for("probabilities_")
+        if result.confidence is not None:
+            return result.confidence
+        points = result.index.points
+        own = point_memberships(result, points.to_data(points.values), self.n_jobs).max(axis=1, initial=0.0)
+        return own[points.inverse]
+
+    @property
+    def outlier_scores_(self) -> Array:
+        """How far the density at each row is below that of its cluster: 0 at or above the median, at most 1.
+
+        The score of a row is 1 - m / r, where r is the distance to its tenth nearest row and m is the median of r in
+        its cluster. Clusters of ten rows or fewer are compared with the median of all rows. After a fit on a sketch,
+        rows have the score of their point of the sketch.
+        """
+        result = self._result_for("outlier_scores_")
+        return point_outlier_scores(result, self.n_jobs)[result.index.points.inverse]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.result_.n_clusters
+
+    def _result_for(self, name: str) -> FitResult:
+        if "result_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} has no {name}: it is not fitted.")
+        return self.result_
+
+
+def point_memberships(
+    result: FitResult, rows: Array, n_jobs: int | None, config: NeighborConfig | None = None
+) -> Array:
+    """Return the memberships of rows in the units of X; see `MembershipMixin.predict_proba`."""
+    index, k = result.index, result.n_clusters
+    check_memory(
+        8.0 * k * len(rows), f"memberships of {len(rows):,} rows in {k:,} clusters", "Pass fewer rows at once."
+    )
+    found = index.find(rows, n_jobs)
+    labels = index.labels[found]
+    if result.memberships is not None:
+        shares = result.memberships[found].toarray()
+    else:
+        shares = _neighbor_shares(result, rows, n_jobs, config or NeighborConfig())
+    clustered = np.flatnonzero(labels >= 0)
+    shares[labels < 0] = 0.0
+    if len(clustered):
+        own, top = labels[clustered], shares[clustered].max(axis=1)
+        shares[clustered, own] = np.where(shares[clustered].argmax(axis=1) == own, top, np.nextafter(top, 2.0))
+        shares[clustered] /= shares[clustered].sum(axis=1, keepdims=True)
+    return shares
+
+
+def _neighbor_shares(result: FitResult, rows: Array, n_jobs: int | None, config: NeighborConfig) -> Array:
+    """Return the share of each cluster in the weight of the nearest training points; 0 if all of them are noise."""
+    points, labels, k = result.index.points, result.index.labels, result.n_clusters
+    n_neighbors = min(config.n_neighbors, len(points.values))
+    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(points.values)
+    near = search.kneighbors(points.to_canonical(rows), return_distance=False)
+    weights = np.where(labels[near] >= 0, points.weights[near], 0.0)
+    where = np.repeat(np.arange(len(rows)), n_neighbors), np.maximum(labels[near], 0).ravel()
+    shares = coo_array((weights.ravel(), where), shape=(len(rows), max(k, 1))).toarray()[:, :k]
+    total = shares.sum(axis=1, keepdims=True)
+    return np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)
+
+
+def point_outlier_scores(result: FitResult, n_jobs: int | None, config: NeighborConfig | None = None) -> Array:
+    """Return the outlier score of each distinct point; see `MembershipMixin.outlier_scores_`."""
+    points, k_rows = result.index.points, (config or NeighborConfig()).n_neighbors
+    n = len(points.values)
+    if n < 3:
+        return np.zeros(n)
+    radius = _distance_to_row(points.values, points.weights, k_rows, n_jobs)
+    labels = _with_noise_assigned(points.values, result.index.labels, n_jobs)
+    overall = _weighted_median(radius, points.weights)
+    reference = np.full(n, overall)
+    for label in range(result.n_clusters):
+        members = labels == label
+        if points.weights[members].sum() > k_rows:
+            reference[members] = _weighted_median(radius[members], points.weights[members])
+    return np.clip(1.0 - np.divide(reference, radius, out=np.ones(n), where=radius > 0), 0.0, 1.0)
+
+
+def _distance_to_row(values: Array, weights: Array, k: int, n_jobs: int | None) -> Array:
+    """Return the distance of each point to its k-th nearest other row; a point of weight 3 is three rows."""
+    found = nearest_neighbors(values, min(k, len(values) - 1), n_jobs=n_jobs)
+    rows_within = weights[:, None] - 1.0 + np.cumsum(weights[found.indices], axis=1)
+    reached = np.minimum((rows_within < k).sum(axis=1), found.indices.shape[1] - 1)
+    return np.where(weights - 1.0 >= k, 0.0, found.distances[np.arange(len(values)), reached])
+
+
+def _with_noise_assigned(values: Array, labels: IntArray, n_jobs: int | None) -> IntArray:
+    """Return the labels, with the label of the nearest point that is not noise in place of -1."""
+    noise = labels < 0
+    if noise.all() or not noise.any():
+        return labels
+    labels = labels.copy()
+    labels[noise] = labels[~noise][nearest(values[~noise], values[noise], n_jobs=n_jobs)]
+    return labels
+
+
+def _weighted_median(values: Array, weights: Array) -> float:
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(total, total[-1] / 2)])

@@ -1,0 +1,50 @@
+"""Clusters of an AnnData object: with a stand-in, and with the package where it is installed."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.datasets import make_blobs
+
+from modeseek import MeanShift
+from modeseek.anndata import cluster
+
+X, Y = make_blobs([30, 20, 2], centers=[[0, 0], [9, 9], [40, -40]], random_state=0)
+
+
+def stand_in():
+    return SimpleNamespace(X=csr_array(X), obs=pd.DataFrame(index=range(len(X))), obsm={"X_pca": X}, uns={})
+
+
+def check(adata):
+    model = cluster(adata, key_added="found", estimator=MeanShift(4.0, min_cluster_size=5))
+    assert_array_equal(adata.obs["found"], model.labels_.astype(str))
+    assert list(adata.obs["found"].cat.categories) == ["-1", "0", "1"]
+    assert_array_equal(adata.obs["found_confidence"], model.probabilities_)
+    written = adata.uns["found"]["params"]
+    assert (written["estimator"], written["use_rep"], written["bandwidth"]) == ("MeanShift", "X_pca", 4.0)
+
+
+def test_with_a_stand_in():
+    check(stand_in())
+
+
+def test_the_matrix_itself():
+    assert_array_equal(cluster(stand_in(), use_rep="X", estimator=MeanShift(4.0)).labels_, Y)
+
+
+def test_a_missing_representation():
+    with pytest.raises(KeyError, match=r"X_umap.*X_pca"):
+        cluster(stand_in(), use_rep="X_umap")
+
+
+def test_with_anndata(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    anndata.settings.allow_write_nullable_strings = True  # names are strings of pandas 3
+    adata = anndata.AnnData(X.astype(np.float32), obsm={"X_pca": X})
+    check(adata)
+    adata.write_h5ad(tmp_path / "data.h5ad")
+    assert_array_equal(anndata.read_h5ad(tmp_path / "data.h5ad").obs["found"], adata.obs["found"])
