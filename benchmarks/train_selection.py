@@ -35,9 +35,9 @@ from sklearn.metrics import adjusted_rand_score
 from choice_network import Sets, TrainingConfig, calibration, chosen_candidates, train_choice
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek.selection.choice import load_choice
+from modeseek.selection.choice import FEW_POINTS, load_choice
 from modeseek.selection.data import prepare_data
-from modeseek.selection.features import candidate_features
+from modeseek.selection.features import FEATURES, candidate_features
 from modeseek.selection.pool import build_pool
 from synthetic import FAMILIES, make, prepared
 
@@ -45,7 +45,7 @@ SYNTHETIC = "synthetic"
 MODEL = Path(__file__).resolve().parents[1] / "src" / "modeseek" / "selection" / "choice.npz"
 POOLS = ("open", "open2")
 # what may be added to the score of the single cluster
-BONUSES = np.arange(0.0, 4.5, 0.5)
+BONUSES = np.arange(-8.0, 4.5, 0.5)
 
 
 class Task(NamedTuple):
@@ -195,16 +195,21 @@ def left_out(sets: Sets, judged: Sets, config: TrainingConfig, *, folds: int, se
     return found
 
 
-def best_bonus(sets: Sets, regret: np.ndarray) -> float:
-    """Return the bonus for the single cluster with the largest mean score; of equal ones, the middle."""
+def best_bonus(sets: Sets, regret: np.ndarray) -> np.ndarray:
+    """Return the bonuses for the single cluster with the largest mean score, for few points and for many.
+
+    Of equal ones, the middle is taken.
+    """
     last = np.flatnonzero(np.diff(sets.owner, append=-1))
+    few = sets.features[last, FEATURES.index("log_n")] < np.log(FEW_POINTS)
     means = []
     for bonus in BONUSES:
         changed = regret.copy()
         changed[last] -= bonus
-        means.append(sets.scores[chosen_candidates(changed, sets.owner)].mean())
-    best = np.flatnonzero(np.array(means) >= max(means) - 1e-9)
-    return float(BONUSES[best[len(best) // 2]])
+        scores = sets.scores[chosen_candidates(changed, sets.owner)]
+        means.append([scores[few].mean() if few.any() else 0.0, scores[~few].mean() if not few.all() else 0.0])
+    best = [np.flatnonzero(column >= column.max() - 1e-9) for column in np.array(means).T]
+    return np.array([BONUSES[each[len(each) // 2]] for each in best])
 
 
 def fit(args: argparse.Namespace) -> None:

@@ -19,6 +19,18 @@ def test_labels_survive_a_round_trip(tmp_path, suffix):
             write_image(tmp_path / "volume.png", labels[None])
 
 
+def test_few_labels_with_colours_are_a_palette_image(tmp_path):
+    labels = np.arange(6).reshape(2, 3)
+    colors = ["#ff0000", "#00ff00", "#0000ff", "#ffff00", "#00ffff", "#ff00ff"]
+    write_image(tmp_path / "labels.png", labels, colors)
+    with Image.open(tmp_path / "labels.png") as picture:
+        assert picture.mode == "P"
+        assert (np.asarray(picture) == labels).all()
+        assert picture.convert("RGB").getpixel((1, 0)) == (0, 255, 0)
+    write_image(tmp_path / "many.png", np.arange(600).reshape(20, 30), colors)
+    assert (read_image(tmp_path / "many.png").values == np.arange(600).reshape(20, 30)).all()
+
+
 def test_common_kinds_of_files(tmp_path):
     pixels = np.random.default_rng(0).integers(0, 256, (240, 320, 3)).astype(np.uint8)
     rgb = Image.fromarray(pixels)

@@ -26,7 +26,7 @@ def test_segment_writes_labels_overlay_and_summary(tmp_path):
     assert done[0] == 0
     assert "7 regions in 240 x 320 pixels of still-life.png" in done[1]
     with Image.open(out["labels.png"]) as picture:
-        assert picture.mode == "I;16"
+        assert picture.mode == "P"
         labels = np.asarray(picture)
     assert (labels == segment(np.asarray(Image.open(EXAMPLES / "still-life.png")))).all()
     assert np.asarray(Image.open(out["over.png"])).shape == (240, 320, 3)

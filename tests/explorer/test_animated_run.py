@@ -85,7 +85,10 @@ def test_automatic_bandwidths_are_those_of_the_estimator(data):
 def test_mode_seek_describes_other_partitions(data):
     run = finished(data, RunSettings(MODE_SEEK))
     assert run.alternatives
-    assert all("stability" in each for each in run.alternatives)
+    assert all(each.note in str(each) for each in run.alternatives)
+    assert all(len(each.colors) == len(run.start) for each in run.alternatives)
+    counts = [each.n_clusters for each in run.alternatives]
+    assert len(set(counts)) == len(counts)
 
 
 def test_large_data_are_drawn_as_a_sample():

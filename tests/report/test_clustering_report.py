@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
 from test_report import Reader
 
 from modeseek import (
@@ -27,6 +28,7 @@ from modeseek._common.points import canonical_points
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
 from modeseek._storage import DataError
+from modeseek.estimators.alternatives import listed_alternatives
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitSettings, make_result
 from modeseek.meanshift.chains import Outcome
@@ -297,6 +299,24 @@ def test_axes(d, start, tmp_path):
         assert len(payload["axes"]) == d
 
 
+def test_longitude_is_horizontal_and_latitude_vertical(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    _, _, payload = page(tmp_path, given(np.arange(40) % 2), X, feature_names=["Latitude", "lng"])
+    assert [payload["axes"][j]["name"] for j in payload["start"]] == ["lng", "Latitude"]
+
+
+def test_alternatives_are_embedded_in_order_with_the_colours_of_matching_clusters(tmp_path):
+    X, _ = make_blobs(300, 2, centers=5, cluster_std=1.6, random_state=4)
+    model = ModeSeek(random_state=0).fit(X)
+    _, _, payload = page(tmp_path, model, X)
+    listed = listed_alternatives(model)
+    assert [each["name"] for each in payload["partitions"]] == [f"{each.n_clusters} clusters" for each in listed]
+    for each, candidate in zip(payload["partitions"], listed, strict=True):
+        assert adjusted_rand_score(integers(each["labels"]), candidate.labels) == 1
+        assert [cluster["size"] for cluster in each["clusters"]] == np.bincount(integers(each["labels"])).tolist()
+        assert payload["clusters"][0]["color"] in [cluster["color"] for cluster in each["clusters"]]
+
+
 def test_principal_components_equal_a_singular_value_decomposition():
     X = np.random.default_rng(1).normal(size=(50, 4)) @ np.diag([4.0, 2, 1, 0.5])
     found = principal_components(X, 9)
@@ -472,7 +492,7 @@ def test_kinds_of_table_cells():
     cells = [[Swatch("a|<b>", "#0072B2"), CellLines(["one", PlainText("*two*")])], [RowLink("<i>", "up", 3), ""]]
     made = Page(PlainText("*T*"), "", [TableBlock(["", ""], cells), HtmlBlock("<hr>", "a *rule*", ".x { }", "1 + 1;")])
     html, markdown = to_html(made, "."), to_markdown(made)
-    assert '<span class="swatch" style="background: #0072B2"></span>a|&lt;b&gt;' in html
+    assert '<span class="swatch" style="--color: #0072B2"></span>a|&lt;b&gt;' in html
     assert "<div>one</div><div>*two*</div>" in html
     assert '<a href="#up" data-row="3">&lt;i&gt;</a>' in html
     assert "<thead>" not in html

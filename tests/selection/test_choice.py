@@ -8,7 +8,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from modeseek.selection.choice import REASONS, Choice, best_candidate, load_choice
+from modeseek.selection.choice import FEW_POINTS, REASONS, Choice, best_candidate, load_choice
 from modeseek.selection.features import FEATURES
 
 
@@ -33,6 +33,8 @@ def linear_choice(weights: dict[str, float]) -> Choice:
 
 def test_the_scores_are_those_of_a_plain_loop_over_networks():
     choice, table = load_choice(), random_table(np.random.default_rng(0), 7)
+    table[:, FEATURES.index("log_n")] = np.log([30, 30, 30, 300, 300, 300, 3000])
+    table[[1, 4], FEATURES.index("log_k")] = np.nan
     inputs = choice.encode(table)
     expected = np.zeros((7, 2))
     for w1, b1, w2, b2, w3, b3 in zip(*choice.layers, strict=True):
@@ -41,7 +43,8 @@ def test_the_scores_are_those_of_a_plain_loop_over_networks():
             hidden = [max(0.0, np.dot(hidden, w2[:, j]) + b2[j]) for j in range(w2.shape[1])]
             expected[i] += (np.array(hidden) @ w3 + b3) / len(choice.layers[0])
     single = np.isnan(table[:, FEATURES.index("log_k")])
-    score = expected[:, 0] + np.where(single, choice.single_bonus, 0.0)
+    bonus = np.where(np.exp(table[:, FEATURES.index("log_n")]) < FEW_POINTS, *choice.single_bonus)
+    score = expected[:, 0] + np.where(single, bonus, 0.0)
     np.testing.assert_allclose(choice.regret(table), -score, rtol=1e-9, atol=1e-9)
     offset, factor = choice.calibration
     agreement = 1 / (1 + np.exp(-offset - factor * expected[:, 1]))

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,8 +63,18 @@ def read_image(path: str | os.PathLike[str]) -> ImageFile:
     return image
 
 
-def write_image(path: str | os.PathLike[str], values: NDArray) -> None:
-    """Write uint8 colours, or labels: with 16 bits (PNG), 32 bits (TIFF) or as they are (NPY).
+def write_image(path: str | os.PathLike[str], values: NDArray, colors: Sequence[str] = ()) -> None:
+    """Write uint8 colours, or labels: with 8 or 16 bits (PNG), 32 bits (TIFF) or as they are (NPY).
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to write.
+    values : array
+        The pixels.
+    colors : sequence of str, optional
+        Colours ("#rrggbb") of the labels 0, 1, ... A PNG of up to 256 labels is then a palette image: viewers show the
+        colours, and `numpy.asarray(PIL.Image.open(path))` returns the labels.
 
     Raises
     ------
@@ -90,7 +101,12 @@ def write_image(path: str | os.PathLike[str], values: NDArray) -> None:
         else:
             from PIL import Image
 
-            Image.fromarray(values.astype(np.uint16) if is_label else values).save(part)
+            if is_label and values.max() < min(256, len(colors)):
+                picture = Image.fromarray(values.astype(np.uint8))
+                picture.putpalette(b"".join(bytes.fromhex(color[1:]) for color in colors[:256]))
+            else:
+                picture = Image.fromarray(values.astype(np.uint16) if is_label else values)
+            picture.save(part)
 
 
 def _read_array(source: Path) -> ImageFile:

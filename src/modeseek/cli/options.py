@@ -266,7 +266,7 @@ class SegmentOptions:
     picture : IMAGE
         PNG, JPEG, TIFF, BMP, WebP or NPY; TIFF and NPY files may hold volumes.
     output : FILE
-        Write the label image: PNG (16 bits), TIFF (32 bits) or NPY.
+        Write the label image: PNG (in colours, up to 256 regions), TIFF (32 bits) or NPY.
     overlay : FILE
         Write the image with the boundaries of the regions: PNG, TIFF or JPEG.
     json : FILE

@@ -22,6 +22,7 @@ from modeseek.images import overlay, segment
 from modeseek.images.scikit_image import require_scikit_image
 from modeseek.pipeline import Note
 from modeseek.pipeline.outputs import check_targets
+from modeseek.plots import palette
 
 OVERLAY_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 # a last axis with up to this many entries is taken for channels
@@ -79,7 +80,7 @@ def _labels(options: SegmentOptions, values: NDArray, axis: int | None) -> NDArr
     if options.output is None or Path(options.output).suffix.lower() != ".npy":
         labels = _segment(options, values, axis, None)
         if options.output is not None:
-            write_image(options.output, labels)
+            write_image(options.output, labels, palette(min(256, int(labels.max()) + 1)))
         return labels
     # as a memory map, so that neither pixels nor labels have to fit into memory
     shape = values.shape if axis is None else tuple(int(n) for n in np.delete(values.shape, axis))

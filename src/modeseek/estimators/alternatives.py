@@ -28,7 +28,7 @@ def nearly_chosen(model: ModeSeek) -> list[Candidate]:
 
 
 def listed_alternatives(model: ModeSeek) -> list[Candidate]:
-    """Return the alternatives to show: best first, each number of clusters once, and none with very many clusters.
+    """Return the alternatives to show: in order of their rating, each number of clusters once, none with very many.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def listed_alternatives(model: ModeSeek) -> list[Candidate]:
     """
     most = max(MAX_CLUSTERS, 2 * model.n_clusters_)
     found: dict[int, Candidate] = {}
-    for each in nearly_chosen(model):
+    for each in sorted(nearly_chosen(model), key=lambda each: -rating(each)[1]):
         if 1 < each.n_clusters <= most and each.n_clusters != model.n_clusters_:
             found.setdefault(each.n_clusters, each)
     return list(found.values())[:MAX_LISTED]

@@ -59,10 +59,11 @@ class BlurringMeanShift(ChainClusterer):
         If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
         Functions that are called as ``f(state, info)`` after each sweep.
-    record : str, sequence of str or Record, optional
+    record : bool, str, sequence of str or Record, optional
         Quantities to record in `trace_` after each sweep, in addition to the bandwidths and the largest shift:
         "clumps", "diameter", "gap", "objective" (takes time proportional to n^2) and "snapshots" (the positions
-        of all rows), or "all". Plots of a run need them, see `modeseek.plots`. A `Record` also sets how often.
+        of all rows), or True for all of them. Plots of a run need them, see `modeseek.plots`. A `Record` also sets
+        how often.
     checkpoint : str or path-like, optional
         File in which the state of the run is saved at intervals and at the end. If the file exists, the fit
         resumes from it and gives the same result as an uninterrupted fit. A file of other data or parameters is

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators.alternatives import nearly_chosen
+from modeseek.estimators.alternatives import chosen_one, listed_alternatives, rating
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.stepwise import StepwiseFit
 from modeseek.explorer.clump_colors import ClumpColors
@@ -17,6 +17,7 @@ from modeseek.explorer.run_history import RunHistory, relative_objective
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState
+from modeseek.plots.alternatives import match_labels
 
 
 class Frame(NamedTuple):
@@ -49,6 +50,26 @@ class Frame(NamedTuple):
     shift: float = np.nan
 
 
+class Alternative(NamedTuple):
+    """A partition that ModeSeek nearly chose.
+
+    Attributes
+    ----------
+    n_clusters : int
+    note : str
+        How it compares with the chosen one.
+    colors : (m,) uint8 array
+        Colour of each drawn point, as in `Frame`; matching clusters have the colour of the chosen ones.
+    """
+
+    n_clusters: int
+    note: str
+    colors: IntArray
+
+    def __str__(self) -> str:
+        return f"{self.n_clusters} clusters ({self.note})"
+
+
 class AnimatedRun:
     """A fit that advances frame by frame. Missing bandwidths are chosen from the data.
 
@@ -66,8 +87,10 @@ class AnimatedRun:
     result : FitResult or None
         None until the run has ended.
     history : RunHistory
-    alternatives : tuple of str
-        Descriptions of the other partitions that ModeSeek considered.
+    alternatives : tuple of Alternative
+        Other partitions that ModeSeek considered, the best first.
+    chosen_note : str
+        How good the chosen one is, in the same words; "" if it is none of them.
     bandwidths : dict
         Bandwidths in force, by parameter name.
     start : (m, 2) array
@@ -83,7 +106,8 @@ class AnimatedRun:
         self._model: Any = settings.make_estimator().set_params(callbacks=[self._check_cancelled])
         self.result: FitResult | None = None
         self.history = RunHistory()
-        self.alternatives: tuple[str, ...] = ()
+        self.alternatives: tuple[Alternative, ...] = ()
+        self.chosen_note = ""
         self.bandwidths: dict[str, float] = {}
         self.between_sweeps = True
         self._fit: StepwiseFit | None = None
@@ -111,8 +135,11 @@ class AnimatedRun:
         fit = self._fit
         if fit is None:
             self._end(self._model_result())
+            chosen = chosen_one(self._model)
+            self.chosen_note = "" if chosen is None else "{} {:.2f}".format(*rating(chosen))
             self.alternatives = tuple(
-                f"{each}, expected agreement {each.expected_agreement:.2f}" for each in nearly_chosen(self._model)
+                Alternative(each.n_clusters, "{} {:.2f}".format(*rating(each)), self._matched(each.labels))
+                for each in listed_alternatives(self._model)
             )
             return
         self._whole = whole
@@ -146,6 +173,10 @@ class AnimatedRun:
             warnings.simplefilter("ignore")  # the page shows the outcome
             self._model.fit(self.data.X)
         return self._model.result_
+
+    def _matched(self, labels: IntArray) -> IntArray:
+        matched = match_labels(labels, self._model.labels_)
+        return (matched[self.data.shown] % 255).astype(np.uint8)
 
     def _check_cancelled(self, *_: object) -> None:
         if self._cancelled():

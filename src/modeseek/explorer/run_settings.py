@@ -14,11 +14,11 @@ from modeseek.meanshift.kernels.profiles import get_profile
 from modeseek.selection.bandwidths import Range, complete_range
 
 ALGORITHMS = {
+    "ModeSeek (no bandwidth)": estimators.ModeSeek,
     "doubly stochastic mean shift": estimators.DoublyStochasticMeanShift,
     "stochastic mean shift": estimators.StochasticMeanShift,
     "blurring mean shift": estimators.BlurringMeanShift,
     "mean shift": estimators.MeanShift,
-    "ModeSeek (no bandwidth)": estimators.ModeSeek,
 }
 
 
@@ -34,12 +34,15 @@ class Field(NamedTuple):
         (label, text) -> value; raises ValueError.
     choices : tuple of str
         Texts to choose from; empty for free text.
+    help : str
+        What the parameter does, in one or two sentences.
     """
 
     label: str
     default: str
     read: Callable[[str, str], Any]
     choices: tuple[str, ...] = ()
+    help: str = ""
 
 
 def _read_bandwidth(label: str, text: str) -> float | None:
@@ -70,25 +73,47 @@ def _read_nu(label: str, text: str) -> str | float:
     return value
 
 
-def _choice(label: str, default: str, choices: tuple[str, ...]) -> Field:
-    return Field(label, default, lambda name, text: check_choice(name, text, choices), choices)
+def _read_count(label: str, text: str) -> int | None:
+    return _read_integer(1, 10**6)(label, text) if text else None
+
+
+def _choice(label: str, default: str, choices: tuple[str, ...], help: str) -> Field:
+    return Field(label, default, lambda name, text: check_choice(name, text, choices), choices, help)
 
 
 # by the name of the parameter; an algorithm has the fields whose names are parameters of its estimator
 BANDWIDTHS = ("h_min", "h_inf", "h_max", "bandwidth")
+HELP_BANDWIDTHS = {
+    "h_min": "Smallest bandwidth that is drawn. Empty: from the data.",
+    "h_inf": "Bandwidth that the range shrinks to. Larger values merge more clusters. Empty: from the data.",
+    "h_max": "Largest bandwidth that is drawn. Empty: from the data.",
+    "bandwidth": "Radius of the window. Larger values give fewer clusters. Empty: from the data.",
+}
 FIELDS = {
-    **{name: Field(name, "", _read_bandwidth) for name in BANDWIDTHS},
-    "policy": _choice("policy", "shrinking", (*POLICIES, "constant")),
-    "nu": Field("nu", "log-log", _read_nu, ("log-log", "1/k", "0.6", "0.8")),
+    "n_clusters": Field("n_clusters", "", _read_count, help="Number of clusters. Empty: ModeSeek chooses it."),
+    **{name: Field(name, "", _read_bandwidth, help=text) for name, text in HELP_BANDWIDTHS.items()},
+    "policy": _choice("policy", "shrinking", (*POLICIES, "constant"), "How the range of bandwidths changes over time."),
+    "nu": Field(
+        "nu",
+        "log-log",
+        _read_nu,
+        ("log-log", "1/k", "0.6", "0.8"),
+        "How fast the range of bandwidths shrinks to h_inf.",
+    ),
     "profile": Field(
         "profile",
         "biweight",
         lambda label, text: get_profile(text).name,
         ("biweight", "triweight", "quadweight", "flat", "gaussian"),
+        "How the weight of a point decreases with its distance.",
     ),
-    "metric": _choice("metric", "euclidean", ("euclidean", "cosine")),
-    "random_state": Field("seed", "0", _read_integer(0, 2**64 - 1)),
-    "n_chains": Field("chains", "1", _read_integer(1, 1000)),
+    "metric": _choice(
+        "metric", "euclidean", ("euclidean", "cosine"), "Distance between rows; cosine compares directions only."
+    ),
+    "random_state": Field("seed", "0", _read_integer(0, 2**64 - 1), help="Seed of the random numbers."),
+    "n_chains": Field(
+        "chains", "1", _read_integer(1, 1000), help="Number of runs that vote on the clusters and their confidence."
+    ),
 }
 
 

@@ -1,5 +1,6 @@
 """Projection of points with d features to the one or two dimensions of a plot."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,10 @@ from modeseek._common.types import Array
 
 # with more features, a randomized SVD replaces the eigenvectors of the covariance matrix
 MAX_EXACT_FEATURES = 1000
+
+
+LATITUDES = ("lat", "latitude")
+LONGITUDES = ("lon", "lng", "long", "longitude")
 
 
 class Projection(NamedTuple):
@@ -77,8 +82,25 @@ def principal_components(X: Array, count: int) -> PrincipalComponents:
     return PrincipalComponents(mean, vectors, shares)
 
 
+def map_axes(names: Sequence[str]) -> tuple[int, int] | None:
+    """Return the columns of longitude and latitude, if there is exactly one of each by their names.
+
+    Examples
+    --------
+    >>> map_axes(["Latitude", "station_long", "depth"])
+    (1, 0)
+    >>> map_axes(["plate", "along"]) is None
+    True
+    """
+    words = [re.split(r"[^a-z]+", str(name).lower()) for name in names]
+    found = [[j for j, each in enumerate(words) if set(known) & set(each)] for known in (LONGITUDES, LATITUDES)]
+    return (found[0][0], found[1][0]) if [len(each) for each in found] == [1, 1] and found[0] != found[1] else None
+
+
 def project(X: Array, centers: Array, feature_names: Sequence[str] | None) -> Projection:
-    """Return one or two features unchanged, and more features as the first two principal components of X.
+    """Return one or two features, and more features as the first two principal components of X.
+
+    Of two features named latitude and longitude, the longitude is the horizontal axis.
 
     Parameters
     ----------
@@ -104,7 +126,8 @@ def project(X: Array, centers: Array, feature_names: Sequence[str] | None) -> Pr
         raise ValueError(f"feature_names must name the {n_features} features of X; got {len(feature_names)}.")
     if n_features <= 2:
         names = feature_names or [f"feature {j}" for j in range(n_features)]
-        return Projection(X, centers, tuple(str(name) for name in names))
+        order = list(map_axes(names) or range(n_features))
+        return Projection(X[:, order], centers[:, order], tuple(str(names[j]) for j in order))
     components = principal_components(X, 2)
     axes = tuple(f"principal component {j + 1} ({share:.0%} of variance)" for j, share in enumerate(components.shares))
     return Projection(components.apply(X), components.apply(centers), axes)

@@ -6,7 +6,7 @@ it was trained on. Evaluation needs NumPy only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 
@@ -17,6 +17,8 @@ from modeseek.selection.features import FEATURES
 
 # scores closer than this are equal: the earlier candidate wins, whatever the last bits of the sums are
 TIE = 1e-9
+# with fewer points, data with and without clusters differ less
+FEW_POINTS = 100
 # what speaks for a candidate, by the start of the names of its features
 REASONS = {
     "it is reproduced better on subsamples": ("stable",),
@@ -52,9 +54,9 @@ class Choice:
         outputs: a score, and the logit of the adjusted Rand index with the true partition.
     calibration : (2,) array
         Offset and factor of the logit, so that the prediction for a chosen candidate is right on average.
-    single_bonus : float
-        Added to the score of the single cluster. Networks are trained on some of the candidates of a set; among all of
-        them, the best score of a wrong candidate is higher.
+    single_bonus : (2,) array
+        Added to the score of the single cluster, for fewer than `FEW_POINTS` points and for more. Networks are trained
+        on some of the candidates of a set; among all of them, the best score of a wrong candidate is higher.
     """
 
     names: tuple[str, ...]
@@ -63,7 +65,7 @@ class Choice:
     places: tuple[Array, ...]
     layers: tuple[Array, ...]
     calibration: Array
-    single_bonus: float = 0.0
+    single_bonus: Array = field(default_factory=lambda: np.zeros(2))
 
     def regret(self, features: Array) -> Array:
         """Return the negative score of each candidate: the one with the smallest value is chosen.
@@ -73,8 +75,10 @@ class Choice:
         features : (c, f) array
             Table of `candidate_features`, with the columns of `FEATURES`.
         """
-        single = np.isnan(np.asarray(features)[:, FEATURES.index("log_k")])
-        return -self._outputs(self.encode(features))[:, 0] - self.single_bonus * single
+        table = np.asarray(features)
+        single = np.isnan(table[:, FEATURES.index("log_k")])
+        many = table[:, FEATURES.index("log_n")] >= np.log(FEW_POINTS)
+        return -self._outputs(self.encode(table))[:, 0] - np.where(single, self.single_bonus[many.astype(int)], 0.0)
 
     def expected_agreement(self, features: Array) -> Array:
         """Return the expected adjusted Rand index of each candidate with the true partition, if it is chosen."""
@@ -150,7 +154,7 @@ def load_choice() -> Choice:
             tuple(np.split(stored["places"].astype(np.float64), ends)),
             tuple(stored[f"layer{i}"].astype(np.float64) for i in range(6)),
             stored["calibration"],
-            float(stored["single_bonus"]),
+            stored["single_bonus"],
         )
 
 

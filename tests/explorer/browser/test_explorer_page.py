@@ -81,7 +81,7 @@ def visit(browser):
     """Open the page; errors on it and requests to other hosts fail the test."""
     opened, wrong = [], []
 
-    def open_page(url, *, width=1280, height=900, dark=False):
+    def open_page(url, *, width=1280, height=900, dark=False, algorithm="doubly stochastic mean shift"):
         scheme = "dark" if dark else "light"
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
@@ -94,6 +94,8 @@ def visit(browser):
         page.on("request", lambda request: wrong.append(request.url) if _outside(request.url, url) else None)
         page.goto(url)
         button(page, "Run").wait_for()
+        assert field(page, "algorithm").input_value() == "ModeSeek (no bandwidth)"
+        field(page, "algorithm").select_option(algorithm)
         return page
 
     yield open_page
@@ -220,12 +222,38 @@ def test_two_runs_a_scan_and_an_error(visit, address, tmp_path):
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
 
-def test_markup_in_a_file_is_escaped(visit, address, table, tmp_path):
+def test_alternatives_are_pictures_that_can_be_clicked(visit, address, tmp_path):
+    page = visit(address, algorithm="ModeSeek (no bandwidth)")
+    button(page, "Run").click()
+    pictures = page.locator(".pictures button")
+    pictures.first.wait_for()
+    assert pictures.locator("strong").first.text_content().startswith("chosen: ")
+    pictures.nth(1).click()
+    page.locator(".pictures button[aria-pressed='true']").filter(has_not_text="chosen").wait_for()
+    keep(page, "alternative", tmp_path)
+    field(page, "n_clusters").fill("2")
+    field(page, "n_clusters").press("Tab")
+    button(page, "Restart").click()
+    page.wait_for_function(_fact_is("clusters", "2"))
+
+
+def test_a_second_run_can_be_added_during_a_sweep(visit, address):
     page = visit(address)
+    for _ in range(3):
+        button(page, "Step").click()
+        page.get_by_label("compare two runs").check()
+        page.get_by_label("compare two runs").uncheck()
+    page.get_by_label("compare two runs").check()
+    fast(page)
+    button(page, "Restart").click()
+    page.get_by_text("ARI between A and B").wait_for()
+
+
+def test_markup_in_a_file_is_escaped(visit, address, table, tmp_path):
+    page = visit(address, algorithm="ModeSeek (no bandwidth)")
     page.get_by_label("or a file").set_input_files(table)
     page.get_by_text("things.csv: 60 rows, 2 columns to cluster.").wait_for()
     fast(page)
-    field(page, "algorithm").select_option("ModeSeek (no bandwidth)")
     button(page, "Run").click()
     assert fact(page, "clusters") == 3
     page.get_by_text("Mean confidence").wait_for()

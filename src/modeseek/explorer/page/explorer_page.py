@@ -100,14 +100,15 @@ class ExplorerPage:
     def _make_layouts(self) -> None:
         self.message = style.html_pane()
         self.table = style.html_pane(margin=(6, 4))
-        self._scatters = style.column(stylesheets=style.side_by_side("21rem"))
+        # both are always in the document: updates of a figure that is being added would be lost
+        scatters = style.column(*(panel.layout for panel in self.panels), stylesheets=style.side_by_side("21rem"))
         figures = style.column(
             *(style.figure_pane(each.plot) for each in self.lines), stylesheets=style.side_by_side("15rem")
         )
         # a grid cannot be hidden, so the column around it is
         row = style.column(*figures, stylesheets=style.side_by_side("15rem"))
         self.line_row = style.column(row, visible=False)
-        self.animation = style.column(self._scatters, self.table, self.line_row)
+        self.animation = style.column(scatters, self.table, self.line_row)
 
     def template(self) -> pn.Template:
         """Return the page as a template to serve."""
@@ -153,8 +154,7 @@ class ExplorerPage:
     def _lay_out(self) -> None:
         two = bool(self.compare.value)
         self.panels[1].form.layout.visible = self.panels[0].form.heading.visible = two
-        if len(self._scatters) != len(self.active):
-            self._scatters.objects = [panel.layout for panel in self.active]
+        self.panels[1].layout.visible = two
         for panel in self.panels:
             panel.scatter.plot.title.text = f"Run {panel.name}" if two else ""
         if not two:

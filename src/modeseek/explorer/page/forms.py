@@ -32,17 +32,21 @@ class SettingsForm:
 
     def __init__(self, name: str, changed: Callable[[], None], algorithm: str):
         self.name = name
-        self.heading = html_pane(f"<h3>Run {name}</h3>", margin=(6, 0, 0, 0))
+        self.heading = html_pane(f"<h3>Run {name}</h3>", margin=(6, 0, 0, 4))
         self.algorithm = pn.widgets.Select(
-            label="algorithm", options=list(ALGORITHMS), value=algorithm, **WIDGET_OPTIONS
+            label="algorithm",
+            options=list(ALGORITHMS),
+            value=algorithm,
+            description="ModeSeek needs no setting. The mean shifts move points, which the plot shows.",
+            **WIDGET_OPTIONS,
         )
         self._widgets: dict[str, Any] = {}
-        for parameter, (label, default, _, choices) in FIELDS.items():
-            if choices:
-                widget = pn.widgets.Select(label=label, options=list(choices), value=default, **WIDGET_OPTIONS)
+        for parameter, field in FIELDS.items():
+            options = {"label": field.label, "value": field.default, "description": field.help, **WIDGET_OPTIONS}
+            if field.choices:
+                widget = pn.widgets.Select(options=list(field.choices), **options)
             else:
-                placeholder = AUTOMATIC if parameter in BANDWIDTHS else ""
-                widget = pn.widgets.TextInput(label=label, value=default, placeholder=placeholder, **WIDGET_OPTIONS)
+                widget = pn.widgets.TextInput(placeholder="" if field.default else AUTOMATIC, **options)
             self._widgets[parameter] = widget
         for widget in (self.algorithm, *self._widgets.values()):
             widget.param.watch(lambda event: changed(), "value")
@@ -100,7 +104,8 @@ class DataForm:
         self._filling = False
         self.example = pn.widgets.Select(label="example", options=[NONE, *EXAMPLES], value=NONE, **WIDGET_OPTIONS)
         self.file = pn.widgets.FileInput(
-            label=f"or a file: {', '.join(dict.fromkeys(each.name for each in FORMATS.values()))}",
+            label="or a file",
+            description=f"{', '.join(dict.fromkeys(each.name for each in FORMATS.values()))}.",
             accept=",".join(FORMATS),
             sizing_mode="stretch_width",
             margin=(3, 4),
@@ -110,7 +115,11 @@ class DataForm:
         )
         self.standardize = checkbox("standardise columns")
         self.groups = pn.widgets.Select(
-            label="known groups, for comparison", options=[NONE], value=NONE, **WIDGET_OPTIONS
+            label="known groups",
+            options=[NONE],
+            value=NONE,
+            description="A column to compare the clusters with. It is not used for clustering.",
+            **WIDGET_OPTIONS,
         )
         self.summary = html_pane(margin=(0, 4))
         self.file.param.watch(lambda event: uploaded(self.file.filename or "file", event.new), "value")

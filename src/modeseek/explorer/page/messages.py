@@ -100,7 +100,7 @@ def _mode_seek_status(thread: RunThread, run: AnimatedRun, agreement: list[tuple
         return status("ModeSeek is running; it does not move points." if thread.playing else "Paused.")
     confidence = "" if result.confidence is None else f" Mean confidence {result.confidence.mean():.2f}."
     facts = [("clusters", f"{result.n_clusters:,}"), *agreement]
-    return status(_sentence(result.message) + confidence, facts, "; ".join(run.alternatives) or "none")
+    return status(_sentence(result.message) + confidence, facts, "; ".join(map(str, run.alternatives)) or "none")
 
 
 def comparison(runs: Mapping[str, AnimatedRun], groups: KnownGroups) -> str:

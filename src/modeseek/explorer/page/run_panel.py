@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.explorer.animated_run import AnimatedRun
+from modeseek.explorer.animated_run import AnimatedRun, Frame
+from modeseek.explorer.page.alternative_pictures import AlternativePictures
 from modeseek.explorer.page.forms import SettingsForm
 from modeseek.explorer.page.line_figures import LineFigure
 from modeseek.explorer.page.messages import KnownGroups, run_status
@@ -38,14 +39,17 @@ class RunPanel:
         self.name, self._number = "AB"[number], number
         self.form = SettingsForm(self.name, changed, algorithm)
         self.scatter = ScatterFigure(LIGHT)
+        self.pictures = AlternativePictures(sizing_mode="stretch_width", margin=(4, 4))
         self._status = html_pane(margin=(0, 4))
-        self.layout = column(figure_pane(self.scatter.plot), self._status)
+        self.layout = column(figure_pane(self.scatter.plot), self.pictures, self._status)
         self.thread: RunThread | None = None
         self._forget()
 
     def _forget(self) -> None:
         self._opened, self._history_version, self._sent_at, self._status_at = False, -1, 0.0, 0.0
         self._shown: tuple[object, ...] = ()
+        self._pictured = False
+        self.pictures.clear()
 
     @property
     def finished(self) -> AnimatedRun | None:
@@ -92,7 +96,9 @@ class RunPanel:
             return False
         interval = thread.seconds_per_frame
         share = min(max((now - thread.shown_at) / interval, 0.0), 1.0) if interval > 0 else 1.0
-        key = (thread.frames, share, ended, thread.playing)
+        if self.finished is not None:
+            frame = self._chosen_frame(self.finished, frame)
+        key = (thread.frames, share, ended, thread.playing, self.pictures.chosen)
         timed_out = now - self._sent_at > DRAWN_TIMEOUT
         if key == self._shown or (self.scatter.drawn < self.scatter.sent and not timed_out):
             return False
@@ -107,6 +113,16 @@ class RunPanel:
             self._status_at = now
             self._update_status(groups)
         return ended
+
+    def _chosen_frame(self, run: AnimatedRun, frame: Frame) -> Frame:
+        """Return the last frame in the colours of the picture that was clicked."""
+        if not self._pictured:
+            self._pictured = True
+            self.pictures.show(run)
+        if self.pictures.chosen == 0:
+            return frame
+        colors = run.alternatives[self.pictures.chosen - 1].colors
+        return frame._replace(colors=colors, clumps=int(colors.max()) + 1)
 
     def _update_status(self, groups: KnownGroups) -> None:
         text = run_status(self.thread, groups)

@@ -80,7 +80,7 @@ class Record:
         return min(self.limit // 8, max(MIN_SNAPSHOTS, SNAPSHOT_NUMBERS // state_size))
 
 
-RecordSpec: TypeAlias = Record | str | Iterable[str] | None
+RecordSpec: TypeAlias = Record | str | Iterable[str] | bool | None
 
 
 def as_record(record: RecordSpec, known: Iterable[str] = STATE_QUANTITIES) -> Record:
@@ -88,8 +88,9 @@ def as_record(record: RecordSpec, known: Iterable[str] = STATE_QUANTITIES) -> Re
 
     Parameters
     ----------
-    record : Record, str, iterable of str or None
-        Names of quantities to record after every sweep, in addition to bandwidths and largest shifts; "all" for all.
+    record : Record, str, iterable of str, bool or None
+        Names of quantities to record after every sweep, in addition to bandwidths and largest shifts; "all" or True for
+        all.
     known : iterable of str
         Quantities that the algorithm can record.
 
@@ -97,13 +98,17 @@ def as_record(record: RecordSpec, known: Iterable[str] = STATE_QUANTITIES) -> Re
     --------
     >>> as_record(["clumps", "gap"])
     Record(h=1, shift=1, clumps=1, diameter=None, gap=1, objective=None, snapshots=None, limit=1024)
+    >>> as_record(True) == as_record("all")
+    True
     >>> as_record("snapshot")
     Traceback (most recent call last):
     ValueError: record must be one of 'all', 'h', 'shift', 'clumps', ... Did you mean 'snapshots'?
     """
     known = tuple(known)
-    if record is None:
+    if record is None or record is False:
         return Record()
+    if record is True:
+        record = "all"
     if isinstance(record, Record):
         for name in STATE_QUANTITIES:
             if getattr(record, name) is not None and name not in known:

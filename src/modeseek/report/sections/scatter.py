@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._storage import temporary_folder
+from modeseek.estimators import ModeSeek
+from modeseek.estimators.alternatives import chosen_one, listed_alternatives, rating
 from modeseek.estimators.table import DOUBTFUL
+from modeseek.plots.alternatives import match_labels
 from modeseek.plots.clusters import save_clusters
-from modeseek.plots.colors import NOISE_COLOR
-from modeseek.plots.projection import principal_components
+from modeseek.plots.colors import NOISE_COLOR, palette
+from modeseek.plots.projection import map_axes, principal_components
 from modeseek.plots.sources import sample_rows
 from modeseek.report.blocks import Block, Heading, HtmlBlock
 from modeseek.report.cluster_traits import distinguishing_features, feature_separation
@@ -33,7 +36,12 @@ MAX_EXTRA_COLUMNS = 8
 MAX_TRAITS = 6
 # decimal digits of a column's range that single precision resolves
 DIGITS = 6.5
-SCRIPTS = ("data.js", "drawing.js", "pointing.js", "controls.js")
+SCRIPTS = (
+    *("data.js", "drawing.js", "pointing.js", "coloring.js", "legend.js", "alternatives.js", "saving.js"),
+    "controls.js",
+)
+# colours of a text column
+N_CATEGORY_COLORS = 12
 
 
 def scatter_section(data: ReportData) -> list[Block]:
@@ -103,13 +111,47 @@ def _payload(
         "n_doubtful": int(data.doubtful.sum()),
         "axes": axes,
         "n_features": len(data.features),
-        # the axes at the start; -1 is a histogram
-        "start": [0, 1 if len(axes) > 1 else -1],
+        "start": _start_axes(data, len(axes)),
+        **_partitions(data, rows),
+        "palette": [color.lower() for color in palette(N_CATEGORY_COLORS)],
         "extra": [
             {"name": column.name, **_pack_texts([column.cells[i] for i in rows])}
             for column in data.extra[:MAX_EXTRA_COLUMNS]
         ],
     }
+
+
+def _start_axes(data: ReportData, n_axes: int) -> list[int]:
+    """Return the axes at the start, horizontal and vertical; -1 is a histogram."""
+    if len(data.features) == 2:
+        return list(map_axes(data.features) or (0, 1))
+    return [0, 1 if n_axes > 1 else -1]
+
+
+def _partitions(data: ReportData, rows: IntArray) -> dict[str, Any]:
+    """Return the names of the chosen partition, and its alternatives with the labels of the rows."""
+    chosen = {"name": counted(data.table.n_clusters, "cluster"), "note": ""}
+    if not isinstance(data.estimator, ModeSeek):
+        return {"chosen": chosen, "partitions": []}
+    if data.table.n_clusters > 1 and (own := chosen_one(data.estimator)) is not None:
+        chosen["note"] = "{} {:.2f}".format(*rating(own))
+    listed = []
+    for each in listed_alternatives(data.estimator):
+        numbers, labels = np.unique(match_labels(each.labels, data.labels), return_inverse=True)
+        # matched clusters have the colours of the chosen ones
+        colors = [*palette(data.table.n_clusters), *palette(int(numbers.max()) + 1)[data.table.n_clusters :]]
+        listed.append(
+            {
+                "name": counted(each.n_clusters, "cluster"),
+                "note": "{} {:.2f}".format(*rating(each)),
+                "labels": _encode(labels[rows].astype("<u4")),
+                "clusters": [
+                    {"name": f"cluster {k}", "size": int(size), "color": colors[number].lower()}
+                    for k, (number, size) in enumerate(zip(numbers, np.bincount(labels), strict=True))
+                ],
+            }
+        )
+    return {"chosen": chosen, "partitions": listed}
 
 
 def _caption(data: ReportData, n_drawn: int, n_embedded: int, has_components: bool) -> str:

@@ -4,8 +4,8 @@ const figure = document.getElementById("scatter");
 const data = JSON.parse(document.getElementById("scatter-data").textContent);
 const find = (name) => figure.querySelector(name);
 const canvas = find("canvas"), tip = find(".tip"), legend = find(".legend"), stage = find(".stage");
-const across = find(".across"), up = find(".up");
-const HISTOGRAM = -1, NEAR = 18, MOST_LISTED = 10, MOST_IN_LEGEND = 40;
+const across = find(".across"), up = find(".up"), paint = find(".paint");
+const HISTOGRAM = -1, NEAR = 18, MOST_LISTED = 10, MOST_IN_LEGEND = 20, MOST_BUTTONS = 200;
 
 // ---------------------------------------- the data
 
@@ -14,7 +14,7 @@ function bytes(text) {
   for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
   return out.buffer;
 }
-const labels = new Uint32Array(bytes(data.labels)), n = labels.length;
+const clusterOf = new Uint32Array(bytes(data.labels)), n = clusterOf.length;
 const rows = data.rows === null ? null : new Uint32Array(bytes(data.rows));
 const confidence = data.confidence === null ? null : new Float32Array(bytes(data.confidence));
 const axes = data.axes.map((axis) => {
@@ -25,7 +25,7 @@ const axes = data.axes.map((axis) => {
 const extra = data.extra.map((column) => ({
   name: column.name, values: column.values, codes: new Uint32Array(bytes(column.codes)),
 }));
-const isNoise = (i) => data.clusters[labels[i]].noise === true;
+const isNoise = (i) => data.clusters[clusterOf[i]].noise === true;
 const isDoubtful = (i) => confidence !== null && !isNoise(i) && confidence[i] < data.doubtful;
 
 // a fixed seed, so that the plot is reproducible
@@ -46,7 +46,10 @@ for (let i = 0; i < n; i++) jitter[i] = shake();
 
 // ---------------------------------------- state of the view
 
+// the colours of the points: those of groups (clusters by default), or of a numeric column
+let groups = data.clusters, labels = clusterOf, gradient = null;
 const hidden = new Set();
+let allPoints = false, outside = [];
 let onlyDoubtful = false, emphasized = null, current = -1, pinned = false, touched = false;
 let view = null, home = null, box = null, colors = null, waiting = false;
 const px = new Float32Array(n), py = new Float32Array(n);
@@ -62,17 +65,35 @@ function extent(values) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
+  return [low, high];
+}
+
+// the range without outliers: few values that would leave less than half of an axis to all others
+function robustExtent(values) {
+  const sorted = Float64Array.from(values).sort(), count = sorted.length, cut = Math.ceil(0.005 * count);
+  if (count < 20) return extent(values);
+  const low = sorted[cut], high = sorted[count - 1 - cut], span = high - low;
+  if (!(span > 0)) return extent(values);
+  const inside = sorted.filter((value) => value >= low - span && value <= high + span);
+  return [inside[0], inside[inside.length - 1]];
+}
+
+function limits(values) {
+  const [low, high] = allPoints ? extent(values) : robustExtent(values);
   const margin = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
   return [low - margin, high + margin];
 }
 
 function resetView() {
-  const [x0, x1] = extent(xAxis().values), [y0, y1] = yAxis() ? extent(yAxis().values) : [0, 1];
+  const [x0, x1] = limits(xAxis().values), [y0, y1] = yAxis() ? limits(yAxis().values) : [0, 1];
   home = { x0, x1, y0, y1 };
   view = { ...home };
+  outside = order.filter((i) => isOutside(xAxis().values[i], x0, x1) || (yAxis() && isOutside(yAxis().values[i], y0, y1)));
+  showOutside();
   updateTouchAction();
   redraw();
 }
+const isOutside = (value, low, high) => value < low || value > high;
 
 // a finger scrolls the page unless the plot is zoomed in
 function updateTouchAction() {

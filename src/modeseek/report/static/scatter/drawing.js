@@ -42,10 +42,12 @@ function readColors() {
   colors = Object.fromEntries(["paper", "ink", "faint", "rule", "hair", "link"].map((name) =>
     [name, style.getPropertyValue("--" + name).trim()]));
   colors.font = style.getPropertyValue("--sans").trim();
+  // as in page.css: colours on a dark background are lighter
+  colors.lighter = Number(style.getPropertyValue("--lighter"));
 }
 
-function draw() {
-  const width = canvas.clientWidth, height = canvas.clientHeight, scale = window.devicePixelRatio || 1;
+function draw(scale = window.devicePixelRatio || 1) {
+  const width = canvas.clientWidth, height = canvas.clientHeight;
   if (!width) return;
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
     canvas.width = Math.round(width * scale);
@@ -72,6 +74,7 @@ function draw() {
   place(bars !== null);
   drawPoints(context);
   context.restore();
+  if (!zoomed()) drawOutside(context);
   drawCurrent(context);
 }
 
@@ -122,6 +125,36 @@ function place(strip) {
       ? box.floor + tall * (0.15 + 0.75 * jitter[i])
       : box.bottom - (ys[i] - view.y0) / (view.y1 - view.y0) * (box.bottom - box.top);
   }
+  if (zoomed()) return;
+  for (const i of outside) {
+    px[i] = Math.min(box.right, Math.max(box.left, px[i]));
+    py[i] = Math.min(box.bottom, Math.max(box.top, py[i]));
+  }
+}
+
+// outliers are triangles at the edge of the plot that point to where they are
+function drawOutside(context) {
+  const size = Math.max(5, radius() + 1);
+  for (const i of outside) {
+    if (!isShown(i)) continue;
+    const dx = Math.sign(xAxis().values[i] - view.x1) + Math.sign(xAxis().values[i] - view.x0);
+    const dy = yAxis() ? Math.sign(yAxis().values[i] - view.y1) + Math.sign(yAxis().values[i] - view.y0) : 0;
+    context.save();
+    context.translate(px[i], py[i]);
+    context.rotate(Math.atan2(-dy, dx));
+    context.beginPath();
+    context.moveTo(2, 0);
+    context.lineTo(-1.5 * size, size);
+    context.lineTo(-1.5 * size, -size);
+    context.closePath();
+    context.fillStyle = tints[i];
+    context.strokeStyle = colors.ink;
+    context.lineWidth = 1;
+    context.globalAlpha = emphasized !== null && emphasized !== labels[i] ? 0.1 : 1;
+    context.fill();
+    context.stroke();
+    context.restore();
+  }
 }
 
 // points are smaller if there are many, and grow when zoomed in
@@ -134,18 +167,19 @@ function radius() {
 function drawPoints(context) {
   const r = radius(), inside = (i) =>
     px[i] > box.left - r && px[i] < box.right + r && py[i] > box.top - r && py[i] < box.bottom + r;
+  const away = new Set(zoomed() ? [] : outside), byCluster = labels === clusterOf;
   for (const i of order) {
-    if (!isShown(i) || !inside(i)) continue;
-    const cluster = data.clusters[labels[i]];
-    context.globalAlpha = emphasized !== null && emphasized !== labels[i] ? 0.1 : cluster.noise ? 0.7 : 0.85;
+    if (!isShown(i) || !inside(i) || away.has(i)) continue;
+    const group = groups[labels[i]], color = tints[i];
+    context.globalAlpha = emphasized !== null && emphasized !== labels[i] ? 0.1 : group.noise ? 0.7 : 0.85;
     context.beginPath();
-    context.arc(px[i], py[i], cluster.noise ? r * 0.8 : r, 0, 2 * Math.PI);
-    if (isDoubtful(i)) {
-      context.strokeStyle = cluster.color;
+    context.arc(px[i], py[i], group.noise ? r * 0.8 : r, 0, 2 * Math.PI);
+    if (byCluster && isDoubtful(i)) {
+      context.strokeStyle = color;
       context.lineWidth = Math.max(1.2, r * 0.4);
       context.stroke();
     } else {
-      context.fillStyle = cluster.color;
+      context.fillStyle = color;
       context.fill();
       // a rim separates touching points; small points would consist of the rim only
       if (r > 3) {
@@ -169,10 +203,11 @@ function drawCurrent(context) {
 
 function histogram() {
   const count = Math.min(80, Math.max(10, Math.round(2 * Math.sqrt(n)))), values = xAxis().values;
-  const low = home.x0, wide = (home.x1 - home.x0) / count, kinds = data.clusters.length;
+  const low = home.x0, wide = (home.x1 - home.x0) / count, kinds = groups.length;
   const heights = Array.from({ length: count }, () => new Float64Array(kinds));
   for (let i = 0; i < n; i++) {
-    if (isShown(i)) heights[Math.min(count - 1, Math.floor((values[i] - low) / wide))][labels[i]] += 1;
+    const bin = Math.floor((values[i] - low) / wide);
+    if (isShown(i)) heights[Math.min(count - 1, Math.max(0, bin))][labels[i]] += 1;
   }
   const top = Math.max(1, ...heights.map((bin) => bin.reduce((sum, each) => sum + each, 0)));
   return { low, wide, heights, top: top * 1.05 };
@@ -185,7 +220,7 @@ function drawBars(context, bars) {
     let y = box.floor;
     bin.forEach((count, label) => {
       if (!count) return;
-      context.fillStyle = data.clusters[label].color;
+      context.fillStyle = gradient === null ? shade(groups[label].color) : colors.faint;
       context.globalAlpha = emphasized !== null && emphasized !== label ? 0.2 : 0.9;
       context.fillRect(x0 + 0.5, y - count * tall, Math.max(1, x1 - x0 - 1), count * tall);
       y -= count * tall;

@@ -25,7 +25,7 @@ function part(name, text, parent, kind) {
 
 function swatch(color, parent, kind) {
   const dot = part("span", "", parent, "swatch" + (kind ? " " + kind : ""));
-  if (color) dot.style.background = color;
+  if (color) dot.style.setProperty("--color", color);
 }
 
 function rowName(i) {
@@ -35,15 +35,17 @@ function rowName(i) {
 
 function describe(i) {
   tip.replaceChildren();
-  const cluster = data.clusters[labels[i]], head = part("p", "", tip);
+  const cluster = data.clusters[clusterOf[i]], head = part("p", "", tip);
   part("strong", rowName(i), head);
   const which = part("p", "", tip);
-  swatch(cluster.color, which);
+  if (labels === clusterOf && gradient === null) swatch(cluster.color, which);
   which.append(cluster.name);
   if (confidence !== null && !cluster.noise) {
     which.append(", confidence " + confidence[i].toFixed(2) + (isDoubtful(i) ? ", doubtful" : ""));
   }
   const list = part("dl", "", tip);
+  const partition = data.partitions[chosenPartition];
+  if (partition) pair(list, "with " + partition.name, partition.clusters[labels[i]].name);
   for (const column of extra) pair(list, column.name, column.values[column.codes[i]]);
   // first the features on the axes, then the distinguishing features of the cluster
   const first = [xAxis(), yAxis(), ...(cluster.traits || []).map((j) => axes[j])];
@@ -78,11 +80,30 @@ function hint() {
 function placeTip() {
   if (narrow()) return void (tip.style.visibility = "");
   if (current < 0 || !isVisible(current)) return void (tip.style.visibility = "hidden");
-  const x = px[current], y = py[current], gap = 16;
-  const left = x + gap + tip.offsetWidth <= stage.clientWidth ? x + gap : x - gap - tip.offsetWidth;
-  tip.style.left = Math.max(0, left) + "px";
-  tip.style.top = Math.max(0, Math.min(y - 24, stage.clientHeight - tip.offsetHeight)) + "px";
+  const x = px[current], y = py[current], gap = 16, wide = tip.offsetWidth, tall = tip.offsetHeight;
+  const right = stage.clientWidth - wide, bottom = stage.clientHeight - tall;
+  const level = Math.max(0, Math.min(y - 24, bottom));
+  const places = [[x + gap, level], [x - gap - wide, level], [right, 0], [right, bottom], [0, 0], [0, bottom]]
+    .filter(([left]) => left >= 0 && left <= right);
+  // the place that covers the fewest points of the same group, near the point if there is a choice
+  let best = places[0], least = Infinity;
+  for (const place of places) {
+    const count = covered(place[0], place[1], wide, tall);
+    if (count < least) [best, least] = [place, count];
+  }
+  tip.style.left = best[0] + "px";
+  tip.style.top = Math.max(0, best[1]) + "px";
+  tip.dataset.point = [Math.round(x), Math.round(y)].join(" ");
   tip.style.visibility = "visible";
+}
+
+function covered(left, top, wide, tall) {
+  let count = 0;
+  for (let i = 0; i < n; i++) {
+    if (labels[i] !== labels[current] || !isVisible(i)) continue;
+    if (px[i] >= left && px[i] <= left + wide && py[i] >= top && py[i] <= top + tall) count += i === current ? n : 1;
+  }
+  return count;
 }
 
 // ---------------------------------------- zooming and panning
