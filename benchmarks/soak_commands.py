@@ -48,6 +48,7 @@ EVERY = 5.0
 NAMES = ("minutes", "rounds", "commands", "violations")
 # exit statuses that a fault may give: done, refused, Ctrl-C, SIGTERM, killed
 STATUSES = (0, 2, 130, 143, -signal.SIGKILL)
+RESULT_SO_FAR = "the result so far was written"
 # temporary files, which may remain after SIGKILL only
 TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.\w+")
 # numbers of a JSON summary that differ between runs
@@ -174,7 +175,8 @@ class Round:
 
     - status: 0, 2, 130 or 143, without a traceback; no crash in native code.
     - outputs: each output file is the one of the reference, or the one from before the command; never a part. After
-      status 0 it is the one of the reference.
+      status 0 it is the one of the reference. After Ctrl-C and SIGTERM it may be the result so far, if the command
+      says so.
     - others: all other files of the folder are unchanged, and no new ones remain except the work folder of an
       unfinished run in chunks and, after SIGKILL, hidden temporary files.
     - again: the same command without a fault then gives the reference, and leaves nothing else.
@@ -262,9 +264,11 @@ class Round:
             content = self._content(found.pop(name)) if name in found else None
             right = content == self.reference[name]
             kept = ending.status != 0 and (content is None or content == self.old.get(name))
-            self._require(right or kept, f"{fault}: {name} is neither the old nor the new one", ending)
-            if right:
-                self.old[name] = self.reference[name]
+            # Ctrl-C and SIGTERM end a run early, with a complete file of the result so far
+            early = content is not None and ending.status in (130, 143) and RESULT_SO_FAR in ending.error
+            self._require(right or kept or early, f"{fault}: {name} is neither the old nor the new one", ending)
+            if content is not None and (right or early):
+                self.old[name] = content
         for name, content in self.others.items():
             self._require(name in found, f"{fault}: {name} is gone", ending)
             self._require(found.pop(name).read_bytes() == content, f"{fault}: {name} has changed", ending)

@@ -24,7 +24,7 @@ def main(path: str) -> None:
     }
     figure = Figure(figsize=(14, 4.6), layout="constrained")
     for ax, (name, model) in zip(figure.subplots(1, 3, sharex=True, sharey=True), models.items(), strict=True):
-        plot_clusters(X, model.fit(X), feature_names=["x", "y"], ax=ax, title=name)
+        plot_clusters(model.fit(X), X, feature_names=["x", "y"], ax=ax, title=name)
     figure.savefig(path, dpi=110)
 
 

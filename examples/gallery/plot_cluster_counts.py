@@ -22,7 +22,7 @@ plt.show()
 # %%
 # The sweep also has the labels at each bandwidth. These are the labels of the longest plateau.
 longest = sweep.longest()
-plot_clusters(X, sweep.labels[longest.first], title=f"{longest.n_clusters} clusters, from h = {longest.low:.2f} on")
+plot_clusters(sweep.labels[longest.first], X, title=f"{longest.n_clusters} clusters, from h = {longest.low:.2f} on")
 plt.show()
 
 # %%

@@ -16,22 +16,22 @@ from modeseek.plots import plot_clusters
 
 X, _ = make_blobs([150, 100, 60], centers=[(0, 0), (3, 0.5), (0.5, 3.2)], random_state=0)
 model = ModeSeek(random_state=0).fit(X)
-plot_clusters(X, model, title="Three overlapping blobs")
+plot_clusters(model, X, title="Three overlapping blobs")
 plt.show()
 
 # %%
 # More than two features are drawn by their first two principal components. The axes state the share of the variance.
 wine = StandardScaler().fit_transform(load_wine().data)
-plot_clusters(wine, ModeSeek(random_state=0).fit(wine), title="178 wines, 13 measurements")
+plot_clusters(ModeSeek(random_state=0).fit(wine), wine, title="178 wines, 13 measurements")
 plt.show()
 
 # %%
 # One feature is drawn as a histogram above a strip of points. Labels can come from any method.
-plot_clusters(X[:, :1], model.labels_, feature_names=["length"], title="One feature")
+plot_clusters(model.labels_, X[:, :1], feature_names=["length"], title="One feature")
 plt.show()
 
 # %%
 # With more than twelve clusters, numbers in the plot replace the legend.
 many, labels = many_clusters(60, 40, spacing=4, random_state=0)
-plot_clusters(many, labels, title="Sixty clusters")
+plot_clusters(labels, many, title="Sixty clusters")
 plt.show()

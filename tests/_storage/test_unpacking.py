@@ -1,7 +1,9 @@
 """Compressed files that unpack to far more than their size are refused before memory is allocated."""
 
 import io
+import sqlite3
 import zipfile
+from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +15,7 @@ from commands import run
 from modeseek import limit_unpacked
 from modeseek._storage import (
     BoundedStream,
+    DataError,
     UnpackedSizeError,
     open_chunks,
     read_arrays,
@@ -213,3 +216,16 @@ def test_empty_cells_behind_the_last_one_do_not_count(tmp_path):
     path = spreadsheet(tmp_path / "a.ods", {"content.xml": REPEATED.format(20)})
     with zipfile.ZipFile(path) as archive:
         assert sheet_bytes(archive) == 32 * 20 * 1000
+
+
+@pytest.mark.parametrize("size", [600_000, 2_000_000])
+def test_computed_columns_of_a_database_are_bounded(size, tmp_path):
+    """A file of 8 kB with a column `zeroblob(1000000000)` took all memory."""
+    path = tmp_path / "bomb.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"CREATE TABLE t (a, b GENERATED ALWAYS AS (zeroblob({size})) VIRTUAL)")
+        connection.executemany("INSERT INTO t (a) VALUES (?)", [(1,), (2,), (3,)])
+        connection.commit()
+    with limit_unpacked(BOUND), pytest.raises(DataError, match=r"above the bound|too big"):
+        read_table(path)
+    assert read_table(path).n_rows == 3

@@ -1,17 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import (
     POLICIES,
     Anchored,
     Constant,
     CustomNu,
     DrawPlan,
+    LocalFactor,
+    LocalFactorError,
     LogLog,
     Power,
     Shrinking,
@@ -21,6 +27,8 @@ from modeseek.meanshift.bandwidth import (
     make_policy,
     uniforms,
 )
+from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem, partition, run
+from modeseek.meanshift.theory import partition_stays
 
 MASK = 2**64 - 1
 
@@ -245,3 +253,60 @@ def test_even_draws_ignore_weights(batch):
     plain = DrawPlan(np.ones(6), Constant(1.0), seed=3, batch_size=batch).sweep(0, 1.0).draws.indices
     even = DrawPlan(weights, Constant(1.0), seed=3, order="even", batch_size=batch).sweep(0, 1.0).draws.indices
     assert_array_equal(np.sort(plain, axis=-1), np.sort(even, axis=-1))
+
+
+# -- data-dependent bandwidths ----------------------------------------------------------------------------------------
+
+
+def sparse_points_reach_further(point, density):
+    return float(np.clip(0.1 / density, 1.0, 1.5))
+
+
+LOCAL = LocalFactor(sparse_points_reach_further, 1.0, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("engines", "batch_size"),
+    [
+        (("reference", "brute"), 1),
+        pytest.param(("reference", "brute", "neighbor_lists", "moment_tree"), 1, marks=pytest.mark.slow),
+        pytest.param(("reference", "brute", "neighbor_lists", "moment_tree"), 7, marks=pytest.mark.slow),
+    ],
+)
+def test_engines_agree_on_local_factors(engines, batch_size):
+    X, states, blind = paper_mixture(15, random_state=0)[0], [], None
+    for engine in engines:
+        problem = make_problem(X, engine=engine)
+        chain = doubly_stochastic(problem, Uniform(0.2, 1.0), seed=3, batch_size=batch_size, local_factor=LOCAL)
+        plain = doubly_stochastic(problem, Uniform(0.2, 1.0), seed=3, batch_size=batch_size)
+        state, info = chain.sweep(chain.init())
+        assert (info.bandwidths == plain.sweep(plain.init())[1].bandwidths).all()  # the draws stay blind
+        states.append(chain.sweep(state)[0].points)
+        blind = plain.sweep(plain.sweep(plain.init())[0])[0].points
+    for points in states[1:]:
+        assert_allclose(points, states[0], atol=1e-10)
+    assert np.abs(states[0] - blind).max() > 1e-3
+
+
+def test_local_factors_widen_the_bounds_of_the_certificate():
+    X = paper_mixture(6, random_state=0)[0]
+    right = LocalFactor(lambda point, density: 1.5 if point[0] > 0 else 1.4, 1.4, 1.5)
+    chain = doubly_stochastic(make_problem(X, engine="reference"), Uniform(0.5, 1.0), seed=0, local_factor=right)
+    assert_allclose((chain.h_min, chain.upper(chain.init())), (0.7, 1.5))
+    result = run(chain, Stopping(0.1, max_sweeps=200))
+    part = partition(chain, result, 0.1)
+    assert part.certified
+    assert part.gap > 1.5
+    assert partition_stays(chain, result.state, 0.1, sweeps=10)
+
+
+def test_local_factors_outside_their_bounds_and_on_a_gpu_are_refused():
+    problem = make_problem(paper_mixture(5, random_state=0)[0])
+    chain = doubly_stochastic(
+        problem, Constant(0.5), seed=0, local_factor=LocalFactor(lambda point, density: 3.0, 1, 2)
+    )
+    with pytest.raises(LocalFactorError, match=r"returned 3, outside its bounds \[1, 2\]"):
+        chain.sweep(chain.init())
+    on_gpu = replace(problem, engine=SimpleNamespace(name="cuda"))
+    with pytest.raises(ValueError, match="local_factor is a Python function, which the engine 'cuda' cannot call"):
+        doubly_stochastic(on_gpu, Constant(0.5), seed=0, local_factor=LOCAL)

@@ -37,7 +37,7 @@ def legend(ax):
 
 
 def test_two_features(ax):
-    assert plot_clusters(PLANE, LABELS, feature_names=["width", "height"], title="birds", ax=ax) is ax
+    assert plot_clusters(LABELS, PLANE, feature_names=["width", "height"], title="birds", ax=ax) is ax
     assert [ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")] == ["width", "height", "birds"]
     assert legend(ax) == ["0  (20)", "1  (20)", "noise  (20)"]
     drawn = ax.collections[0].get_offsets()
@@ -45,7 +45,7 @@ def test_two_features(ax):
 
 
 def test_points_have_the_color_of_their_cluster(ax):
-    plot_clusters(PLANE, LABELS, ax=ax)
+    plot_clusters(LABELS, PLANE, ax=ax)
     drawn, colours = np.asarray(ax.collections[0].get_offsets()), ax.collections[0].get_facecolors()
     for cluster, colour in [(0, palette(2)[0]), (1, palette(2)[1]), (-1, "#B4B4B4")]:
         for point in PLANE[cluster == LABELS]:
@@ -54,13 +54,13 @@ def test_points_have_the_color_of_their_cluster(ax):
 
 
 def test_centers_are_marked(ax):
-    plot_clusters(PLANE, LABELS, centers=[[0.5, 0.5], [1, 2]], ax=ax)
+    plot_clusters(LABELS, PLANE, centers=[[0.5, 0.5], [1, 2]], ax=ax)
     assert_allclose(ax.collections[1].get_offsets(), [[0.5, 0.5], [1, 2]])
 
 
 def test_principal_components(ax):
     X = RNG.normal(size=(200, 4)) * [10, 5, 1, 0.1] + 100
-    plot_clusters(X, np.zeros(200, int), centers=X[:1], feature_names=list("abcd"), ax=ax)
+    plot_clusters(np.zeros(200, int), X, centers=X[:1], feature_names=list("abcd"), ax=ax)
     total = np.cov(X.T).trace()
     share = np.linalg.eigvalsh(np.cov(X.T))[::-1] / total
     assert ax.get_xlabel() == f"principal component 1 ({share[0]:.0%} of variance)"
@@ -89,7 +89,7 @@ def test_one_feature(ax):
     values = np.r_[RNG.normal(size=50), RNG.normal(size=30) + 9][:, None]
     labels = np.repeat([0, 1], [50, 30])
     labels[:3] = -1
-    plot_clusters(values, labels, centers=[[0.0], [9.0]], feature_names=["length"], ax=ax)
+    plot_clusters(labels, values, centers=[[0.0], [9.0]], feature_names=["length"], ax=ax)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("length", "number of points")
     assert legend(ax) == ["0  (47)", "1  (30)", "noise  (3)"]
     # stacked: the last group's tops are the whole histogram
@@ -100,32 +100,32 @@ def test_one_feature(ax):
 @pytest.mark.parametrize("n_features", [1, 2, 3, 5])
 @pytest.mark.parametrize("labels", [[0], [-1]])
 def test_one_point(n_features, labels, ax):
-    plot_clusters(np.ones((1, n_features)), labels, ax=ax)
+    plot_clusters(labels, np.ones((1, n_features)), ax=ax)
     ax.figure.canvas.draw()
 
 
 def test_all_points_are_noise_and_equal(ax):
-    plot_clusters(np.zeros((5, 3)), [-1] * 5, ax=ax)
+    plot_clusters([-1] * 5, np.zeros((5, 3)), ax=ax)
     assert legend(ax) == ["noise  (5)"]
     assert "0% of variance" in ax.get_xlabel()
 
 
 def test_many_clusters_have_a_note_instead_of_a_legend(ax):
     labels = np.r_[np.arange(40), -1, -1]
-    plot_clusters(RNG.normal(size=(42, 2)), labels, ax=ax)
+    plot_clusters(labels, RNG.normal(size=(42, 2)), ax=ax)
     assert ax.get_legend() is None
     assert "40 clusters, 2 noise points in grey" in texts(ax)
 
 
 def test_note_states_that_points_are_sampled(ax):
-    plot_clusters(RNG.normal(size=(50_001, 2)), np.zeros(50_001, int), ax=ax)
+    plot_clusters(np.zeros(50_001, int), RNG.normal(size=(50_001, 2)), ax=ax)
     assert len(ax.collections[0].get_offsets()) == 50_000
     assert "50,000 of 50,001 points drawn" in texts(ax)
     assert legend(ax) == ["0  (50,001)"]
 
 
 def test_confidence_is_opacity(ax):
-    plot_clusters(PLANE[:2], [0, 0], confidence=[0, 1], ax=ax)
+    plot_clusters([0, 0], PLANE[:2], confidence=[0, 1], ax=ax)
     assert np.ptp(ax.collections[0].get_facecolors()[:, 3]) > 0.5
     assert "faint: low confidence" in texts(ax)
 
@@ -133,7 +133,7 @@ def test_confidence_is_opacity(ax):
 def test_pyplot_figure_without_axes():
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")
-    ax = plot_clusters(PLANE, LABELS)
+    ax = plot_clusters(LABELS, PLANE)
     assert plt.gcf() is ax.figure
     plt.close(ax.figure)
 
@@ -151,7 +151,7 @@ def test_palette_colors_differ(n):
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_files_are_reproducible(tmp_path, suffix):
     for name in ("a", "b"):
-        save_clusters(tmp_path / (name + suffix), PLANE, LABELS, title="birds")
+        save_clusters(tmp_path / (name + suffix), LABELS, PLANE, title="birds")
     first, second = ((tmp_path / (name + suffix)).read_bytes() for name in ("a", "b"))
     assert first == second
     assert first.startswith({".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix])
@@ -160,7 +160,7 @@ def test_files_are_reproducible(tmp_path, suffix):
 def test_saving_does_not_import_pyplot(tmp_path):
     code = (
         "import sys; from modeseek.plots import save_clusters;"
-        f"save_clusters({str(tmp_path / 'a.png')!r}, [[0, 0], [1, 1]], [0, 1]);"
+        f"save_clusters({str(tmp_path / 'a.png')!r}, [0, 1], [[0, 0], [1, 1]]);"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -168,9 +168,9 @@ def test_saving_does_not_import_pyplot(tmp_path):
 
 def test_failures_leave_no_file(tmp_path):
     with pytest.raises(ValueError, match="labels must have one entry"):
-        save_clusters(tmp_path / "a.png", PLANE, [0])
+        save_clusters(tmp_path / "a.png", [0], PLANE)
     with pytest.raises(DataError, match=r"unknown ending '.pgn'. Did you mean '.png'\?"):
-        save_clusters(tmp_path / "a.pgn", PLANE, LABELS)
+        save_clusters(tmp_path / "a.pgn", LABELS, PLANE)
     assert not list(tmp_path.iterdir())
 
 
@@ -188,7 +188,7 @@ def test_failures_leave_no_file(tmp_path):
 def test_errors_name_the_argument(options, message, ax):
     arguments = {"X": PLANE, "labels": LABELS, "ax": ax, **options}
     with pytest.raises(ValueError, match=message):
-        plot_clusters(arguments.pop("X"), arguments.pop("labels"), **arguments)
+        plot_clusters(arguments.pop("labels"), arguments.pop("X"), **arguments)
 
 
 # ---------------------------------------- estimators, confidence and numbers
@@ -198,25 +198,25 @@ X, _ = make_blobs([40, 30, 20], centers=[(0, 0), (6, 0), (0, 6)], random_state=0
 
 def test_labels_centers_and_confidence_of_an_estimator(ax):
     found = ModeSeek(random_state=0).fit(X)
-    plot_clusters(X, found, ax=ax)
+    plot_clusters(found, X, ax=ax)
     assert legend(ax)[:3] == [f"{label}  ({size})" for label, size in enumerate(np.bincount(found.labels_))]
     assert_allclose(ax.collections[1].get_offsets(), found.cluster_centers_)
     assert "faint: low confidence" in texts(ax)
 
 
 def test_any_estimator_with_labels(ax):
-    plot_clusters(X, KMeans(3, n_init=1, random_state=0).fit(X), ax=ax)
+    plot_clusters(KMeans(3, n_init=1, random_state=0).fit(X), X, ax=ax)
     assert len(legend(ax)) == 3
     assert len(ax.collections[1].get_offsets()) == 3
     with pytest.raises(TypeError, match="GaussianMixture has no labels_: pass labels"):
-        plot_clusters(X, GaussianMixture(2).fit(X), ax=ax)
+        plot_clusters(GaussianMixture(2).fit(X), X, ax=ax)
     with pytest.raises(NotFittedError):
-        plot_clusters(X, ModeSeek(), ax=ax)
+        plot_clusters(ModeSeek(), X, ax=ax)
 
 
 def test_feature_names_of_an_estimator(ax):
     frame = pytest.importorskip("pandas").DataFrame(X, columns=["width", "height"])
-    plot_clusters(frame, BlurringMeanShift(2.0).fit(frame), ax=ax)
+    plot_clusters(BlurringMeanShift(2.0).fit(frame), frame, ax=ax)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")
 
 
@@ -226,7 +226,7 @@ def test_doubtful_points_have_a_ring_and_are_drawn_last(n_features, ax):
     confidence[[3, 50]] = 0.4
     confidence[7], labels = 0.0, np.repeat([0, 1, -1], 30)
     labels[7] = -1  # noise is in no doubt
-    plot_clusters(X[:, :n_features], labels, confidence=confidence, ax=ax)
+    plot_clusters(labels, X[:, :n_features], confidence=confidence, ax=ax)
     points = ax.collections[0]
     widths = points.get_linewidths()
     assert min(widths[-2:]) > max(widths[:-2])
@@ -237,19 +237,19 @@ def test_doubtful_points_have_a_ring_and_are_drawn_last(n_features, ax):
 
 def test_threshold_of_doubtful_points(ax):
     confidence = np.linspace(0, 1, len(X))
-    plot_clusters(X, np.zeros(len(X), int), confidence=confidence, doubtful=0.5, ax=ax)
+    plot_clusters(np.zeros(len(X), int), X, confidence=confidence, doubtful=0.5, ax=ax)
     assert legend(ax)[-1] == f"confidence < 0.5  ({(confidence < 0.5).sum()})"
-    other = plot_clusters(X, np.zeros(len(X), int), confidence=confidence, doubtful=None, ax=Figure().subplots())
+    other = plot_clusters(np.zeros(len(X), int), X, confidence=confidence, doubtful=None, ax=Figure().subplots())
     assert legend(other) == [f"0  ({len(X)})"]
     with pytest.raises(ValueError, match="doubtful must be a finite number"):
-        plot_clusters(X, np.zeros(len(X), int), doubtful=-1, ax=ax)
+        plot_clusters(np.zeros(len(X), int), X, doubtful=-1, ax=ax)
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 5])
 def test_two_hundred_clusters_have_numbers(n_features, ax):
     labels = np.repeat(np.arange(200), 5)
     points = np.random.default_rng(0).normal(size=(200, n_features))[labels] * 100
-    plot_clusters(points, labels, confidence=np.full(1000, 0.5), centers=points[::5], ax=ax)
+    plot_clusters(labels, points, confidence=np.full(1000, 0.5), centers=points[::5], ax=ax)
     ax.figure.canvas.draw()
     numbers = [text.get_text() for text in ax.texts if text.get_text().isdigit()]
     assert len(numbers) == len(set(numbers)) > 10
@@ -257,7 +257,7 @@ def test_two_hundred_clusters_have_numbers(n_features, ax):
 
 
 def test_long_notes_are_wrapped(ax):
-    plot_clusters(X, np.r_[np.arange(89), -1], confidence=np.full(90, 0.5), title="long", ax=ax)
+    plot_clusters(np.r_[np.arange(89), -1], X, confidence=np.full(90, 0.5), title="long", ax=ax)
     note = ax.texts[-1].get_text()
     assert len(note.splitlines()) == 2
     assert max(map(len, note.splitlines())) < 80
@@ -265,5 +265,5 @@ def test_long_notes_are_wrapped(ax):
 
 def test_the_largest_clusters_are_numbered_first(ax):
     labels = np.r_[np.zeros(50, int), np.arange(1, 30)]
-    plot_clusters(np.zeros((len(labels), 2)), labels, ax=ax)  # all in one place: there is room for one
+    plot_clusters(labels, np.zeros((len(labels), 2)), ax=ax)  # all in one place: there is room for one
     assert [text.get_text() for text in ax.texts if text.get_text().isdigit()] == ["0"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,9 +12,11 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek._common.distances import kth_distance, kth_distances
-from modeseek._common.types import Geometry
 from modeseek.datasets import paper_mixture
-from modeseek.selection.bandwidths import automatic, automatic_range, score_ranges
+from modeseek.meanshift.components import components
+from modeseek.selection.bandwidths import ScaleScore, automatic, automatic_range, score_scales
+from modeseek.selection.bandwidths.config import DEFAULT
+from modeseek.selection.bandwidths.trials import TrialSample, trial_partition, trial_scales
 
 
 def blobs(n=200, d=2, k=4, seed=0):
@@ -41,14 +45,17 @@ def test_the_range_follows_scaling_rotation_and_shift():
     assert_allclose(automatic_range(X @ turn + [5.0, -2.0]), h)
 
 
-def test_the_range_does_not_depend_on_order_copies_and_seeds():
+def test_the_range_does_not_depend_on_order_and_seeds():
     X = paper_mixture(30, random_state=2)[0]
-    ranges = set()
-    for seed, rows in enumerate((X, X[::-1], np.concatenate([X, X[:5]]))):
-        model = DoublyStochasticMeanShift(random_state=seed).fit(rows)
-        ranges.add((model.h_min_, model.h_inf_, model.h_max_))
-    assert len(ranges) <= 2  # copies have more weight in the chains
-    assert len({h[2] for h in ranges}) == 1
+    first, second = (DoublyStochasticMeanShift(random_state=seed).fit(X[::step]) for seed, step in ((0, 1), (1, -1)))
+    assert (first.h_min_, first.h_inf_, first.h_max_) == (second.h_min_, second.h_inf_, second.h_max_)
+
+
+def test_copies_are_weights():
+    X = paper_mixture(30, random_state=2)[0]
+    copies = MeanShift().fit(np.concatenate([X, X[:5]]))
+    weighted = MeanShift().fit(X, sample_weight=1.0 + (np.arange(len(X)) < 5))
+    assert copies.bandwidth_ == weighted.bandwidth_
 
 
 def test_outliers_do_not_change_the_clusters():
@@ -79,47 +86,81 @@ def test_the_mixture_of_the_paper_is_found():
 
 
 @pytest.mark.parametrize("cls", [MeanShift, BlurringMeanShift, StochasticMeanShift])
-def test_the_single_bandwidth_is_the_geometric_mean(cls):
+def test_a_single_bandwidth_is_h_inf(cls):
     X, y = blobs(d=4)
     whole = DoublyStochasticMeanShift(random_state=0).fit(X)
     model = cls(**({"random_state": 0} if cls is StochasticMeanShift else {})).fit(X)
-    assert_allclose(model.bandwidth_**2, whole.h_inf_ * whole.h_max_)
+    assert model.bandwidth_ == whole.h_inf_
     assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
-def test_halves_are_drawn_from_a_bounded_sample():
-    X = np.random.default_rng(0).normal(size=(3000, 200))
-    for rows, size, cuts in ((X, 500, 4), (X[:, :2], 1000, 4), (X[:300, :2], 300, 8), (X[:41, :2], 41, 16)):
-        halves = list(automatic._halves(rows, np.ones(len(rows)), automatic.DEFAULT))
-        assert len(halves) == 2 * cuts
-        for one, other in zip(halves[::2], halves[1::2], strict=True):
-            assert len(one.points) - len(other.points) == size % 2
-            assert len(np.unique(np.concatenate([one.points, other.points]), axis=0)) == size
-
-
-def test_ranges_go_from_wide_to_narrow():
-    X = paper_mixture(30, random_state=0)[0]
-    scales = list(score_ranges(X, geometry=Geometry()))
-    assert_array_equal([s.n_neighbors for s in scales], [89, 64, 45, 32, 23, 16, 11, 8, 6, 4])
-    assert scales[0].score == 0.0
-    assert all(np.diff([s.range.h_max for s in scales]) < 0)
-    assert scales[-1].fragments > 0.3
-
-
-def test_scores_by_their_definition():
+def test_separate_clusters_of_many_points_are_not_merged():
+    # the distance to a neighbour beyond the cluster of a point says nothing about the scale of clusters
     rng = np.random.default_rng(0)
-    halves = list(automatic._halves(rng.normal(size=(60, 2)), np.ones(60), automatic.DEFAULT))[:2]
-    labels = [rng.integers(0, 9, 30) for _ in halves]
-    agreement, separation, fragments = automatic._scores(halves, labels, 5)
-    agreements, apart, small = [], [], []
-    for half, own, other, known in zip(halves, labels, halves[::-1], labels[::-1], strict=True):
-        predicted = known[cdist(half.points, other.points).argmin(axis=1)]
-        agreements.append(adjusted_rand_score(own, predicted))
-        real = (own[:, None] == own).sum(axis=1) >= 5
-        apart.append(np.mean((own[:, None] != own) & real & real[:, None]))
-        small.append(np.mean(~real))
-    assert 0 < fragments < 1
-    assert_allclose([agreement, separation, fragments], np.mean([agreements, apart, small], axis=1), atol=1e-12)
+    X = rng.normal(size=(2000, 2)) + np.repeat([[0, 0], [9, 0], [0, 9], [9, 9]], 500, axis=0)
+    h = automatic_range(X)
+    assert h.h_min > 1.0
+    assert h.h_max < 9.0
+
+
+def test_a_small_sample_is_judged():
+    X, _ = blobs(n=300)
+    found = []
+    for max_points in (60, 500):
+        scored = score_scales(X, config=replace(DEFAULT, max_points=max_points))
+        found.append(max(scored, key=lambda each: each.score))
+    assert found[0].n_clusters == found[1].n_clusters == 4
+    assert_allclose(found[0].h, found[1].h, rtol=0.8)
+
+
+def test_scales_increase_by_bounded_ratios():
+    X = np.concatenate([np.zeros((10, 1)) + np.arange(10)[:, None], 1e3 + np.arange(10)[:, None]])
+    scales = trial_scales(X, DEFAULT)
+    ratios = scales[1:] / scales[:-1]
+    assert (ratios <= DEFAULT.max_ratio + 1e-9).all()
+    assert scales[0] == 1.0
+    assert_allclose(scales[-1], np.median(cdist(X, X).max(axis=1)), rtol=DEFAULT.min_ratio - 1)
+
+
+def test_trial_runs_by_their_definition():
+    rng = np.random.default_rng(0)
+    X, weights, h = rng.normal(size=(40, 3)), rng.integers(1, 4, 40), 1.6
+    x = X.copy()
+    for _ in range(DEFAULT.max_sweeps):
+        means = []
+        for i, point in enumerate(x):
+            mass = weights * np.maximum(1 - np.square(x - point).sum(axis=1) / h**2, 0)
+            mass[i] = 0.5 * weights[i]
+            means.append(mass @ x / mass.sum())
+        moved, x = np.abs(np.array(means) - x).max(), np.array(means)
+        if moved < DEFAULT.tol * h:
+            break
+    assert_array_equal(trial_partition(TrialSample(X, weights, 0.5), h, DEFAULT), components(x, h / 4))
+
+
+def test_more_features_than_points_keep_their_distances():
+    X = np.random.default_rng(0).normal(size=(20, 300))
+    reduced = TrialSample(X, np.ones(20), 1.0).points
+    assert reduced.shape == (20, 20)
+    assert_allclose(cdist(reduced, reduced), cdist(X, X), atol=1e-9)
+
+
+def test_the_mean_of_a_plateau_of_scores_is_chosen():
+    scored = [ScaleScore(h, 3, score) for h, score in ((1.0, 0.2), (2.0, 0.9), (8.0, 0.895), (16.0, 0.3), (32.0, 0.9))]
+    assert_allclose(automatic._range_of(scored, replace(DEFAULT, smoothing=0.0)), (4.0 / 1.4, 4.0, 4.8))
+
+
+def test_a_single_cluster_has_the_largest_scale():
+    scored = [ScaleScore(1.0, 9, 0.1), ScaleScore(2.0, 1, 0.7), ScaleScore(3.0, 1, 0.7)]
+    assert_allclose(automatic._range_of(scored, DEFAULT).h_inf, 3.0)
+
+
+def test_the_range_ends_before_scales_with_much_lower_scores():
+    # as in many dimensions, where all clusters merge within a few percent of the bandwidth
+    scored = [ScaleScore(10.0, 3, 0.9), ScaleScore(10.2, 3, 0.9), ScaleScore(10.6, 1, 0.0), ScaleScore(11.0, 1, 0.0)]
+    h_min, h_inf, h_max = automatic._range_of(scored, replace(DEFAULT, smoothing=0.0))
+    assert_allclose([h_min, h_inf], [h_inf / 1.4, np.sqrt(102.0)])
+    assert_allclose(h_max, np.sqrt(h_inf * 10.6))
 
 
 @pytest.mark.parametrize("d", [2, 30])

@@ -125,7 +125,7 @@ class ChainClusterer(BaseClusterer):
     def _single_bandwidth(self, bandwidth: float | None, sample: Points, watch: Watcher | None) -> float:
         """Return the given bandwidth, checked, or an automatic one."""
         if bandwidth is None:
-            return self._automatic_range(sample, watch).single
+            return self._automatic_range(sample, watch).h_inf
         return self._in_points(check_number("bandwidth", bandwidth))
 
     def _in_points(self, length: float) -> float:

@@ -103,7 +103,7 @@ class BandwidthScan:
                 X, groups = X[rows], None if groups is None else groups[rows]
             model = self.settings.make_estimator()
             found = self.data.automatic_range(model.metric, model.profile)
-            self.base = Range(*(found.single,) * 3) if "bandwidth" in self.settings.fields else found
+            self.base = Range(*(found.h_inf,) * 3) if "bandwidth" in self.settings.fields else found
             self.grid = self._make_grid(self.base.h_max)
             for h in self.grid.tolist():
                 self.rows = [*self.rows, self._fit(X, groups, h, self.base)]

@@ -49,8 +49,8 @@ def export_figure(run: AnimatedRun, result: FitResult, *, suffix: str) -> bytes:
     def save(path: Path) -> None:
         save_clusters(
             path,
-            X,
             result.labels,
+            X,
             centers=centers if len(centers) else None,
             confidence=result.confidence,
             feature_names=[_without_math(name) for name in data.columns],

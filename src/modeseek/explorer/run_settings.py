@@ -179,7 +179,7 @@ class RunSettings:
         if None not in given.values():
             return self
         if "bandwidth" in given:
-            return self.with_parameters(bandwidth=automatic().single)
+            return self.with_parameters(bandwidth=automatic().h_inf)
         return self.with_parameters(**complete_range(**given, automatic=automatic())._asdict())
 
     def with_bandwidth(self, h: float, base: Range) -> RunSettings:

@@ -81,7 +81,7 @@ class TimesToCertificate(Experiment):
         self._draw_quantiles(left, rows.where(d=2), "n", "points n, d = 2")
         self._draw_quantiles(right, rows.where(n=self.n), "d", f"dimensions d, n = {self.n}")
         left.set_ylabel("updates per point (sweeps)")
-        legend(left, place="upper left")
+        legend(right, place="upper right")
         return {"times": figure}
 
     def _draw_quantiles(self, ax: Axes, rows: Rows, column: str, label: str) -> None:

@@ -41,7 +41,9 @@ class Updates(Experiment):
     lemma_runs, lemma_updates : int
         Number and length of the runs, for each job.
     path_updates : int
-        Length of the runs of Corollary 1.
+        Number of updates of Corollary 1's runs in the figure.
+    after : int
+        Number of sweeps of these runs after their certificate.
     """
 
     n_per_cluster: int = 10
@@ -53,7 +55,8 @@ class Updates(Experiment):
     epsilon: float = 1.0
     lemma_runs: int = 200
     lemma_updates: int = 24
-    path_updates: int = 600
+    path_updates: int = 1500
+    after: int = 40
 
     name: ClassVar[str] = "updates"
     columns: ClassVar[tuple[str, ...]] = (
@@ -72,7 +75,7 @@ class Updates(Experiment):
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return rows of four kinds: updates, states, paths of gradients, and counts of Lemma 1's event."""
         blank: Row = {**dict.fromkeys(self.columns), **job.cell, "run": job.run}
-        rows = [*self._updates(job, seed), *self._states(job, seed), *self._paths(job, seed)]
+        rows = [*self._updates(job, seed), *self._states(job, seed)]
         if job.cell["spread"] == "std":  # Lemma 1's runs do not start from the mixture
             rows += self._lemma(job, seed)
         return [{**blank, **row} for row in rows]
@@ -97,8 +100,9 @@ class Updates(Experiment):
     def _states(self, job: Job, seed: int) -> list[Row]:
         chain = paper_chain(self.n_per_cluster, paper_policy(job.cell["policy"], self.settings), seed, job)
         tau = self.settings.h_min / 4
-        found = partition(chain, run(chain, Stopping(tau)), tau)
-        rows: list[Row] = []
+        ended = run(chain, Stopping(tau))
+        found = partition(chain, ended, tau)
+        rows = self._paths(job, seed, ended.sweeps)
         # the clusters as coincident points, and the data: the first is critical below the gap, the second is not
         gap = found.gap if np.isfinite(found.gap) else self.settings.h_max
         for state in (found.centers[found.labels].astype(np.float64), chain.problem.points):
@@ -107,20 +111,16 @@ class Updates(Experiment):
                 rows.append({"kind": "state", "critical": int(both.critical), "separated": int(both.separated)})
         return rows
 
-    def _paths(self, job: Job, seed: int) -> list[Row]:
-        policy = paper_policy(job.cell["policy"], self.settings)
+    def _paths(self, job: Job, seed: int, certificate: int) -> list[Row]:
+        policy, n = paper_policy(job.cell["policy"], self.settings), 3 * self.n_per_cluster
         data = paper_mixture(self.n_per_cluster, spread=job.cell["spread"], random_state=seed_for(seed, job.run, 0))[0]
-        paths = gradient_paths(data, policy, n_runs=1, n_updates=self.path_updates, seed=seed_for(seed, job.run, 1))
+        length = max(self.path_updates, (certificate + self.after) * n)
+        paths = gradient_paths(data, policy, n_runs=1, n_updates=length, seed=seed_for(seed, job.run, 1))
+        selected, largest = paths.selected[0].tolist(), paths.largest[0].tolist()
         shown = np.unique(np.round(np.geomspace(1, self.path_updates, 40)).astype(int)) - 1
-        return [
-            {
-                "kind": "path",
-                "k": int(k),
-                "selected": float(paths.selected[0, k]),
-                "largest": float(paths.largest[0, k]),
-            }
-            for k in shown
-        ]
+        rows: list[Row] = [{"kind": "path", "k": int(k), "selected": selected[k], "largest": largest[k]} for k in shown]
+        # a single block can be small by chance: the longest of the last sweep
+        return [*rows, {"kind": "last", "k": length - 1, "selected": max(selected[-n:]), "largest": max(largest[-n:])}]
 
     def _lemma(self, job: Job, seed: int) -> list[Row]:
         h_min, h_max, h_inf = self.lemma_range
@@ -149,7 +149,7 @@ class Updates(Experiment):
             ax.plot(np.maximum(counts / total, 0.5 / total), "o", color=COLORS[policy], label=f"{total:,} runs")
             ax.set_yscale("log")
             style_panel(ax, x="p", y="probability", title=NAMES[policy])
-            legend(ax, place="lower left")
+            legend(ax, place="upper right")
         for ax, policy in zip(paths.subplots(1, len(POLICIES), sharey=True), POLICIES, strict=True):
             mine = rows.where(kind="path", policy=policy)
             k = mine.distinct("k")

@@ -169,8 +169,8 @@ def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
         X, centers = scaled, result.fit.centers
     save_clusters(
         str(job.outputs.plot),
-        X,
         shown.estimator.result_.labels,
+        X,
         centers=centers if len(centers) else None,
         confidence=shown.estimator.result_.confidence,
         feature_names=result.features,

@@ -32,8 +32,8 @@ class _Points(NamedTuple):
 
 
 def plot_clusters(
+    source: ClusteringSource,
     X: ArrayLike,
-    labels: ClusteringSource,
     *,
     centers: ArrayLike | None = None,
     confidence: ArrayLike | None = None,
@@ -54,11 +54,11 @@ def plot_clusters(
 
     Parameters
     ----------
+    source : fitted estimator, or array-like of shape (n,)
+        A fitted estimator of modeseek, or any other with `labels_`, provides labels, and also centres, confidence and
+        feature names if it has them. Or the cluster of each point; -1 is noise, drawn in grey.
     X : array-like of shape (n, d)
         The points.
-    labels : array-like of shape (n,), or fitted estimator
-        Cluster of each point; -1 is noise, drawn in grey. A fitted estimator of modeseek, or any other with `labels_`,
-        provides labels, and also centres, confidence and feature names if it has them.
     centers : array-like of shape (m, d), default=None
         Centres to mark.
     confidence : array-like of shape (n,), default=None
@@ -81,7 +81,7 @@ def plot_clusters(
     --------
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().subplots()
-    >>> ax = plot_clusters([[0, 0], [0, 1], [5, 5]], [0, 0, 1], feature_names=["width", "height"], ax=ax)
+    >>> ax = plot_clusters([0, 0, 1], [[0, 0], [0, 1], [5, 5]], feature_names=["width", "height"], ax=ax)
     >>> ax.get_xlabel(), ax.get_legend().texts[0].get_text()
     ('width', '0  (2)')
 
@@ -90,12 +90,12 @@ def plot_clusters(
     >>> from modeseek import ModeSeek
     >>> from modeseek.datasets import paper_mixture
     >>> X, _ = paper_mixture(50, random_state=0)
-    >>> ax = plot_clusters(X, ModeSeek(random_state=0).fit(X), ax=Figure().subplots())
+    >>> ax = plot_clusters(ModeSeek(random_state=0).fit(X), X, ax=Figure().subplots())
     >>> ax.get_legend().texts[-1].get_text()
     'confidence < 0.75  (6)'
     """
     X = check_state(X, name="X").astype(np.float64)
-    clustering = read_clustering(labels)
+    clustering = read_clustering(source)
     labels = check_column("labels", clustering.labels, len(X))
     names = clustering.feature_names if feature_names is None else feature_names
     view = project(X, _check_centers(clustering.centers if centers is None else centers, X.shape[1]), names)
@@ -136,8 +136,8 @@ def plot_clusters(
 
 def save_clusters(
     path: str | os.PathLike[str],
+    source: ClusteringSource,
     X: ArrayLike,
-    labels: ClusteringSource,
     *,
     centers: ArrayLike | None = None,
     confidence: ArrayLike | None = None,
@@ -154,22 +154,22 @@ def save_clusters(
     ----------
     path : str or path-like
         The file to write.
-    X, labels, centers, confidence, doubtful, feature_names, title
+    source, X, centers, confidence, doubtful, feature_names, title
         As for `plot_clusters`.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "clusters.png")
-    >>> save_clusters(path, [[0, 0], [0, 1], [5, 5]], [0, 0, 1])
+    >>> save_clusters(path, [0, 0, 1], [[0, 0], [0, 1], [5, 5]])
     >>> path.read_bytes()[1:4]
     b'PNG'
     """
     check_target(path, FIGURE_SUFFIXES)  # before the work of drawing
     figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
     plot_clusters(
+        source,
         X,
-        labels,
         centers=centers,
         confidence=confidence,
         doubtful=doubtful,

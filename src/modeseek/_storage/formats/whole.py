@@ -12,7 +12,7 @@ from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Positi
 from modeseek._storage.formats.declared_size import arrow_bytes, sheet_bytes
 from modeseek._storage.formats.dialect import has_header
 from modeseek._storage.table import Table
-from modeseek._storage.unpacking import check_unpacked
+from modeseek._storage.unpacking import check_unpacked, unpacked_bound
 
 # rows that are read at once from a database
 BATCH_ROWS = 1 << 14
@@ -188,11 +188,18 @@ def _read_sqlite(file: InputFile) -> Any:
         found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         names = [str(name) for (name,) in found]
         table = chosen_part(file, names, "table", names if len(names) == 1 else [])
+        # computed columns can be far larger than the file
+        packed = file.stamp()[0]
+        most = min(unpacked_bound(packed), connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH))
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, int(most))
         cursor = connection.execute(f"SELECT * FROM {quoted(table)}")
         columns: list[list[Any]] = [[] for _ in cursor.description]
-        while rows := cursor.fetchmany(BATCH_ROWS):
-            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
-                column.extend(cells)
+        unpacked = 0
+        for row in cursor:
+            unpacked += sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
+            check_unpacked(file.name, unpacked, packed)
+            for column, cell in zip(columns, row, strict=True):
+                column.append(cell)
         return pa.table(list(map(arrow_column, columns)), [each[0] for each in cursor.description])
 
 

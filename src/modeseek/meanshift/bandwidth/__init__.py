@@ -1,6 +1,7 @@
 """Bandwidths: policies, the sequences nu, and the draws."""
 
 from modeseek.meanshift.bandwidth.draws import ORDERS, DrawPlan, PolicyBoundsError, SweepDraws, uniforms
+from modeseek.meanshift.bandwidth.local_factor import LocalFactor, LocalFactorError
 from modeseek.meanshift.bandwidth.nu import CustomNu, LogLog, Nu, NuSpec, Power, get_nu
 from modeseek.meanshift.bandwidth.policies import (
     POLICIES,
@@ -24,6 +25,8 @@ __all__ = [
     "DrawPlan",
     "GeneralWalk",
     "Law",
+    "LocalFactor",
+    "LocalFactorError",
     "LogLog",
     "Nu",
     "NuSpec",

@@ -15,7 +15,7 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number
-from modeseek.meanshift.bandwidth import Constant, DrawPlan
+from modeseek.meanshift.bandwidth import Constant, DrawPlan, LocalFactor
 from modeseek.meanshift.chains.climbers import ClimbConfig, Climbers, EngineClimbers
 from modeseek.meanshift.chains.problem import Problem
 from modeseek.meanshift.types import BandwidthPolicy, ChainState, ClimbingWorkspace, Draws, SweepInfo, Workspace
@@ -206,6 +206,7 @@ def doubly_stochastic(
     order: str = "random",
     batch_size: int = 1,
     scales: Array | None = None,
+    local_factor: LocalFactor | None = None,
 ) -> Chain:
     """Return doubly stochastic mean shift: a random point moves, with a bandwidth drawn by the policy.
 
@@ -221,9 +222,19 @@ def doubly_stochastic(
         Number of distinct points that move at once: 1 is the paper's algorithm, n is blurring mean shift.
     scales : (n,) array, optional
         Factor on the bandwidth for each point.
+    local_factor : LocalFactor, optional
+        Factor on the bandwidth from the position and the density of the point that moves. Not on a GPU.
     """
+    assert problem.engine is not None
+    if local_factor is not None and problem.engine.name == "cuda":
+        raise ValueError(
+            "local_factor is a Python function, which the engine 'cuda' cannot call: use another engine, for example "
+            "engine='brute'."
+        )
     plan = DrawPlan(problem.weights, policy, seed, chain, order, batch_size, scales)
     narrowest, widest = (1.0, 1.0) if scales is None else (float(scales.min()), float(scales.max()))
+    if local_factor is not None:
+        narrowest, widest = narrowest * local_factor.low, widest * local_factor.high
     reused = _ReusedWorkspace(problem)
 
     def parts(state: ChainState, size: PartSize) -> Iterator[Swept]:
@@ -233,7 +244,11 @@ def doubly_stochastic(
             rows = slice(done, done + size())
             workspace = reused.at(state.points)
             indices, bandwidths = draws.indices[rows], path[rows]
-            lengths = workspace.shift_each(Draws(indices, draws.bandwidths[rows]))
+            part = Draws(indices, draws.bandwidths[rows])
+            if local_factor is None:
+                lengths = workspace.shift_each(part)
+            else:
+                lengths = local_factor.shift_each(workspace, part, problem.weights, problem.profile)
             if indices.ndim == 2:  # -1 pads the last batch
                 indices, lengths = indices[indices >= 0], lengths[indices >= 0]
             last_shift = state.last_shift.copy()
@@ -266,5 +281,6 @@ def doubly_stochastic(
         upper,
         frozen,
         plan=plan,
+        parameters=None if local_factor is None else {"low": local_factor.low, "high": local_factor.high},
         parts=parts,
     )

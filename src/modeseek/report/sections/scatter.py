@@ -70,8 +70,8 @@ def _static_image(data: ReportData) -> EmbeddedImage:
     with temporary_folder() as folder:
         save_clusters(
             folder / "static.png",
-            data.original if len(data.features) <= 2 else data.X,
             data.labels,
+            data.original if len(data.features) <= 2 else data.X,
             confidence=None if data.confidence is None else np.clip(data.confidence, 0, 1),
             feature_names=data.features,
         )

@@ -1,14 +1,14 @@
 """Automatic bandwidths: a range for doubly stochastic mean shift, and a single bandwidth for the others."""
 
-from modeseek.selection.bandwidths.automatic import RangeScore, automatic_range, score_ranges
+from modeseek.selection.bandwidths.automatic import ScaleScore, automatic_range, score_scales
 from modeseek.selection.bandwidths.ranges import Range, complete_range, estimate_bandwidth, local_scales
 
 __all__ = [
     "Range",
-    "RangeScore",
+    "ScaleScore",
     "automatic_range",
     "complete_range",
     "estimate_bandwidth",
     "local_scales",
-    "score_ranges",
+    "score_scales",
 ]

@@ -11,33 +11,51 @@ class RangeConfig:
 
     Attributes
     ----------
-    n_queries : int
-        Points over which median neighbour distances are taken.
-    step : float
-        Factor between the neighbour counts of successive ranges.
     max_points : int
         Larger data are judged on a random sample of this size.
-    max_work : float
-        Upper bound on (points of the sample)^2 * features, which makes the sample smaller in high dimension.
-    min_splits, max_splits : int
-        Bounds on the number of random splits into halves.
-    total_points : int
-        Points of all splits together; smaller samples are split more often.
-    max_sweeps : int
-        Upper bound on the sweeps of the chain on each half.
+    max_points_many_features : int
+        The same for data of more than `many_features` features.
+    many_features : int
     min_points : int
-        Fewer points are not split; their range has a fixed neighbour count.
-    small_cluster : int
-        Clusters of fewer points count as fragments.
+        Fewer points are not judged; their scale is the median distance to neighbour number sqrt(2 n).
+    n_counts : int
+        Number of neighbour counts whose median distances are scales.
+    max_ratio, min_ratio : float
+        Bounds on the ratio of successive scales: scales are inserted into larger gaps, and closer ones are dropped.
+    max_sweeps : int
+        Upper bound on the sweeps of a trial run.
+    tol : float
+        A trial run ends when no coordinate moves by more than this share of the scale.
+    radius : float
+        Points that end closer than this share of the scale form a cluster.
+    smoothing : float
+        Weight of the two neighbouring scales in the smoothed score of a scale.
+    plateau : float
+        Scales next to the best one whose scores are lower by at most this much are averaged with it.
+    lower, upper : float
+        h_min and h_max as multiples of h_inf.
+    least_share : float
+        The range ends half-way to the next scale whose score is below this share of the best one.
+    seed : int
+        Seed of the random sample.
     """
 
-    n_queries: int = 200
-    step: float = 2**0.5
-    max_points: int = 1000
-    max_work: float = 5e7
-    min_splits: int = 4
-    max_splits: int = 16
-    total_points: int = 2400
-    max_sweeps: int = 15
+    max_points: int = 500
+    max_points_many_features: int = 300
+    many_features: int = 32
     min_points: int = 20
-    small_cluster: int = 5
+    n_counts: int = 14
+    max_ratio: float = 1.35
+    min_ratio: float = 1.01
+    max_sweeps: int = 25
+    tol: float = 0.01
+    radius: float = 0.25
+    smoothing: float = 0.5
+    plateau: float = 0.01
+    lower: float = 1 / 1.4
+    upper: float = 1.2
+    least_share: float = 0.8
+    seed: int = 0
+
+
+DEFAULT = RangeConfig()

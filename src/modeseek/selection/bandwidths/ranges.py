@@ -16,16 +16,14 @@ __all__ = ["Range", "complete_range", "estimate_bandwidth", "local_scales"]
 
 
 class Range(NamedTuple):
-    """A range of bandwidths, [h_min, h_max], that shrinks towards h_inf."""
+    """A range of bandwidths, [h_min, h_max], that shrinks towards h_inf.
+
+    Algorithms with a single bandwidth use h_inf.
+    """
 
     h_min: float
     h_inf: float
     h_max: float
-
-    @property
-    def single(self) -> float:
-        """The bandwidth of algorithms with only one: the geometric mean of h_inf and h_max."""
-        return float(np.sqrt(self.h_inf) * np.sqrt(self.h_max))
 
 
 def complete_range(h_min: float | None, h_inf: float | None, h_max: float | None, automatic: Range) -> Range:
