@@ -49,8 +49,8 @@ def draw_proposals(ax: Axes, pool) -> None:
         below += votes
     ax.set_title(f"2. Proposals: {int(below.sum())}, of which {len(pool)} differ", **TITLE)
     ax.set(xlabel="number of clusters", ylabel="proposals")
-    ax.set_xticks(range(2, top + 1), [*map(str, range(2, top)), f"{top} or more"])
-    ax.legend(frameon=False, fontsize=8)
+    ax.set_xticks(range(2, top + 1), [*map(str, range(2, top)), f"{top}+"])
+    ax.legend(frameon=False, fontsize=8, loc="upper center")
 
 
 def draw_choice(ax: Axes, pool, expected: np.ndarray, chosen: int) -> None:

@@ -329,6 +329,7 @@ class VotesConfig(SubsamplesConfig):
     """
 
     n_subsamples: int = 10
+    max_points: int = 2000
     min_votes: int = 4
 
 

@@ -36,20 +36,26 @@ def fill(labels, indices, width):  # type: ignore[no-untyped-def]
     """
     n = len(labels)
     out = labels.copy()
+    left = np.flatnonzero(labels < 0)
+    new = np.empty(len(left), dtype=np.int32)
     for _ in range(40):
-        changed, left = False, False
-        before = out.copy()
-        for i in range(n):
-            if before[i] >= 0:
-                continue
-            left = True
+        for q in range(len(left)):
+            new[q] = -1
             for j in range(width):
-                if before[indices[i, j]] >= 0:
-                    out[i] = before[indices[i, j]]
-                    changed = True
+                if out[indices[left[q], j]] >= 0:
+                    new[q] = out[indices[left[q], j]]
                     break
-        if not left or not changed:
+        # labels of this round are used from the next round on
+        count = 0
+        for q in range(len(left)):
+            if new[q] >= 0:
+                out[left[q]] = new[q]
+            else:
+                left[count] = left[q]
+                count += 1
+        if count == 0 or count == len(left):
             break
+        left = left[:count]
     big = 0
     for i in range(n):
         big = max(big, out[i])
