@@ -139,6 +139,26 @@ def _hdbscan(task: Task) -> Fitted:
     return Fitted(HDBSCAN(min_cluster_size=5, copy=True).fit(task.X).labels_)
 
 
+def _fast_hdbscan(task: Task) -> Fitted:
+    import fast_hdbscan
+
+    return Fitted(fast_hdbscan.HDBSCAN().fit(task.X).labels_)
+
+
+def _plscan(task: Task) -> Fitted:
+    from fast_plscan import PLSCAN
+
+    return Fitted(PLSCAN().fit(task.X).labels_)
+
+
+def _evoc(task: Task) -> Fitted:
+    import evoc
+
+    if not task.cosine:
+        raise ValueError("EVoC is for embeddings")
+    return Fitted(evoc.EVoC(random_state=task.seed).fit_predict(task.X.astype(np.float32)))
+
+
 def _k_means(task: Task) -> Fitted:
     return Fitted(KMeans(task.k, n_init=3, random_state=task.seed).fit(task.X).labels_)
 
@@ -169,6 +189,9 @@ METHODS = [
     _ours("MeanShift", "MeanShift"),
     Method("sklearn MeanShift", "MeanShift (scikit-learn)", False, _mean_shift),
     Method("HDBSCAN", "HDBSCAN", False, _hdbscan),
+    Method("fast_hdbscan", "fast_hdbscan", False, _fast_hdbscan),
+    Method("PLSCAN", "PLSCAN", False, _plscan),
+    Method("EVoC", "EVoC", False, _evoc),
     Method("KMeans (k)", "k-means, given k", False, _k_means),
     Method("GaussianMixture (k)", "mixture, given k", False, _mixture),
 ]

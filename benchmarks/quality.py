@@ -155,6 +155,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--table", type=Path, metavar="CSV", help="measure nothing: print the tables of this file")
     parser.add_argument("--report", type=Path, help="page whose section is replaced")
+    parser.add_argument("--section", default="quality", help="name of the section in --report (default quality)")
     parser.add_argument("--brief", type=Path, help="page that gets the first table only")
     arguments = parser.parse_args(given)
     if (arguments.data is None) == (arguments.table is None):
@@ -175,7 +176,7 @@ def main(given: Sequence[str] | None = None) -> None:
     text = tables(rows)
     print(text)
     if arguments.report:
-        replace_section(ROOT / arguments.report, "quality", text)
+        replace_section(ROOT / arguments.report, arguments.section, text)
     if arguments.brief:
         replace_section(ROOT / arguments.brief, "quality", by_kind(rows, methods_of(rows)))
 
