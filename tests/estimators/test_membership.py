@@ -99,3 +99,22 @@ def test_metadata_routing(blobs):
     scaled = StandardScaler().fit(X, sample_weight=weights).transform(X)
     assert_array_equal(pipeline[-1].labels_, MeanShift(1.5).fit(scaled, sample_weight=weights).labels_)
     assert pipeline[-1].result_.weights.sum() == weights.sum()
+
+
+@EACH
+def test_a_share_of_outliers_becomes_noise(model, blobs):
+    planted = np.array([[20.0, 20.0], [-15.0, 3.0], [9.0, -14.0], [-9.0, -12.0]])
+    X = np.vstack([blobs[0], planted])
+    found = clone(model).set_params(outlier_fraction=4.5 / 124).fit(X)
+    assert_array_equal(np.flatnonzero(found.labels_ == -1), np.arange(120, 124))
+    assert found.n_clusters_ == len(found.cluster_centers_) == len(np.unique(found.labels_)) - 1
+    assert found.result_.sizes.sum() + found.result_.n_noise == 124
+    assert_array_equal(found.predict(X), found.labels_)
+    assert_array_equal(found.predict_proba(X).sum(axis=1) > 0.5, found.labels_ >= 0)
+    assert_array_equal(found.probabilities_ > 0, found.labels_ >= 0)
+
+
+@pytest.mark.parametrize("fraction", [-0.1, 1.0, np.nan])
+def test_wrong_outlier_fractions(fraction):
+    with pytest.raises(ValueError, match="outlier_fraction must be"):
+        MeanShift(1.0, outlier_fraction=fraction).fit([[0.0], [1.0]])

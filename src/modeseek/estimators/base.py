@@ -27,7 +27,7 @@ from modeseek.estimators.dask_input import fit_dask, predict_dask
 from modeseek.estimators.display import DisplayMixin
 from modeseek.estimators.fit_input import data_from_rows, data_from_sketch
 from modeseek.estimators.input_checks import Columns, check_new_rows, check_rows
-from modeseek.estimators.membership import MembershipMixin
+from modeseek.estimators.membership import MembershipMixin, with_outliers
 from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings
 from modeseek.estimators.streaming import Stream
@@ -44,6 +44,7 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
 
     metric: str = "euclidean"
     min_cluster_size: int = 1
+    outlier_fraction: float = 0.0
     sketch: str | None = "auto"
     n_jobs: int | None = None
     verbose: int = 0
@@ -231,6 +232,8 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
         try:
             with self._progress() as watch:
                 result = self._solve(make_data(watch), watch)
+                if self.outlier_fraction:
+                    result = with_outliers(result, self.outlier_fraction, self.n_jobs)
                 result = result if finish is None else finish(result)
         except KeyboardInterrupt:
             self._clear(keep_stream=keep_stream)
@@ -258,6 +261,8 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
     def _check_parameters(self) -> Geometry:
         """Check the parameters that do not depend on the data."""
         check_integer("min_cluster_size", self.min_cluster_size, low=1)
+        if check_number("outlier_fraction", self.outlier_fraction, strict=False) >= 1:
+            raise ValueError(f"outlier_fraction must be at least 0 and below 1; got {self.outlier_fraction!r}.")
         check_jobs(self.n_jobs)
         check_callbacks(self.callbacks)
         return Geometry(check_choice("metric", self.metric, METRICS))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,7 @@ from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.input_checks import check_new_rows
 from modeseek.estimators.matching import match_to_model
-
-if TYPE_CHECKING:
-    from modeseek.estimators.result import FitResult
+from modeseek.estimators.result import FitResult, membership_fields
 
 
 @dataclass(frozen=True)
@@ -174,6 +172,35 @@ def point_outlier_scores(result: FitResult, n_jobs: int | None, config: Neighbor
         if points.weights[members].sum() > k_rows:
             reference[members] = _weighted_median(radius[members], points.weights[members])
     return np.clip(1.0 - np.divide(reference, radius, out=np.ones(n), where=radius > 0), 0.0, 1.0)
+
+
+def with_outliers(result: FitResult, fraction: float, n_jobs: int | None) -> FitResult:
+    """Return the result after the rows with the highest outlier scores became noise, at most a share `fraction`."""
+    points, old = result.index.points, result.index.labels
+    scores = point_outlier_scores(result, n_jobs)
+    order = np.argsort(-scores, kind="stable")
+    within = np.cumsum(points.weights[order]) <= fraction * points.weights.sum()
+    outlying = np.zeros(len(old), dtype=bool)
+    outlying[order[within]] = True
+    outlying &= scores > 0
+    # clusters that consist of outliers only disappear
+    kept = np.unique(old[~outlying & (old >= 0)])
+    labels = np.where(outlying | (old < 0), -1, np.searchsorted(kept, old))
+    rows, k = labels[points.inverse], len(kept)
+    fields: dict[str, Any] = {}
+    if result.memberships is not None and result.cluster_stability is not None:
+        fields = membership_fields(result.index, labels, old, result.memberships, result.cluster_stability)
+    if result.weights is not None:
+        fields["weights"] = np.bincount(np.where(labels < 0, k, labels), points.weights, minlength=k + 1)[:k]
+    return replace(
+        result,
+        labels=rows,
+        centers=result.centers[kept],
+        sizes=np.bincount(rows[rows >= 0], minlength=k),
+        n_noise=int((rows < 0).sum()),
+        index=replace(result.index, labels=labels),
+        **fields,
+    )
 
 
 def _distance_to_row(values: Array, weights: Array, k: int, n_jobs: int | None) -> Array:

@@ -47,6 +47,8 @@ class ModeSeek(BaseClusterer):
     min_cluster_size : int, default=1
         Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
         is given. 1 means no limit, also for weights below 1.
+    outlier_fraction : float, default=0.0
+        Upper bound on the share of rows that become noise because their `outlier_scores_` are the highest.
     sketch : {"auto", "sample"} or None, default="auto"
         Whether to cluster a sample of 200,000 rows and give every other row the label of the nearest one. "auto"
         does so above 1,000,000 rows, with a warning. None uses every row.
@@ -96,6 +98,10 @@ class ModeSeek(BaseClusterer):
         subsamples for them.
     sketch_ : SketchPoints
         The sample and its weights. Only if the fit ran on a sample.
+    probabilities_ : array of shape (n_samples,)
+        Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
+    outlier_scores_ : array of shape (n_samples,)
+        How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
     result_ : FitResult
         All results of the fit in one frozen object.
     n_features_in_ : int

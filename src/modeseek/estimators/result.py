@@ -360,13 +360,13 @@ def drop_small(part: Partition, min_size: float) -> tuple[IntArray, Array]:
 
 
 def membership_fields(
-    data: FitData, labels: IntArray, numbers: IntArray, memberships: Array | csr_array, stability: Array
+    data: FitData | PointIndex, labels: IntArray, numbers: IntArray, memberships: Array | csr_array, stability: Array
 ) -> dict[str, Any]:
     """Return the fields of `FitResult` about memberships, with columns in the order of the clusters.
 
     Parameters
     ----------
-    data : FitData
+    data : FitData or PointIndex
     labels : integer array of shape (n_points,)
         Final label of each point. Points with label -1 get memberships of 0.
     numbers : integer array of shape (n_points,)

@@ -60,6 +60,8 @@ class StochasticMeanShift(RandomChainClusterer):
     min_cluster_size : int, default=1
         Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
         is given. 1 means no limit, also for weights below 1.
+    outlier_fraction : float, default=0.0
+        Upper bound on the share of rows that become noise because their `outlier_scores_` are the highest.
     sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
         in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
@@ -130,6 +132,10 @@ class StochasticMeanShift(RandomChainClusterer):
         Labels by each chain; small clusters are not noise here. Only with several chains.
     sketch_ : SketchPoints
         Points of the sketch, their weights and the width of the grid cells. Only if the fit ran on a sketch.
+    probabilities_ : array of shape (n_samples,)
+        Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
+    outlier_scores_ : array of shape (n_samples,)
+        How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
     result_ : FitResult
         All results of the fit in one frozen object.
     n_features_in_ : int
