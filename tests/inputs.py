@@ -84,3 +84,11 @@ def random_graph(seed):
 def same(first, second):
     pairs = np.unique(np.column_stack([first, second]), axis=0)
     return len(pairs) == len(np.unique(first)) == len(np.unique(second))
+
+
+def labels_of_points(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the labels of the distinct points of X, in the order in which a fit has them."""
+    points = canonical_points(X, np.ones(len(X)), Geometry())
+    labels = np.empty(len(points.values), dtype=y.dtype)
+    labels[points.inverse] = y
+    return labels

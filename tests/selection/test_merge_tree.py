@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.datasets import make_blobs
 
 from inputs import SEEDS, random_graph, same
 from modeseek import ModeSeek
+from modeseek.selection import DEFAULT
 from modeseek.selection.modes import cut, merge_tree, peaks, point_tree
 
 
@@ -148,7 +150,8 @@ def test_table_and_dataframe(monkeypatch):
 # ---------------------------------------- the tree of ModeSeek
 
 
-def test_the_selected_level_gives_the_labels():
+def test_the_selected_level_gives_the_labels(monkeypatch):
+    monkeypatch.setattr(ModeSeek, "_config", replace(DEFAULT, proposers=("modes",)))
     X, _ = make_blobs(300, centers=5, cluster_std=0.9, random_state=4)
     X = np.concatenate([X, X[:50]])
     weights = np.r_[np.ones(340), np.zeros(10)]

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from inputs import selection_data_of
+from inputs import labels_of_points, selection_data_of
 from modeseek.selection.config import DEFAULT
 from modeseek.selection.pool import ORIGINS, build_pool, distinct
 from modeseek.selection.proposers import PROPOSERS, Proposal
@@ -18,7 +18,7 @@ from modeseek.selection.reproducibility import reproducibility
 
 X, Y = make_blobs(160, centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
 DATA = selection_data_of(X)
-TRUTH = Y[np.lexsort((X[:, 1], X[:, 0]))]
+TRUTH = labels_of_points(X, Y)
 
 
 @pytest.fixture(scope="module")

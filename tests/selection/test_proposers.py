@@ -13,7 +13,7 @@ from sklearn.cluster import HDBSCAN
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from inputs import DEGENERATE, raw_rows, selection_data_of
+from inputs import DEGENERATE, labels_of_points, raw_rows, selection_data_of
 from modeseek.selection.config import DEFAULT
 from modeseek.selection.proposers import PROPOSERS
 from modeseek.selection.proposers.centers_loops import cut_linkage, k_means
@@ -29,7 +29,7 @@ def test_clear_clusters_are_among_the_proposals(name):
     data = selection_data_of(X)
     proposer = PROPOSERS[name](DEFAULT)
     found = proposer.propose(data, np.random.default_rng(0))
-    truth = Y[np.lexsort((X[:, 1], X[:, 0]))]  # points are in canonical order
+    truth = labels_of_points(X, Y)
     assert max(adjusted_rand_score(truth, each.labels) for each in found) > 0.97
     for each in found:
         assert each.proposer == name

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from inputs import selection_data_of
+from inputs import labels_of_points, selection_data_of
 from modeseek.selection import DEFAULT, FEATURES, ClusterBounds
 from modeseek.selection.proposers import PROPOSERS, Proposal
 from modeseek.selection.proposers.base import ABSORBED, REFINED, SPHERICAL
@@ -17,7 +17,7 @@ from modeseek.selection.votes import vote
 
 X, Y = make_blobs(160, centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
 DATA = selection_data_of(X)
-TRUTH = Y[np.lexsort((X[:, 1], X[:, 0]))]
+TRUTH = labels_of_points(X, Y)
 LOG_K = FEATURES.index("log_k")
 QUICK = replace(
     DEFAULT,

@@ -1,4 +1,7 @@
-"""Compiled loops of `gaussian_mixture`."""
+"""Compiled loops of `gaussian_mixture`.
+
+Sums and assignments of whole arrays are written as loops: Numba compiles those several times as fast.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,12 @@ def _moments(points, weights, shares, mass, means, scatter):  # type: ignore[no-
     """Write weight, mean and scatter matrix (lower triangle) of each component."""
     n, d = points.shape
     k = shares.shape[1]
-    mass[:] = 0
-    means[:] = 0
-    scatter[:] = 0
+    for c in range(k):
+        mass[c] = 0.0
+        for a in range(d):
+            means[c, a] = 0.0
+            for b in range(d):
+                scatter[c, a, b] = 0.0
     for i in range(n):
         for c in range(k):
             part = weights[i] * shares[i, c]
@@ -76,26 +82,36 @@ def _moments(points, weights, shares, mass, means, scatter):  # type: ignore[no-
 def _covariances(scatter, mass, form, floor, inverse, log_scale):  # type: ignore[no-untyped-def]
     """Write the inverse Cholesky factor of each covariance of a form, and its log determinant."""
     k, d = scatter.shape[0], scatter.shape[1]
-    total = mass.sum()
+    total = 0.0
+    for c in range(k):
+        total += mass[c]
     covariance, factor = np.zeros((d, d)), np.zeros((d, d))
     for c in range(k if form == 0 else 1):
-        if form == 0:
-            covariance[:] = scatter[c] / mass[c]
-        else:
-            covariance[:] = scatter.sum(axis=0) / total
+        for a in range(d):
+            for b in range(a + 1):
+                if form == 0:
+                    covariance[a, b] = scatter[c, a, b] / mass[c]
+                else:
+                    pooled = 0.0
+                    for e in range(k):
+                        pooled += scatter[e, a, b]
+                    covariance[a, b] = pooled / total
         if form == 2:
             trace = 0.0
             for a in range(d):
                 trace += covariance[a, a] / d
-            covariance[:] = 0
             for a in range(d):
+                for b in range(a):
+                    covariance[a, b] = 0.0
                 covariance[a, a] = trace
         for a in range(d):
             covariance[a, a] += floor
         log_scale[c] = invert_cholesky(covariance, factor, inverse[c])
     if form > 0:
         for c in range(1, k):
-            inverse[c] = inverse[0]
+            for a in range(d):
+                for b in range(a + 1):
+                    inverse[c, a, b] = inverse[0, a, b]
             log_scale[c] = log_scale[0]
 
 
@@ -107,7 +123,9 @@ def expectation_maximization(points, weights, labels, k, form, steps, tol):  # t
     component lost its points.
     """
     n, d = points.shape
-    total = weights.sum()
+    total = 0.0
+    for i in range(n):
+        total += weights[i]
     center, variance = np.zeros(d), 0.0
     for i in range(n):
         for a in range(d):
@@ -124,8 +142,9 @@ def expectation_maximization(points, weights, labels, k, form, steps, tol):  # t
     half = 0.5 * d * np.log(2 * np.pi)
     for _ in range(steps):
         _moments(points, weights, shares, mass, means, scatter)
-        if mass.min() < 1e-6 * total:
-            return mass, means, inverse, log_scale, -np.inf
+        for c in range(k):
+            if mass[c] < 1e-6 * total:
+                return mass, means, inverse, log_scale, -np.inf
         _covariances(scatter, mass, form, 1e-3 * variance + 1e-300, inverse, log_scale)
         for c in range(k):
             height[c] = np.log(mass[c] / total) + log_scale[c] - half

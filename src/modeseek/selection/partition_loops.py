@@ -110,7 +110,7 @@ def pair_agreement(table, sizes):  # type: ignore[no-untyped-def]
     most = 0
     for a in range(c):
         most = max(most, sizes[a])
-    ari, entropy = np.eye(c), np.zeros((c, c))
+    ari, entropy = np.ones((c, c)), np.zeros((c, c))
     pairs, logs = _pairs_within(table, sizes), np.zeros(c)
     log_of = np.zeros(m + 1)
     for i in range(2, m + 1):
@@ -150,9 +150,17 @@ def best_agreement(table, sizes, others, other_sizes):  # type: ignore[no-untype
     own, theirs = _pairs_within(table, sizes), _pairs_within(others, other_sizes)
     best, which = np.full(c, -1.0), np.full(c, -1, dtype=np.int64)
     # partitions with similar numbers of pairs come first, so that most of the others can be skipped
-    order = np.argsort(theirs)
+    order = np.arange(len(others))
+    for b in range(1, len(others)):
+        place = b
+        while place > 0 and theirs[order[place - 1]] > theirs[b]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = b
     for a in range(c):
-        middle = np.searchsorted(theirs[order], own[a])
+        middle = 0
+        while middle < len(others) and theirs[order[middle]] < own[a]:
+            middle += 1
         for step in range(2 * len(others)):
             place = middle + (step // 2 if step % 2 == 0 else -1 - step // 2)
             if place < 0 or place >= len(others):

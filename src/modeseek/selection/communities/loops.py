@@ -96,7 +96,16 @@ def merge_communities(start, column, weight, loops, community):  # type: ignore[
             number[community[i]] = count
             count += 1
         label[i] = number[community[i]]
-    members = np.argsort(label, kind="mergesort")
+    # nodes by community, in order
+    first = np.zeros(count + 1, dtype=np.int64)
+    for i in range(n):
+        first[label[i] + 1] += 1
+    for c in range(count):
+        first[c + 1] += first[c]
+    members = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        members[first[label[i]]] = i
+        first[label[i]] += 1
     new_start, new_loops = np.zeros(count + 1, dtype=np.int64), np.zeros(count)
     new_column, new_weight = np.empty(len(column), dtype=np.int32), np.empty(len(column))
     link, seen, edges, place = np.zeros(count), np.empty(count, dtype=np.int64), 0, 0

@@ -54,7 +54,11 @@ def gaussian_scores(train, train_labels, test, k):  # type: ignore[no-untyped-de
     """
     n, d = train.shape
     counts, means, scatter = _scatter_matrices(train, train_labels, k)
-    pooled = scatter.sum(axis=0) / max(n - k, 1)
+    pooled = np.zeros((d, d))
+    for c in range(k):
+        for a in range(d):
+            for b in range(a + 1):
+                pooled[a, b] += scatter[c, a, b] / max(n - k, 1)
     floor = 1e-4 * _mean_variance(train) + 1e-300
     for a in range(d):
         pooled[a, a] += floor
@@ -62,7 +66,9 @@ def gaussian_scores(train, train_labels, test, k):  # type: ignore[no-untyped-de
     covariance, factor, inverse = np.zeros((d, d)), np.zeros((d, d)), np.zeros((k, d, d))
     height = np.empty(k)
     for c in range(k):
-        covariance[:] = (scatter[c] + prior * pooled) / (counts[c] + prior)
+        for a in range(d):
+            for b in range(a + 1):
+                covariance[a, b] = (scatter[c, a, b] + prior * pooled[a, b]) / (counts[c] + prior)
         height[c] = invert_cholesky(covariance, factor, inverse[c]) - 0.5 * d * np.log(2 * np.pi)
         height[c] += np.log(counts[c] / n)
     m = len(test)

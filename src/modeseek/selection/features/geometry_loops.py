@@ -82,10 +82,13 @@ def _longest_axis(x, members, center):  # type: ignore[no-untyped-def]
                 dot += (x[i, a] - center[a]) * axis[a]
             for a in range(d):
                 new[a] += dot * (x[i, a] - center[a])
-        norm = np.sqrt((new * new).sum())
-        if norm <= 0:
+        square = 0.0
+        for a in range(d):
+            square += new[a] * new[a]
+        if square <= 0:
             break
-        axis = new / norm
+        for a in range(d):
+            axis[a] = new[a] / np.sqrt(square)
     return axis
 
 
@@ -102,11 +105,40 @@ def _project(x, members, center, direction):  # type: ignore[no-untyped-def]
 
 
 @njit(**FAST_MATH)
+def _sort(values):  # type: ignore[no-untyped-def]
+    """Sort numbers in place by Shell's method, which compiles in a tenth of the time of NumPy's."""
+    n, gap = len(values), 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            v, j = values[i], i
+            while j >= gap and values[j - gap] > v:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = v
+        gap //= 3
+
+
+@njit(**FAST_MATH)
+def _variance(values):  # type: ignore[no-untyped-def]
+    """Return the variance of numbers."""
+    mean, square = 0.0, 0.0
+    for v in values:
+        mean += v / len(values)
+    for v in values:
+        square += (v - mean) ** 2 / len(values)
+    return square
+
+
+@njit(**FAST_MATH)
 def _best_split(t):  # type: ignore[no-untyped-def]
     """Return the share of the sum of squares that is left after the best split of centred numbers in two."""
-    t.sort()
+    _sort(t)
     n = len(t)
-    total, run, between = (t * t).sum() + 1e-300, 0.0, 0.0
+    total, run, between = 1e-300, 0.0, 0.0
+    for q in range(n):
+        total += t[q] * t[q]
     for q in range(n - 1):
         run += t[q]
         between = max(between, run * run / (q + 1) + run * run / (n - q - 1))
@@ -135,14 +167,21 @@ def separations(x, labels, centers, counts, most):  # type: ignore[no-untyped-de
     between the two, and the variance that is left after the best split in two along the longest axis.
     """
     k = len(counts)
-    order = np.argsort(-counts)[: min(k, most)]
-    members = np.argsort(labels, kind="mergesort")
     start = np.zeros(k + 1, dtype=np.int64)
     for c in range(k):
         start[c + 1] = start[c] + int(counts[c])
-    out = np.full((len(order), 4), np.nan)
-    for r in range(len(order)):
-        c = order[r]
+    members, place = np.empty(len(labels), dtype=np.int64), start.copy()
+    for i in range(len(labels)):
+        members[place[labels[i]]] = i
+        place[labels[i]] += 1
+    taken = np.zeros(k, dtype=np.bool_)
+    out = np.full((min(k, most), 4), np.nan)
+    for r in range(len(out)):
+        c = -1
+        for other in range(k):
+            if not taken[other] and (c < 0 or counts[other] > counts[c]):
+                c = other
+        taken[c] = True
         if counts[c] < 6:
             continue
         own = members[start[c] : start[c + 1]]
@@ -153,12 +192,14 @@ def separations(x, labels, centers, counts, most):  # type: ignore[no-untyped-de
         if near < 0:
             continue
         # 0 at the own center, 1 at the nearest one
-        line = (centers[near] - centers[c]) / (square + 1e-300)
+        line = np.empty(x.shape[1])
+        for a in range(len(line)):
+            line[a] = (centers[near, a] - centers[c, a]) / (square + 1e-300)
         spread = 0.0
         low = middle = high = 0
         for both in (c, near):
             t = _project(x, members[start[both] : start[both + 1]], centers[c], line)
-            spread += max(t.var(), 0.0) / 2
+            spread += _variance(t) / 2
             for s in t:
                 low += abs(s) < 0.12
                 middle += abs(s - 0.5) < 0.12

@@ -40,7 +40,8 @@ def single_linkage(n, left, right, weights):  # type: ignore[no-untyped-def]
     m = len(left)
     child = np.empty((m, 2), dtype=np.int64)
     size = np.empty(n + m)
-    size[:n] = weights
+    for i in range(n):
+        size[i] = weights[i]
     parent = np.arange(n)
     node = np.arange(n)
     for e in range(m):
