@@ -85,8 +85,13 @@ class Ranking:
         self.counts = [*(int(each.labels.max()) + 1 for each in self.pool.candidates), 1]
 
     def within(self, bounds: ClusterBounds) -> list[int]:
-        """Return the candidates whose number of clusters is within the bounds, best first."""
-        return [i for i in self.order if bounds.contains(self.counts[i])]
+        """Return the candidates whose number of clusters is within the bounds, best first.
+
+        The single cluster is last unless it is best without bounds: an upper bound should not hide that there are
+        clusters.
+        """
+        found = [i for i in self.order if bounds.contains(self.counts[i])]
+        return found if self.is_single(self.order[0]) else sorted(found, key=self.is_single)
 
     def is_single(self, i: int) -> bool:
         """Return whether a candidate is the single cluster."""
