@@ -32,6 +32,7 @@ def data_set_features(data: SelectionData) -> dict[str, float]:
     n, filled = data.components.shape
     hub = np.bincount(data.indices[:, :10].ravel(), minlength=n).astype(float)
     centered = data.components - data.components.mean(axis=0)
+    centered /= max(np.abs(centered).max(), 1e-300)  # fourth powers of large numbers overflow
     squares = np.square(centered)
     variance = squares.mean(axis=0)
     kurtosis = np.square(squares).mean(axis=0) / (variance**2 + 1e-300)
