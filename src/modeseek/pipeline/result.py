@@ -118,7 +118,7 @@ def _selection_record(result: PipelineResult) -> dict[str, Any]:
                 "n_clusters": each.n_clusters,
                 "by": each.proposer,
                 "expected_agreement": each.expected_agreement,
-                "stability": each.stability,
+                "stability": _finite(each.stability),
             }
             for each in nearly_chosen(result.estimator)
         ],
