@@ -126,7 +126,9 @@ def test_one_cluster_says_why(tmp_path):
     status, out, _ = run("cluster", tmp_path / "a.npy")
     assert status == 0
     assert "1 cluster in 60 rows" in out
-    assert "modeseek: one cluster: " in out
+    [reason] = [line for line in out.splitlines() if line.startswith("modeseek: one cluster, expected agreement ")]
+    assert "; preferred to " in reason
+    assert " because " in reason
     assert "to look further: --min-clusters 2 for the best partition" in out
 
 
@@ -449,7 +451,10 @@ USAGE = [
         "--missing must be one of 'drop', 'median', 'error'; got 'medain'. Did you mean 'median'",
     ),
     (["--encode", "hot"], "--encode must be one of 'drop', 'onehot'; got 'hot'"),
-    (["--metric", "cosin"], "metric must be one of 'euclidean', 'cosine'; got 'cosin'. Did you mean 'cosine'?"),
+    (
+        ["--metric", "cosin"],
+        "metric must be one of 'euclidean', 'cosine', 'haversine'; got 'cosin'. Did you mean 'cosine'?",
+    ),
     ([*DSMS, "--profile", "biwieght"], "Did you mean 'biweight'?"),
     ([*DSMS, "--policy", "shrinkin"], "Did you mean 'shrinking'?"),
     ([*DSMS, "--nu", "log"], "nu must be"),
