@@ -28,8 +28,8 @@ def read_table(source: str | os.PathLike[str], *, header: bool | None = None) ->
     ----------
     source : str or path-like
         The file; its ending determines the format. Text may be compressed (.gz, .bz2, .xz, .zst); its delimiter (comma,
-        semicolon, tab, bar or blanks) and its encoding are detected. ``FILE::NAME`` is a sheet of a spreadsheet or a table
-        of a database. Addresses such as s3://bucket/birds.csv are read with fsspec.
+        semicolon, tab, bar or blanks) and its encoding are detected. ``FILE::NAME`` is a sheet of a spreadsheet or a
+        table of a database. Addresses such as s3://bucket/birds.csv are read with fsspec.
     header : bool or None
         Whether the first row of a text file holds names; None detects it.
 
