@@ -68,6 +68,7 @@ from modeseek.meanshift.theory import (
 )
 from modeseek.meanshift.types import ChainEnd
 from modeseek.metrics import k_score
+from modeseek.prepare import TablePreparer
 from modeseek.scorers import ari_scorer, k_scorer, stability_scorer
 from modeseek.selection.bandwidths import Range, automatic_range, complete_range, local_scales, score_scales
 
@@ -274,10 +275,13 @@ def test_draws_made_again_are_those_of_the_run(seed, h):
 @given(seeds, bandwidths)
 def test_models_are_read_as_they_were_saved(tmp_path, seed, h):
     rows = cloud(seed)
-    save(MeanShift(h).fit(rows), tmp_path / "a", columns=["x", "y"])
+    preparer = TablePreparer(scale="none")
+    model = MeanShift(h).fit(preparer.fit_transform({"x": rows[:, 0], "y": rows[:, 1]}))
+    save(model, tmp_path / "a", preparer=preparer)
     saved = read_model(tmp_path / "a")
-    assert saved.columns == ("x", "y")
-    np.testing.assert_array_equal(saved.predict(rows), MeanShift(h).fit(rows).labels_)
+    assert saved.preparer.kept_columns_ == ("x", "y")
+    np.testing.assert_array_equal(saved.predict(rows), model.labels_)
+    np.testing.assert_array_equal(saved.predict({"y": rows[:, 1], "x": rows[:, 0]}), MeanShift(h).fit(rows).labels_)
 
 
 @few

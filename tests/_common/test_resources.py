@@ -153,7 +153,7 @@ def test_pictures_of_pairs_have_a_limit():
     from modeseek.plots import plot_coassociation, plot_comparison
 
     each = np.arange(4001)
-    with pytest.raises(ValueError, match="at most 4,000 rows"):
+    with pytest.raises(ValueError, match="4,001 clusters, but the plot can show at most 4,000"):
         plot_coassociation(each[None], labels=each, ax=Figure().subplots())
     with limit_memory(1e5), pytest.raises(NotEnoughMemory):
         plot_comparison(each, each)

@@ -84,7 +84,7 @@ def test_labels_of_copies_become_one():
 
 
 CLUSTERED = {
-    "blobs": make_blobs(800, centers=5, cluster_std=0.9, random_state=4)[0],
+    "blobs": make_blobs(800, centers=5, cluster_std=0.7, random_state=4)[0],
     "moons": make_moons(800, noise=0.06, random_state=0)[0],
 }
 

@@ -21,6 +21,7 @@ from modeseek.cli import options as command_options
 from modeseek.cli.commands import ENTRY
 from modeseek.datasets import paper_mixture
 from modeseek.estimators.alternatives import listed_alternatives
+from modeseek.prepare import TablePreparer
 from waiting import PATIENCE
 
 X, Y = paper_mixture(15, random_state=0)
@@ -106,19 +107,24 @@ def test_modeseek_runs_where_nobody_names_another(blobs, tmp_path):
 
 def test_what_was_nearly_chosen(blobs, tmp_path):
     _, out, _ = run("cluster", blobs)
-    nearly = [(each.n_clusters, each.stability) for each in modeseek().alternatives_[1:]]
-    listed = listed_alternatives(modeseek())
+    # scaled as the command does, to the last digit: the expected agreement is a step function
+    columns = {"width": BLOBS[:, 0], "height": BLOBS[:, 1]}
+    model = ModeSeek(random_state=0).fit(TablePreparer(scale="standard").fit_transform(columns))
+    listed = listed_alternatives(model)
     assert listed
     lines = out.splitlines()[out.splitlines().index("nearly chosen:") + 1 :]
     assert lines == [
-        f"  {each.n_clusters} clusters (stability {each.stability:.2f}): --n-clusters {each.n_clusters}"
-        for each in listed
+        f"  {k} clusters (expected agreement {agreement:.2f}): --n-clusters {k}"
+        for k, agreement in ((each.n_clusters, each.expected_agreement) for each in listed)
     ]
     counts = [each.n_clusters for each in listed]
     assert len(set(counts)) == len(counts)
     assert max(counts) <= 30
     record = json.loads(run("cluster", blobs, "--json", "-", "-q")[1])
-    assert [(each["n_clusters"], each["stability"]) for each in record["nearly_chosen"]] == nearly
+    fields = ("n_clusters", "expected_agreement", "stability")
+    assert [tuple(each[name] for name in fields) for each in record["nearly_chosen"]] == [
+        tuple(getattr(each, name) for name in fields) for each in model.alternatives_[1:]
+    ]
 
 
 def test_one_cluster_says_why(tmp_path):
@@ -126,7 +132,9 @@ def test_one_cluster_says_why(tmp_path):
     status, out, _ = run("cluster", tmp_path / "a.npy")
     assert status == 0
     assert "1 cluster in 60 rows" in out
-    assert "modeseek: one cluster: " in out
+    [reason] = [line for line in out.splitlines() if line.startswith("modeseek: one cluster, expected agreement ")]
+    assert "; preferred to " in reason
+    assert " because " in reason
     assert "to look further: --min-clusters 2 for the best partition" in out
 
 
@@ -449,7 +457,10 @@ USAGE = [
         "--missing must be one of 'drop', 'median', 'error'; got 'medain'. Did you mean 'median'",
     ),
     (["--encode", "hot"], "--encode must be one of 'drop', 'onehot'; got 'hot'"),
-    (["--metric", "cosin"], "metric must be one of 'euclidean', 'cosine'; got 'cosin'. Did you mean 'cosine'?"),
+    (
+        ["--metric", "cosin"],
+        "metric must be one of 'euclidean', 'cosine', 'haversine'; got 'cosin'. Did you mean 'cosine'?",
+    ),
     ([*DSMS, "--profile", "biwieght"], "Did you mean 'biweight'?"),
     ([*DSMS, "--policy", "shrinkin"], "Did you mean 'shrinking'?"),
     ([*DSMS, "--nu", "log"], "nu must be"),

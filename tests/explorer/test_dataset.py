@@ -25,7 +25,8 @@ def test_roles_of_columns():
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", b"PK", "unknown ending '.xlsx'"),
+        ("a.xlsx", b"PK", "'a.xlsx'"),
+        ("a.doc", b"PK", "unknown ending '.doc'"),
         ("a.csv", b"", "'a.csv' is empty"),
         ("a.csv", b"x,y\na,b\nc,d\n", "no column is left to cluster"),
         ("a.npy", b"nothing", "'a.npy'"),

@@ -8,7 +8,8 @@ import pytest
 from modeseek import MeanShift, ModeSeek
 from modeseek._common.scaling import Scaling
 from modeseek._storage import read_table
-from modeseek.pipeline import DataOptions, Note, OptionError, OutputConflict, Outputs, cluster_file, label_file
+from modeseek.pipeline import DataOptions, OptionError, OutputConflict, Outputs, cluster_file, label_file
+from modeseek.prepare import Note
 from pipelines import SMALL, X, mean_shift, names, text_of
 from pipelines import points as points
 

@@ -37,7 +37,7 @@ def legend(ax):
 
 
 def texts(ax):
-    return " | ".join(text.get_text() for text in ax.texts)
+    return " | ".join(text.get_text().replace("\n", " ") for text in ax.texts)
 
 
 # ---------------------------------------- prominence

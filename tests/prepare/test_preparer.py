@@ -43,6 +43,8 @@ def text_table(cells, delimiter=","):
         (["NA"] * N, "all missing"),
         ([None] * 21 + [1.0, 2.0] * 9 + [5.0], "mostly missing"),
         (["1", "2", "unknown", "3"] * 10, "numbers and text"),
+        (["unknown", *(f"{i}.5" for i in range(1, N))], "numbers and text"),
+        (["0E0", *(f"0A{i}" for i in range(1, N))], "unique texts"),  # a code that looks like a number
     ],
 )
 def test_columns_that_are_left_out(cells, reason):

@@ -54,7 +54,7 @@ class OwnClusterer(BaseClusterer):
 
 
 def given(labels, *, memberships=None, confidence=None):
-    """Return a fitted estimator with the given labels, and with memberships or confidence if given."""
+    """Return a fitted estimator with the given labels, and with memberships or confidence if given, by row."""
     labels = np.asarray(labels)
     if memberships is None and confidence is None:
         model = OtherClusterer()
@@ -62,17 +62,18 @@ def given(labels, *, memberships=None, confidence=None):
         return model
     n, k = len(labels), labels.max() + 1
     points = canonical_points(np.arange(n, dtype=float)[:, None], np.ones(n), Geometry())
+    rows = np.argsort(points.inverse)  # the row of each point
     confidence = np.max(memberships, axis=1) if confidence is None else np.asarray(confidence, dtype=float)
     model = OwnClusterer()
     model.result_ = make_result(
         "OwnClusterer",
         FitData(points, FitSettings()),
-        labels,
+        labels[rows],
         np.zeros((k, 1)),
         outcome=Outcome.CERTIFIED,
         message="",
         confidence=confidence,
-        memberships=None if memberships is None else csr_array(memberships),
+        memberships=None if memberships is None else csr_array(memberships[rows]),
         n_updates=0,
     )
     model.labels_ = labels

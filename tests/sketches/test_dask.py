@@ -377,4 +377,5 @@ def test_no_scheduler(tmp_path, monkeypatch):
     monkeypatch.setattr("modeseek.cli.paper.connect", partial(connect, timeout=0.5))
     refused("dask scheduler", "paper", "gradient", "--quick", "-o", tmp_path / "paper", "--scheduler", address)
     refused("--plot needs the rows", "cluster", rows, "--scheduler", address, "--plot", tmp_path / "p.png")
+    np.save(tmp_path / "rows.npy", np.ones((2, 1)))
     refused("Parquet or CSV", "cluster", tmp_path / "rows.npy", "--scheduler", address)

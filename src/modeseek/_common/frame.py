@@ -105,11 +105,12 @@ def frame_of(rows: Array, weights: Array) -> Frame:
 
 
 def _frames(rows: Array, columns: IntArray, signs: IntArray, groups: list[IntArray]) -> Iterator[Frame]:
-    """Yield frames with all orders of tied columns and all signs that are not known; complete up to `MAX_FRAMES`."""
+    """Yield frames with all orders of tied columns and all signs that are not known."""
     equal = [all(np.array_equal(rows[:, group[0]], rows[:, other]) for other in group[1:]) for group in groups]
-    # `product` stores all its arguments, and the first frames need only the first orders of each group
+    # `product` stores the orders of each group, and the first frames need no more of them than there are frames
     orders = [
-        [group] if same else islice(permutations(group), MAX_FRAMES) for group, same in zip(groups, equal, strict=True)
+        [group] if same else list(islice(permutations(group), MAX_FRAMES))
+        for group, same in zip(groups, equal, strict=True)
     ]
     unknown = np.flatnonzero(signs == 0)
     for order in product(*orders):

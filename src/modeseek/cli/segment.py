@@ -20,9 +20,9 @@ from modeseek.cli.options import STANDARD_STREAM, SegmentOptions
 from modeseek.cli.screen import make_console, print_lines, print_table, print_written
 from modeseek.images import overlay, segment
 from modeseek.images.scikit_image import require_scikit_image
-from modeseek.pipeline import Note
 from modeseek.pipeline.outputs import check_targets
 from modeseek.plots import palette
+from modeseek.prepare import Note
 
 OVERLAY_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 # a last axis with up to this many entries is taken for channels

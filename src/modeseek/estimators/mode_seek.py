@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from modeseek._common.points import Points
 from modeseek._common.rounding import SpreadPoints, spread_rounded
 from modeseek._common.types import Array, IntArray, Stage, Watcher
-from modeseek._common.validation import check_integer, seed_of
+from modeseek._common.validation import MIN_WEIGHT, check_integer, seed_of
 from modeseek.estimators.advice import advise_on_size
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.memory import FitMemory
@@ -138,7 +138,7 @@ class ModeSeek(BaseClusterer):
         return FitSettings()
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
-        points, n = data.points, len(data.points.values)
+        points, n = _with_counts(data), len(data.points.values)
         watch = self._with_callbacks(watch)
         bounds = self._bounds(n)
         if n < 3:
@@ -215,6 +215,19 @@ class ModeSeek(BaseClusterer):
         if low is not None and high is not None and low > high:
             raise ValueError(f"min_clusters={low} is larger than max_clusters={high}.")
         return ClusterBounds(low or 1, np.inf if high is None else high)
+
+
+def _with_counts(data: FitData) -> Points:
+    """Return the points with weights that are numbers of rows, which the selection needs.
+
+    Whole numbers are such numbers already. Others have an arbitrary unit, which division by the mean weight of a row
+    removes.
+    """
+    points, rows = data.points, data.points.inverse if data.sketch_points is None else data.sketch_points
+    weights = points.weights
+    if (weights < 2.0**53).all() and (weights == np.rint(weights)).all():  # all larger numbers are whole
+        return points
+    return points._replace(weights=np.maximum(weights / (weights.sum() / len(rows)), MIN_WEIGHT))
 
 
 def _of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:

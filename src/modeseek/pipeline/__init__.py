@@ -3,12 +3,11 @@
 from modeseek.pipeline.cluster import cluster_file
 from modeseek.pipeline.errors import OptionError, OutputConflict, PipelineInterrupted, ResumeMismatch, SchedulerError
 from modeseek.pipeline.label import label_file
-from modeseek.pipeline.options import DataOptions, Note, Outputs, PipelineConfig
+from modeseek.pipeline.options import DataOptions, Outputs, PipelineConfig
 from modeseek.pipeline.result import PipelineResult
 
 __all__ = [
     "DataOptions",
-    "Note",
     "OptionError",
     "OutputConflict",
     "Outputs",

@@ -38,7 +38,7 @@ class ColumnFacts(NamedTuple):
     levels : tuple of str
         The distinct texts; empty if there are too many.
     distinct : bool
-        Whether no text occurs twice.
+        Whether no text occurs twice and at most half of them are numbers.
     """
 
     rows: int
@@ -130,12 +130,12 @@ def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:
 
     present = present_cells(column)
     unique = pc.unique(present)
-    kind = "text"
+    kind, numbers = "text", pc.sum(pc.match_substring_regex(unique, STYLES["plain"])).as_py() or 0
     if pc.all(pc.match_substring_regex(unique, DATE)).as_py():
         kind = "date"
-    elif pc.any(pc.match_substring_regex(unique, STYLES["plain"])).as_py():
+    elif numbers:
         kind = "mixed"
     few = kind == "text" and len(unique) <= config.max_levels
     levels = tuple(sorted(unique.to_pylist())) if few else ()
-    missing, distinct = len(column) - len(present), len(unique) == len(column)
-    return ColumnFacts(len(column), missing, kind, (), levels=levels, distinct=distinct)
+    distinct = len(unique) == len(column) and 2 * numbers <= len(unique)
+    return ColumnFacts(len(column), len(column) - len(present), kind, (), levels=levels, distinct=distinct)

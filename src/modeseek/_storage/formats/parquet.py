@@ -66,7 +66,12 @@ class ParquetReader(Reader):
 
     def _typed(self, batch: Any) -> Any:
         """Return a batch with the types of the file, instead of indices."""
-        return batch.cast(self.schema.empty_table().select(batch.schema.names).schema)
+        import pyarrow as pa
+
+        schema = self.schema.empty_table().select(batch.schema.names).schema
+        # not `RecordBatch.cast`, which the lowest supported version lacks
+        columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
         import pyarrow as pa
