@@ -112,7 +112,8 @@ def _modes(
     # The density of a flat kernel has plateaus: as in scikit-learn, an end within h of a higher one belongs to it.
     first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
     heights = weight_within_radius(counted[first], points.values, h, points.weights)
-    labels, kept = merge_modes(ends[first], heights, h)
+    # in the columns and signs of the data, whose order decides between equal heights
+    labels, kept = merge_modes(points.frame.undo(ends[first]), heights, h)
     return labels[inverse], ends[first][kept]
 
 
