@@ -251,7 +251,7 @@ def certified_runs(count, engine):
     [
         (60, "reference"),
         pytest.param(1000, "reference", marks=pytest.mark.slow),
-        pytest.param(200, "brute", marks=pytest.mark.slow),
+        pytest.param(40, "brute", marks=pytest.mark.slow),
     ],
 )
 def test_no_draw_within_the_bounds_breaks_a_certified_run(count, engine):
