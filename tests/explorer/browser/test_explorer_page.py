@@ -274,6 +274,7 @@ def test_many_points_by_keyboard_on_a_narrow_screen(visit, address, tmp_path):
     page = visit(address, width=390, height=844)
     page.get_by_label("example").select_option("ten blobs (20,000)")
     page.get_by_text("20,000 rows").wait_for()
+    page.get_by_label("speed").select_option("1 sweep/s")  # so that the run can be paused
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Tab")
