@@ -19,7 +19,7 @@ WHITESPACE = " "
 DELIMITERS = ("\t", ";", ",", "|", WHITESPACE)
 SAMPLE_CHARACTERS = 1 << 16
 SAMPLE_ROWS = 100
-# lines above a table are skipped if there are at most so many, and at least so many regular rows below
+# most lines above a table that are skipped, and fewest regular rows that must follow them
 MAX_LINES_ABOVE = 20
 MIN_ROWS_BELOW = 4
 

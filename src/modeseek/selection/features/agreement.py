@@ -1,4 +1,4 @@
-"""Features of a candidate among the others of the pool: who proposed it, how often, and which others agree with it."""
+"""Features of a candidate among the others of the pool: its proposers, how often it was proposed, and how well the others agree."""
 
 from __future__ import annotations
 
