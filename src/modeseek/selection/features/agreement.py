@@ -1,4 +1,4 @@
-"""Features of a candidate among the others of the pool: its proposers, how often it was proposed, and how well the others agree."""
+"""Features of a candidate among the others: its proposers, how often it was proposed, and how well others agree."""
 
 from __future__ import annotations
 
