@@ -28,9 +28,10 @@ def shared_neighbor_graph(indices: IntArray) -> csr_array:
 
     n, k = indices.shape
     weights = jaccard_weights(np.ascontiguousarray(indices, dtype=np.int32))
-    directed = csr_array((weights.ravel(), (np.repeat(np.arange(n), k), indices.ravel())), shape=(n, n))
+    points = np.arange(n)
+    weights[indices == points[:, None]] = 0.0
+    directed = csr_array((weights.ravel(), (np.repeat(points, k), indices.ravel())), shape=(n, n))
     graph = csr_array(directed + directed.T)
-    graph.setdiag(0.0)
     graph.eliminate_zeros()
     graph.sort_indices()
     return graph
