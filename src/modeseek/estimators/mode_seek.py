@@ -8,17 +8,28 @@ from scipy.sparse import csr_array
 
 from modeseek._common.points import Points
 from modeseek._common.rounding import SpreadPoints, spread_rounded
-from modeseek._common.types import Array, IntArray, Stage, Watcher
-from modeseek._common.validation import MIN_WEIGHT, check_integer, seed_of
+from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
+from modeseek._common.validation import METRICS, MIN_WEIGHT, check_integer, seed_of
 from modeseek.estimators.advice import advise_on_size
 from modeseek.estimators.base import BaseClusterer
-from modeseek.estimators.memory import FitMemory
+from modeseek.estimators.memory import FitMemory, check_fit_memory
+from modeseek.estimators.precomputed import data_from_distances
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection import DEFAULT, ClusterBounds, Selection, SelectionConfig, prepare_data, select_partition
+from modeseek.selection import (
+    DEFAULT,
+    ClusterBounds,
+    Selection,
+    SelectionConfig,
+    SelectionData,
+    prepare_data,
+    select_partition,
+)
+from modeseek.selection.graph_data import graph_config, graph_data
 from modeseek.selection.modes import single_mode_tree
 from modeseek.selection.proposers.modes import density_tree
+from modeseek.selection.select import in_words
 from modeseek.sketches import SketchConfig
 
 
@@ -37,9 +48,10 @@ class ModeSeek(BaseClusterer):
 
     Parameters
     ----------
-    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+    metric : {"euclidean", "cosine", "haversine", "precomputed"}, default="euclidean"
         With "cosine", rows are scaled to unit length. With "haversine", X has two columns, latitude and longitude in
-        degrees; see docs/how-to-maps.md.
+        degrees; see docs/how-to-maps.md. With "precomputed", X holds distances between rows: a square array, or a
+        sparse graph of nearest neighbours; see docs/how-to-neighbor-graphs.md.
     n_clusters : int, optional
         Number of clusters. If None, it is chosen.
     min_clusters, max_clusters : int, optional
@@ -69,7 +81,7 @@ class ModeSeek(BaseClusterer):
     n_clusters_ : int
         Number of clusters, not counting noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
-        Mean of the rows of each cluster.
+        Mean of the rows of each cluster. Not if the metric is "precomputed".
     memberships_ : array of shape (n_samples, n_clusters)
         Share of the subsamples in which a row belongs to each cluster. Rows sum to 1; those of noise are 0.
     confidence_ : array of shape (n_samples,)
@@ -132,6 +144,31 @@ class ModeSeek(BaseClusterer):
     _sketch_config: ClassVar[SketchConfig] = SketchConfig(max_rows=1_000_000, sample_rows=200_000)
     _fit_memory: ClassVar[FitMemory] = FitMemory(point=10_400.0, coordinate=21.0, pair=30.0, pair_limit=1.3e8)
 
+    _metrics: ClassVar[tuple[str, ...]] = (*METRICS, "precomputed")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.sparse = self.metric == "precomputed"
+        return tags
+
+    def _check_parameters(self) -> Geometry:
+        geometry = super()._check_parameters()
+        if geometry.metric == "precomputed" and self.sketch == "sample":
+            raise ValueError('sketch="sample" needs coordinates, which metric="precomputed" does not have: use "auto".')
+        return geometry
+
+    def _fit_data(self, rows: Array, weights: Array, geometry: Geometry, watch: Watcher | None) -> FitData:
+        if geometry.metric != "precomputed":
+            return super()._fit_data(rows, weights, geometry, watch)
+        n, config = rows.shape[0], self._config.data
+        check_fit_memory(type(self).__name__, self._memory(n, 1, 8), (n, 1), 8)
+        return data_from_distances(rows, weights, geometry, min(config.n_neighbors, max(1, n - 1)))
+
+    def _placed(self, rows: Array) -> Array:
+        if self.metric == "precomputed":
+            raise ValueError('metric="precomputed" needs the distances between all rows at once: use fit(X).')
+        return super()._placed(rows)
+
     def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
         if self.sketch == "grid":
             raise ValueError('sketch="grid" needs a bandwidth, which ModeSeek does not have: use sketch="sample".')
@@ -153,17 +190,21 @@ class ModeSeek(BaseClusterer):
                 tree=single_mode_tree(points.inverse, points.weights),
             )
         advise_on_size(type(self).__name__, n)
-        # values of rounded columns count as intervals: copies are spread within the rounding steps
-        spread, inverse = spread_rounded(points), points.inverse
-        spread_points = points if spread is None else spread.points
-        prepared = prepare_data(spread_points, config=self._config, n_jobs=self.n_jobs, watch=watch)
+        config, spread, inverse = self._config, None, points.inverse
+        if data.neighbors is None:
+            # values of rounded columns count as intervals: copies are spread within the rounding steps
+            spread = spread_rounded(points)
+            spread_points = points if spread is None else spread.points
+            prepared = prepare_data(spread_points, config=config, n_jobs=self.n_jobs, watch=watch)
+        else:
+            prepared, config = graph_data(data.neighbors, points.weights), graph_config(config)
         found = select_partition(
             prepared,
             seed=seed_of(self.random_state),
             bounds=bounds,
             watch=watch,
             n_jobs=self.n_jobs,
-            config=self._config,
+            config=config,
         )
         if spread is not None:
             found, inverse = _of_distinct_points(found, spread), spread.first[inverse]
@@ -173,7 +214,7 @@ class ModeSeek(BaseClusterer):
             found.memberships if found.has_confidence else None,
             found.cluster_stability,
             outcome=Outcome.INTERRUPTED if found.interruption else Outcome.CHOSEN,
-            message=found.message,
+            message=found.message + ("" if prepared.has_coordinates else _left_out(prepared, config)),
             stability=found.stability,
             alternatives=tuple(found.candidates),
             tree=density_tree(prepared, inverse, found.mode_setting),
@@ -228,6 +269,14 @@ def _with_counts(data: FitData) -> Points:
     if (weights < 2.0**53).all() and (weights == np.rint(weights)).all():  # all larger numbers are whole
         return points
     return points._replace(weights=np.maximum(weights / (weights.sum() / len(rows)), MIN_WEIGHT))
+
+
+def _left_out(data: SelectionData, config: SelectionConfig) -> str:
+    names = [in_words(name) for name in DEFAULT.proposers if name not in config.proposers]
+    return (
+        f"; from a graph of {data.n_neighbors} neighbours, without {', '.join(names)} and the features that need "
+        "coordinates"
+    )
 
 
 def _of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:

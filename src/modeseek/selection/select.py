@@ -7,14 +7,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from modeseek._common.neighbors import Neighbors
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
-from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, merge_clusters
+from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, merge_clusters, merge_into
 from modeseek.selection.choice import TIE, Choice, load_choice
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.features import FEATURES, candidate_features
+from modeseek.selection.graph_data import fill_unknown
+from modeseek.selection.hierarchy import Edges, build_hierarchy
 from modeseek.selection.pool import Pool, build_pool
 from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import Proposal
@@ -132,6 +135,8 @@ class Selector:
             *("features", "candidates", len(pool)),
             lambda: candidate_features(self.data, pool, config=self._config_in_time(), n_jobs=n_jobs),
         )
+        if not self.data.has_coordinates:
+            features = fill_unknown(features, self.choice, self.config)
         return Ranking(pool, features, self.choice)
 
     def _config_in_time(self) -> SelectionConfig:
@@ -180,7 +185,19 @@ class Selector:
                 chosen = None if ranking.is_single(best) else ranking.pool.candidates[best]
         labels = np.zeros(len(self.data), dtype=np.int32) if chosen is None else chosen.labels
         found = self._selection(labels, chosen, name, candidates)
-        return found if found.n_clusters <= high else merge_clusters(found, self.data.points, int(high))
+        if found.n_clusters <= high:
+            return found
+        if self.data.has_coordinates:
+            return merge_clusters(found, self.data.points, int(high))
+        return self._merged_on_graph(found, int(high))
+
+    def _merged_on_graph(self, found: Selection, n_clusters: int) -> Selection:
+        edges = Edges.of(Neighbors(self.data.indices, self.data.distances), self.data.weights)
+        hierarchy = build_hierarchy(found.labels, edges)
+        if hierarchy.counts[0] > n_clusters:
+            note = f"no fewer than {hierarchy.counts[0]}, because the graph has no edges between these"
+            return replace(found, message=f"{found.message}; {note}")
+        return merge_into(found, hierarchy.cut(n_clusters)[np.unique(found.labels, return_index=True)[1]])
 
     def _selection(
         self, labels: IntArray, chosen: Proposal | None, message: str, candidates: Sequence[Candidate]

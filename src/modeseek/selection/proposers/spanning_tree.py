@@ -113,7 +113,7 @@ def _joined(forest: Edges, data: SelectionData) -> Edges:
         near = joined[int(np.square(centers[joined] - centers[c]).sum(axis=1).argmin())]
         i = rows[c][int(np.square(x[rows[c]] - centers[near]).sum(axis=1).argmin())]
         j = rows[near][int(np.square(x[rows[near]] - x[i]).sum(axis=1).argmin())]
-        more.append((i, j, np.linalg.norm(x[i] - x[j])))
+        more.append((i, j, np.linalg.norm(x[i] - x[j]) if data.has_coordinates else np.inf))
         joined.append(c)
     left, right, length = (np.array(each) for each in zip(*more, strict=True))
     return Edges(
