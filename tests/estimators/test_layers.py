@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
 from modeseek import MeanShift, ModeSeek
 from modeseek.io import load, save
@@ -82,3 +82,24 @@ def test_copies_of_a_model_have_the_same_layers(model, tmp_path):
     save(model, tmp_path / "blobs.modeseek")
     for copy in (pickle.loads(pickle.dumps(model)), load(tmp_path / "blobs.modeseek")):
         assert_array_equal(copy.cut(5), wanted)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_large_clusters_are_split(model, metric):
+    X = ROWS if metric == "euclidean" else pairwise_distances(ROWS)
+    limited = ModeSeek(metric=metric, max_cluster_size=12, random_state=0).fit(X)
+    assert limited.result_.sizes.max() <= 12
+    assert is_nested(model.labels_, limited.labels_)
+    assert "above max_cluster_size=12" in limited.message_
+    assert_array_equal(limited.predict(X), limited.labels_)
+    assert_array_equal(limited.memberships_.argmax(axis=1), limited.labels_)
+    assert limited.cluster_stability_.max() <= 0.5 > limited.stability_
+    assert_array_equal(ModeSeek(max_cluster_size=30, random_state=0).fit(ROWS).labels_, model.labels_)
+
+
+def test_the_limit_is_a_weight():
+    weights = np.full(len(ROWS), 2.0)
+    limited = ModeSeek(max_cluster_size=40, random_state=0).fit(ROWS, sample_weight=weights)
+    assert np.bincount(limited.labels_).max() <= 20
+    with pytest.raises(ValueError, match="max_cluster_size must be a whole number >= 5"):
+        ModeSeek(max_cluster_size=4, min_cluster_size=5).fit(ROWS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -76,6 +76,9 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         self : object
             The fitted estimator.
         """
+        return self._fit_input(X, sample_weight)
+
+    def _fit_input(self, X: ArrayLike, sample_weight: ArrayLike | None, constraints: Any = None) -> Self:
         geometry = self._check_parameters()
         if is_dask(X):
             fit_dask(self, X, sample_weight, geometry)
@@ -84,7 +87,11 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         weights = check_weights(sample_weight, rows.shape[0])
         if geometry.metric == "euclidean":
             advise_on_scale(type(self).__name__, rows, columns.names)
-        return self._fit(columns, lambda watch: self._fit_data(rows, weights, geometry, watch))
+
+        def make_data(watch: Watcher | None) -> FitData:
+            return replace(self._fit_data(rows, weights, geometry, watch), constraints=constraints)
+
+        return self._fit(columns, make_data)
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Return for each row the label of the nearest training point.

@@ -114,18 +114,24 @@ def _fitted(estimator: LayersMixin, name: str) -> FitResult:
 def _hierarchy(result: FitResult, n_jobs: int | None) -> tuple[Hierarchy, IntArray]:
     """Return the hierarchy of the points that are not noise, and their indices."""
     if result not in _HIERARCHIES:
-        index, points = result.index, result.index.points
-        clustered = np.flatnonzero(index.labels >= 0)
-        labels, n = index.labels[clustered], len(points.values)
+        labels = result.index.labels
+        clustered = np.flatnonzero(labels >= 0)
         if len(clustered) < CONFIG.min_points:
-            found = Hierarchy(labels, (), result.n_clusters)
+            found = Hierarchy(labels[clustered], (), result.n_clusters)
         else:
-            near = index.neighbors or nearest_neighbors(points.values, min(CONFIG.n_neighbors, n - 1), n_jobs=n_jobs)
-            edges = Edges.of(near, points.weights, None if index.neighbors else points.values, CONFIG)
-            finer = (each[clustered] for each in _finer(result))
-            found = build_hierarchy(labels, edges.within(clustered), finer, CONFIG)
+            found, _ = build_layers(result, clustered, n_jobs)
         _HIERARCHIES[result] = found, clustered
     return _HIERARCHIES[result]
+
+
+def build_layers(result: FitResult, rows: IntArray, n_jobs: int | None) -> tuple[Hierarchy, Edges]:
+    """Return the hierarchy of some points, and the edges between them."""
+    index, points = result.index, result.index.points
+    near = index.neighbors
+    if near is None:
+        near = nearest_neighbors(points.values, min(CONFIG.n_neighbors, len(points.values) - 1), n_jobs=n_jobs)
+    edges = Edges.of(near, points.weights, None if index.neighbors else points.values, CONFIG).within(rows)
+    return build_hierarchy(index.labels[rows], edges, (each[rows] for each in _finer(result)), CONFIG), edges
 
 
 def _finer(result: FitResult) -> Iterator[IntArray]:

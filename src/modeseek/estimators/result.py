@@ -104,6 +104,8 @@ class FitData:
         Whether the rows are a Dask collection, so that chains may run on its workers.
     neighbors : Neighbors or None
         Nearest neighbours of each point, if these are given instead of coordinates.
+    constraints : object
+        Constraints of `ModeSeek` as the user gave them, for the rows.
     """
 
     points: Points
@@ -112,6 +114,7 @@ class FitData:
     sketch_points: IntArray | None = None
     distributed: bool = False
     neighbors: Neighbors | None = None
+    constraints: Any = None
 
 
 def _check_index(index: PointIndex) -> None:

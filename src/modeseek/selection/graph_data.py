@@ -42,6 +42,14 @@ def graph_config(config: SelectionConfig = DEFAULT) -> SelectionConfig:
     )
 
 
+def left_out(data: SelectionData, config: SelectionConfig) -> str:
+    """Return what is left out without coordinates, in words; empty if the data have coordinates."""
+    if data.has_coordinates:
+        return ""
+    names = ", ".join(name.replace("_", " ") for name in DEFAULT.proposers if name not in config.proposers)
+    return f"; from a graph of {data.n_neighbors} neighbours, without {names} and the features that need coordinates"
+
+
 def fill_unknown(features: Array, choice: Choice, config: SelectionConfig) -> Array:
     """Return a table of features in which those that need coordinates have a neutral value.
 

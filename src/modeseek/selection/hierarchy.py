@@ -169,6 +169,57 @@ def build_hierarchy(
     return Hierarchy(parts, merge_parts(parts, labels, edges), n_clusters)
 
 
+def split_large(hierarchy: Hierarchy, edges: Edges, largest: float) -> IntArray:
+    """Return the clusters of the partition, with those above a weight split.
+
+    Merges to a larger weight are undone. Parts that are too large themselves are halved along their longest axis, or
+    without coordinates by their distance in the graph from a point at their end.
+
+    Examples
+    --------
+    >>> points = np.arange(6.0)[:, None]
+    >>> edges = Edges(np.arange(5), np.arange(1, 6), np.ones(6), points)
+    >>> split_large(build_hierarchy(np.zeros(6, dtype=int), edges), edges, 3)
+    array([0, 0, 0, 1, 1, 1])
+    """
+    parts, k = hierarchy.parts, hierarchy.counts[-1]
+    mass = np.bincount(parts, weights=edges.weights)
+    kept = []
+    for merge in hierarchy.merges[: k - hierarchy.n_clusters]:
+        mass[merge.into] += mass[merge.gone]
+        if mass[merge.into] <= largest:
+            kept.append(merge)
+    labels = _joined(k, kept)[parts]
+    waiting = list(np.flatnonzero((np.bincount(labels, weights=edges.weights) > largest) & (np.bincount(labels) > 1)))
+    while waiting:
+        rows = np.flatnonzero(labels == waiting.pop())
+        order = np.argsort(_along(edges.within(rows)), kind="stable")
+        total = np.cumsum(edges.weights[rows][order])
+        half = int(np.clip(np.searchsorted(total, total[-1] / 2) + 1, 1, len(rows) - 1))
+        new = labels.max() + 1
+        labels[rows[order[half:]]] = new
+        for label in (labels[rows[order[0]]], new):
+            members = labels == label
+            if members.sum() > 1 and edges.weights[members].sum() > largest:
+                waiting.append(label)
+    return labels
+
+
+def _along(edges: Edges) -> Array:
+    """Return the position of each point along the longest axis of all, or its distance in the graph from one end."""
+    n = len(edges.weights)
+    if edges.points is not None:
+        centered = edges.points - edges.points.mean(axis=0)
+        return np.asarray(centered @ np.linalg.eigh(centered.T @ centered)[1][:, -1])
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import shortest_path
+
+    graph = csr_array((np.ones(len(edges.left)), (edges.left, edges.right)), shape=(n, n))
+    distances = shortest_path(graph, directed=False, unweighted=True, indices=0)
+    end = int(np.where(np.isfinite(distances), distances, -1.0).argmax())
+    return np.asarray(shortest_path(graph, directed=False, unweighted=True, indices=end))
+
+
 def merge_parts(parts: IntArray, labels: IntArray, edges: Edges) -> tuple[Merge, ...]:
     """Return the merges of parts: first within the clusters of `labels`, then of these."""
     k = int(parts.max()) + 1

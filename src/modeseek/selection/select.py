@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -38,6 +39,7 @@ def select_partition(
     watch: Watcher | None = None,
     n_jobs: int | None = None,
     config: SelectionConfig = DEFAULT,
+    knowledge: Knowledge | None = None,
 ) -> Selection:
     """Select a partition of data.
 
@@ -56,6 +58,8 @@ def select_partition(
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     config : SelectionConfig
+    knowledge : Knowledge, optional
+        What is known about the clusters beside the data.
 
     Examples
     --------
@@ -69,7 +73,20 @@ def select_partition(
     3
     """
     progress = SelectionProgress(watch)
-    return Selector(data, seed, bounds or ClusterBounds(), progress, n_jobs, config).select()
+    return Selector(data, seed, bounds or ClusterBounds(), progress, n_jobs, config, knowledge=knowledge).select()
+
+
+class Knowledge(Protocol):
+    """Pairs of points that are known to be in the same cluster or in different ones."""
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        ...
+
+    def satisfied(self, labels: IntArray) -> float:
+        """Return the share of the pairs that a partition satisfies."""
+        ...
 
 
 @dataclass(eq=False)
@@ -126,6 +143,7 @@ class Selector:
     n_jobs: int | None = None
     config: SelectionConfig = DEFAULT
     choice: Choice = field(default_factory=load_choice)
+    knowledge: Knowledge | None = None
 
     def rank(self) -> Ranking:
         """Propose and compare candidates."""
@@ -151,6 +169,8 @@ class Selector:
         found = ranking.within(self.bounds)
         if not found:
             return self._outside_of_bounds(ranking)
+        if self.knowledge is not None:
+            found = self._by_knowledge(ranking, found, self.knowledge)
         best = found[0]
         different = self._different(ranking, found)
         runner_up = next((i for i in different if i != best), None)
@@ -164,6 +184,15 @@ class Selector:
         if ranking.is_single(best):
             return self._selection(np.zeros(len(self.data), dtype=np.int32), None, message, candidates)
         return self._selection(ranking.pool.candidates[best].labels, ranking.pool.candidates[best], message, candidates)
+
+    def _by_knowledge(self, ranking: Ranking, found: Sequence[int], knowledge: Knowledge) -> list[int]:
+        """Return candidates in the order of their expected agreement, averaged with that to which they are known."""
+        one = np.zeros(len(self.data), dtype=np.int32)
+        labels = [one if ranking.is_single(i) else ranking.pool.candidates[i].labels for i in found]
+        known = np.array([knowledge.satisfied(each) for each in labels])
+        share = knowledge.n_pairs / (knowledge.n_pairs + self.config.knowledge_prior)
+        score = (1 - share) * ranking.expected[list(found)] + share * known
+        return [found[i] for i in np.argsort(-score, kind="stable")]
 
     def _outside_of_bounds(self, ranking: Ranking) -> Selection:
         """Merge clusters of a finer candidate, or cut the tree of modes, because no candidate is within the bounds."""
