@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from modeseek._common.version import __version__
 
 if TYPE_CHECKING:
-    from modeseek import anndata, datasets, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
+    from modeseek import anndata, arrow, datasets, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
     from modeseek._common.hints import AdviceWarning
     from modeseek._common.resources import NotEnoughMemory, limit_memory
     from modeseek._storage.unpacking import limit_unpacked
@@ -33,6 +33,7 @@ __all__ = [
     "StochasticMeanShift",
     "__version__",
     "anndata",
+    "arrow",
     "datasets",
     "estimate_bandwidth",
     "get_bin_seeds",
@@ -67,6 +68,7 @@ _SOURCES = {
 _MODULES = (
     *(
         "anndata",
+        "arrow",
         "datasets",
         "diarization",
         "estimators",
