@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from modeseek._common.version import __version__
 
 if TYPE_CHECKING:
-    from modeseek import anndata, arrow, datasets, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
+    from modeseek import anndata, arrow, datasets, geo, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
     from modeseek._common.hints import AdviceWarning
     from modeseek._common.resources import NotEnoughMemory, limit_memory
     from modeseek._storage.unpacking import limit_unpacked
@@ -36,6 +36,7 @@ __all__ = [
     "arrow",
     "datasets",
     "estimate_bandwidth",
+    "geo",
     "get_bin_seeds",
     "io",
     "limit_memory",
@@ -72,6 +73,7 @@ _MODULES = (
         "datasets",
         "diarization",
         "estimators",
+        "geo",
         "images",
         "io",
         "meanshift",

@@ -1,7 +1,7 @@
 """Clusters of Arrow record batches, for engines that map functions over batches: Spark, Ray Data, Snowflake.
 
-`sketch` makes a sketch of each batch, `merge` joins two of them, `fit` clusters the result, and `label` adds the cluster
-of each row. Sketches are record batches with one row, so that engines can move them.
+`sketch` makes a sketch of each batch, `merge` joins two of them, `fit` clusters the result, and `label` adds the
+cluster of each row. Sketches are record batches with one row, so that engines can move them.
 """
 
 from __future__ import annotations
