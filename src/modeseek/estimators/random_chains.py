@@ -13,11 +13,12 @@ from modeseek._common.types import Array, Watcher
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitResult, membership_fields
 from modeseek.meanshift.bandwidth import LocalFactor
+from modeseek.meanshift.chain_processes import dask_client, needs_processes
 from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Stopping, partition
 from modeseek.meanshift.chains.progress import EnsembleProgress
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.engines import BruteEngine, CudaEngine
-from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
+from modeseek.meanshift.ensemble import make_chains, run_chains
 from modeseek.meanshift.partition import Partition, partition_of
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
@@ -77,8 +78,8 @@ class RandomChainClusterer(ChainClusterer):
     ) -> list[ChainResult]:
         progress = None if watch is None else EnsembleProgress(watch, len(chains))
         with joblib_on_dask() if distributed else nullcontext():
-            # chains on Dask's workers report only when they end
-            remote = dask_client() and self.checkpoint is None
+            # chains in other processes report only when they end
+            remote = self.checkpoint is None and (dask_client() or needs_processes(chains, self.n_jobs))
             own: list[Callback] = [] if progress is None or remote else [progress]
             return run_chains(
                 chains,
