@@ -75,7 +75,7 @@ def trial_partition(sample: TrialSample, h: float, config: RangeConfig) -> IntAr
         if sweep % config.merge_every == config.merge_every - 1:
             kept, group = _met(kernel, config.merge_radius)
             x, kernel, member = x[kept], kernel[np.ix_(kept, kept)], group[member]
-            weights, counts = np.bincount(group, weights), np.bincount(group, counts)
+            weights, counts = (np.bincount(group, each).astype(np.float64) for each in (weights, counts))
         np.maximum(kernel, 0.0, out=kernel)
         np.fill_diagonal(kernel, 1.0 - (1.0 - sample.share) / counts)
         sums = kernel @ (np.column_stack([x, np.ones(len(x))]) * weights[:, None])
