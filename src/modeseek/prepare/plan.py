@@ -193,8 +193,8 @@ def _reason(name: str, facts: ColumnFacts, table: Table, choice: Choice, config:
         return {"date": "dates", "nested": "nested values", "mixed": "numbers and text"}.get(facts.kind, "text")
     if facts.constant and facts.rows > 1:
         return "constant"
-    if facts.counts_up and facts.rows >= config.min_counted_rows and len(table.columns) > 1:
-        return "numbers the rows"
+    if facts.step and facts.rows >= config.min_counted_rows and len(table.columns) > 1:
+        return "numbers the rows" if facts.step == 1 else "equal steps from row to row"
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
 
 
