@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from modeseek._common.points import Points
 from modeseek._common.rounding import spread_rounded
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
-from modeseek._common.validation import METRICS, check_integer, seed_of
+from modeseek._common.validation import METRICS, check_choice, check_integer, seed_of
 from modeseek.estimators.advice import advise_on_size
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.constraints import Constraints, check_constraints, with_constraints
@@ -32,6 +32,8 @@ from modeseek.selection.graph_data import graph_config, graph_data, left_out
 from modeseek.selection.modes import single_mode_tree
 from modeseek.selection.proposers.modes import density_tree
 from modeseek.sketches import SketchConfig, is_dask
+
+ENGINES = ("auto", "exact", "approximate")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -68,6 +70,10 @@ class ModeSeek(BaseClusterer):
     sketch : {"auto", "sample"} or None, default="auto"
         Whether to cluster a sample of 200,000 rows and give every other row the label of the nearest one. "auto"
         does so above 1,000,000 rows, with a warning. None uses every row.
+    engine : {"auto", "exact", "approximate"}, default="auto"
+        How nearest neighbours are searched. "auto" is exact below 40,000 distinct rows, and for any number of rows in
+        up to eight dimensions. Otherwise it is "approximate", which finds most of them in less time; `message_` says
+        so. Data of more than 32 features are searched in their first 32 principal components.
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -145,6 +151,7 @@ class ModeSeek(BaseClusterer):
     min_clusters: int | None = None
     max_clusters: int | None = None
     max_cluster_size: int | None = None
+    engine: str = "auto"
     random_state: Any = None
 
     _config: ClassVar[SelectionConfig] = DEFAULT
@@ -217,6 +224,7 @@ class ModeSeek(BaseClusterer):
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         points, n = with_counts(data), len(data.points.values)
+        engine = check_choice("engine", self.engine, ENGINES)
         watch = self._with_callbacks(watch)
         bounds = self._bounds(n)
         constraints = check_constraints(data.constraints, points.inverse)
@@ -238,7 +246,7 @@ class ModeSeek(BaseClusterer):
             # values of rounded columns count as intervals: copies are spread within the rounding steps
             spread = spread_rounded(points)
             spread_points = points if spread is None else spread.points
-            prepared = prepare_data(spread_points, config=config, n_jobs=self.n_jobs, watch=watch)
+            prepared = prepare_data(spread_points, engine=engine, config=config, n_jobs=self.n_jobs, watch=watch)
         else:
             prepared, config = graph_data(data.neighbors, points.weights), graph_config(config)
         found = select_partition(
