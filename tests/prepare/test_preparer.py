@@ -130,6 +130,14 @@ def test_codes_of_missing_values_are_named():
     assert not any("missing" in str(each) for each in fitted({"c": values})[0].notes_)
 
 
+def test_frames_of_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({**NUMBERS, "kind": ["u", "v"] * 20, "price": ["$1,250", "$3"] * 20})
+    preparer = TablePreparer(scale="none")
+    assert preparer.fit_transform(frame)[:2, 2].tolist() == [1250, 3]
+    assert str(preparer.notes_[0]) == "left out: kind (text); one-hot encoding uses kind"
+
+
 def test_tables_that_cannot_be_used():
     with pytest.raises(NoColumnsError, match=r"Left out: kind \(text\)\. To continue, one-hot encode kind"):
         TablePreparer().fit({"kind": ["u", "v"] * 5})
