@@ -76,7 +76,11 @@ def _parameters(options: type) -> list[inspect.Parameter]:
     for field in fields(options):
         value, help = entries.get(field.name, ("flag", ""))  # "python -OO" removes docstrings
         hint = hints[field.name]
-        own: dict[str, Any] = {"metavar": " " if value == "flag" else value, "help": _escaped(help), "show_default": False}
+        own: dict[str, Any] = {
+            "metavar": " " if value == "flag" else value,
+            "help": _escaped(help),
+            "show_default": False,
+        }
         declared: Any = typer.Argument(**own)
         if get_origin(hint) is Annotated:
             hint, option = get_args(hint)

@@ -60,7 +60,7 @@ def data_from_sketch(
 
 
 def _choose_settings(estimator: BaseClusterer, sample: Points, watch: Watcher | None) -> FitSettings:
-    """Return the settings in force; automatic bandwidths of rounded data are chosen for rows spread within the steps."""
+    """Return the settings in force; automatic bandwidths of rounded data are those of rows spread within the steps."""
     spread = spread_rounded(sample) if estimator._has_automatic_bandwidth else None
     if spread is not None:
         return replace(estimator._choose_settings(spread.points, watch, spread.variance), note=spread.note)

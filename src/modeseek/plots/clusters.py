@@ -240,7 +240,9 @@ def _mark_outside(ax: Axes, points: _Points, low: Array, high: Array) -> None:
             strict=True,
         ):
             mine = there & ~left
-            draw_points(ax, positions[mine], s=42, marker=marker, c=points.colors[mine], edgecolors=TEXT_COLOR, zorder=4)
+            draw_points(
+                ax, positions[mine], s=42, marker=marker, c=points.colors[mine], edgecolors=TEXT_COLOR, zorder=4
+            )
             left |= there
 
 
