@@ -57,8 +57,9 @@ class TruthComparison:
         # noise, -1, comes last
         clusters = np.where(labels < 0, labels.max() + 1, labels)
         counts = contingency_matrix(groups, clusters)[order]
-        figures = [float(score(groups[known], labels[known])) for score in SCORES]
-        return cls(column, tuple(str(names[i]) or "missing" for i in order), counts, *figures, int((names != "").sum()))
+        ari, ami = (float(score(groups[known], labels[known])) for score in SCORES)
+        shown = tuple(str(names[i]) or "missing" for i in order)
+        return cls(column, shown, counts, ari, ami, n_groups=int((names != "").sum()))
 
     @property
     def headline(self) -> str:
