@@ -217,7 +217,7 @@ class ModeSeek(BaseClusterer):
             raise ValueError('metric="precomputed" needs the distances between all rows at once: use fit(X).')
         return super()._placed(rows)
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         if self.sketch == "grid":
             raise ValueError('sketch="grid" needs a bandwidth, which ModeSeek does not have: use sketch="sample".')
         return FitSettings()

@@ -167,8 +167,8 @@ class StochasticMeanShift(RandomChainClusterer):
 
     bandwidth: float | None = None
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
-        h = self._single_bandwidth(self.bandwidth, sample, watch)
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
+        h = self._single_bandwidth(self.bandwidth, sample, watch, rounding)
         return FitSettings(bandwidth=h, policy=Constant(h), single_updates=self._single_updates())
 
     def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
