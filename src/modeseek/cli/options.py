@@ -119,10 +119,12 @@ class ClusterOptions:
         Maximum number of clusters (modeseek).
     min_cluster_size : N
         Clusters with fewer rows become noise, with label -1. Default: 1, no limit.
+    max_cluster_size : N
+        Clusters with more rows are split (modeseek). Default: no limit.
     chains : N
         Run N chains and return their consensus, with a confidence for each row (dsms, sms). Default: 1.
     sketch : auto|grid|sample|none
-        Cluster a sketch: weighted points that stand for many rows. auto: above 50,000 rows (modeseek: 100,000).
+        Cluster a sketch: weighted points that stand for many rows. auto: above 50,000 rows (modeseek: 1,000,000).
         Default: auto.
     seed : N
         Random seed; the same seed gives the same clusters. Default: 0.
@@ -153,7 +155,8 @@ class ClusterOptions:
     max_time : SECONDS
         Stop after this time.
     engine : NAME
-        auto, brute, moment_tree, neighbor_lists, cuda or reference. Default: auto.
+        auto, brute, moment_tree, neighbor_lists, cuda or reference; of modeseek: auto, exact or approximate.
+        Default: auto.
     bandwidth : H
         The bandwidth (sms, bms, ms). Default: from the data.
     h_min : H
@@ -192,6 +195,7 @@ class ClusterOptions:
     min_clusters: Annotated[int | None, Option(METHOD)] = None
     max_clusters: Annotated[int | None, Option(METHOD)] = None
     min_cluster_size: Annotated[int | None, Option(METHOD)] = None
+    max_cluster_size: Annotated[int | None, Option(METHOD)] = None
     chains: Annotated[int | None, Option(METHOD)] = None
     sketch: Annotated[str | None, Option(METHOD)] = None
     seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
