@@ -119,6 +119,8 @@ class ClusterOptions:
         Maximum number of clusters (modeseek).
     min_cluster_size : N
         Clusters with fewer rows become noise, with label -1. Default: 1, no limit.
+    max_cluster_size : N
+        Clusters with more rows are split (modeseek). Default: no limit.
     chains : N
         Run N chains and return their consensus, with a confidence for each row (dsms, sms). Default: 1.
     sketch : auto|grid|sample|none
@@ -193,6 +195,7 @@ class ClusterOptions:
     min_clusters: Annotated[int | None, Option(METHOD)] = None
     max_clusters: Annotated[int | None, Option(METHOD)] = None
     min_cluster_size: Annotated[int | None, Option(METHOD)] = None
+    max_cluster_size: Annotated[int | None, Option(METHOD)] = None
     chains: Annotated[int | None, Option(METHOD)] = None
     sketch: Annotated[str | None, Option(METHOD)] = None
     seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
