@@ -103,8 +103,6 @@ def subsample(
     Neighbours are searched again only if few of them are left; otherwise each point keeps those that are in the
     subsample.
     """
-    from modeseek.selection.data_loops import keep_neighbors
-
     n = len(data)
     size = max(4, min(round(config.share * n), config.max_points))
     rows = np.sort(rng.permutation(n)[:size])
@@ -113,9 +111,7 @@ def subsample(
     if len(rows) < config.search_below * n:
         indices, distances = _search(components, width)
     else:
-        place = np.full(n, -1, dtype=np.int32)
-        place[rows] = np.arange(len(rows), dtype=np.int32)
-        indices, distances = keep_neighbors(data.indices, data.distances, rows, place, width)
+        indices, distances = _kept_neighbors(data, rows, width)
     some = replace(
         data,
         points=data.points[rows],
@@ -126,6 +122,25 @@ def subsample(
         weights=data.weights[rows],
     )
     return some, rows
+
+
+def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> tuple[IntArray, Array]:
+    """Return indices and distances of the first `width` neighbours of `rows` that are in the subsample `rows`.
+
+    If fewer neighbours are left, the last is repeated. A point without any becomes its own neighbour, at the largest
+    known distance.
+    """
+    place = np.full(len(data), -1, dtype=np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
+    old, old_distances = place[data.indices[rows]], data.distances[rows]
+    column = np.cumsum(old >= 0, axis=1, dtype=np.int32) - 1
+    i, j = np.nonzero((old >= 0) & (column < width))
+    indices, distances = np.empty((len(rows), width), dtype=np.int32), np.empty((len(rows), width))
+    indices[:, 0], distances[:, 0] = np.arange(len(rows)), old_distances[:, -1]
+    indices[i, column[i, j]], distances[i, column[i, j]] = old[i, j], old_distances[i, j]
+    # repeat the last neighbour in the columns after it
+    last = np.minimum(np.arange(width), np.maximum(column[:, -1:], 0))
+    return np.take_along_axis(indices, last, axis=1), np.take_along_axis(distances, last, axis=1)
 
 
 def principal_components(values: Array, rounding: float, config: DataConfig) -> Array:
