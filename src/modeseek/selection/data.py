@@ -130,17 +130,13 @@ def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> tuple[In
     If fewer neighbours are left, the last is repeated. A point without any becomes its own neighbour, at the largest
     known distance.
     """
+    from modeseek.selection.data_loops import keep_loop
+
     place = np.full(len(data), -1, dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
-    old, old_distances = place[data.indices[rows]], data.distances[rows]
-    column = np.cumsum(old >= 0, axis=1, dtype=np.int32) - 1
-    i, j = np.nonzero((old >= 0) & (column < width))
     indices, distances = np.empty((len(rows), width), dtype=np.int32), np.empty((len(rows), width))
-    indices[:, 0], distances[:, 0] = np.arange(len(rows)), old_distances[:, -1]
-    indices[i, column[i, j]], distances[i, column[i, j]] = old[i, j], old_distances[i, j]
-    # repeat the last neighbour in the columns after it
-    last = np.minimum(np.arange(width), np.maximum(column[:, -1:], 0))
-    return np.take_along_axis(indices, last, axis=1), np.take_along_axis(distances, last, axis=1)
+    keep_loop(data.indices, data.distances, rows, place, indices, distances)
+    return indices, distances
 
 
 def principal_components(values: Array, rounding: float, config: DataConfig) -> Array:

@@ -37,7 +37,7 @@ def _cholesky_loop(covariance, factor, inverse, log_scale):  # type: ignore[no-u
 
 def invert_cholesky(covariance: Array) -> tuple[Array, Array]:
     """Return the inverse Cholesky factors of covariances (lower triangles), and their log determinants."""
-    inverse, log_scale = np.zeros_like(covariance), np.zeros(len(covariance))
+    inverse, log_scale = np.zeros(covariance.shape), np.zeros(len(covariance))
     _cholesky_loop(covariance, np.empty(covariance.shape[1:]), inverse, log_scale)
     return inverse, log_scale
 
@@ -123,16 +123,19 @@ def expectation_maximization(
     variance = float(weights @ np.square(points - weights @ points / total).sum(axis=1)) / (total * d)
     shares = np.zeros((n, k))
     shares[np.arange(n), labels] = 1.0
+    floor, half, away = 1e-3 * variance + 1e-300, 0.5 * d * math.log(2 * math.pi), np.empty(d)
     inverse, log_scale = np.zeros((k, d, d)), np.zeros(k)
-    before, now = -np.inf, -np.inf
+    before, now = -math.inf, -math.inf
     for _ in range(steps):
         mass, means, scatter = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-        _moments_loop(points, weights, shares, mass, means, scatter, np.empty(d))
-        if (mass < 1e-6 * total).any():
-            return mass, means, inverse, log_scale, -np.inf
-        some, logs = invert_cholesky(_covariances(scatter, mass, form, 1e-3 * variance + 1e-300))
-        inverse[:], log_scale[:] = some, logs
-        height = np.array([math.log(each) for each in mass / total]) + log_scale - 0.5 * d * math.log(2 * math.pi)
+        _moments_loop(points, weights, shares, mass, means, scatter, away)
+        shares_of = mass.tolist()
+        if min(shares_of) < 1e-6 * total:
+            return mass, means, inverse, log_scale, -math.inf
+        inverse, log_scale = invert_cholesky(_covariances(scatter, mass, form, floor))
+        if len(inverse) < k:  # all components share one covariance
+            inverse, log_scale = np.repeat(inverse, k, axis=0), np.repeat(log_scale, k)
+        height = np.array([math.log(each / total) for each in shares_of]) + log_scale - half
         now = _expectation_loop(points, weights, means, inverse, height, total, shares)
         if now - before < tol:
             break

@@ -26,10 +26,11 @@ def _compact_loop(labels, number, out):  # type: ignore[no-untyped-def]
     return count
 
 
-def compact(labels: IntArray) -> tuple[IntArray, int]:
-    """Renumber labels by first appearance; return them and their number."""
+def compact(labels: IntArray, bound: int | None = None) -> tuple[IntArray, int]:
+    """Renumber labels by first appearance; return them and their number. All labels are below `bound`."""
     out = np.empty(len(labels), dtype=np.int32)
-    number = np.full(labels.max(initial=0) + 1, -1, dtype=np.int32)
+    number = np.empty(labels.max(initial=0) + 1 if bound is None else bound, dtype=np.int32)
+    number.fill(-1)
     return out, _compact_loop(labels, number, out)
 
 

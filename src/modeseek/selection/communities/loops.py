@@ -138,7 +138,7 @@ def merge_communities(
     """Turn each community into one node; return the smaller graph and the community number of each node."""
     from modeseek.selection.partition_loops import compact
 
-    label, count = compact(community)
+    label, count = compact(community, len(community))
     members = np.argsort(label, kind="stable")
     new_start, new_loops = np.zeros(count + 1, dtype=np.int64), np.zeros(count)
     new_column, new_weight = np.empty(len(column), dtype=np.int32), np.empty(len(column))

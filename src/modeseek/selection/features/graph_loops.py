@@ -104,4 +104,4 @@ def graph_statistics(
     _saddles_loop(labels, indices, densities, edges, out)
     half, high = (np.tile((share * (points - 1)).astype(np.int64), (2, 1)) for share in (0.5, 0.95))
     _quantiles_loop(labels, densities, orders, half, high, out)
-    return out, *totals.tolist()
+    return out, float(totals[0]), float(totals[1]), float(totals[2])

@@ -111,7 +111,7 @@ def cut(tree: PointTree, level: float) -> IntArray:
     level = check_number("level", level, strict=False)
     is_mode = (tree.prominence >= level) & (tree.prominence > 0.0)
     mode = follow(np.where(is_mode, np.arange(len(is_mode)), tree.target))
-    kept = np.unique(mode)
+    kept = np.flatnonzero(is_mode)
     order = np.argsort(-tree.heights[kept], kind="stable")
     rank = np.empty(len(tree.heights), dtype=np.intp)
     rank[kept[order]] = np.arange(len(kept))

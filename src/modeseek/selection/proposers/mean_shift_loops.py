@@ -1,11 +1,11 @@
-"""The compiled loop of `mean_shift`: whole chains of few points, much faster than `modeseek.meanshift` for these."""
+"""Compiled loops of `mean_shift`: whole chains of few points, much faster than `modeseek.meanshift` for these."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from modeseek._common.jit import cached_loop
-from modeseek._common.types import Array
+from modeseek._common.types import Array, IntArray
 
 
 @cached_loop
@@ -49,13 +49,32 @@ def run_chain(points: Array, weights: Array, order: Array, bandwidths: Array, sw
     return np.ascontiguousarray(x.T)
 
 
-def components_within(x: Array, radius: float) -> Array:
-    """Return connected components of points closer than `radius`, numbered by first appearance."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial.distance import cdist
+@cached_loop
+def _components_loop(x, square, label, stack):  # type: ignore[no-untyped-def]
+    n, d = x.shape
+    count = 0
+    for start in range(n):
+        if label[start] >= 0:
+            continue
+        label[start] = count
+        stack[0], top = start, 1
+        while top > 0:
+            top -= 1
+            i = stack[top]
+            for j in range(n):
+                if label[j] < 0:
+                    s = 0.0
+                    for a in range(d):
+                        s += (x[i, a] - x[j, a]) ** 2
+                    if s < square:
+                        label[j] = count
+                        stack[top] = j
+                        top += 1
+        count += 1
 
-    from modeseek.selection.partition_loops import compact
 
-    near = csr_array(cdist(x, x, "sqeuclidean") < radius * radius)
-    return compact(connected_components(near, directed=False)[1])[0]
+def components_within(x: Array, radius: float) -> IntArray:
+    """Return connected components of points closer than `radius`."""
+    label = np.full(len(x), -1, dtype=np.int32)
+    _components_loop(x, radius * radius, label, np.empty(len(x), dtype=np.int64))
+    return label
