@@ -1,4 +1,4 @@
-"""Outlier scores beside GLOSH of hdbscan, and single cells beside Leiden of scanpy; prints two Markdown tables.
+"""Outlier scores beside GLOSH, single cells beside Leiden, topics of BERTopic beside HDBSCAN; prints Markdown tables.
 
 Run `python benchmarks/ecosystem.py`. A package that is not installed is left out.
 """
@@ -6,15 +6,23 @@ Run `python benchmarks/ecosystem.py`. A package that is not installed is left ou
 from __future__ import annotations
 
 import importlib.util
+import inspect
 
 import numpy as np
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
+from sklearn.preprocessing import normalize
 
 from modeseek import MeanShift, ModeSeek
 from modeseek.anndata import cluster
 
 SEEDS = range(3)
+MODULES = (
+    *("calendar", "datetime", "decimal", "email.message", "fractions", "http.client", "ipaddress", "logging"),
+    *("random", "shutil", "sqlite3.dbapi2", "statistics", "subprocess", "tarfile", "threading", "turtle", "zipfile"),
+)
 OUTLIERS = 20
 
 
@@ -76,6 +84,41 @@ def single_cells() -> None:
     print(model.message_)
 
 
+def docstrings() -> tuple[list[str], list[str]]:
+    """Return the docstrings of some modules of the standard library, and the module of each."""
+    found: dict[str, str] = {}
+    for name in MODULES:
+        module = importlib.import_module(name)
+        classes = [each for _, each in inspect.getmembers(module, inspect.isclass) if each.__module__ == name]
+        for owner in (module, *classes):
+            for _, each in inspect.getmembers(owner, inspect.isroutine):
+                text = inspect.getdoc(each) or ""
+                if len(text) > 60 and getattr(each, "__module__", name) == name:
+                    found.setdefault(text, name)
+    return list(found), list(found.values())
+
+
+def topics() -> None:
+    if not importlib.util.find_spec("bertopic"):
+        return
+    from bertopic import BERTopic
+    from bertopic.dimensionality import BaseDimensionalityReduction
+    from hdbscan import HDBSCAN
+
+    texts, modules = docstrings()
+    words = TfidfVectorizer(stop_words="english", min_df=2, sublinear_tf=True).fit_transform(texts)
+    embeddings = normalize(TruncatedSVD(50, random_state=0).fit_transform(words))
+    print(f"\n{len(texts)} docstrings of {len(MODULES)} modules")
+    print("| clustering | topics | outliers | ARI with the modules |\n|---|--:|--:|--:|")
+    models = {"ModeSeek": ModeSeek(metric="cosine", random_state=0), "HDBSCAN": HDBSCAN(min_cluster_size=10)}
+    for name, model in models.items():
+        found = BERTopic(umap_model=BaseDimensionalityReduction(), hdbscan_model=model).fit(texts, embeddings)
+        labels = np.array(found.topics_)
+        score = adjusted_rand_score(modules, labels)
+        print(f"| {name} | {labels.max() + 1} | {np.mean(labels == -1):.0%} | {score:.3f} |", flush=True)
+
+
 if __name__ == "__main__":
     outliers()
     single_cells()
+    topics()

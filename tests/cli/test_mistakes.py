@@ -77,7 +77,7 @@ def test_files(folder, file, says):
         ("thousands.csv", "read as numbers: a (thousands separators)."),
         ("commas.csv", "read as numbers: a (decimal commas)."),
         ("percent.csv", "read as numbers: a (%)."),
-        ("units.csv", "left out: a (text); one-hot encoding uses a (--encode onehot)."),
+        ("units.csv", "read as numbers: a (kg)."),
         ("money.csv", "read as numbers: a ($)."),
         ("flags.csv", "read as numbers: b (yes or no, as 1 or 0)."),
         ("dates.csv", "left out: day (dates)."),

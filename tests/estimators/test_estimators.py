@@ -27,6 +27,7 @@ from modeseek import (
     StochasticMeanShift,
 )
 from modeseek.datasets import paper_mixture
+from modeseek.meanshift.bandwidth import LocalFactor
 from modeseek.meanshift.chains import Outcome
 
 ALL = [MeanShift, BlurringMeanShift, StochasticMeanShift, DoublyStochasticMeanShift]
@@ -276,6 +277,23 @@ def test_order_batches_and_local_scale(cls):
     for options in ({"order": "reshuffled"}, {"batch_size": 8}, {"batch_size": 10**6}, {"local_scale": True}):
         model = make(cls, **options).fit(X)
         assert model.outcome_.converged, options
+
+
+@pytest.mark.parametrize("cls", RANDOM)
+def test_local_factors_see_points_in_the_units_of_the_data(cls):
+    X, seen = paper_mixture(5, random_state=1)[0] + [100.0, -30.0], []
+
+    def left_points_reach_further(point, density):
+        seen.append(point)
+        return 1.5 if point[0] < 100.0 else 1.0
+
+    plain = make(cls).fit(X)
+    model = make(cls, local_factor=LocalFactor(left_points_reach_further, 1.0, 1.5)).fit(X)
+    assert model.outcome_ is Outcome.CERTIFIED
+    assert np.abs(model.points_ - plain.points_).max() > 1e-3
+    assert (np.abs(seen - X.mean(axis=0)) <= np.abs(X - X.mean(axis=0)).max(axis=0) + 1e-9).all()
+    with pytest.raises(TypeError, match="local_factor must be None or a LocalFactor"):
+        make(cls, local_factor=left_points_reach_further).fit(X)
 
 
 @pytest.mark.parametrize("cls", RANDOM)

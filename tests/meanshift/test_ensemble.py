@@ -7,11 +7,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift import ensemble
 from modeseek.meanshift.bandwidth import DrawPlan, Shrinking, Uniform, uniforms
+from modeseek.meanshift.chain_processes import ParallelConfig, needs_processes
 from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make_problem, mean_shift, run, stochastic
 from modeseek.meanshift.ensemble import make_chains, run_chains
 
@@ -28,6 +30,22 @@ def test_results_do_not_depend_on_the_number_of_threads(n_jobs):
         assert_array_equal(result.trace.h.values, expected.trace.h.values)
         assert (result.outcome, result.sweeps) == (expected.outcome, expected.sweeps)
     assert (results[0].state.points != results[1].state.points).any()
+
+
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_many_small_chains_run_in_processes_with_the_same_results(backend):
+    config, ended = ParallelConfig(min_threads=1, processes_from=4, tasks_per_process=1), []
+    with parallel_config(backend):
+        few, many = make_chains(MAKE, 3), make_chains(MAKE, 5)
+        assert [needs_processes(chains, 2, config) for chains in (few, many)] == [False, True]
+        assert not needs_processes(many, 1, config)
+        results = run_chains(many, Stopping(0.05), n_jobs=2, watch=ended.append, config=config)
+    assert [stage.done for stage in ended] == [3, 5]
+    for number, result in enumerate(results):
+        expected = run(MAKE(chain=number), Stopping(0.05))
+        assert_array_equal(result.state.points, expected.state.points)
+        assert_array_equal(result.trace.h.values, expected.trace.h.values)
+        assert (result.outcome, result.sweeps) == (expected.outcome, expected.sweeps)
 
 
 @pytest.mark.parametrize(("n", "threads"), [(60, 2), (600, 2), (5000, 8)])

@@ -37,6 +37,7 @@ def text_table(cells, delimiter=","):
         ([f"2026-01-{i % 28 + 1:02}" for i in range(N)], "dates"),
         ([f"Jan {i % 28 + 1} 2026" for i in range(N)], "dates"),
         (list(range(7, 7 + N)), "numbers the rows"),
+        (list(range(60 * N, 0, -60)), "equal steps from row to row"),
         ([3.5] * N, "constant"),
         (["u"] * N, "constant"),
         ([None] * N, "all missing"),
@@ -75,6 +76,8 @@ def test_one_note_names_all_columns_that_are_left_out():
         (["12 %", "5%"], [12, 5]),
         (["1\u202f250,5 €", "7 €"], [1250.5, 7]),
         (["1e3", "-.5"], [1000, -0.5]),
+        (["EUR 1.250,50", "EUR 3"], [1250.5, 3]),
+        (["1.5e3 kg", "2kg"], [1500, 2]),
     ],
 )
 def test_cells_that_are_numbers_in_other_words(cells, values):
@@ -82,7 +85,9 @@ def test_cells_that_are_numbers_in_other_words(cells, values):
     assert X[:2, 2].tolist() == values
 
 
-@pytest.mark.parametrize("cells", [["$5", "€5"], ["12 kg", "5 kg"], ["1,2,3", "4"], ["1_000", "2"], ["12:30", "13:10"]])
+@pytest.mark.parametrize(
+    "cells", [["$5", "€5"], ["12 kg", "5 g"], ["12k", "5"], ["1,2,3", "4"], ["1_000", "2"], ["12:30", "13:10"]]
+)
 def test_cells_that_are_not_numbers(cells):
     assert fitted({"c": cells * 20})[0].kept_columns_ == ("a", "b")
 
@@ -114,6 +119,34 @@ def test_missing_values():
     with pytest.raises(MissingValueError) as caught:
         fitted({"c": gaps, "d": gaps[::-1].copy()}, missing="error")
     assert caught.value.columns == {"c": 2, "d": 2}
+
+
+def test_columns_of_few_different_values():
+    rng = np.random.default_rng(0)
+    many, year = {name: rng.normal(size=90) for name in "ab"}, rng.choice([2007, 2008, 2009], 90)
+    preparer = TablePreparer().fit({**many, "year": year})
+    assert str(preparer.notes_[0]) == "left out: year (few different values)"
+    assert TablePreparer(columns=["a", "year"]).fit({**many, "year": year}).kept_columns_ == ("a", "year")
+    ratings = TablePreparer().fit({"a": many["a"], "year": year, "score": year[::-1].copy()})
+    assert ratings.kept_columns_ == ("a", "year", "score")
+    assert str(ratings.notes_[0]) == ("few different values, each of which may become a cluster: year (3), score (3)")
+
+
+def test_codes_of_missing_values_are_named():
+    values = np.linspace(15.0, 25.0, N) ** 2
+    values[[4, 9]] = -999
+    note = "may stand for missing values: c (-999); leave such cells empty"
+    assert str(fitted({"c": values})[0].notes_[-1]) == note
+    values[values < 0] = 999  # the other values have a range of 400, and the largest is 625
+    assert not any("missing" in str(each) for each in fitted({"c": values})[0].notes_)
+
+
+def test_frames_of_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({**NUMBERS, "kind": ["u", "v"] * 20, "price": ["$1,250", "$3"] * 20})
+    preparer = TablePreparer(scale="none")
+    assert preparer.fit_transform(frame)[:2, 2].tolist() == [1250, 3]
+    assert str(preparer.notes_[0]) == "left out: kind (text); one-hot encoding uses kind"
 
 
 def test_tables_that_cannot_be_used():

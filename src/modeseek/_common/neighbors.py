@@ -149,10 +149,29 @@ def nearest_neighbors(points: Array, k: int, *, n_jobs: int | None = None, watch
         indices[lost, -1] = np.flatnonzero(lost)
         distances = _distances_to(points, indices)
         _correct(points, untrusted_below(centered), indices, distances)
-    # each point comes first in its own list and is left out
-    distances = np.where(indices == np.arange(n)[:, None], -1.0, distances)
-    order = np.lexsort((indices, distances), axis=1)[:, 1 : k + 1]
-    return Neighbors(np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1))
+    _sort_ties(indices, distances)
+    return Neighbors(indices[:, 1 : k + 1], distances[:, 1 : k + 1])
+
+
+def sorted_lists(points: Array, indices: IntArray) -> Neighbors:
+    """Return given neighbours of each point, other than the point itself, with their distances and sorted by them."""
+    own = np.arange(len(points), dtype=indices.dtype)
+    indices = np.column_stack([own, indices])
+    distances = _distances_to(points.astype(np.float64), indices)
+    _sort_ties(indices, distances)
+    return Neighbors(indices[:, 1:], distances[:, 1:])
+
+
+def _sort_ties(indices: IntArray, distances: Array) -> None:
+    """Sort lists by distance and index, in place, with each point first in its own list.
+
+    Most lists are in this order already.
+    """
+    own = np.arange(len(indices))
+    rows = np.flatnonzero((indices[:, 0] != own) | (np.diff(distances, axis=1) <= 0).any(axis=1))
+    near, length = indices[rows], distances[rows]
+    order = np.lexsort((near, np.where(near == own[rows, None], -1.0, length)), axis=1)
+    indices[rows], distances[rows] = np.take_along_axis(near, order, axis=1), np.take_along_axis(length, order, axis=1)
 
 
 def _from_products(points: Array, k: int, watch: Watcher | None) -> IntArray:

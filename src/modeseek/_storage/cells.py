@@ -1,7 +1,7 @@
 """Cells and columns: what is a number, what is missing, and the types that columns of text can be written as."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntFlag
 from typing import Any
 
@@ -18,9 +18,12 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
 EXACT = 1 << 53
 # how numbers are written as text, in order of preference: regular expressions of RE2
 BLANKS = "\\s'\u2019\u00a0\u202f"
+CURRENCY_CODE = r"^[A-Z]{3}\s"
+UNIT = r"(?:[$€£¥%]|[A-Za-zµμ°][A-Za-z/°²³]{0,4})$"
 NUMBER = (
-    r"^(?:[+-]?\s?[$€£¥]?|[$€£¥]\s?[+-]?)\s?"
-    r"(?:\d{1,3}(?:GROUP\d{3})+(?:POINT\d*)?|\d+(?:POINT\d*)?|POINT\d+)(?:[eE][+-]?\d+)?\s?[$€£¥%]?$"
+    rf"(?:{CURRENCY_CODE}|^)(?:[+-]?\s?[$€£¥]?|[$€£¥]\s?[+-]?)\s?"
+    r"(?:\d{1,3}(?:GROUP\d{3})+(?:POINT\d*)?|\d+(?:POINT\d*)?|POINT\d+)(?:[eE][+-]?\d+)?\s?"
+    rf"(?:{UNIT}|$)"
 )
 STYLES = {
     "plain": r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$",
@@ -189,6 +192,8 @@ def number_styles(column: Any) -> tuple[str, ...]:
     >>> texts = (["1.5", "NA"], ["yes", "no"], ["12,500", "9,100"], ["0,5", "12,25"], ["$5", "12%"], ["", ""])
     >>> [number_styles(pa.chunked_array([each])) for each in texts]
     [('plain', 'point'), ('boolean',), ('point', 'comma'), ('comma',), (), ('plain', 'boolean', 'point', 'comma')]
+    >>> [number_styles(pa.chunked_array([each])) for each in (["1.5 kg", "2 kg"], ["500 g", "2 kg"], ["12k", "9"])]
+    [('point',), (), ()]
     """
     import pyarrow.compute as pc
 
@@ -200,8 +205,20 @@ def number_styles(column: Any) -> tuple[str, ...]:
         return ("plain", "point") if pc.any(pc.match_substring(column, ".")).as_py() else ("plain", "point", "comma")
     present = pc.unique(present_cells(column))
     found = [style for style, pattern in STYLES.items() if pc.all(pc.match_substring_regex(present, pattern)).as_py()]
-    symbols = pc.unique(pc.replace_substring_regex(present, r"[^$€£¥%]+", "")).to_pylist()
-    return tuple(found) if len({*symbols, ""}) <= 2 else ()
+    return tuple(found) if "boolean" in found or same_unit(_units(present)) else ()
+
+
+def _units(present: Any) -> list[str]:
+    """Return the currencies and units of cells that are numbers, without repetitions; "" for cells that have none."""
+    import pyarrow.compute as pc
+
+    return list(pc.unique(pc.replace_substring_regex(present, rf"\d[eE][+-]?\d+|[\d.,+\-{BLANKS}]", "")).to_pylist())
+
+
+def same_unit(units: Iterable[str]) -> bool:
+    """Return whether units of cells can be ignored: a sign may be missing in some cells, but 12k and 9 differ."""
+    found = {*units}
+    return len(found) <= 1 or (len(found - {""}) == 1 and not any(map(str.isalpha, "".join(found))))
 
 
 def present_cells(column: Any) -> Any:
@@ -218,12 +235,8 @@ def missing_cells(column: Any) -> NDArray[np.bool_]:
 
 
 def unit_symbol(column: Any) -> str:
-    """Return the currency or percent sign that the cells of a column of text have; "" if there is none."""
-    import pyarrow.compute as pc
-
-    return str(
-        max(pc.unique(pc.replace_substring_regex(plain_column(column), r"[^$€£¥%]+", "")).to_pylist(), default="")
-    )
+    """Return the currency or unit that the cells of a column of numbers have; "" if there is none."""
+    return max(_units(present_cells(plain_column(column))), default="")
 
 
 def _plain_numbers(column: Any, style: str) -> Any:
@@ -240,7 +253,7 @@ def _plain_numbers(column: Any, style: str) -> Any:
         plain = pc.if_else(yes, pa.scalar("1", trimmed.type), pa.scalar("0", trimmed.type))
     else:
         grouping = f"[,{BLANKS}]" if style == "point" else f"[.{BLANKS}]"
-        plain = pc.replace_substring_regex(trimmed, rf"[$€£¥%]|{grouping}", "")
+        plain = pc.replace_substring_regex(trimmed, rf"{CURRENCY_CODE}|[$€£¥]|{grouping}|{UNIT}", "")
         plain = pc.replace_substring(plain, ",", ".") if style == "comma" else plain
     return pc.if_else(fits, plain, column)
 

@@ -122,7 +122,7 @@ class ClusterOptions:
     chains : N
         Run N chains and return their consensus, with a confidence for each row (dsms, sms). Default: 1.
     sketch : auto|grid|sample|none
-        Cluster a sketch: weighted points that stand for many rows. auto: above 50,000 rows (modeseek: 100,000).
+        Cluster a sketch: weighted points that stand for many rows. auto: above 50,000 rows (modeseek: 1,000,000).
         Default: auto.
     seed : N
         Random seed; the same seed gives the same clusters. Default: 0.
@@ -153,7 +153,8 @@ class ClusterOptions:
     max_time : SECONDS
         Stop after this time.
     engine : NAME
-        auto, brute, moment_tree, neighbor_lists, cuda or reference. Default: auto.
+        auto, brute, moment_tree, neighbor_lists, cuda or reference; of modeseek: auto, exact or approximate.
+        Default: auto.
     bandwidth : H
         The bandwidth (sms, bms, ms). Default: from the data.
     h_min : H

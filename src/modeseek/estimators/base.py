@@ -212,7 +212,7 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
         """Return an upper bound on the bytes that a fit of n distinct rows needs beside the rows."""
         return self._fit_memory.bytes(n, d, itemsize)
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         """Return the settings in force; automatic bandwidths are chosen from a sample of the rows."""
         raise NotImplementedError
 

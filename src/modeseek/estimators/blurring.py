@@ -124,8 +124,8 @@ class BlurringMeanShift(ChainClusterer):
     max_updates: int | None = None
     max_time: float | None = None
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
-        h = self._single_bandwidth(self.bandwidth, sample, watch)
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
+        h = self._single_bandwidth(self.bandwidth, sample, watch, rounding)
         return FitSettings(bandwidth=h, policy=Constant(h))
 
     def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:

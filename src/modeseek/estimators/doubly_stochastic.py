@@ -54,6 +54,10 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
     local_scale : bool, default=False
         If True, the bandwidth at a point is multiplied by the distance of the point to its near neighbours,
         divided by the median of this distance.
+    local_factor : LocalFactor, optional
+        A function of the point that moves and of the density there, whose value multiplies the bandwidth of the update,
+        and its bounds. It is called at every update, so fits take much longer. Not on a GPU, and a model with it cannot
+        be saved. See docs/adding-a-bandwidth-policy.md.
     tol : float, default=1e-6
         Shifts up to `tol` times the smallest bandwidth count as zero.
     tau : float, optional
@@ -192,13 +196,14 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
 
     _bandwidth_parameter: ClassVar[str] = "h_max"
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         if isinstance(self.policy, str):
             given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
             known = {name: self._in_points(check_number(name, h)) for name, h in given.items() if h is not None}
             if len(known) < 3:
                 given = dict.fromkeys(given) | known
-                h_min, h_inf, h_max = complete_range(**given, automatic=self._automatic_range(sample, watch))
+                automatic = self._automatic_range(sample, watch, rounding)
+                h_min, h_inf, h_max = complete_range(**given, automatic=automatic)
             else:
                 h_min, h_inf, h_max = known["h_min"], known["h_inf"], known["h_max"]
             policy = make_policy(self.policy, h_min, h_max, h_inf, self.nu)
@@ -234,6 +239,7 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
             order=self._order(data),
             batch_size=self.batch_size,
             scales=self._scales(data.points),
+            local_factor=self._local_factor(data.points),
         )
 
 

@@ -80,7 +80,7 @@ def _explain(X: Any) -> str | None:
         except TypeError:  # scikit-learn's message is as good
             return None
         except ValueError as error:
-            remedy = "Drop text columns or encode them (OneHotEncoder)"
+            remedy = "Drop text columns, encode them (OneHotEncoder), or use modeseek.prepare.TablePreparer"
             return f"X must hold numbers only: {error} in column {name}. {remedy}."
     return _explain_numbers(values.astype(np.float64), names)
 
@@ -98,7 +98,8 @@ def _explain_numbers(values: Array, names: list[str]) -> str | None:
     if not bad.any():
         return None
     row, column = np.argwhere(bad)[0].tolist()
-    remedy = "or fill them (sklearn.impute.SimpleImputer)" if what == "NaN" else "or correct them"
+    fill = "fill them (sklearn.impute.SimpleImputer), or use modeseek.prepare.TablePreparer"
+    remedy = fill if what == "NaN" else "or correct them"
     return (
         f"Input X contains {what} in {int(bad.any(axis=1).sum()):,} of {len(values):,} rows; the first is row {row}, "
         f"column {names[column]}. Drop these rows, X[np.isfinite(X).all(axis=1)], {remedy}."

@@ -154,10 +154,10 @@ class MeanShift(ChainClusterer):
     tol: float | None = None
     sketch: str | None = None
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         if self.bandwidth is not None:
             return FitSettings(bandwidth=self._in_points(check_number("bandwidth", self.bandwidth, strict=False)))
-        return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch))
+        return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch, rounding))
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         basins = check_choice("assign_labels", self.assign_labels, ("basin", "nearest")) == "basin"

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from modeseek._common.points import Points
 from modeseek._common.rounding import SpreadPoints, spread_rounded
 from modeseek._common.types import Array, IntArray, Stage, Watcher
-from modeseek._common.validation import MIN_WEIGHT, check_integer, seed_of
+from modeseek._common.validation import MIN_WEIGHT, check_choice, check_integer, seed_of
 from modeseek.estimators.advice import advise_on_size
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.memory import FitMemory
@@ -20,6 +20,8 @@ from modeseek.selection import DEFAULT, ClusterBounds, Selection, SelectionConfi
 from modeseek.selection.modes import single_mode_tree
 from modeseek.selection.proposers.modes import density_tree
 from modeseek.sketches import SketchConfig
+
+ENGINES = ("auto", "exact", "approximate")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -52,6 +54,10 @@ class ModeSeek(BaseClusterer):
     sketch : {"auto", "sample"} or None, default="auto"
         Whether to cluster a sample of 200,000 rows and give every other row the label of the nearest one. "auto"
         does so above 1,000,000 rows, with a warning. None uses every row.
+    engine : {"auto", "exact", "approximate"}, default="auto"
+        How nearest neighbours are searched. "auto" is exact below 40,000 distinct rows, and for any number of rows in
+        up to eight dimensions. Otherwise it is "approximate", which finds most of them in less time; `message_` says
+        so. Data of more than 32 features are searched in their first 32 principal components.
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -126,19 +132,21 @@ class ModeSeek(BaseClusterer):
     n_clusters: int | None = None
     min_clusters: int | None = None
     max_clusters: int | None = None
+    engine: str = "auto"
     random_state: Any = None
 
     _config: ClassVar[SelectionConfig] = DEFAULT
     _sketch_config: ClassVar[SketchConfig] = SketchConfig(max_rows=1_000_000, sample_rows=200_000)
     _fit_memory: ClassVar[FitMemory] = FitMemory(point=10_400.0, coordinate=21.0, pair=30.0, pair_limit=1.3e8)
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         if self.sketch == "grid":
             raise ValueError('sketch="grid" needs a bandwidth, which ModeSeek does not have: use sketch="sample".')
         return FitSettings()
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         points, n = _with_counts(data), len(data.points.values)
+        engine = check_choice("engine", self.engine, ENGINES)
         watch = self._with_callbacks(watch)
         bounds = self._bounds(n)
         if n < 3:
@@ -156,7 +164,7 @@ class ModeSeek(BaseClusterer):
         # values of rounded columns count as intervals: copies are spread within the rounding steps
         spread, inverse = spread_rounded(points), points.inverse
         spread_points = points if spread is None else spread.points
-        prepared = prepare_data(spread_points, config=self._config, n_jobs=self.n_jobs, watch=watch)
+        prepared = prepare_data(spread_points, engine=engine, config=self._config, n_jobs=self.n_jobs, watch=watch)
         found = select_partition(
             prepared,
             seed=seed_of(self.random_state),

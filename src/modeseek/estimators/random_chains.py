@@ -12,10 +12,13 @@ from modeseek._common.points import Points
 from modeseek._common.types import Array, Watcher
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitResult, membership_fields
+from modeseek.meanshift.bandwidth import LocalFactor
+from modeseek.meanshift.chain_processes import dask_client, needs_processes
 from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Stopping, partition
 from modeseek.meanshift.chains.progress import EnsembleProgress
 from modeseek.meanshift.consensus import consensus
-from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
+from modeseek.meanshift.engines import BruteEngine, CudaEngine
+from modeseek.meanshift.ensemble import make_chains, run_chains
 from modeseek.meanshift.partition import Partition, partition_of
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales
@@ -35,6 +38,7 @@ class RandomChainClusterer(ChainClusterer):
     order: str = "random"
     batch_size: int = 1
     local_scale: bool = False
+    local_factor: LocalFactor | None = None
     n_chains: int | str = "auto"
     random_state: Any = None
 
@@ -74,8 +78,8 @@ class RandomChainClusterer(ChainClusterer):
     ) -> list[ChainResult]:
         progress = None if watch is None else EnsembleProgress(watch, len(chains))
         with joblib_on_dask() if distributed else nullcontext():
-            # chains on Dask's workers report only when they end
-            remote = dask_client() and self.checkpoint is None
+            # chains in other processes report only when they end
+            remote = self.checkpoint is None and (dask_client() or needs_processes(chains, self.n_jobs))
             own: list[Callback] = [] if progress is None or remote else [progress]
             return run_chains(
                 chains,
@@ -140,6 +144,8 @@ class RandomChainClusterer(ChainClusterer):
 
     def _problem(self, points: Points, h: float) -> Problem:
         problem = super()._problem(points, h)
+        if self.engine == "auto" and self.local_factor is not None and isinstance(problem.engine, CudaEngine):
+            problem = replace(problem, engine=BruteEngine())
         # several chains share the threads: each runs in one
         return problem if self._count_chains() == 1 else replace(problem, n_jobs=None)
 
@@ -162,10 +168,22 @@ class RandomChainClusterer(ChainClusterer):
         return self.local_scale
 
     def _single_updates(self) -> bool:
-        return self.batch_size == 1 and not self.local_scale
+        return self.batch_size == 1 and not self.local_scale and self.local_factor is None
 
     def _scales(self, points: Points) -> Array | None:
         return local_scales(points.values, n_jobs=self.n_jobs) if self.local_scale else None
+
+    def _local_factor(self, points: Points) -> LocalFactor | None:
+        """Return the local factor as a function of canonical points."""
+        given = self.local_factor
+        if given is None:
+            return None
+        if not isinstance(given, LocalFactor):
+            raise TypeError(
+                f"local_factor must be None or a LocalFactor(function, low, high) of modeseek.meanshift.bandwidth; "
+                f"got {given!r}."
+            )
+        return replace(given, function=lambda point, density: given.function(points.to_data(point[None])[0], density))
 
     def _count_chains(self) -> int:
         n_chains = self.n_chains

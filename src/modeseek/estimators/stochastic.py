@@ -41,6 +41,10 @@ class StochasticMeanShift(RandomChainClusterer):
     local_scale : bool, default=False
         If True, the bandwidth at a point is multiplied by the distance of the point to its near neighbours,
         divided by the median of this distance.
+    local_factor : LocalFactor, optional
+        A function of the point that moves and of the density there, whose value multiplies the bandwidth of the update,
+        and its bounds. It is called at every update, so fits take much longer. Not on a GPU, and a model with it cannot
+        be saved. See docs/adding-a-bandwidth-policy.md.
     tol : float, default=1e-6
         Shifts up to `tol` times the smallest bandwidth count as zero.
     tau : float, optional
@@ -161,8 +165,8 @@ class StochasticMeanShift(RandomChainClusterer):
 
     bandwidth: float | None = None
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
-        h = self._single_bandwidth(self.bandwidth, sample, watch)
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
+        h = self._single_bandwidth(self.bandwidth, sample, watch, rounding)
         return FitSettings(bandwidth=h, policy=Constant(h), single_updates=self._single_updates())
 
     def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
@@ -175,4 +179,5 @@ class StochasticMeanShift(RandomChainClusterer):
             order=self._order(data),
             batch_size=self.batch_size,
             scales=self._scales(data.points),
+            local_factor=self._local_factor(data.points),
         )

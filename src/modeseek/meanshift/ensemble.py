@@ -1,17 +1,25 @@
-"""Several independent chains: on threads, on Dask workers, or together on a GPU, with the same results."""
+"""Several independent chains: on threads, in processes, on Dask workers, or together on a GPU; the same results."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from threading import Event, Lock
-from typing import Any
 
-from joblib import effective_n_jobs, parallel_config
-from joblib.parallel import get_active_backend
+from joblib import effective_n_jobs
 
-from modeseek._common.types import Stage, Watcher
+from modeseek._common.types import Watcher
 from modeseek._common.validation import check_integer
+from modeseek.meanshift.chain_processes import (
+    DEFAULT_PARALLEL,
+    ParallelConfig,
+    dask_client,
+    needs_processes,
+    remote_runs,
+    report_ended,
+    run_in_processes,
+    run_on_dask,
+    useful_threads,
+)
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.checkpoint import Checkpoint, RunCheckpoint
 from modeseek.meanshift.chains.run import ChainResult, run
@@ -20,11 +28,6 @@ from modeseek.meanshift.chains.trace import Record, Trace, rebuild_trace
 from modeseek.meanshift.engines import CudaEngine
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
-# points times the root of their dimension for each further thread; then the compiled part of a sweep, which runs in
-# parallel, takes about as long as the Python part, which does not
-POINTS_PER_THREAD = 1000
-# number of threads that are never slower than one
-MIN_THREADS = 2
 # seconds between two wake-ups of the main thread, which may miss a signal that comes just before it waits
 WAKE_UP = 0.2
 
@@ -60,6 +63,7 @@ def run_chains(
     watch: Watcher | None = None,
     record: Record | None = None,
     checkpoint: Checkpoint | None = None,
+    config: ParallelConfig = DEFAULT_PARALLEL,
 ) -> list[ChainResult]:
     """Run independent chains in parallel; the results are the same as those of separate runs.
 
@@ -68,6 +72,10 @@ def run_chains(
 
     If joblib's Dask backend is active (`joblib.parallel_config("dask")`) and there are neither callbacks nor a
     checkpoint, the chains run on Dask workers. A chain whose worker dies is run again. Ctrl-C then keeps no result.
+
+    Hundreds of chains of few points run in processes if `n_jobs` is above 2 and there are neither callbacks nor a
+    checkpoint: their sweeps are mostly Python code, which threads cannot run in parallel. Ctrl-C is then raised, and
+    no result is kept.
 
     If the engine is "cuda" and there are neither callbacks nor a checkpoint, all chains run together on the GPU. The
     trace then has the bandwidths and the largest shifts of the first chain, and `seconds` is the time of all chains.
@@ -79,8 +87,7 @@ def run_chains(
     stopping : Stopping
         Stopping rule and limits of each chain.
     n_jobs : int, optional
-        Number of threads: None is 1, -1 is all cores. Fewer are used for small data, whose sweeps are mostly Python
-        code. Use processes (`joblib.Parallel`, one seed each) for a thousand small chains.
+        Number of threads or processes: None is 1, -1 is all cores. Fewer threads are used for small data.
     callbacks : iterable of callables
         Each is called as f(state, info) after every sweep of every chain, one call at a time.
     watch : callable, optional
@@ -89,6 +96,7 @@ def run_chains(
         Quantities to record for the first chain. The other chains record the default.
     checkpoint : Checkpoint, optional
         File in which to save the progress of all chains, and from which to resume them.
+    config : ParallelConfig
 
     Returns
     -------
@@ -112,12 +120,13 @@ def run_chains(
     if not callbacks and checkpoint is None:
         client = dask_client()
         if client is not None:
-            runs = [_RemoteRun(chain, stopping, record if chain is chains[0] else None) for chain in chains]
-            return _run_on_dask(client, runs, watch)
+            return run_on_dask(client, remote_runs(chains, stopping, record), watch)
         if record in (None, Record()):
             results = _run_on_gpu(chains, stopping, watch)
             if results is not None:
                 return results
+        if needs_processes(chains, n_jobs, config):
+            return run_in_processes(remote_runs(chains, stopping, record), watch, effective_n_jobs(n_jobs), config)
     parts: Sequence[RunCheckpoint | None] = [None] * len(chains)
     if checkpoint is not None:
         parts = checkpoint.open(chains, stopping, record or Record())
@@ -126,18 +135,16 @@ def run_chains(
     def run_one(number: int) -> ChainResult:
         return group.run(chains[number], stopping, record if number == 0 else None, parts[number])
 
+    workers = min(effective_n_jobs(n_jobs), len(chains), useful_threads(chains, config))
     try:
-        return _run_on_threads(chains, run_one, group.stop, n_jobs)
+        return _run_on_threads(len(chains), run_one, group.stop, workers)
     finally:
         if checkpoint is not None:
             checkpoint.save()
 
 
-def _run_on_threads(
-    chains: Sequence[Chain], run_one: Callable[[int], ChainResult], stop: Event, n_jobs: int | None
-) -> list[ChainResult]:
-    workers = min(effective_n_jobs(n_jobs), len(chains), _useful_threads(chains))
-    numbers = range(len(chains))
+def _run_on_threads(count: int, run_one: Callable[[int], ChainResult], stop: Event, workers: int) -> list[ChainResult]:
+    numbers = range(count)
     if workers <= 1:
         return [run_one(number) for number in numbers]
     # joblib's loop would drop finished results when Ctrl-C is pressed
@@ -152,13 +159,6 @@ def _run_on_threads(
             stop.set()
     # an interruption may have come before all chains were submitted; the others return their initial state
     return [future.result() for future in futures] + [run_one(number) for number in numbers[len(futures) :]]
-
-
-def _useful_threads(chains: Sequence[Chain]) -> int:
-    if not chains:
-        return 1
-    n, d = max((chain.problem.points.shape for chain in chains), key=lambda shape: shape[0])
-    return max(MIN_THREADS, 1 + round(n * d**0.5 / POINTS_PER_THREAD))
 
 
 class _ThreadGroup:
@@ -188,7 +188,7 @@ class _ThreadGroup:
         else:
             with self._lock:
                 self._ended += 1
-                _report(self._watch, self._ended, self._n)
+                report_ended(self._watch, self._ended, self._n)
         return result
 
     def _after_sweep(self, state: ChainState, info: SweepInfo) -> None:
@@ -197,11 +197,6 @@ class _ThreadGroup:
                 callback(state, info)
         if self.stop.is_set():
             raise KeyboardInterrupt
-
-
-def _report(watch: Watcher | None, ended: int, n: int) -> None:
-    if watch is not None:
-        watch(Stage("chains", ended, n, "chains"))
 
 
 def _run_on_gpu(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None) -> list[ChainResult] | None:
@@ -226,44 +221,12 @@ def _run_on_gpu(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | No
         return None
     began = time.perf_counter()
     ends = first.engine.run_to_end(
-        jobs, first.profile, first.geometry, lambda ended: _report(watch, ended, len(chains))
+        jobs, first.profile, first.geometry, lambda ended: report_ended(watch, ended, len(chains))
     )
-    _report(watch, len(chains), len(chains))
+    report_ended(watch, len(chains), len(chains))
     seconds = time.perf_counter() - began
     traces = [rebuild_trace(chains[0], stopping.tau, ends[0]), *(Trace() for _ in ends[1:])]
     return [
         ChainResult(end.state, Outcome[end.outcome], trace, end.sweeps, seconds)
         for end, trace in zip(ends, traces, strict=True)
     ]
-
-
-def dask_client() -> Any:
-    """Return the Dask client of joblib's active backend; None if another backend is active."""
-    backend, _ = get_active_backend()
-    return backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
-
-
-@dataclass(frozen=True)
-class _RemoteRun:
-    """A run of one chain on a Dask worker; an object without arguments, which Dask does not search for futures."""
-
-    chain: Chain
-    stopping: Stopping
-    record: Record | None
-
-    def __call__(self) -> ChainResult:
-        with parallel_config("threading", n_jobs=1):  # other chains use the other cores
-            return run(self.chain, self.stopping, record=self.record)
-
-
-def _run_on_dask(client: Any, runs: Sequence[_RemoteRun], watch: Watcher | None) -> list[ChainResult]:
-    from distributed import as_completed
-
-    # joblib's loop would leave large arguments with one worker, and lose them if it dies
-    futures = [client.submit(each, pure=False) for each in runs]
-    try:
-        for ended, _ in enumerate(as_completed(futures), 1):
-            _report(watch, ended, len(runs))
-        return client.gather(futures)
-    finally:
-        client.cancel([future for future in futures if not future.done()])

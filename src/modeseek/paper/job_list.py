@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
-from modeseek.meanshift.ensemble import dask_client
+from modeseek.meanshift.chain_processes import dask_client
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.journal import Journal
 from modeseek.paper.rows import Row, Rows

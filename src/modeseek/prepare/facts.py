@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeseek._common.storable import storable
-from modeseek._storage.cells import STYLES, is_text, number_styles, plain_column, present_cells, to_numbers, unit_symbol
+from modeseek._storage.cells import (
+    STYLES,
+    is_text,
+    number_styles,
+    plain_column,
+    present_cells,
+    same_unit,
+    to_numbers,
+    unit_symbol,
+)
 from modeseek.prepare.config import PrepareConfig
 
 # texts that are dates in all their cells
@@ -30,13 +39,16 @@ class ColumnFacts(NamedTuple):
     styles : tuple of str
         How the cells can be read as numbers: keys of `STYLES`, "plain" for columns that are not text.
     symbol : str
-        The currency or percent sign of the cells, or "".
+        The currency or unit of the cells, or "".
     low, high, last : float
         Smallest, largest and last number.
-    counts_up : bool
-        Whether each number is its predecessor plus 1.
+    step : float
+        Difference of each number from its predecessor, if it is always the same whole number; 0 otherwise, and NaN for
+        a single number.
     levels : tuple of str
         The distinct texts; empty if there are too many.
+    values : tuple of float
+        The distinct numbers; empty if there are too many.
     distinct : bool
         Whether no text occurs twice and at most half of them are numbers.
     """
@@ -49,9 +61,10 @@ class ColumnFacts(NamedTuple):
     low: float = np.inf
     high: float = -np.inf
     last: float = np.nan
-    counts_up: bool = False
+    step: float = 0.0
     levels: tuple[str, ...] = ()
     distinct: bool = False
+    values: tuple[float, ...] = ()
 
     @property
     def constant(self) -> bool:
@@ -66,7 +79,13 @@ class ColumnFacts(NamedTuple):
         kinds = {self.kind, other.kind} - {""}
         kind = next(iter(kinds), "") if len(kinds) < 2 else "mixed" if kinds & {"number", "mixed"} else "text"
         levels = tuple(sorted({*self.levels, *other.levels}))
-        known = all(each.levels or each.missing == each.rows for each in (self, other))
+        values = tuple(sorted({*self.values, *other.values}))
+        known = [
+            all(getattr(each, name) or each.missing == each.rows for each in (self, other))
+            for name in ("levels", "values")
+        ]
+        if self.kind == other.kind == "number" and not same_unit((self.symbol, other.symbol)):
+            kind, styles = "text", ()
         return ColumnFacts(
             self.rows + other.rows,
             self.missing + other.missing,
@@ -76,9 +95,14 @@ class ColumnFacts(NamedTuple):
             min(self.low, other.low),
             max(self.high, other.high),
             other.last,
-            self.counts_up and other.counts_up and other.low == self.last + 1,
-            levels if known and len(levels) <= config.max_levels else (),
+            self._common_step(other),
+            levels if known[0] and len(levels) <= config.max_levels else (),
+            values=values if known[1] and len(values) <= config.few_values else (),
         )
+
+    def _common_step(self, other: ColumnFacts) -> float:
+        step = (other.high if other.step < 0 else other.low) - self.last
+        return step if all(each.step == step or np.isnan(each.step) for each in (self, other)) else 0.0
 
 
 def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
@@ -104,13 +128,14 @@ def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
     if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
         return ColumnFacts(rows, column.null_count, "nested", ())
     if not is_text(column):
-        return _of_numbers(column, ("plain",), "plain")
+        return _of_numbers(column, ("plain",), config)
     if styles := number_styles(column):
-        return _of_numbers(column, styles, styles[0])
+        return _of_numbers(column, styles, config)
     return _of_text(column, config)
 
 
-def _of_numbers(column: Any, styles: tuple[str, ...], style: str) -> ColumnFacts:
+def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> ColumnFacts:
+    style = styles[0]
     values, bad = to_numbers(column, style)
     if bad is not None:  # decimals and other objects beyond float64
         return ColumnFacts(len(values), 0, "nested", ())
@@ -119,10 +144,15 @@ def _of_numbers(column: Any, styles: tuple[str, ...], style: str) -> ColumnFacts
     if not len(finite):
         return ColumnFacts(len(values), missing, "", styles)
     with np.errstate(over="ignore"):
-        counts_up = not missing and bool((finite % 1 == 0).all() and (np.diff(finite) == 1).all())
+        steps = np.diff(finite)
+    even = not missing and bool((steps == steps[:1]).all() and (finite % 1 == 0).all())
+    step = 0.0 if not even else float(steps[0]) if len(steps) else np.nan
     symbol = unit_symbol(column) if style in ("point", "comma") else ""
     low, high, last = float(finite.min()), float(finite.max()), float(finite[-1])
-    return ColumnFacts(len(values), missing, "number", styles, symbol, low, high, last, counts_up)
+    # the first values show that most columns have many
+    few = len(np.unique(finite[:1000])) <= config.few_values and np.unique(finite)
+    distinct = tuple(few.tolist()) if few is not False and len(few) <= config.few_values else ()
+    return ColumnFacts(len(values), missing, "number", styles, symbol, low, high, last, step, values=distinct)
 
 
 def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -215,6 +216,7 @@ class Statistics(NamedTuple):
             rows = sample[np.isfinite(sample).all(axis=1)]
         skewed = skewed_features(rows, options.config) & ~_indicators(self.features, rows)
         notes += _scale_notes(options, metric, names, rows, skewed) + _value_notes(options, self.features, rows)
+        notes += _code_notes(names, rows)
         moments = None if options.missing == "median" else self.moments
         scaling = fit_scaling(options.scale, rows, skewed, moments)
         return Preparation(self.features, fills, scaling, options.missing), notes
@@ -267,6 +269,18 @@ def _value_notes(options: PrepareOptions, features: tuple[Feature, ...], rows: A
         return []
     values = listed([f"{name} ({count})" for name, count in few.items()])
     return [Note(f"few different values, each of which may become a cluster: {values}", "ignore", ",".join(few))]
+
+
+def _code_notes(names: list[str], rows: Array) -> list[Note]:
+    """Return a note on columns where -999 or a like number lies far outside the other values, more than once."""
+    found = []
+    for name, column in zip(names, rows.T, strict=True):
+        values, counts = np.unique(column, return_counts=True)
+        for code, others, count in ((values[0], values[1:], counts[0]), (values[-1], values[:-1], counts[-1])):
+            nines = len(others) > 1 and count > 1 and re.fullmatch(r"-?99+", f"{code:.10g}")
+            if nines and np.abs(others - code).min() >= np.ptp(others):
+                found.append(f"{name} ({code:.10g})")
+    return [Note(f"may stand for missing values: {listed(found)}; leave such cells empty")] if found else []
 
 
 def _scale_notes(

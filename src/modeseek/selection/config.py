@@ -41,6 +41,37 @@ class DataConfig:
 
 
 @dataclass(frozen=True)
+class ApproximateConfig:
+    """Settings of the approximate search of neighbours.
+
+    Attributes
+    ----------
+    min_points : int
+        With `engine="auto"`, the search is approximate from this number of points on.
+    max_tree_dimensions : int
+        It is exact, by a k-d tree, up to this number of dimensions.
+    n_trees : int
+        Trees of random projections.
+    leaf_size : int
+        Upper bound on the points of a leaf.
+    n_rounds : int
+        Rounds in which neighbours of neighbours are compared.
+    n_expanded : int
+        Neighbours of each point that are used in a round, and as many points that it is a neighbour of.
+    seed : int
+        Seed of the random directions.
+    """
+
+    min_points: int = 40_000
+    max_tree_dimensions: int = 8
+    n_trees: int = 4
+    leaf_size: int = 256
+    n_rounds: int = 2
+    n_expanded: int = 24
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class ModesConfig:
     """Settings of the proposer "modes".
 
@@ -57,6 +88,9 @@ class ModesConfig:
         Prominence thresholds, in standard errors 2 / sqrt(k) of the log density.
     n_edges : int
         Nearest neighbours of each point that become edges of the graph on which modes merge.
+    many_points : int
+        From this number of points on, k below `least_count` are left out: these densities have very many modes.
+    least_count : int
     """
 
     neighbor_counts: tuple[int, ...] = (3, 4, 6, 8, 12, 16, 24, 36, 48)
@@ -65,6 +99,8 @@ class ModesConfig:
     points_per_count: float = 2.5
     standard_errors: tuple[float, ...] = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0)
     n_edges: int = 8
+    many_points: int = 20_000
+    least_count: int = 6
 
 
 @dataclass(frozen=True)
@@ -206,6 +242,8 @@ class RefinementsConfig:
         Proposers whose candidates get a variant without small clusters.
     least_weight, least_share : float
         Clusters are small below this weight, or below this share of the weight.
+    many_points : int
+        From this number of points on, there is no such variant if most of the weight is in small clusters.
     n_absorbing : int
         Neighbours from which a point of a small cluster takes its label.
     max_refined : int
@@ -227,6 +265,7 @@ class RefinementsConfig:
     absorbed: tuple[str, ...] = ("modes", "communities", "spanning_tree")
     least_weight: float = 4.0
     least_share: float = 0.01
+    many_points: int = 20_000
     n_absorbing: int = 15
     max_refined: int = 12
     max_points: int = 500
@@ -341,6 +380,8 @@ class FeaturesConfig:
     ----------
     graph_points : int
         Points over which shares of neighbours are averaged.
+    edge_points : int
+        From twice this number of points on, densities and edges of about this many points are used.
     geometry_points : int
         Points from which geometric features and Gaussians are estimated.
     silhouette_points : int
@@ -352,6 +393,7 @@ class FeaturesConfig:
     """
 
     graph_points: int = 4800
+    edge_points: int = 100_000
     geometry_points: int = 1200
     silhouette_points: int = 300
     max_gaussians: int = 60
@@ -374,6 +416,7 @@ class SelectionConfig:
         Number of different partitions that are kept.
     data, modes, communities, spanning_tree, centers, mixture, mean_shift, refinements, pool, reproducibility, features
         Settings of the parts.
+    approximate : ApproximateConfig
     votes : VotesConfig
     """
 
@@ -382,6 +425,7 @@ class SelectionConfig:
     same_agreement: float = 0.9
     max_alternatives: int = 5
     data: DataConfig = DataConfig()
+    approximate: ApproximateConfig = ApproximateConfig()
     modes: ModesConfig = ModesConfig()
     communities: CommunitiesConfig = CommunitiesConfig()
     spanning_tree: SpanningTreeConfig = SpanningTreeConfig()

@@ -9,7 +9,7 @@ import numpy as np
 from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest_neighbors
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Watcher
-from modeseek.selection.config import DEFAULT, DataConfig, SelectionConfig, SubsamplesConfig
+from modeseek.selection.config import DEFAULT, ApproximateConfig, DataConfig, SelectionConfig, SubsamplesConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,8 @@ class SelectionData:
         Intrinsic dimension.
     spherical : bool
         Whether points are directions, so that clusters may be refined by spherical k-means.
+    approximate : bool
+        Whether neighbours were found approximately.
     """
 
     points: Array
@@ -44,6 +46,7 @@ class SelectionData:
     weights: Array
     dimension: float
     spherical: bool
+    approximate: bool = False
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -62,6 +65,7 @@ class SelectionData:
 def prepare_data(
     points: Points,
     *,
+    engine: str = "auto",
     config: SelectionConfig = DEFAULT,
     n_jobs: int | None = None,
     watch: Watcher | None = None,
@@ -71,6 +75,8 @@ def prepare_data(
     Parameters
     ----------
     points : Points
+    engine : {"auto", "exact", "approximate"}
+        How neighbours are searched. "auto" is exact for fewer points or dimensions than `config.approximate` states.
     config : SelectionConfig
     n_jobs : int, optional
         Threads for the search of neighbours.
@@ -81,7 +87,16 @@ def prepare_data(
     n, d = values.shape
     components = principal_components(values, _rounding(points), config.data)
     reduced = d > config.data.max_components and n > config.data.max_components
-    indices, distances = _neighbors(components if reduced else values, config.data, n_jobs, watch)
+    searched = components if reduced else values
+    k = min(n - 1, config.data.n_neighbors if n < config.data.many_points else config.data.n_neighbors_many)
+    approximate = _is_approximate(searched, engine, config.approximate)
+    if approximate:
+        from modeseek.selection.approximate import approximate_neighbors
+
+        found = approximate_neighbors(searched, k, config.approximate, n_jobs=n_jobs, watch=watch)
+    else:
+        found = nearest_neighbors(searched, k, n_jobs=n_jobs, watch=watch)
+    indices, distances = _positive(found)
     dimension = min(intrinsic_dimension(Neighbors(indices, distances)), components.shape[1])
     return SelectionData(
         values,
@@ -92,7 +107,15 @@ def prepare_data(
         points.weights.astype(np.float64),
         float(dimension),
         points.geometry.metric == "cosine",
+        approximate,
     )
+
+
+def _is_approximate(values: Array, engine: str, config: ApproximateConfig) -> bool:
+    n, d = values.shape
+    if n <= config.leaf_size or engine == "exact":  # one leaf has all points
+        return False
+    return engine == "approximate" or (n >= config.min_points and d > config.max_tree_dimensions)
 
 
 def subsample(
@@ -109,7 +132,7 @@ def subsample(
     width = min(len(rows) - 1, data.n_neighbors, config.n_neighbors)
     components = np.ascontiguousarray(data.components[rows])
     if len(rows) < config.search_below * n:
-        indices, distances = _search(components, width)
+        indices, distances = _positive(nearest_neighbors(components, width))
     else:
         indices, distances = _kept_neighbors(data, rows, width)
     some = replace(
@@ -176,15 +199,8 @@ def _rounding(points: Points) -> float:
     return float(4 * np.sqrt(len(points.values)) * np.finfo(points.values.dtype).eps * largest)
 
 
-def _neighbors(values: Array, config: DataConfig, n_jobs: int | None, watch: Watcher | None) -> Neighbors:
-    n = len(values)
-    k = min(n - 1, config.n_neighbors if n < config.many_points else config.n_neighbors_many)
-    return _search(values, k, n_jobs, watch)
-
-
-def _search(values: Array, k: int, n_jobs: int | None = None, watch: Watcher | None = None) -> Neighbors:
-    found = nearest_neighbors(values, k, n_jobs=n_jobs, watch=watch)
-    # distinct points may have distance 0 by rounding
+def _positive(found: Neighbors) -> Neighbors:
+    """Return the neighbours with positive distances; those of distinct points may be 0 by rounding."""
     positive = found.distances[found.distances > 0]
     distances = np.maximum(found.distances, positive.min() if len(positive) else 1.0)
     return Neighbors(np.ascontiguousarray(found.indices, dtype=np.int32), np.ascontiguousarray(distances))

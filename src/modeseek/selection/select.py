@@ -155,6 +155,8 @@ class Selector:
             message += f"; preferred to {ranking.name(runner_up)}" + (f" because {reasons}" if reasons else "")
         if len(self.data) > self.config.features.graph_points:
             message += f"; compared on samples of {self.config.features.graph_points:,} rows or fewer"
+        if self.data.approximate:
+            message += "; nearest neighbours are approximate"
         candidates = ranking.candidates(different)
         if ranking.is_single(best):
             return self._selection(np.zeros(len(self.data), dtype=np.int32), None, message, candidates)

@@ -190,10 +190,18 @@ def stochastic(
     order: str = "random",
     batch_size: int = 1,
     scales: Array | None = None,
+    local_factor: LocalFactor | None = None,
 ) -> Chain:
     """Return stochastic mean shift: `doubly_stochastic` with a constant bandwidth."""
     return doubly_stochastic(
-        problem, Constant(h), seed=seed, chain=chain, order=order, batch_size=batch_size, scales=scales
+        problem,
+        Constant(h),
+        seed=seed,
+        chain=chain,
+        order=order,
+        batch_size=batch_size,
+        scales=scales,
+        local_factor=local_factor,
     )._replace(name="stochastic mean shift")
 
 

@@ -16,7 +16,7 @@ from modeseek._common.points import Points
 from modeseek._common.types import Array, Geometry, Stage, Watcher
 from modeseek.selection.bandwidths.config import DEFAULT, RangeConfig
 from modeseek.selection.bandwidths.ranges import Range
-from modeseek.selection.bandwidths.trials import TrialSample, trial_partition, trial_scales
+from modeseek.selection.bandwidths.trials import TrialSample, trial_partitions, trial_scales
 from modeseek.selection.choice import load_choice
 from modeseek.selection.data import prepare_data
 from modeseek.selection.features import candidate_features
@@ -117,8 +117,8 @@ def score_scales(
     score = -load_choice().regret(candidate_features(data, pool))
     watch(stage._replace(done=1))
     partitions = []
-    for done, h in enumerate(scales, 2):
-        partitions.append(trial_partition(sample, h, config))
+    for done, labels in enumerate(trial_partitions(sample, scales, config), 2):
+        partitions.append(labels)
         watch(stage._replace(done=done))
     candidates = [*(each.labels for each in pool.candidates), np.zeros(len(rows), dtype=np.int32)]
     probability = np.exp(score - score.max())

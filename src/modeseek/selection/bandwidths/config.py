@@ -26,6 +26,10 @@ class RangeConfig:
         Upper bound on the sweeps of a trial run.
     tol : float
         A trial run ends when no coordinate moves by more than this share of the scale.
+    merge_every : int
+        Points that have met are merged in each sweep whose number is a multiple of this.
+    merge_radius : float
+        Points closer than this share of the scale have met.
     radius : float
         Points that end closer than this share of the scale form a cluster.
     smoothing : float
@@ -49,6 +53,8 @@ class RangeConfig:
     min_ratio: float = 1.01
     max_sweeps: int = 25
     tol: float = 0.01
+    merge_every: int = 3
+    merge_radius: float = 0.001
     radius: float = 0.25
     smoothing: float = 0.5
     plateau: float = 0.01

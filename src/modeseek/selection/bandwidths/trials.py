@@ -6,6 +6,8 @@ its clusters are close to those of the stochastic algorithms.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
@@ -13,7 +15,7 @@ from scipy.spatial.distance import cdist
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.bandwidths.config import RangeConfig
 
-__all__ = ["TrialSample", "trial_partition", "trial_scales"]
+__all__ = ["TrialSample", "trial_partitions", "trial_scales"]
 
 
 class TrialSample:
@@ -51,25 +53,52 @@ def trial_scales(points: Array, config: RangeConfig) -> Array:
     return np.array(scales)
 
 
+def trial_partitions(sample: TrialSample, scales: Array, config: RangeConfig) -> Iterator[IntArray]:
+    """Yield the clusters of each of the increasing scales; once there is a single cluster, it is that of all others."""
+    labels = np.arange(len(sample.points), dtype=np.int32)
+    for h in scales:
+        if labels.any():
+            labels = trial_partition(sample, float(h), config)
+        yield labels
+
+
 def trial_partition(sample: TrialSample, h: float, config: RangeConfig) -> IntArray:
-    """Return the clusters of blurring mean shift with bandwidth h."""
-    x, weights = sample.points, sample.weights
-    own = np.arange(len(x))
-    for _ in range(config.max_sweeps):
-        kernel = np.maximum(1.0 - _squares(x) / h**2, 0.0) * weights
-        kernel[own, own] = sample.share * weights
-        moved = kernel @ x / kernel.sum(axis=1)[:, None]
+    """Return the clusters of blurring mean shift with bandwidth h.
+
+    Points that meet continue as one.
+    """
+    # in units of the scale, so that the kernel is one matrix product and a maximum
+    x, weights = sample.points / h, sample.weights
+    counts, member = np.ones(len(x)), np.arange(len(x))
+    for sweep in range(config.max_sweeps):
+        kernel = _closeness(x)
+        if sweep % config.merge_every == config.merge_every - 1:
+            kept, group = _met(kernel, config.merge_radius)
+            x, kernel, member = x[kept], kernel[np.ix_(kept, kept)], group[member]
+            weights, counts = (np.bincount(group, each).astype(np.float64) for each in (weights, counts))
+        np.maximum(kernel, 0.0, out=kernel)
+        np.fill_diagonal(kernel, 1.0 - (1.0 - sample.share) / counts)
+        sums = kernel @ (np.column_stack([x, np.ones(len(x))]) * weights[:, None])
+        moved = sums[:, :-1] / sums[:, -1:]
         largest = np.abs(moved - x).max()
         x = moved
-        if largest < config.tol * h:
+        if largest < config.tol:
             break
-    return connected_components(_squares(x) < (config.radius * h) ** 2, directed=False)[1].astype(np.int32)
+    found = connected_components(_closeness(x) > 1.0 - config.radius**2, directed=False)[1]
+    return found[member].astype(np.int32)
 
 
-def _squares(x: Array) -> Array:
-    """Return the squared distances between all points."""
-    squares = np.square(x).sum(axis=1)
-    return np.maximum(squares[:, None] + squares - 2.0 * (x @ x.T), 0.0)
+def _closeness(x: Array) -> Array:
+    """Return 1 - |x_i - x_j|^2 for all pairs, as one matrix product."""
+    squares, ones = np.square(x).sum(axis=1), np.ones(len(x))
+    return np.column_stack([2.0 * x, 1.0 - squares, ones]) @ np.column_stack([x, ones, -squares]).T
+
+
+def _met(closeness: Array, radius: float) -> tuple[IntArray, IntArray]:
+    """Return one point of each group of points closer than `radius`, and the group of each point."""
+    first = (closeness >= 1.0 - radius**2).argmax(axis=1)
+    first = first[first]  # the first point of a group may itself be close to an earlier one
+    return np.unique(first, return_inverse=True)
 
 
 def _reduced(points: Array) -> Array:
