@@ -417,6 +417,8 @@ class SelectionConfig:
         Partitions with at least this adjusted Rand index are considered the same in `alternatives_`.
     max_alternatives : int
         Number of different partitions that are kept.
+    knowledge_prior : float
+        With this number of known pairs of points, they have the same weight in the choice as the expected agreement.
     data, modes, communities, spanning_tree, centers, mixture, mean_shift, refinements, pool, reproducibility, features
         Settings of the parts.
     approximate : ApproximateConfig
@@ -427,6 +429,7 @@ class SelectionConfig:
     proposers: tuple[str, ...] = ("modes", "communities", "spanning_tree", "centers", "mixture", "mean_shift")
     same_agreement: float = 0.9
     max_alternatives: int = 5
+    knowledge_prior: float = 20.0
     data: DataConfig = DataConfig()
     approximate: ApproximateConfig = ApproximateConfig()
     modes: ModesConfig = ModesConfig()

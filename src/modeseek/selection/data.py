@@ -52,6 +52,11 @@ class SelectionData:
         return len(self.weights)
 
     @property
+    def has_coordinates(self) -> bool:
+        """Whether more than the neighbours is known; see `graph_data`."""
+        return self.points.shape[1] > 0
+
+    @property
     def n_neighbors(self) -> int:
         """Number of neighbours of each point."""
         return self.indices.shape[1]
@@ -124,16 +129,16 @@ def subsample(
     """Return a random subsample of the points, and their indices.
 
     Neighbours are searched again only if few of them are left; otherwise each point keeps those that are in the
-    subsample.
+    subsample. Without coordinates they cannot be searched, so `max_points` does not apply.
     """
     from modeseek.selection.data_loops import keep_neighbors
 
     n = len(data)
-    size = max(4, min(round(config.share * n), config.max_points))
+    size = max(4, min(round(config.share * n), config.max_points if data.has_coordinates else n))
     rows = np.sort(rng.permutation(n)[:size])
     width = min(len(rows) - 1, data.n_neighbors, config.n_neighbors)
     components = np.ascontiguousarray(data.components[rows])
-    if len(rows) < config.search_below * n:
+    if data.has_coordinates and len(rows) < config.search_below * n:
         indices, distances = _positive(nearest_neighbors(components, width))
     else:
         place = np.full(n, -1, dtype=np.int32)
