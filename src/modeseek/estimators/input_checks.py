@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from modeseek._common.sphere import check_two_columns
 from modeseek._common.types import Array
 from modeseek._common.validation import masked_as_nan
+from modeseek.estimators.precomputed import check_distances
 
 
 class Columns(NamedTuple):
@@ -49,6 +50,8 @@ def check_new_rows(estimator: BaseEstimator, X: ArrayLike) -> Array:
 
 def _validate(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
     X = masked_as_nan(X)
+    if estimator.metric == "precomputed":
+        return check_distances(estimator, X, reset=reset)
     try:
         return validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset)
     except (ValueError, TypeError):

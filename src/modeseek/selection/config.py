@@ -24,6 +24,8 @@ class DataConfig:
         Principal components with a smaller share of the largest spread are due to rounding and are dropped.
     max_exact : int
         Above this number of both points and features, principal components are found by a random projection.
+    block_rows : int
+        Rows whose products are computed at a time.
     n_neighbors : int
         Nearest neighbours of each point.
     many_points : int
@@ -35,6 +37,7 @@ class DataConfig:
     max_coordinates: int = 8
     least_spread: float = 1e-9
     max_exact: int = 1000
+    block_rows: int = 1 << 15
     n_neighbors: int = 60
     many_points: int = 200_000
     n_neighbors_many: int = 28
@@ -414,6 +417,8 @@ class SelectionConfig:
         Partitions with at least this adjusted Rand index are considered the same in `alternatives_`.
     max_alternatives : int
         Number of different partitions that are kept.
+    knowledge_prior : float
+        With this number of known pairs of points, they have the same weight in the choice as the expected agreement.
     data, modes, communities, spanning_tree, centers, mixture, mean_shift, refinements, pool, reproducibility, features
         Settings of the parts.
     approximate : ApproximateConfig
@@ -424,6 +429,7 @@ class SelectionConfig:
     proposers: tuple[str, ...] = ("modes", "communities", "spanning_tree", "centers", "mixture", "mean_shift")
     same_agreement: float = 0.9
     max_alternatives: int = 5
+    knowledge_prior: float = 20.0
     data: DataConfig = DataConfig()
     approximate: ApproximateConfig = ApproximateConfig()
     modes: ModesConfig = ModesConfig()

@@ -79,7 +79,8 @@ class SpanningTree:
         n, width = len(data), min(data.n_neighbors, self.config.n_edges)
         left, right = np.repeat(np.arange(n, dtype=np.int32), width), data.indices[:, :width].ravel()
         length = data.distances[:, :width].ravel()
-        once = (left < right) | (length >= data.distances[right, width - 1])
+        # a graph without coordinates need not be symmetric
+        once = (left < right) | (length >= data.distances[right, width - 1]) | (not data.has_coordinates)
         return Edges(left[once], right[once], length[once])
 
 
@@ -109,7 +110,7 @@ def _joined(forest: Edges, data: SelectionData) -> Edges:
         near = joined[int(np.square(centers[joined] - centers[c]).sum(axis=1).argmin())]
         i = rows[c][int(np.square(x[rows[c]] - centers[near]).sum(axis=1).argmin())]
         j = rows[near][int(np.square(x[rows[near]] - x[i]).sum(axis=1).argmin())]
-        more.append((i, j, np.linalg.norm(x[i] - x[j])))
+        more.append((i, j, np.linalg.norm(x[i] - x[j]) if data.has_coordinates else np.inf))
         joined.append(c)
     left, right, length = (np.array(each) for each in zip(*more, strict=True))
     return Edges(
