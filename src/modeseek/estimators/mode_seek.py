@@ -156,7 +156,7 @@ class ModeSeek(BaseClusterer):
 
     _config: ClassVar[SelectionConfig] = DEFAULT
     _sketch_config: ClassVar[SketchConfig] = SketchConfig(max_rows=1_000_000, sample_rows=200_000)
-    _fit_memory: ClassVar[FitMemory] = FitMemory(point=10_400.0, coordinate=21.0, pair=30.0, pair_limit=1.3e8)
+    _fit_memory: ClassVar[FitMemory] = FitMemory(point=4_500.0, coordinate=8.0, pair=30.0, pair_limit=1.3e8)
 
     _metrics: ClassVar[tuple[str, ...]] = (*METRICS, "precomputed")
 

@@ -24,6 +24,8 @@ class DataConfig:
         Principal components with a smaller share of the largest spread are due to rounding and are dropped.
     max_exact : int
         Above this number of both points and features, principal components are found by a random projection.
+    block_rows : int
+        Rows whose products are computed at a time.
     n_neighbors : int
         Nearest neighbours of each point.
     many_points : int
@@ -35,6 +37,7 @@ class DataConfig:
     max_coordinates: int = 8
     least_spread: float = 1e-9
     max_exact: int = 1000
+    block_rows: int = 1 << 15
     n_neighbors: int = 60
     many_points: int = 200_000
     n_neighbors_many: int = 28

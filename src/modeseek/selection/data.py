@@ -131,8 +131,6 @@ def subsample(
     Neighbours are searched again only if few of them are left; otherwise each point keeps those that are in the
     subsample. Without coordinates they cannot be searched, so `max_points` does not apply.
     """
-    from modeseek.selection.data_loops import keep_neighbors
-
     n = len(data)
     size = max(4, min(round(config.share * n), config.max_points if data.has_coordinates else n))
     rows = np.sort(rng.permutation(n)[:size])
@@ -141,9 +139,7 @@ def subsample(
     if data.has_coordinates and len(rows) < config.search_below * n:
         indices, distances = _positive(nearest_neighbors(components, width))
     else:
-        place = np.full(n, -1, dtype=np.int32)
-        place[rows] = np.arange(len(rows), dtype=np.int32)
-        indices, distances = keep_neighbors(data.indices, data.distances, rows, place, width)
+        indices, distances = _kept_neighbors(data, rows, width)
     some = replace(
         data,
         points=data.points[rows],
@@ -156,35 +152,56 @@ def subsample(
     return some, rows
 
 
+def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> tuple[IntArray, Array]:
+    """Return indices and distances of the first `width` neighbours of `rows` that are in the subsample `rows`.
+
+    If fewer neighbours are left, the last is repeated. A point without any becomes its own neighbour, at the largest
+    known distance.
+    """
+    from modeseek.selection.data_loops import keep_loop
+
+    place = np.full(len(data), -1, dtype=np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
+    indices, distances = np.empty((len(rows), width), dtype=np.int32), np.empty((len(rows), width))
+    keep_loop(data.indices, data.distances, rows, place, indices, distances)
+    return indices, distances
+
+
 def principal_components(values: Array, rounding: float, config: DataConfig) -> Array:
     """Return the first principal components, without those whose singular value is at most `rounding`.
 
     scikit-learn's PCA does the same; importing it takes longer than this takes for small data.
     """
-    centered = values - values.mean(axis=0, dtype=np.float64)
-    n, d = centered.shape
+    mean = values.mean(axis=0, dtype=np.float64)
+    n, d = values.shape
+    # a block has all rows of small data; otherwise blocks save memory
+    blocks = [slice(start, start + config.block_rows) for start in range(0, n, config.block_rows)]
     most = min(config.max_components, n, d)
     if d <= config.max_components:
-        _, spread, directions = np.linalg.svd(centered, full_matrices=False)
+        _, spread, directions = np.linalg.svd(values - mean, full_matrices=False)
         least = config.least_spread * spread[0]
     elif min(n, d) > config.max_exact:
         from sklearn.utils.extmath import randomized_svd
 
-        _, spread, directions = randomized_svd(centered, most, random_state=0)
+        _, spread, directions = randomized_svd(values - mean, most, random_state=0)
         least = config.least_spread * spread[0]
     else:
         # of the smaller of the two product matrices; their eigenvalues are squares, so half of the digits are lost
-        squares, vectors = np.linalg.eigh(centered.T @ centered if d <= n else centered @ centered.T)
+        parts = (values[each] - mean for each in (blocks if d <= n else [slice(n)]))
+        squares, vectors = np.linalg.eigh(sum(part.T @ part if d <= n else part @ part.T for part in parts))
         spread = np.sqrt(np.maximum(squares[::-1][:most], 0.0))
         directions = vectors[:, ::-1][:, :most].T
         if d > n:
-            directions = (directions @ centered) / np.maximum(spread, 1e-300)[:, None]
+            directions = (directions @ (values - mean)) / np.maximum(spread, 1e-300)[:, None]
         least = np.sqrt(config.least_spread) * spread[0]
     filled = max(1, int((spread[:most] > max(least, rounding)).sum()))
     directions = directions[:filled]
     # signs are arbitrary: the largest entry of each direction is made positive
     signs = np.sign(directions[np.arange(filled), np.abs(directions).argmax(axis=1)])
-    return np.ascontiguousarray(centered @ (directions * signs[:, None]).T)
+    components = np.empty((n, filled))
+    for each in blocks:
+        components[each] = (values[each] - mean) @ (directions * signs[:, None]).T
+    return components
 
 
 def _rounding(points: Points) -> float:
