@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import faulthandler
 import io
+import json
 import os
 import re
 import resource
@@ -41,14 +42,26 @@ import pyarrow.parquet as pq
 from common import machine, parser_of, read_csv, replace_section, table, write_csv
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek.cli import app
+from modeseek.io import load as load_model
+from modeseek.prepare import read_table
 
 FAULTS = ("small disk", "file size limit", "memory limit", "SIGKILL", "SIGINT", "SIGTERM")
 # minutes between two lines of the log
 EVERY = 5.0
 NAMES = ("minutes", "rounds", "commands", "violations")
-# exit statuses that a fault may give: done, refused, Ctrl-C, SIGTERM, killed
-STATUSES = (0, 2, 130, 143, -signal.SIGKILL)
-RESULT_SO_FAR = "the result so far was written"
+# exit statuses that any fault may give: done, refused; and those of single faults
+STATUSES = (0, 2)
+STATUSES_OF = {
+    "SIGKILL": (-signal.SIGKILL,),
+    "SIGINT": (130,),
+    # by the default action of the system if the command has not installed its handler, or has removed it
+    "SIGTERM": (143, -signal.SIGTERM),
+    # some libraries end the process if an allocation fails
+    "memory limit": (-signal.SIGABRT, -signal.SIGSEGV),
+}
+RESULT_SO_FAR = re.compile("interrupted: the result so far was written to (.*)\\.")
+# seconds after which a command is held to hang; long, because the machine may be busy
+HANGS = 1200.0
 # temporary files, which may remain after SIGKILL only
 TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.\w+")
 # numbers of a JSON summary that differ between runs
@@ -129,18 +142,35 @@ def run(arguments: list[str], folder: Path, fault: str = "", amount: float = 0.0
     start = time.monotonic()
     child = os.fork()
     if child == 0:
-        _become(arguments, folder, log, fault, amount)
+        status = 130  # Ctrl-C before or after the command
+        try:
+            status = _become(arguments, folder, log, fault, amount)
+        finally:
+            os._exit(status)
     if fault.startswith("SIG"):
-        ended = os.WEXITED | os.WNOWAIT | os.WNOHANG
-        while time.monotonic() - start < amount and os.waitid(os.P_PID, child, ended) is None:
-            time.sleep(0.005)
+        _wait(child, amount)
         os.kill(child, getattr(signal, fault))
+    hangs = not _wait(child, HANGS)
+    if hangs:
+        os.kill(child, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if hangs:
+        raise Violation(f"modeseek {' '.join(arguments)} did not end within {HANGS:.0f} s ({fault})")
     return Ending(status, time.monotonic() - start, log.read_text(errors="replace"))
 
 
-def _become(arguments: list[str], folder: Path, log: Path, fault: str, amount: float) -> None:
-    """Turn this process into the command."""
+def _wait(child: int, seconds: float) -> bool:
+    """Wait until a process has ended, but not longer; return whether it has."""
+    until, options = time.monotonic() + seconds, os.WEXITED | os.WNOWAIT | os.WNOHANG
+    while os.waitid(os.P_PID, child, options) is None:
+        if time.monotonic() >= until:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def _become(arguments: list[str], folder: Path, log: Path, fault: str, amount: float) -> int:
+    """Turn this process into the command; return its exit status."""
     status = 99
     try:
         descriptor = os.open(log, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
@@ -165,20 +195,19 @@ def _become(arguments: list[str], folder: Path, log: Path, fault: str, amount: f
         status = 130  # before the command has installed its handlers
     except BaseException:
         traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        os._exit(status)
+    sys.stdout.flush()
+    return status
 
 
 class Round:
     """One round. The following must hold.
 
-    - status: 0, 2, 130 or 143, without a traceback; no crash in native code.
-    - outputs: each output file is the one of the reference, or the one from before the command; never a part. After
-      status 0 it is the one of the reference. After Ctrl-C and SIGTERM it may be the result so far, if the command
-      says so.
+    - status: 0 or 2; 130 after SIGINT, 143 after SIGTERM; no traceback. Under a memory limit, a library may end the
+      process.
+    - outputs: after status 0 each output file is the one of the reference. Otherwise it is that one or the one from
+      before the command, never a part of one. One exception: see `_check_early`.
     - others: all other files of the folder are unchanged, and no new ones remain except the work folder of an
-      unfinished run in chunks and, after SIGKILL, hidden temporary files.
+      unfinished run in chunks and, if the process was killed, hidden temporary files.
     - again: the same command without a fault then gives the reference, and leaves nothing else.
     """
 
@@ -243,7 +272,6 @@ class Round:
             ballast.write_bytes(bytes(max(0, space)))
         ending = self._run(self.folder, "" if fault == "small disk" else fault, amount)
         ballast.unlink(missing_ok=True)
-        self.killed |= ending.status == -signal.SIGKILL
         self.counts[fault] += 1
         if ending.status != 0:
             self.counts[f"{fault}: not finished"] += 1
@@ -254,29 +282,70 @@ class Round:
         return run(self.arguments, folder, fault, amount)
 
     def _check(self, ending: Ending, fault: str) -> None:
-        native = fault == "memory limit" and ending.status in (-signal.SIGABRT, -signal.SIGSEGV)
-        if native:  # some libraries end the process if an allocation fails; the files must be right all the same
+        native = ending.status in (-signal.SIGABRT, -signal.SIGSEGV)
+        if native:
             self.counts["memory limit: ended by a library"] += 1
-        self._require(native or ending.status in STATUSES, f"{fault}: status {ending.status}", ending)
+        allowed = (*STATUSES, *STATUSES_OF.get(fault, ()))
+        self._require(ending.status in allowed, f"{fault}: status {ending.status}", ending)
         self._require(native or "Traceback" not in ending.error, f"{fault}: traceback", ending)
+        # a process that was killed, also by a library, cannot remove its temporary files
+        self.killed |= native or ending.status == -signal.SIGKILL
+        written = RESULT_SO_FAR.search(ending.error)
+        if written is not None:
+            self._check_early(ending, written[1])
         found = {str(path.relative_to(self.folder)): path for path in self.folder.rglob("*") if path.is_file()}
         for name in self.outputs:
             content = self._content(found.pop(name)) if name in found else None
             right = content == self.reference[name]
             kept = ending.status != 0 and (content is None or content == self.old.get(name))
-            # Ctrl-C and SIGTERM end a run early, with a complete file of the result so far
-            early = content is not None and ending.status in (130, 143) and RESULT_SO_FAR in ending.error
-            self._require(right or kept or early, f"{fault}: {name} is neither the old nor the new one", ending)
-            if content is not None and (right or early):
+            if written is None:
+                self._require(right or kept, f"{fault}: {name} is neither the old nor the new one", ending)
+            if content is not None:
                 self.old[name] = content
         for name, content in self.others.items():
             self._require(name in found, f"{fault}: {name} is gone", ending)
             self._require(found.pop(name).read_bytes() == content, f"{fault}: {name} has changed", ending)
         for name in found:
-            work = name.partition("/")[0] == f"{self.outputs[0]}.modeseek" and ending.status != 0
+            unfinished = "--out-of-core" in self.arguments and ending.status != 0
+            work = unfinished and name.partition("/")[0] == f"{self.outputs[0]}.modeseek"
             left = self.killed and TEMPORARY.fullmatch(name) is not None
-            self.counts["temporary files left by SIGKILL"] += left
-            self._require(work or left or native, f"{fault}: {name} is left", ending)
+            self.counts["temporary files left by a kill"] += left
+            self._require(work or left, f"{fault}: {name} is left", ending)
+
+    def _check_early(self, ending: Ending, names: str) -> None:
+        """Check the result so far, which SIGINT and SIGTERM during a fit in memory leave.
+
+        The command names all of its outputs, and all are of the same interrupted fit: the file of rows has the columns
+        of the input with unchanged cells and one label for each row; the JSON says "interrupted" and counts these
+        labels; the model file loads and gives them.
+        """
+
+        def require(condition: Any, text: str) -> None:
+            self._require(condition, f"result so far: {text}", ending)
+
+        def number(cell: Any) -> float:
+            return int(str(cell)) if str(cell).isdigit() else float(cell)
+
+        self.counts["result so far"] += 1
+        require(ending.status in (130, 143), f"status {ending.status}")
+        require(self.arguments[0] == "cluster" and "--out-of-core" not in self.arguments, "not a fit in memory")
+        require(names == ", ".join(f"'{name}'" for name in self.outputs), f"written to {names}")
+        paths = [self.folder / name for name in self.outputs]
+        require(all(path.is_file() for path in paths), "an output is missing")
+        source, rows = read_table(str(self.folder / self.arguments[1])), read_table(str(paths[0]))
+        for cells, written in zip(source.cells, rows.cells, strict=False):
+            require(list(map(number, cells)) == list(map(number, written)), "a cell differs from the input")
+        added = rows.columns[len(source.columns) :]
+        require(len(added) in (1, 2), f"the columns {added} were added")
+        labels = np.array(rows.cells[len(source.columns)], float)
+        record = json.loads(paths[1].read_text())
+        require(record["outcome"] == "interrupted" and not record["converged"], f"outcome {record['outcome']}")
+        sizes = [each["size"] for each in record["clusters"]]
+        require(sizes == [int((labels == each).sum()) for each in range(len(sizes))], "JSON counts other labels")
+        require(record["n_noise"] == (labels == -1).sum() and record["n_rows"] == len(labels), "JSON counts other rows")
+        if "out.modeseek" in self.outputs:
+            model = load_model(self.folder / "out.modeseek")
+            require((model.labels_ == labels).all(), "the model has other labels")
 
     def _content(self, path: Path) -> bytes:
         content = path.read_bytes()

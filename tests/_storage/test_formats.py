@@ -156,6 +156,34 @@ def test_databases(kind, tmp_path):
         read_table(f"{path}::x")
 
 
+def test_a_database_that_is_cut_short_is_refused(tmp_path):
+    """Its rows were read without their values, and then dropped as incomplete."""
+    path = tmp_path / "a.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE birds (mass, grown)")
+    connection.executemany("INSERT INTO birds VALUES (?, ?)", [(i / 7, i / 3) for i in range(60)])
+    connection.commit()
+    connection.close()
+    assert read_table(path).n_rows == 60
+    path.write_bytes(path.read_bytes()[:7000])
+    with pytest.raises(DataError, match="cut short or damaged"):
+        read_table(path)
+
+
+def test_rows_with_different_names_are_bounded(tmp_path):
+    """30,000 rows of 12 bytes took more than 3 GB, because each had a column of its own."""
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f'{{"{i}": 1}}\n' for i in range(4000)))
+    with pytest.raises(UnpackedSizeError):
+        read_table(path)
+
+
+def test_only_spreadsheets_and_databases_have_parts(tmp_path):
+    (tmp_path / "a.csv").write_text(TEXT)
+    with pytest.raises(DataError, match="leave out '::birds'"):
+        read_table(tmp_path / "a.csv::birds")
+
+
 def test_remote_files():
     fsspec = pytest.importorskip("fsspec")
     with fsspec.open("memory://birds.csv.gz", "wb") as stream:

@@ -202,7 +202,10 @@ REPEATED = f"""<o:d {NAMES}><t:table><t:table-row t:number-rows-repeated="{{}}">
     ("name", "members"),
     [
         ("bomb.xlsx", {"xl/worksheets/sheet1.xml": FAR_CELL.format("")}),
-        ("bomb.xlsx", {"xl/worksheets/sheet1.xml": FAR_CELL.format(" " * (2**20 - 60))}),
+        ("bomb.xlsx", {"xl/worksheets/other.bin": FAR_CELL.format("")}),
+        ("bomb.xlsx", {"sheet1.xml": FAR_CELL.format("").replace("r='XFD", "s='>' r = 'xfd")}),
+        ("bomb.xlsx", {"sheet1.xml": FAR_CELL.format("<row r='+200000'><c/></row>").replace("XFD200000", "XFD1")}),
+        ("bomb.xlsx", {"sheet1.xml": FAR_CELL.format("").encode("utf-16")}),
         ("bomb.ods", {"content.xml": REPEATED.format(1_000_000)}),
     ],
 )

@@ -82,11 +82,23 @@ def test_messages_name_the_file(odd_file):
     assert run("cluster", odd_file, "--columns", "c")[0] == 2
 
 
-@pytest.mark.parametrize("text", ["can't start new thread", "Unknown error: Failed to launch worker thread: again"])
-def test_a_system_without_threads_is_reported_in_one_line(text, tmp_path, monkeypatch):
-    def no_thread(*arguments, **options):
-        raise RuntimeError(text)
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (RuntimeError("can't start new thread"), "the system refused to start a thread"),
+        (RuntimeError("Unknown error: Failed to launch worker thread: again"), "the system refused to start a thread"),
+        # a limit on memory was reached while a library was loaded, and a traceback was printed
+        (ImportError("a.so: failed to map segment from shared object"), "there is not enough memory"),
+        (MemoryError(), "there is not enough memory"),
+    ],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_lack_of_memory_or_threads_is_reported_in_one_line(error, message, wrapped, tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        if wrapped:
+            raise TypeError("compilation failed") from error
+        raise error
 
-    monkeypatch.setattr("modeseek.cli.cluster.cluster_file", no_thread)
+    monkeypatch.setattr("modeseek.cli.cluster.cluster_file", fail)
     (tmp_path / "p.csv").write_text("x\n1\n2\n")
-    refused("the system refused to start a thread", "cluster", tmp_path / "p.csv")
+    refused(message, "cluster", tmp_path / "p.csv")

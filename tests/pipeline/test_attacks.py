@@ -161,3 +161,12 @@ def test_colliding_outputs_are_refused_before_the_work(outputs, message, points,
     with pytest.raises((OutputConflict, ValueError), match=message):
         cluster_file(points, estimator, DataOptions(ignore=["name"]), filled, out_of_core=True)
     assert names(tmp_path) == before
+
+
+@pytest.mark.parametrize("source", ["{}::part", "file://{}"])
+def test_other_names_of_the_input_are_recognised(source, points):
+    """Both were read, and then replaced by the output."""
+    before = points.read_bytes()
+    with pytest.raises(OutputConflict, match="is both rows and an input file"):
+        cluster_file(source.format(points), mean_shift(), DataOptions(ignore=["name"]), Outputs(str(points)))
+    assert points.read_bytes() == before

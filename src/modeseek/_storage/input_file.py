@@ -123,6 +123,17 @@ def split_part(path: str | os.PathLike[str]) -> tuple[str, str]:
     return (source, part) if part and not os.path.exists(path) else (os.fspath(path), "")
 
 
+def local_path(path: str | os.PathLike[str]) -> Path:
+    """Return the local file that FILE, FILE::PART or file://FILE names.
+
+    Examples
+    --------
+    >>> local_path("birds.db::nests").name, local_path("file:///tmp/birds.csv").name
+    ('birds.db', 'birds.csv')
+    """
+    return Path(re.sub("^(file|local)://", "", split_part(path)[0]))
+
+
 def split_endings(path: str) -> tuple[str, str]:
     """Return the ending of a name without that of a compression, and the latter; both in lower case.
 

@@ -132,6 +132,8 @@ def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader:
 def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -> Reader:
     """Open a file in the format of a path; refuse one that begins like a file of another format."""
     format_ = format_of(path)
+    if file.part and not format_.part:
+        raise DataError(f"{file.name} holds one table, which has no name: leave out '::{file.part}'.")
     with file.open_raw() as stream:
         head = stream.read(64)
     found = [each for each in FORMATS.values() if each.magic and head.startswith(each.magic)]

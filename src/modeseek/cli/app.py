@@ -25,8 +25,10 @@ ClickError: type[Exception] = next(base for base in typer.BadParameter.__mro__ i
 # as shells report a process that a signal ended
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
-# errors of Python and Arrow without a type of their own, under a limit on memory or processes
+# texts of errors without a type of their own, under a limit on memory or processes: of Python and Arrow, and of the
+# system if a library cannot be loaded
 NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
+NO_MEMORY = ("failed to map segment", "annot allocate memory")
 
 
 class PlainGroup(TyperGroup):
@@ -51,7 +53,7 @@ class PlainGroup(TyperGroup):
         except ClickError as error:
             status = _fail(error.format_message(), hint=_hint(error))  # type: ignore[attr-defined]
         except UsageError as error:
-            status = _fail(str(error))
+            status = _fail(_shortage(error) or str(error))
         except DataError as error:
             from modeseek.cli.messages import message_of
 
@@ -63,18 +65,15 @@ class PlainGroup(TyperGroup):
             where = "standard output" if error.filename is None else f"'{error.filename}'"
             status = _fail(f"cannot write to {where}: {error.strerror or error}.")
             _abandon_output()
-        except MemoryError as error:
-            status = _fail(
-                str(error)
-                if isinstance(error, NotEnoughMemory)
-                else "there is not enough memory for this file: use fewer rows or columns."
-            )
+        except NotEnoughMemory as error:
+            status = _fail(str(error))
         except (KeyboardInterrupt, typer.Abort):
             status = INTERRUPTED
         except Exception as error:
-            if not any(text in str(error) for text in NO_THREAD):
+            message = _shortage(error)
+            if not message:
                 raise
-            status = _fail("the system refused to start a thread: free memory, or raise the limit on processes.")
+            status = _fail(message)
         return status
 
 
@@ -83,6 +82,7 @@ app = typer.Typer(
     help="Mean-shift clustering of tables, speaker embeddings and images.",
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
 )
 
 
@@ -105,6 +105,7 @@ add_command(app, "segment", o.SegmentOptions, o.InputLimits)
 add_command(app, "diarize", o.DiarizeOptions, o.InputLimits)
 add_command(app, "explore", o.ExploreOptions, o.InputLimits)
 add_command(app, "paper", o.PaperOptions)
+add_command(app, "warm-up", o.WarmUpOptions)
 
 
 def main() -> None:
@@ -117,6 +118,18 @@ def _fail(message: str, *, hint: str = "") -> int:
     if hint:
         print(hint, file=sys.stderr)
     return 2
+
+
+def _shortage(error: BaseException) -> str:
+    """Return a message if an error was caused by a lack of memory or processes; "" otherwise."""
+    causes = [error]
+    while following := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(following)
+    if any(text in str(each) for each in causes for text in NO_THREAD):
+        return "the system refused to start a thread: free memory, or raise the limit on processes."
+    if any(isinstance(each, MemoryError) or text in str(each) for each in causes for text in NO_MEMORY):
+        return "there is not enough memory: use fewer rows or columns, or raise the limit on memory."
+    return ""
 
 
 def _abandon_output() -> None:

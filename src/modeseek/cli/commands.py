@@ -40,10 +40,11 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
 
     With `limits`, the command also has the options of that class, and runs within the block of its method `applied`.
 
-    The module is imported when the command runs, so that the help appears without loading scientific libraries. If
-    `options` has a method `check`, it is called before, so that mistakes are reported without loading them, too. The
-    section "Attributes" of the docstring of `options` has the help of each field; the text after the colon, where
-    numpydoc has the type, is the placeholder of the value, such as FILE.
+    A hyphen in the name is an underscore in the name of the module. The module is imported when the command runs, so
+    that the help appears without loading scientific libraries. If `options` has a method `check`, it is called before,
+    so that mistakes are reported without loading them, too. The section "Attributes" of the docstring of `options` has
+    the help of each field; the text after the colon, where numpydoc has the type, is the placeholder of the value, such
+    as FILE.
     """
 
     def command(**given: Any) -> None:
@@ -52,7 +53,7 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
             chosen = options(**given)
             if check := getattr(chosen, "check", None):
                 check()
-            import_module(f"modeseek.cli.{name}").run(chosen)
+            import_module(f"modeseek.cli.{name.replace('-', '_')}").run(chosen)
 
     intro = str(inspect.getdoc(options)).partition("\nAttributes\n")[0]
     paragraphs = [" ".join(paragraph.split()) for paragraph in intro.split("\n\n")]
@@ -60,7 +61,12 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
     # typer reads the options from the signature of a function
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
-    app.command(name, help="\n\n".join(paragraphs))(command)
+    app.command(name, help=_escaped("\n\n".join(paragraphs)))(command)
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which Rich does not take square brackets for markup, as in 'modeseek[explore]'."""
+    return text.replace("[", r"\[")
 
 
 def _parameters(options: type) -> list[inspect.Parameter]:
@@ -71,7 +77,11 @@ def _parameters(options: type) -> list[inspect.Parameter]:
     for field in fields(options):
         value, help = entries.get(field.name, ("flag", ""))  # "python -OO" removes docstrings
         hint = hints[field.name]
-        own: dict[str, Any] = {"metavar": " " if value == "flag" else value, "help": help, "show_default": False}
+        own: dict[str, Any] = {
+            "metavar": " " if value == "flag" else value,
+            "help": _escaped(help),
+            "show_default": False,
+        }
         declared: Any = typer.Argument(**own)
         if get_origin(hint) is Annotated:
             hint, option = get_args(hint)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from modeseek._common.text import counted, printable
 from modeseek._common.types import Array
 from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, writable_suffixes, write_json
+from modeseek._storage.input_file import local_path
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import Job
 from modeseek.pipeline.result import PipelineResult, pipeline_record
@@ -86,7 +86,7 @@ def check_targets(
             continue
         if path != STANDARD_STREAM:
             target = check_target(path, suffixes)
-            sources = (Path(each) for each in inputs if each is not None)
+            sources = (local_path(each) for each in inputs if each is not None)
             # compared as files: an input may also be a link to the output
             if target.exists() and any(source.exists() and target.samefile(source) for source in sources):
                 raise OutputConflict(path, name, "an input file")

@@ -155,6 +155,8 @@ class Format(ABC):
         Whether files larger than memory can be read and written.
     writable : bool
         Whether files can be written.
+    part : str
+        What FILE::PART names, such as "sheet"; empty if files have one table only.
     """
 
     name: ClassVar[str]
@@ -162,6 +164,7 @@ class Format(ABC):
     magic: ClassVar[bytes] = b""
     chunked: ClassVar[bool] = True
     writable: ClassVar[bool] = True
+    part: ClassVar[str] = ""
 
     @abstractmethod
     def open(self, file: InputFile, options: ReadOptions) -> Reader:

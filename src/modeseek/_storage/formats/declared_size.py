@@ -8,13 +8,11 @@ from struct import error as StructError
 from struct import unpack_from
 from typing import IO, Any
 from xml.etree.ElementTree import iterparse
+from xml.parsers.expat import ParserCreate
 
 # bytes of a cell: a sheet is unpacked as a rectangle, with empty cells
 CELL_BYTES = 32
-BLOCK_BYTES = 1 << 20
-# longer than an attribute that lies across the end of a block
-OVERLAP = 64
-REFERENCE = re.compile(rb"\br=[\"']([A-Z]{1,3})([0-9]{1,7})[\"']")
+REFERENCE = re.compile("([A-Za-z]+)([0-9]+)")
 TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 VALUE_TYPE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}value-type"
 # types of messages in Arrow's format
@@ -25,23 +23,41 @@ def sheet_bytes(archive: zipfile.ZipFile) -> int:
     """Return the size of the largest sheet of a spreadsheet: a cell far to the right and below makes a large one."""
     largest = 0
     for member in archive.infolist():
-        if member.filename.endswith(".xml"):
+        if member.filename == "content.xml":
             with archive.open(member) as stream:
-                cells = _ods_cells(stream) if member.filename == "content.xml" else _xlsx_cells(stream)
-            largest = max(largest, CELL_BYTES * cells)
+                largest = max(largest, CELL_BYTES * _ods_cells(stream))
+        # a sheet of Excel can have any name, and UTF-16 has zeros between the letters
+        elif b"sheetData" in (content := archive.read(member)).replace(b"\0", b""):
+            largest = max(largest, CELL_BYTES * _xlsx_cells(content))
     return largest
 
 
-def _xlsx_cells(stream: IO[bytes]) -> int:
-    rows = columns = 0
-    rest = b""
-    while block := stream.read(BLOCK_BYTES):
-        for name, row in REFERENCE.findall(rest + block):
-            number = 0
-            for letter in name:
-                number = 26 * number + letter - 64
-            rows, columns = max(rows, int(row)), max(columns, number)
-        rest = block[-OVERLAP:]
+def _xlsx_cells(content: bytes) -> int:
+    """Return the number of cells of the rectangle that the cells of a sheet lie in.
+
+    Rows and cells have their place in an attribute, or follow the one before.
+    """
+    row = column = rows = columns = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal row, column, rows, columns
+        element, reference = name.rpartition(":")[2], attributes.get("r", "")
+        if element == "row":
+            row, column = int(reference or row + 1), 0
+        elif element == "c":
+            place, column = row, column + 1
+            if reference:
+                found = REFERENCE.fullmatch(reference)
+                if found is None:
+                    raise ValueError(f"a cell has the place {reference!r}")
+                place, column = int(found[2]), 0
+                for letter in found[1].upper():
+                    column = 26 * column + ord(letter) - 64
+            rows, columns = max(rows, place), max(columns, column)
+
+    parser = ParserCreate()
+    parser.StartElementHandler = start
+    parser.Parse(content, True)
     return rows * columns
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from modeseek._storage.cells import arrow_column
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
-from modeseek._storage.formats.declared_size import arrow_bytes, sheet_bytes
+from modeseek._storage.formats.declared_size import CELL_BYTES, arrow_bytes, sheet_bytes
 from modeseek._storage.formats.dialect import has_header
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked, unpacked_bound
@@ -103,6 +103,8 @@ class Json(WholeFormat):
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError("rows must be objects")
         names = dict.fromkeys(name for row in rows for name in row)
+        # rows with different names make a table that is far larger than the file
+        check_unpacked(file.name, CELL_BYTES * len(rows) * len(names), file.stamp()[0])
         return pa.table({name: arrow_column([row.get(name) for row in rows]) for name in names})
 
     def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
@@ -120,6 +122,7 @@ class Spreadsheet(WholeFormat):
     suffixes: ClassVar[tuple[str, ...]] = (".xlsx", ".ods", ".xlsm", ".xlsb")
     magic = b"PK\x03\x04"
     writable = False
+    part = "sheet"
 
     def load(self, file: InputFile, options: ReadOptions) -> Any:
         import pyarrow as pa
@@ -168,6 +171,7 @@ class Database(WholeFormat):
     suffixes = (".db", ".sqlite", ".sqlite3", ".duckdb")
     magic = b"SQLite format 3\0"
     writable = False
+    part = "table"
 
     def load(self, file: InputFile, options: ReadOptions) -> Any:
         with file.open() as stream:
@@ -185,7 +189,11 @@ def _read_sqlite(file: InputFile) -> Any:
     with closing(sqlite3.connect(where, uri=file.path is not None)) as connection:
         if file.path is None:
             connection.deserialize(file.data)
-        found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        # a file that is cut short is otherwise read as rows without values
+        state = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if state != "ok":
+            raise ValueError(f"it is cut short or damaged: {state.splitlines()[-1]}")
+        found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'")
         names = [str(name) for (name,) in found]
         table = chosen_part(file, names, "table", names if len(names) == 1 else [])
         # computed columns can be far larger than the file
