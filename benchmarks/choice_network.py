@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.selection.choice import BONUS_POINTS, Choice, probabilities
+from modeseek.selection.choice import Choice, probabilities, single_bonus
 from modeseek.selection.features import FEATURES
 from modeseek.selection.features.data_set import DATA_SET
 
@@ -167,19 +167,19 @@ class Decisions(NamedTuple):
 def decide(scores: np.ndarray, sets: Sets, sharpness: np.ndarray, bonus: np.ndarray) -> Decisions:
     """Choose the candidate with the largest expected agreement in each set, as `ModeSeek` does."""
     found = []
-    for rows, agreement, log_n in each_set(sets):
+    for rows, agreement in each_set(sets):
         mine = scores[rows].astype(np.float64)
-        mine[-1] += np.interp(log_n, np.log(BONUS_POINTS), bonus)
+        mine[-1] += single_bonus(sets.features[rows], bonus)
         expected = probabilities(mine, sharpness) @ agreement
         best = int(expected.argmax())
         found.append((max(0.0, sets.scores[rows][best]), expected[best]))
     return Decisions(*np.array(found).T)
 
 
-def each_set(sets: Sets) -> Iterator[tuple[slice, np.ndarray, float]]:
-    """Yield the rows of each set, the agreement of its candidates, and the logarithm of its number of points."""
+def each_set(sets: Sets) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield the rows of each set, and the agreement of its candidates."""
     counts = np.bincount(sets.owner, minlength=len(sets.name))
     end, square = np.cumsum(counts), np.cumsum(counts**2)
     for i, count in enumerate(counts):
         agreement = sets.agreement[square[i] - count**2 : square[i]].reshape(count, count)
-        yield slice(end[i] - count, end[i]), agreement, float(sets.features[end[i] - 1, FEATURES.index("log_n")])
+        yield slice(end[i] - count, end[i]), agreement

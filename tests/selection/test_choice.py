@@ -48,6 +48,8 @@ def test_the_scores_are_those_of_a_plain_loop_over_networks(n_points, share):
     few, many = choice.single_bonus
     expected[-1] += few + share * (many - few)
     np.testing.assert_allclose(choice.scores(table), expected, rtol=1e-9, atol=1e-9)
+    table[:, FEATURES.index("spherical")] = 1.0
+    assert choice.scores(table)[-1] - choice.raw_scores(table)[-1] == pytest.approx(many, abs=1e-9)
 
 
 def test_probabilities_sum_to_one_and_follow_the_scores():

@@ -60,7 +60,8 @@ class Choice:
         clusters. With these, the expected agreement of chosen candidates is about right on average.
     single_bonus : (2,) array
         Added to the score of the single cluster, for `BONUS_POINTS` points; linear in the logarithm between them.
-        With few points, data with and without clusters look alike; a negative bonus then prefers clusters.
+        With few points, data with and without clusters look alike; a negative bonus then prefers clusters. Unit vectors
+        always have the second bonus, because their clusters can be told from a single one with fewer points.
     """
 
     names: tuple[str, ...]
@@ -80,8 +81,7 @@ class Choice:
             Table of `candidate_features`, with the columns of `FEATURES`. The last row is the single cluster.
         """
         found = self.raw_scores(features)
-        n_points = features[-1, FEATURES.index("log_n")]
-        found[-1] += np.interp(n_points, np.log(BONUS_POINTS), self.single_bonus)
+        found[-1] += single_bonus(features, self.single_bonus)
         return found
 
     def raw_scores(self, features: Array) -> Array:
@@ -136,6 +136,12 @@ class Choice:
         back = (second > 0) * w3[:, None, :, 0]
         back = (first > 0) * (back @ w2.transpose(0, 2, 1))
         return np.asarray((back @ w1.transpose(0, 2, 1)).mean(axis=0))
+
+
+def single_bonus(features: Array, bonus: Array) -> float:
+    """Return what is added to the score of the single cluster: `bonus` for few and for many points."""
+    log_n, spherical = (features[-1, FEATURES.index(name)] for name in ("log_n", "spherical"))
+    return float(bonus[1] if spherical == 1 else np.interp(log_n, np.log(BONUS_POINTS), bonus))
 
 
 def probabilities(scores: Array, sharpness: Array) -> Array:
