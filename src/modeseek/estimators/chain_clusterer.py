@@ -22,14 +22,11 @@ from modeseek.meanshift.chains.run import ChainResult, partition, run
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, RecordSpec, as_record
 from modeseek.meanshift.engines import choose
-from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
+from modeseek.meanshift.kernels.profiles import Profile, get_profile
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import Range, automatic_range
 from modeseek.sketches import Sketch, SketchPoints
-
-# An automatic bandwidth may equal a distance between two points. A flat kernel jumps there, and rounding would decide.
-FLAT_MARGIN = 1 + 1e-9
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -133,8 +130,7 @@ class ChainClusterer(BaseClusterer):
         return meters_to_chord(length) if self.metric == "haversine" else length
 
     def _automatic_range(self, sample: Points, watch: Watcher | None) -> Range:
-        found = automatic_range(sample.values, sample.weights, geometry=sample.geometry, watch=watch)
-        return Range(*(FLAT_MARGIN * h for h in found)) if get_profile(self.profile) is FLAT else found
+        return automatic_range(sample.values, sample.weights, geometry=sample.geometry, watch=watch)
 
     def _points_of_sketch(self, sketch: Sketch, settings: FitSettings, sample: Points, kind: str) -> SketchPoints:
         h, resolution = self._cell_unit(settings, sample), check_number("resolution", self.resolution)
