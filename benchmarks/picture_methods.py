@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import cv2
@@ -14,19 +15,20 @@ from skimage.segmentation import felzenszwalb, quickshift, slic
 
 from modeseek.images import segment
 
+OURS = "modeseek.images.segment"
+
 
 class Method(NamedTuple):
-    """A segmentation method: name, whether it belongs to `modeseek`, and function."""
+    """A segmentation method at one setting: its name, the setting in words, and a function from an image to labels."""
 
     name: str
-    ours: bool
+    setting: str
     run: Callable[[np.ndarray], np.ndarray]
 
 
-def _slic_merged(image: np.ndarray, n_segments: int, compactness: float) -> np.ndarray:
+def _slic_merged(image: np.ndarray, n_segments: int, compactness: float, threshold: float) -> np.ndarray:
     labels = slic(image, n_segments=n_segments, compactness=compactness, start_label=1)
-    # `cut_threshold` has no default; 29 is what scikit-image's gallery takes
-    return graph.cut_threshold(labels, graph.rag_mean_color(image, labels), 29)
+    return graph.cut_threshold(labels, graph.rag_mean_color(image, labels), threshold)
 
 
 def _pyramid(image: np.ndarray, sp: float, sr: float) -> np.ndarray:
@@ -45,16 +47,27 @@ def _pyramid(image: np.ndarray, sp: float, sr: float) -> np.ndarray:
     return connected_components(near, directed=False)[1].reshape(number.shape)
 
 
+def _grid(name: str, run: Callable[..., np.ndarray], settings: list[dict[str, float]]) -> list[Method]:
+    """Return one method for each setting."""
+    return [
+        Method(name, ", ".join(f"{key}={value:g}" for key, value in setting.items()), partial(run, **setting))
+        for setting in settings
+    ]
+
+
+# the settings include the defaults of each library and the values of its gallery or samples
 METHODS = [
-    Method("modeseek.images.segment", True, segment),
-    Method("quickshift", False, quickshift),
-    Method("SLIC (100) + RAG", False, lambda image: _slic_merged(image, 100, 10.0)),
-    Method("SLIC (400, 30) + RAG", False, lambda image: _slic_merged(image, 400, 30.0)),
-    Method("Felzenszwalb", False, felzenszwalb),
-    Method("Felzenszwalb (100, 0.5, 50)", False, lambda im: felzenszwalb(im, scale=100, sigma=0.5, min_size=50)),
-    Method("pyrMeanShiftFiltering (10, 10)", False, lambda image: _pyramid(image, 10, 10)),
-    Method("pyrMeanShiftFiltering (20, 40)", False, lambda image: _pyramid(image, 20, 40)),
-    Method("pyrMeanShiftFiltering (21, 51)", False, lambda image: _pyramid(image, 21, 51)),
+    Method(OURS, "defaults", segment),
+    *_grid("Felzenszwalb", felzenszwalb, [{"scale": s, "sigma": 0.8, "min_size": 100} for s in (100, 300, 500, 800)]),
+    *_grid(
+        "SLIC + RAG",
+        _slic_merged,
+        [{"n_segments": n, "compactness": 20, "threshold": t} for n in (200, 400) for t in (15, 29, 40)],
+    ),
+    *_grid("quickshift", quickshift, [{"kernel_size": k, "max_dist": d} for k in (5, 8) for d in (20, 40)]),
+    *_grid(
+        "pyrMeanShiftFiltering", _pyramid, [{"sp": p, "sr": r} for p, r in ((10, 10), (20, 25), (20, 40), (21, 51))]
+    ),
 ]
 
 

@@ -97,7 +97,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reports", type=Path, help="folder for a report of each table")
     parser.add_argument(
-        "--only", default="", help="cluster only files whose name contains this text; keep other results"
+        "--only", default="", help="cluster only tables whose package/file contains this text; keep other results"
     )
     parser.add_argument(
         "--markdown", action="store_true", help="print the table of the last results, and do nothing else"
@@ -112,13 +112,19 @@ def main():
     rows = {(row["package"], row["file"]): row for row in kept} if options.only else {}
     with tempfile.TemporaryDirectory() as folder:
         for package, path in tables(Path(folder)):
-            if options.only in path.name:
+            if options.only in f"{package}/{path.name}":
                 rows[package, path.name] = row = cluster(package, path, options.reports)
                 print(*(row[name] for name in FIELDS), sep="; ", flush=True)
+                write(rows.values())
+
+
+def write(rows):
+    """Write the results, in the order of `TABLES`."""
+    order = [*TABLES]
     with RESULTS.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows.values())
+        writer.writerows(sorted(rows, key=lambda row: order.index(row["package"])))
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ COMMANDS = {
     "label by a kept model": ("label model-2.modeseek line.npy -o out.npy", "out.npy"),
     "segment": ("segment still-life.png -o out.npy --json out.json", "out.npy out.json"),
     "segment, finer": (
-        "segment still-life.png --colour-bandwidth 5 --prominence 0.2 --scattered -q -o out.png --overlay over.png",
+        "segment still-life.png --colour-bandwidth 5 --threshold 0.4 --scattered -q -o out.png --overlay over.png",
         "out.png over.png",
     ),
     "diarize": ("diarize conversation.npz -o out.rttm --json out.json", "out.rttm out.json"),

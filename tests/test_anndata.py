@@ -8,6 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import KNeighborsTransformer
 
 from modeseek import MeanShift
 from modeseek.anndata import cluster
@@ -48,3 +50,18 @@ def test_with_anndata(tmp_path):
     check(adata)
     adata.write_h5ad(tmp_path / "data.h5ad")
     assert_array_equal(anndata.read_h5ad(tmp_path / "data.h5ad").obs["found"], adata.obs["found"])
+
+
+def test_distances_of_scanpy_are_reused():
+    adata = stand_in()
+    distances = KNeighborsTransformer(mode="distance", n_neighbors=15).fit_transform(adata.obsm["X_pca"])
+    distances.eliminate_zeros()  # scanpy stores no distance of an observation to itself
+    adata.obsp = {"distances": distances}
+    model = cluster(adata, obsp="distances")
+    assert adata.uns["modeseek"]["params"]["obsp"] == "distances"
+    assert model.metric == "precomputed"
+    assert adjusted_rand_score(Y[Y < 2], model.labels_[Y < 2]) == 1
+    with pytest.raises(KeyError, match=r"not in adata\.obsp"):
+        cluster(adata, obsp="other")
+    with pytest.raises(ValueError, match="precomputed"):
+        cluster(adata, obsp="distances", estimator=MeanShift(4.0))

@@ -2,9 +2,9 @@
 Segmentation of an image
 ========================
 
-``segment`` searches for modes of the density over position and colour. Each mode whose prominence, the height above the
-saddle to a higher mode, exceeds the parameter ``prominence`` becomes a region. The photograph of Greek coins is part of
-scikit-image (Brooklyn Museum, no known copyright restrictions).
+``segment`` searches for modes of the density over position and colour, and merges similar regions. Several numbers of
+regions give layers: each region of one layer is a union of regions of the next. The photograph of Greek coins is part
+of scikit-image (Brooklyn Museum, no known copyright restrictions).
 """
 
 import matplotlib.pyplot as plt
@@ -14,9 +14,8 @@ from modeseek.images import overlay, segment
 
 image = data.coins()
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.3), layout="constrained")
-for ax, prominence in zip(axes, (0.1, 0.5, 2.0), strict=True):
-    labels = segment(image, prominence=prominence)
+for ax, labels in zip(axes, segment(image, n_regions=(5, 25, 100)), strict=True):
     ax.imshow(overlay(image, labels))
-    ax.set_title(f"prominence={prominence:g}: {labels.max()} regions")
+    ax.set_title(f"{labels.max()} regions")
     ax.set_axis_off()
 plt.show()

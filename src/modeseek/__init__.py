@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from modeseek._common.version import __version__
 
 if TYPE_CHECKING:
-    from modeseek import anndata, datasets, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
+    from modeseek import anndata, arrow, datasets, geo, io, meanshift, metrics, paper, pipeline, plots, prepare, scorers
     from modeseek._common.hints import AdviceWarning
     from modeseek._common.resources import NotEnoughMemory, limit_memory
     from modeseek._storage.unpacking import limit_unpacked
@@ -33,8 +33,10 @@ __all__ = [
     "StochasticMeanShift",
     "__version__",
     "anndata",
+    "arrow",
     "datasets",
     "estimate_bandwidth",
+    "geo",
     "get_bin_seeds",
     "io",
     "limit_memory",
@@ -67,9 +69,11 @@ _SOURCES = {
 _MODULES = (
     *(
         "anndata",
+        "arrow",
         "datasets",
         "diarization",
         "estimators",
+        "geo",
         "images",
         "io",
         "meanshift",

@@ -19,6 +19,7 @@ def cluster(
     adata: Any,
     *,
     use_rep: str = "X_pca",
+    obsp: str | None = None,
     key_added: str = "modeseek",
     estimator: BaseClusterer | None = None,
     random_state: Any = 0,
@@ -29,7 +30,7 @@ def cluster(
 
     - ``adata.obs[key_added]``: the cluster of each observation, a categorical column; "-1" is noise.
     - ``adata.obs[key_added + "_confidence"]``: the membership in the own cluster, `probabilities_`.
-    - ``adata.uns[key_added]``: the class, its parameters, `use_rep` and the message of the fit.
+    - ``adata.uns[key_added]``: the class, its parameters, `use_rep` or `obsp`, and the message of the fit.
 
     Parameters
     ----------
@@ -37,6 +38,9 @@ def cluster(
         The data.
     use_rep : str, default="X_pca"
         Entry of ``adata.obsm`` to cluster, or "X" for ``adata.X``.
+    obsp : str, optional
+        Entry of ``adata.obsp`` with distances, which are clustered instead of `use_rep`: "distances" after
+        ``scanpy.pp.neighbors``. An `estimator` needs ``metric="precomputed"`` for it.
     key_added : str, default="modeseek"
         Name of the entries.
     estimator : estimator of this package, optional
@@ -63,15 +67,19 @@ def cluster(
     """
     import pandas as pd  # a dependency of anndata
 
-    model = ModeSeek(random_state=random_state) if estimator is None else estimator
-    model.fit(_representation(adata, use_rep))
+    metric = "euclidean" if obsp is None else "precomputed"
+    model = ModeSeek(metric=metric, random_state=random_state) if estimator is None else estimator
+    if obsp is not None and model.metric != "precomputed":
+        raise ValueError(f'obsp={obsp!r} needs an estimator with metric="precomputed"; got {model.metric!r}.')
+    model.fit(_representation(adata, use_rep) if obsp is None else _entry(adata.obsp, "obsp", obsp, "pp.neighbors"))
     names = [str(label) for label in range(-1 if (model.labels_ < 0).any() else 0, model.n_clusters_)]
     adata.obs[key_added] = pd.Categorical(model.labels_.astype(str), categories=names)
     adata.obs[f"{key_added}_confidence"] = np.asarray(model.probabilities_)
+    source = {"use_rep": use_rep} if obsp is None else {"obsp": obsp}
     # files of AnnData hold numbers and strings, but not None or objects
     settings = {name: value for name, value in model.get_params().items() if isinstance(value, str | int | float)}
     adata.uns[key_added] = {
-        "params": {"estimator": type(model).__name__, "use_rep": use_rep, **settings},
+        "params": {"estimator": type(model).__name__, **source, **settings},
         "message": model.result_.message,
     }
     return model
@@ -80,7 +88,10 @@ def cluster(
 def _representation(adata: Any, use_rep: str) -> Any:
     if use_rep == "X":
         return adata.X.toarray() if hasattr(adata.X, "toarray") else adata.X
-    if use_rep not in adata.obsm:
-        found = ", ".join(adata.obsm) or "empty"
-        raise KeyError(f'use_rep={use_rep!r} is not in adata.obsm ({found}). Run scanpy.pp.pca, or pass use_rep="X".')
-    return adata.obsm[use_rep]
+    return _entry(adata.obsm, "obsm", use_rep, 'pp.pca, or pass use_rep="X"')
+
+
+def _entry(entries: Any, name: str, key: str, remedy: str) -> Any:
+    if key not in entries:
+        raise KeyError(f"{key!r} is not in adata.{name} ({', '.join(entries) or 'empty'}). Run scanpy.{remedy}.")
+    return entries[key]

@@ -84,9 +84,17 @@ def test_labels_of_copies_become_one():
 
 
 CLUSTERED = {
-    "blobs": make_blobs(800, centers=5, cluster_std=0.7, random_state=4)[0],
+    "blobs": make_blobs(800, centers=5, cluster_std=0.9, random_state=4)[0],
     "moons": make_moons(800, noise=0.06, random_state=0)[0],
 }
+
+
+def best_agreement(labels, rounded):
+    """Return the adjusted Rand index of labels and the best labels that are the same for equal rows."""
+    number = np.unique(rounded, axis=0, return_inverse=True)[1].ravel()
+    counts = np.zeros((number.max() + 1, labels.max() + 1))
+    np.add.at(counts, (number, labels), 1)
+    return adjusted_rand_score(labels, counts.argmax(axis=1)[number])
 
 
 @pytest.mark.parametrize("levels", [20, 40])
@@ -97,7 +105,8 @@ def test_rounding_keeps_the_clusters(name, levels):
     rounded = in_levels(X, levels)
     here, there = ModeSeek(random_state=0).fit(X), ModeSeek(random_state=0).fit(rounded)
     assert there.message_.endswith("2 of 2 columns are rounded, and values count as intervals of one rounding step")
-    assert adjusted_rand_score(here.labels_, there.labels_) >= 0.95
+    # rows of two clusters may be equal after rounding: 0.97 is possible for the blobs at 20 levels
+    assert adjusted_rand_score(here.labels_, there.labels_) >= 0.95 * best_agreement(here.labels_, rounded)
     _, number = np.unique(rounded, axis=0, return_inverse=True)
     assert len(np.unique(np.column_stack([number.ravel(), there.labels_]), axis=0)) == number.max() + 1
     assert_array_equal(there.predict(rounded), there.labels_)
@@ -126,4 +135,5 @@ def test_only_automatic_bandwidths_are_those_of_spread_rows():
     assert "rounded" not in given.result_.message
     assert_array_equal(given.labels_, automatic.labels_)
     exact = DoublyStochasticMeanShift(random_state=0).fit(CLUSTERED["blobs"])
-    assert adjusted_rand_score(exact.labels_, automatic.labels_) >= 0.9
+    # without the variance of the rounding in the bandwidths: 0.89, and 22 clusters instead of 6
+    assert adjusted_rand_score(exact.labels_, automatic.labels_) >= 0.92

@@ -139,7 +139,7 @@ def test_one_cluster_says_why(tmp_path):
 
 
 def test_known_groups_are_compared(data, tmp_path):
-    names = [f"g{i % 2}" for i in range(len(X))]
+    names = ["NA"] * 3 + [f"g{i % 2}" for i in range(3, len(X))]
     rows = zip(names, X.tolist(), strict=True)
     data.write_text("kind,width,height\n" + "".join(f"{name},{a!r},{b!r}\n" for name, (a, b) in rows))
     options = ["--truth", "kind", *RANGE, "--json", tmp_path / "o.json", "--report", tmp_path / "o.html"]
@@ -148,9 +148,10 @@ def test_known_groups_are_compared(data, tmp_path):
     record = json.loads((tmp_path / "o.json").read_text())
     assert record["features"] == ["width", "height"]
     own = DoublyStochasticMeanShift(0.4, 1.6, 0.8, random_state=0).fit(Scaling.fit(X, standardize=True).apply(X))
-    assert record["truth"]["ari"] == pytest.approx(adjusted_rand_score(names, own.labels_))
+    assert record["truth"]["ari"] == pytest.approx(adjusted_rand_score(names[3:], own.labels_[3:]))
     assert np.sum(record["truth"]["counts"]) == len(X)
-    assert "2 groups in 'kind': adjusted Rand index" in out
+    assert record["truth"]["groups"][-1] == "missing"
+    assert "2 groups in 'kind', and 3 rows without a group: adjusted Rand index" in out
     assert "Comparison with known groups" in (tmp_path / "o.html").read_text("utf-8")
     refused("--truth needs all rows in memory", "cluster", data, "--truth", "kind", "--out-of-core")
 
@@ -403,6 +404,8 @@ def test_version_and_help():
     assert "cluster" in run("--help")[1]
     assert "cluster" in run()[1]
     assert "--h-min" in run("cluster", "--help")[1]
+    # square brackets are no markup
+    assert "pip install 'modeseek[explore]'" in " ".join(run("explore", "--help")[1].split())
 
 
 def test_scaling():

@@ -38,6 +38,13 @@ def test_segment_writes_labels_overlay_and_summary(tmp_path):
     assert (np.load(tmp_path / "labels.npy") == labels).all()
 
 
+def test_segment_into_a_number_of_regions(tmp_path):
+    done = call("segment", str(EXAMPLES / "still-life.png"), "--n-regions", "3", "-o", str(tmp_path / "labels.npy"))
+    assert done[0] == 0
+    assert "3 regions in 240 x 320 pixels" in done[1]
+    assert np.load(tmp_path / "labels.npy").max() == 3
+
+
 def test_segment_reads_volumes(tmp_path):
     volume = np.zeros((12, 20, 20), np.uint16)
     volume[:, 5:15, 5:15] = 900

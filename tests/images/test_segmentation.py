@@ -1,6 +1,7 @@
 """Segmentation: regions of known images, independence of the tile size, and messages for invalid input."""
 
 import importlib.util
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from skimage import data
+from skimage import color, data
 from skimage.measure import label as connected_parts
 from sklearn.metrics import adjusted_rand_score
 
@@ -63,7 +64,7 @@ def test_labels_do_not_depend_on_the_tile_size_of_a_volume_with_a_mask():
     mask = np.ones(volume.shape[:3], bool)
     mask[6:9, :, :4] = False
     mask[0] = False
-    settings = {"mask": mask, "spacing": (2.0, 1.0, 1.0), "min_size": 3, "prominence": 0.2}
+    settings = {"mask": mask, "spacing": (2.0, 1.0, 1.0), "min_size": 3, "threshold": 0.2}
     whole = segment(volume, **settings)
     assert whole.max() > 2
     assert ((whole == 0) == ~mask).all()
@@ -88,6 +89,38 @@ def test_regions_are_connected_and_not_small(noisy):
     assert (np.diff(sizes) <= 0).all()
     scattered = segment(noisy, min_size=0, enforce_connectivity=False)
     assert connected_parts(scattered, connectivity=1).max() > scattered.max()
+
+
+def test_layers_are_nested(noisy):
+    layers = segment(noisy, n_regions=(3, 12, 40))
+    assert [int(layer.max()) for layer in layers] == [3, 12, 40]
+    for coarse, fine in itertools.pairwise(layers):
+        # each fine region lies in one coarse region
+        assert len(np.unique(np.stack([coarse.ravel(), fine.ravel()]), axis=1).T) == fine.max()
+    assert (segment(noisy, n_regions=12) == layers[1]).all()
+    assert (segment(noisy, n_regions=[12], tile=3_000, out=np.zeros((1, *noisy.shape[:2]), int)) == layers[1]).all()
+    at_levels = segment(noisy, threshold=[0.3, 0.9])
+    assert at_levels[0].max() > at_levels[1].max() > 1
+    assert segment(noisy, threshold=0).max() > segment(noisy, threshold=0.3).max()
+    assert segment(noisy, n_regions=1).max() == 1
+
+
+def test_regions_that_differ_in_texture_only():
+    """Two halves have the same mean; one is flat, the other has stripes of two pixels."""
+    image = np.full((80, 120), 128, np.uint8)
+    image[:, 60:] += np.tile(np.array([20, 20, -20, -20]).astype(np.uint8), 15)
+    labels = segment(image, n_regions=2)
+    truth = np.repeat([[0, 1]], 60, axis=1)
+    assert adjusted_rand_score(np.broadcast_to(truth, image.shape).ravel(), labels.ravel()) > 0.8
+
+
+def test_grey_and_the_same_grey_in_rgb_have_the_same_regions(noisy):
+    grey = noisy[..., 1]
+    lightness = np.rint(255 / 100 * color.rgb2lab(np.stack([grey] * 3, axis=-1))[..., 0])
+    lightness[0, :2] = 0, 255  # fixes the range
+    found = segment(lightness, n_regions=8, channel_axis=None)
+    in_rgb = segment(np.stack([grey] * 3, axis=-1), n_regions=8)
+    assert adjusted_rand_score(found.ravel(), in_rgb.ravel()) > 0.8
 
 
 def test_all_number_types_give_the_same_regions(scene):
@@ -161,6 +194,8 @@ HOLE[3, 4, 1] = np.nan
         (RGB, {"spatial_bandwidth": 0}, r"spatial_bandwidth must be a finite number > 0; got 0"),
         (RGB, {"spacing": (1, 1, 1)}, r"or 2 of them, one per axis; got \(1, 1, 1\)"),
         (RGB, {"channel_axis": 5}, r"channel_axis=5 is out of range for an image of shape \(40, 50, 3\)"),
+        (RGB, {"n_regions": 0}, r"n_regions must be a whole number >= 1; got 0"),
+        (RGB, {"threshold": []}, r"threshold is an empty sequence"),
         (RGB, {"start_label": 2}, r"start_label must be 0 or 1; got 2"),
         (RGB, {"out": np.zeros((40, 50), np.uint8)}, r"int32 or int64 array of shape \(40, 50\); got uint8"),
         (RGB[..., :2], {"convert2lab": True}, r"needs 3 channels \(RGB\); image has 2"),
@@ -175,7 +210,7 @@ def test_progress_is_reported_after_each_tile():
     told = []
     segment(RGB, tile=1000, progress=told.append)
     assert [(stage.name, stage.done, stage.total) for stage in told] == [
-        (name, done, 40) for name in ("counting", "labelling", "numbering") for done in (20, 40)
+        (name, done, 40) for name in ("counting", "labelling", "measuring", "numbering") for done in (20, 40)
     ]
 
 

@@ -85,6 +85,17 @@ def test_very_many_features():
     assert project(X[:1], X[:0], None).points.shape == (1, 2)
 
 
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_outliers_do_not_squeeze_the_plot(n_features, ax):
+    points = np.append(np.random.default_rng(0).normal(size=(300, 2)), [[0.0, 900.0], [800.0, 0.0]], axis=0)
+    plot_clusters(np.zeros(302, dtype=int), points[:, :n_features], ax=ax)
+    assert ax.get_xlim()[1] < 10
+    assert ax.get_ylim()[1] < 100
+    outside = n_features  # one for each direction
+    assert sum(len(each.get_offsets()) for each in ax.collections if each.get_zorder() == 4) == outside
+    assert any(f"triangles: {outside} point" in each.get_text() for each in ax.texts)
+
+
 def test_one_feature(ax):
     values = np.r_[RNG.normal(size=50), RNG.normal(size=30) + 9][:, None]
     labels = np.repeat([0, 1], [50, 30])

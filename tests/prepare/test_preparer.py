@@ -121,6 +121,17 @@ def test_missing_values():
     assert caught.value.columns == {"c": 2, "d": 2}
 
 
+def test_columns_of_few_different_values():
+    rng = np.random.default_rng(0)
+    many, year = {name: rng.normal(size=90) for name in "ab"}, rng.choice([2007, 2008, 2009], 90)
+    preparer = TablePreparer().fit({**many, "year": year})
+    assert str(preparer.notes_[0]) == "left out: year (few different values)"
+    assert TablePreparer(columns=["a", "year"]).fit({**many, "year": year}).kept_columns_ == ("a", "year")
+    ratings = TablePreparer().fit({"a": many["a"], "year": year, "score": year[::-1].copy()})
+    assert ratings.kept_columns_ == ("a", "year", "score")
+    assert str(ratings.notes_[0]) == ("few different values, each of which may become a cluster: year (3), score (3)")
+
+
 def test_codes_of_missing_values_are_named():
     values = np.linspace(15.0, 25.0, N) ** 2
     values[[4, 9]] = -999
@@ -128,6 +139,14 @@ def test_codes_of_missing_values_are_named():
     assert str(fitted({"c": values})[0].notes_[-1]) == note
     values[values < 0] = 999  # the other values have a range of 400, and the largest is 625
     assert not any("missing" in str(each) for each in fitted({"c": values})[0].notes_)
+
+
+def test_frames_of_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({**NUMBERS, "kind": ["u", "v"] * 20, "price": ["$1,250", "$3"] * 20})
+    preparer = TablePreparer(scale="none")
+    assert preparer.fit_transform(frame)[:2, 2].tolist() == [1250, 3]
+    assert str(preparer.notes_[0]) == "left out: kind (text); one-hot encoding uses kind"
 
 
 def test_tables_that_cannot_be_used():

@@ -11,10 +11,11 @@ from modeseek.selection.config import DataConfig, SubsamplesConfig
 from modeseek.selection.data import principal_components, subsample
 
 
+@pytest.mark.parametrize("block_rows", [7, 1 << 15])
 @pytest.mark.parametrize(("n", "d"), [(50, 3), (80, 40), (30, 90), (20, 20)])
-def test_components_are_those_of_scikit_learn(n, d):
+def test_components_are_those_of_scikit_learn(n, d, block_rows):
     X = np.random.default_rng(0).normal(size=(n, d)) * np.geomspace(1.0, 0.1, d)
-    found = principal_components(X, 0.0, DataConfig())
+    found = principal_components(X, 0.0, DataConfig(block_rows=block_rows))
     expected = PCA(min(32, n - 1, d)).fit_transform(X)
     assert_allclose(np.abs(found), np.abs(expected), atol=1e-7)
 

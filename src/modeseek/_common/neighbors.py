@@ -3,15 +3,17 @@
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from modeseek._common.distances import BLOCK, TREE_DIMENSIONS, central_point, distance_blocks, untrusted_below
+from modeseek._common.storable import storable
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 
 # the process that imported this module; `os.getpid` differs in a process that was forked from it
@@ -76,6 +78,30 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
     return index
 
 
+def nearest_row(X: Any) -> IntArray:
+    """Return for each row of distances the column of the smallest one; of equal ones, the first.
+
+    Parameters
+    ----------
+    X : (m, n) array or sparse array in CSR format
+        Entries that a sparse array does not hold are unknown.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> nearest_row(csr_array([[0.0, 2.0, 1.0], [3.0, 0.0, 0.0]]))
+    array([2, 0])
+    """
+    if not issparse(X):
+        return X.argmin(axis=1)
+    counts = np.diff(X.indptr)
+    if not counts.all():
+        raise ValueError(f"row {int(counts.argmin())} of X has no distance to a training row.")
+    entries = X.tocoo()
+    order = np.lexsort((entries.col, entries.data, entries.row))
+    return entries.col[order[X.indptr[:-1]]].astype(np.intp)
+
+
 def _without_overflow(points: Array, queries: Array) -> tuple[Array, Array]:
     """Scale down coordinates that are so large that squared distances overflow."""
     top = max(float(points.max(initial=0.0)), -float(points.min(initial=0.0)))
@@ -99,6 +125,7 @@ def _report(watch: Watcher | None, done: int, n: int) -> None:
         watch(Stage("nearest neighbours", done, n, "rows"))
 
 
+@storable()
 class Neighbors(NamedTuple):
     """The nearest other points of each point, in order of distance.
 
@@ -149,10 +176,29 @@ def nearest_neighbors(points: Array, k: int, *, n_jobs: int | None = None, watch
         indices[lost, -1] = np.flatnonzero(lost)
         distances = _distances_to(points, indices)
         _correct(points, untrusted_below(centered), indices, distances)
-    # each point comes first in its own list and is left out
-    distances = np.where(indices == np.arange(n)[:, None], -1.0, distances)
-    order = np.lexsort((indices, distances), axis=1)[:, 1 : k + 1]
-    return Neighbors(np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1))
+    _sort_ties(indices, distances)
+    return Neighbors(indices[:, 1 : k + 1], distances[:, 1 : k + 1])
+
+
+def sorted_lists(points: Array, indices: IntArray) -> Neighbors:
+    """Return given neighbours of each point, other than the point itself, with their distances and sorted by them."""
+    own = np.arange(len(points), dtype=indices.dtype)
+    indices = np.column_stack([own, indices])
+    distances = _distances_to(points.astype(np.float64), indices)
+    _sort_ties(indices, distances)
+    return Neighbors(indices[:, 1:], distances[:, 1:])
+
+
+def _sort_ties(indices: IntArray, distances: Array) -> None:
+    """Sort lists by distance and index, in place, with each point first in its own list.
+
+    Most lists are in this order already.
+    """
+    own = np.arange(len(indices))
+    rows = np.flatnonzero((indices[:, 0] != own) | (np.diff(distances, axis=1) <= 0).any(axis=1))
+    near, length = indices[rows], distances[rows]
+    order = np.lexsort((near, np.where(near == own[rows, None], -1.0, length)), axis=1)
+    indices[rows], distances[rows] = np.take_along_axis(near, order, axis=1), np.take_along_axis(length, order, axis=1)
 
 
 def _from_products(points: Array, k: int, watch: Watcher | None) -> IntArray:

@@ -22,7 +22,7 @@ MAX_EXTENT_SINGLE = 1e15
 
 def _check_points(points: Points) -> None:
     n, d = points.values.shape
-    require(n and d and is_real(points.values, 2), "the values of points")
+    require(n and (d or points.geometry.metric == "precomputed") and is_real(points.values, 2), "the values of points")
     require(points.weights.shape == (n,) and points.offset.shape == (d,) and is_real(points.offset, 1), "points")
     require(points.frame.columns.shape in ((0,), (d,)), "the frame of points")
     require(is_within(points.weights, np.finfo(float).tiny, np.inf) and is_within(points.inverse, -1, n), "points")
@@ -60,7 +60,9 @@ class Points(NamedTuple):
     @property
     def n_features(self) -> int:
         """Number of columns of the data."""
-        return 2 if self.geometry.metric == "haversine" else self.values.shape[1]
+        d: int = self.values.shape[1]
+        given = {"haversine": 2, "precomputed": len(self.inverse)}
+        return given.get(self.geometry.metric, d)
 
     def to_canonical(self, rows: Array) -> Array:
         """Convert rows in the units of the data to canonical coordinates."""

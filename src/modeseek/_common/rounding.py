@@ -76,11 +76,14 @@ class SpreadPoints:
         The distinct point that each copy comes from, ascending.
     n_columns : int
         Number of rounded columns.
+    variance : float
+        Variance of the spread along a coordinate, the mean over coordinates.
     """
 
     points: Points
     origin: IntArray
     n_columns: int
+    variance: float
 
     @property
     def first(self) -> IntArray:
@@ -144,7 +147,7 @@ def spread_rounded(points: Points, config: RoundingConfig = DEFAULT) -> SpreadPo
     copied = points._replace(
         values=spread.astype(values.dtype), weights=(weights / copies)[origin], inverse=np.arange(len(origin))
     )
-    return SpreadPoints(copied, origin, len(rounded))
+    return SpreadPoints(copied, origin, len(rounded), float(np.square(spread - values[origin]).mean()))
 
 
 def rounding_steps(values: Array, weights: Array, config: RoundingConfig = DEFAULT) -> Array:

@@ -53,7 +53,7 @@ Watcher: TypeAlias = Callable[[Stage], None]
 
 
 def _check_geometry(geometry: Geometry) -> None:
-    require(geometry.metric in ("euclidean", "cosine", "haversine"), "the metric")
+    require(geometry.metric in ("euclidean", "cosine", "haversine", "precomputed"), "the metric")
 
 
 @storable(_check_geometry)
@@ -62,9 +62,10 @@ class Geometry(NamedTuple):
 
     Attributes
     ----------
-    metric : {"euclidean", "cosine", "haversine"}
+    metric : {"euclidean", "cosine", "haversine", "precomputed"}
         Under "cosine" and "haversine" points are unit vectors. They are normalised after each shift, and distances are
-        chords. The data of "haversine" are degrees of latitude and longitude.
+        chords. The data of "haversine" are degrees of latitude and longitude. Under "precomputed" there are distances
+        instead of points, which have no coordinates.
     """
 
     metric: str = "euclidean"
@@ -72,7 +73,7 @@ class Geometry(NamedTuple):
     @property
     def spherical(self) -> bool:
         """Whether points lie on the unit sphere."""
-        return self.metric != "euclidean"
+        return self.metric in ("cosine", "haversine")
 
     def arc(self, chord: ArrayLike) -> Array:
         """Convert chords c to angles 2 arcsin(c / 2) on the sphere; return Euclidean distances unchanged.

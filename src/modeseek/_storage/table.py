@@ -69,6 +69,15 @@ class Table:
     find_lines: Callable[[], IntArray] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        import pyarrow as pa
+
+        # polars has texts of this type, which few functions of Arrow accept
+        for j, each in enumerate(self.data.schema):
+            if str(each.type) == "string_view":
+                data = self.data.set_column(j, each.name, self.data.column(j).cast(pa.large_string()))
+                object.__setattr__(self, "data", data)
+
     @classmethod
     def from_arrays(cls, source: str, columns: Sequence[str], arrays: Iterable[ArrayLike], **more: Any) -> Table:
         """Make a table of arrays, one for each column.

@@ -82,6 +82,7 @@ app = typer.Typer(
     help="Mean-shift clustering of tables, speaker embeddings and images.",
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
 )
 
 

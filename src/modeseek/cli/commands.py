@@ -60,7 +60,12 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
     # typer reads the options from the signature of a function
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
-    app.command(name, help="\n\n".join(paragraphs))(command)
+    app.command(name, help=_escaped("\n\n".join(paragraphs)))(command)
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which Rich does not take square brackets for markup, as in 'modeseek[explore]'."""
+    return text.replace("[", r"\[")
 
 
 def _parameters(options: type) -> list[inspect.Parameter]:
@@ -71,7 +76,11 @@ def _parameters(options: type) -> list[inspect.Parameter]:
     for field in fields(options):
         value, help = entries.get(field.name, ("flag", ""))  # "python -OO" removes docstrings
         hint = hints[field.name]
-        own: dict[str, Any] = {"metavar": " " if value == "flag" else value, "help": help, "show_default": False}
+        own: dict[str, Any] = {
+            "metavar": " " if value == "flag" else value,
+            "help": _escaped(help),
+            "show_default": False,
+        }
         declared: Any = typer.Argument(**own)
         if get_origin(hint) is Annotated:
             hint, option = get_args(hint)

@@ -119,10 +119,12 @@ class ClusterOptions:
         Maximum number of clusters (modeseek).
     min_cluster_size : N
         Clusters with fewer rows become noise, with label -1. Default: 1, no limit.
+    max_cluster_size : N
+        Clusters with more rows are split (modeseek). Default: no limit.
     chains : N
         Run N chains and return their consensus, with a confidence for each row (dsms, sms). Default: 1.
     sketch : auto|grid|sample|none
-        Cluster a sketch: weighted points that stand for many rows. auto: above 50,000 rows (modeseek: 100,000).
+        Cluster a sketch: weighted points that stand for many rows. auto: above 50,000 rows (modeseek: 1,000,000).
         Default: auto.
     seed : N
         Random seed; the same seed gives the same clusters. Default: 0.
@@ -153,7 +155,8 @@ class ClusterOptions:
     max_time : SECONDS
         Stop after this time.
     engine : NAME
-        auto, brute, moment_tree, neighbor_lists, cuda or reference. Default: auto.
+        auto, brute, moment_tree, neighbor_lists, cuda or reference; of modeseek: auto, exact or approximate.
+        Default: auto.
     bandwidth : H
         The bandwidth (sms, bms, ms). Default: from the data.
     h_min : H
@@ -192,6 +195,7 @@ class ClusterOptions:
     min_clusters: Annotated[int | None, Option(METHOD)] = None
     max_clusters: Annotated[int | None, Option(METHOD)] = None
     min_cluster_size: Annotated[int | None, Option(METHOD)] = None
+    max_cluster_size: Annotated[int | None, Option(METHOD)] = None
     chains: Annotated[int | None, Option(METHOD)] = None
     sketch: Annotated[str | None, Option(METHOD)] = None
     seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
@@ -256,7 +260,7 @@ class LabelOptions:
 
 @dataclass(frozen=True)
 class SegmentOptions:
-    """Segment an image, or a volume, into regions of similar colour.
+    """Segment an image, or a volume, into regions of similar colour and texture.
 
     The command prints the regions. -o writes the label image, --overlay the image with the boundaries of the regions,
     --json a summary. It needs scikit-image: pip install 'modeseek[images]'.
@@ -274,14 +278,16 @@ class SegmentOptions:
     quiet : flag
         Print notes and errors only.
     spatial_bandwidth : H
-        Radius of the kernel in space, in pixels times spacing. Default: 1/16 of the image.
+        Radius of the kernel in space, in pixels times spacing. Default: 1/28 of the image.
     colour_bandwidth : H
         Radius of the kernel in colour; black and white have distance 100. Default: 10.0.
-    prominence : X
-        Smallest prominence of a mode; smaller values give more regions. Default: 0.5.
+    threshold : X
+        Merge adjacent regions with a dissimilarity up to this value; smaller values give more regions. Default: 0.75.
+    n_regions : N
+        Number of regions, instead of a threshold.
     min_size : N
-        Regions with fewer pixels are merged into the neighbour with the closest colour. Default: the pixels of a
-        square of half a bandwidth.
+        Before that, regions with fewer pixels are merged into the neighbour with the closest colour. Default: the
+        pixels of a square of half a bandwidth.
     connected : flag
         Whether a region is connected. Regions are connected by default.
     spacing : A,B[,C]
@@ -297,7 +303,8 @@ class SegmentOptions:
     quiet: Annotated[bool, Option(RESULTS, "--quiet -q")] = False
     spatial_bandwidth: Annotated[float | None, Option(METHOD)] = None
     colour_bandwidth: Annotated[float, Option(METHOD)] = 10.0
-    prominence: Annotated[float, Option(METHOD)] = 0.5
+    threshold: Annotated[float, Option(METHOD)] = 0.75
+    n_regions: Annotated[int | None, Option(METHOD)] = None
     min_size: Annotated[float | None, Option(METHOD)] = None
     connected: Annotated[bool, Option(METHOD, "--connected/--scattered")] = True
     spacing: Annotated[str | None, Option(METHOD)] = None

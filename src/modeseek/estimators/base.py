@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -27,6 +27,7 @@ from modeseek.estimators.dask_input import fit_dask, predict_dask
 from modeseek.estimators.display import DisplayMixin
 from modeseek.estimators.fit_input import data_from_rows, data_from_sketch
 from modeseek.estimators.input_checks import Columns, check_new_rows, check_rows
+from modeseek.estimators.layers import LayersMixin
 from modeseek.estimators.membership import MembershipMixin, with_outliers
 from modeseek.estimators.memory import FitMemory
 from modeseek.estimators.result import FitData, FitResult, FitSettings
@@ -35,7 +36,7 @@ from modeseek.sketches import Sketch, SketchConfig, SketchPoints, is_dask
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
+class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, BaseEstimator):
     """Base class of the estimators: a subclass implements `_choose_settings` and `_solve`.
 
     Parameters are dataclass fields. A fit first computes a `FitResult` and then sets all fitted attributes from it, in
@@ -52,6 +53,7 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
 
     _sketch_config: ClassVar[SketchConfig] = SketchConfig()
     _fit_memory: ClassVar[FitMemory] = FitMemory()
+    _metrics: ClassVar[tuple[str, ...]] = METRICS
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
@@ -74,15 +76,22 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
+        return self._fit_input(X, sample_weight)
+
+    def _fit_input(self, X: ArrayLike, sample_weight: ArrayLike | None, constraints: Any = None) -> Self:
         geometry = self._check_parameters()
         if is_dask(X):
             fit_dask(self, X, sample_weight, geometry)
             return self
         rows, columns = check_rows(self, X)
-        weights = check_weights(sample_weight, len(rows))
-        if not geometry.spherical:
+        weights = check_weights(sample_weight, rows.shape[0])
+        if geometry.metric == "euclidean":
             advise_on_scale(type(self).__name__, rows, columns.names)
-        return self._fit(columns, lambda watch: data_from_rows(self, rows, weights, geometry, watch))
+
+        def make_data(watch: Watcher | None) -> FitData:
+            return replace(self._fit_data(rows, weights, geometry, watch), constraints=constraints)
+
+        return self._fit(columns, make_data)
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Return for each row the label of the nearest training point.
@@ -192,6 +201,10 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
         """Cluster the points. Call `watch`, if it is not None, with each `Stage` of the work."""
         raise NotImplementedError
 
+    def _fit_data(self, rows: Array, weights: Array, geometry: Geometry, watch: Watcher | None) -> FitData:
+        """Return the input of `_solve`."""
+        return data_from_rows(self, rows, weights, geometry, watch)
+
     def _sketch_kind(self) -> str | None:
         return None if self.sketch is None else check_choice("sketch", self.sketch, ("auto", "grid", "sample"))
 
@@ -212,7 +225,7 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
         """Return an upper bound on the bytes that a fit of n distinct rows needs beside the rows."""
         return self._fit_memory.bytes(n, d, itemsize)
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         """Return the settings in force; automatic bandwidths are chosen from a sample of the rows."""
         raise NotImplementedError
 
@@ -265,7 +278,7 @@ class BaseClusterer(DisplayMixin, MembershipMixin, ClusterMixin, BaseEstimator):
             raise ValueError(f"outlier_fraction must be at least 0 and below 1; got {self.outlier_fraction!r}.")
         check_jobs(self.n_jobs)
         check_callbacks(self.callbacks)
-        return Geometry(check_choice("metric", self.metric, METRICS))
+        return Geometry(check_choice("metric", self.metric, self._metrics))
 
     @contextmanager
     def _progress(self) -> Iterator[Watcher | None]:

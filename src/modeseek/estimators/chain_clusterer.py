@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
+from math import hypot, sqrt
 from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
@@ -119,18 +120,27 @@ class ChainClusterer(BaseClusterer):
     def _has_automatic_bandwidth(self) -> bool:
         return getattr(self, self._bandwidth_parameter) is None
 
-    def _single_bandwidth(self, bandwidth: float | None, sample: Points, watch: Watcher | None) -> float:
+    def _single_bandwidth(
+        self, bandwidth: float | None, sample: Points, watch: Watcher | None, rounding: float
+    ) -> float:
         """Return the given bandwidth, checked, or an automatic one."""
         if bandwidth is None:
-            return self._automatic_range(sample, watch).h_inf
+            return self._automatic_range(sample, watch, rounding).h_inf
         return self._in_points(check_number("bandwidth", bandwidth))
 
     def _in_points(self, length: float) -> float:
         """Convert a length in the units of parameters to the units of points: metres to chords under haversine."""
         return meters_to_chord(length) if self.metric == "haversine" else length
 
-    def _automatic_range(self, sample: Points, watch: Watcher | None) -> Range:
-        return automatic_range(sample.values, sample.weights, geometry=sample.geometry, watch=watch)
+    def _automatic_range(self, sample: Points, watch: Watcher | None, rounding: float) -> Range:
+        """Return the range for points spread within their rounding steps, widened for the rounded points.
+
+        The widened kernel has the variance of the kernel plus that of the spread, `rounding`.
+        """
+        found = automatic_range(sample.values, sample.weights, geometry=sample.geometry, watch=watch)
+        # h^2 / (d + 6) is the variance of the biweight kernel along a coordinate
+        extra = sqrt((sample.values.shape[1] + 6) * rounding)
+        return Range(*(hypot(h, extra) for h in found)) if rounding else found
 
     def _points_of_sketch(self, sketch: Sketch, settings: FitSettings, sample: Points, kind: str) -> SketchPoints:
         h, resolution = self._cell_unit(settings, sample), check_number("resolution", self.resolution)

@@ -153,6 +153,8 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
     outlier_scores_ : array of shape (n_samples,)
         How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
+    layers_ : list of Layer
+        Nested partitions from coarse to fine, computed on access. See docs/layers.md.
     result_ : FitResult
         All results of the fit in one frozen object.
     n_features_in_ : int
@@ -196,13 +198,14 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
 
     _bandwidth_parameter: ClassVar[str] = "h_max"
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         if isinstance(self.policy, str):
             given = {"h_min": self.h_min, "h_inf": self.h_inf, "h_max": self.h_max}
             known = {name: self._in_points(check_number(name, h)) for name, h in given.items() if h is not None}
             if len(known) < 3:
                 given = dict.fromkeys(given) | known
-                h_min, h_inf, h_max = complete_range(**given, automatic=self._automatic_range(sample, watch))
+                automatic = self._automatic_range(sample, watch, rounding)
+                h_min, h_inf, h_max = complete_range(**given, automatic=automatic)
             else:
                 h_min, h_inf, h_max = known["h_min"], known["h_inf"], known["h_max"]
             policy = make_policy(self.policy, h_min, h_max, h_inf, self.nu)

@@ -62,9 +62,10 @@ def data_from_sketch(
 def _choose_settings(estimator: BaseClusterer, sample: Points, watch: Watcher | None) -> FitSettings:
     """Return the settings in force; automatic bandwidths of rounded data are those of rows spread within the steps."""
     spread = spread_rounded(sample) if estimator._has_automatic_bandwidth else None
-    settings = estimator._choose_settings(sample if spread is None else spread.points, watch)
-    in_meters = sample.geometry.metric == "haversine"
-    return replace(settings, in_meters=in_meters, note="" if spread is None else spread.note)
+    if spread is not None:
+        return replace(estimator._choose_settings(spread.points, watch, spread.variance), note=spread.note)
+    settings = estimator._choose_settings(sample, watch)
+    return replace(settings, in_meters=sample.geometry.metric == "haversine")
 
 
 def _sample_points(sample: Sample, geometry: Geometry) -> Points:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from modeseek._common.sphere import check_two_columns
 from modeseek._common.types import Array
 from modeseek._common.validation import masked_as_nan
+from modeseek.estimators.precomputed import check_distances
 
 
 class Columns(NamedTuple):
@@ -49,6 +50,8 @@ def check_new_rows(estimator: BaseEstimator, X: ArrayLike) -> Array:
 
 def _validate(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
     X = masked_as_nan(X)
+    if estimator.metric == "precomputed":
+        return check_distances(estimator, X, reset=reset)
     try:
         return validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset)
     except (ValueError, TypeError):
@@ -80,7 +83,7 @@ def _explain(X: Any) -> str | None:
         except TypeError:  # scikit-learn's message is as good
             return None
         except ValueError as error:
-            remedy = "Drop text columns or encode them (OneHotEncoder)"
+            remedy = "Drop text columns, encode them (OneHotEncoder), or use modeseek.prepare.TablePreparer"
             return f"X must hold numbers only: {error} in column {name}. {remedy}."
     return _explain_numbers(values.astype(np.float64), names)
 
@@ -98,7 +101,8 @@ def _explain_numbers(values: Array, names: list[str]) -> str | None:
     if not bad.any():
         return None
     row, column = np.argwhere(bad)[0].tolist()
-    remedy = "or fill them (sklearn.impute.SimpleImputer)" if what == "NaN" else "or correct them"
+    fill = "fill them (sklearn.impute.SimpleImputer), or use modeseek.prepare.TablePreparer"
+    remedy = fill if what == "NaN" else "or correct them"
     return (
         f"Input X contains {what} in {int(bad.any(axis=1).sum()):,} of {len(values):,} rows; the first is row {row}, "
         f"column {names[column]}. Drop these rows, X[np.isfinite(X).all(axis=1)], {remedy}."

@@ -50,5 +50,10 @@ def matched_labels(labels: ArrayLike, previous: ArrayLike) -> IntArray:
 def match_to_model(model: Any, previous: Any) -> IntArray:
     """Return the labels of a fitted estimator, numbered as the clusters of an earlier one of similar data."""
     points = model.result_.index.points
+    if "precomputed" in (points.geometry.metric, previous.result_.index.points.geometry.metric):
+        raise ValueError(
+            'match_labels needs coordinates, which metric="precomputed" does not have. If both models have the same '
+            "rows, use modeseek.estimators.matching.matched_labels(model.labels_, previous.labels_)."
+        )
     earlier = previous.predict(points.to_data(points.values))
     return matched_labels(model.result_.in_memory().labels, earlier[points.inverse])

@@ -124,6 +124,8 @@ class MeanShift(ChainClusterer):
         Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
     outlier_scores_ : array of shape (n_samples,)
         How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
+    layers_ : list of Layer
+        Nested partitions from coarse to fine, computed on access. See docs/layers.md.
     result_ : FitResult
         All results of the fit in one frozen object.
     n_features_in_ : int
@@ -154,10 +156,10 @@ class MeanShift(ChainClusterer):
     tol: float | None = None
     sketch: str | None = None
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         if self.bandwidth is not None:
             return FitSettings(bandwidth=self._in_points(check_number("bandwidth", self.bandwidth, strict=False)))
-        return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch))
+        return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch, rounding))
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         basins = check_choice("assign_labels", self.assign_labels, ("basin", "nearest")) == "basin"

@@ -17,7 +17,7 @@ from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.input_checks import check_new_rows
 from modeseek.estimators.matching import match_to_model
-from modeseek.estimators.result import FitResult, membership_fields
+from modeseek.estimators.result import FitResult, PointIndex, membership_fields
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,8 @@ def point_memberships(
     result: FitResult, rows: Array, n_jobs: int | None, config: NeighborConfig | None = None
 ) -> Array:
     """Return the memberships of rows in the units of X; see `MembershipMixin.predict_proba`."""
-    index, k = result.index, result.n_clusters
-    check_memory(
-        8.0 * k * len(rows), f"memberships of {len(rows):,} rows in {k:,} clusters", "Pass fewer rows at once."
-    )
+    index, n, k = result.index, rows.shape[0], result.n_clusters
+    check_memory(8.0 * k * n, f"memberships of {n:,} rows in {k:,} clusters", "Pass fewer rows at once.")
     found = index.find(rows, n_jobs)
     labels = index.labels[found]
     if result.memberships is not None:
@@ -163,8 +161,8 @@ def point_outlier_scores(result: FitResult, n_jobs: int | None, config: Neighbor
     n = len(points.values)
     if n < 3:
         return np.zeros(n)
-    radius = _distance_to_row(points.values, points.weights, k_rows, n_jobs)
-    labels = _with_noise_assigned(points.values, result.index.labels, n_jobs)
+    radius = _distance_to_row(result.index, k_rows, n_jobs)
+    labels = _with_noise_assigned(result.index, n_jobs)
     overall = _weighted_median(radius, points.weights)
     reference = np.full(n, overall)
     for label in range(result.n_clusters):
@@ -203,19 +201,25 @@ def with_outliers(result: FitResult, fraction: float, n_jobs: int | None) -> Fit
     )
 
 
-def _distance_to_row(values: Array, weights: Array, k: int, n_jobs: int | None) -> Array:
+def _distance_to_row(index: PointIndex, k: int, n_jobs: int | None) -> Array:
     """Return the distance of each point to its k-th nearest other row; a point of weight 3 is three rows."""
-    found = nearest_neighbors(values, min(k, len(values) - 1), n_jobs=n_jobs)
+    values, weights = index.points.values, index.points.weights
+    found = index.neighbors or nearest_neighbors(values, min(k, len(values) - 1), n_jobs=n_jobs)
     rows_within = weights[:, None] - 1.0 + np.cumsum(weights[found.indices], axis=1)
     reached = np.minimum((rows_within < k).sum(axis=1), found.indices.shape[1] - 1)
     return np.where(weights - 1.0 >= k, 0.0, found.distances[np.arange(len(values)), reached])
 
 
-def _with_noise_assigned(values: Array, labels: IntArray, n_jobs: int | None) -> IntArray:
+def _with_noise_assigned(index: PointIndex, n_jobs: int | None) -> IntArray:
     """Return the labels, with the label of the nearest point that is not noise in place of -1."""
+    values, labels = index.points.values, index.labels
     noise = labels < 0
     if noise.all() or not noise.any():
         return labels
+    if index.neighbors is not None:
+        from modeseek.selection.partition_loops import fill
+
+        return fill(labels.astype(np.int32), index.neighbors.indices, index.neighbors.indices.shape[1])
     labels = labels.copy()
     labels[noise] = labels[~noise][nearest(values[~noise], values[noise], n_jobs=n_jobs)]
     return labels

@@ -1,25 +1,39 @@
 """ModeSeek: clustering without parameters, by the best of many proposed partitions."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from modeseek._common.points import Points
-from modeseek._common.rounding import SpreadPoints, spread_rounded
-from modeseek._common.types import Array, IntArray, Stage, Watcher
-from modeseek._common.validation import MIN_WEIGHT, check_integer, seed_of
+from modeseek._common.rounding import spread_rounded
+from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
+from modeseek._common.validation import METRICS, check_choice, check_integer, seed_of
 from modeseek.estimators.advice import advise_on_size
 from modeseek.estimators.base import BaseClusterer
-from modeseek.estimators.memory import FitMemory
+from modeseek.estimators.constraints import Constraints, check_constraints, with_constraints
+from modeseek.estimators.memory import FitMemory, check_fit_memory
+from modeseek.estimators.precomputed import data_from_distances
+from modeseek.estimators.regrouped import with_limited_size
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
+from modeseek.estimators.selection_points import of_distinct_points, with_counts
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.partition import partition_of
-from modeseek.selection import DEFAULT, ClusterBounds, Selection, SelectionConfig, prepare_data, select_partition
+from modeseek.selection import (
+    DEFAULT,
+    ClusterBounds,
+    SelectionConfig,
+    prepare_data,
+    select_partition,
+)
+from modeseek.selection.graph_data import graph_config, graph_data, left_out
 from modeseek.selection.modes import single_mode_tree
 from modeseek.selection.proposers.modes import density_tree
-from modeseek.sketches import SketchConfig
+from modeseek.sketches import SketchConfig, is_dask
+
+ENGINES = ("auto", "exact", "approximate")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -37,9 +51,10 @@ class ModeSeek(BaseClusterer):
 
     Parameters
     ----------
-    metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
+    metric : {"euclidean", "cosine", "haversine", "precomputed"}, default="euclidean"
         With "cosine", rows are scaled to unit length. With "haversine", X has two columns, latitude and longitude in
-        degrees; see docs/how-to-maps.md.
+        degrees; see docs/how-to-maps.md. With "precomputed", X holds distances between rows: a square array, or a
+        sparse graph of nearest neighbours; see docs/how-to-neighbor-graphs.md.
     n_clusters : int, optional
         Number of clusters. If None, it is chosen.
     min_clusters, max_clusters : int, optional
@@ -47,11 +62,18 @@ class ModeSeek(BaseClusterer):
     min_cluster_size : int, default=1
         Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
         is given. 1 means no limit, also for weights below 1.
+    max_cluster_size : int, optional
+        Clusters with a larger total weight are split into parts; see docs/layers.md. The number of clusters may then
+        be above `n_clusters` and `max_clusters`.
     outlier_fraction : float, default=0.0
         Upper bound on the share of rows that become noise because their `outlier_scores_` are the highest.
     sketch : {"auto", "sample"} or None, default="auto"
         Whether to cluster a sample of 200,000 rows and give every other row the label of the nearest one. "auto"
         does so above 1,000,000 rows, with a warning. None uses every row.
+    engine : {"auto", "exact", "approximate"}, default="auto"
+        How nearest neighbours are searched. "auto" is exact below 40,000 distinct rows, and for any number of rows in
+        up to eight dimensions. Otherwise it is "approximate", which finds most of them in less time; `message_` says
+        so. Data of more than 32 features are searched in their first 32 principal components.
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -69,7 +91,7 @@ class ModeSeek(BaseClusterer):
     n_clusters_ : int
         Number of clusters, not counting noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
-        Mean of the rows of each cluster.
+        Mean of the rows of each cluster. Not if the metric is "precomputed".
     memberships_ : array of shape (n_samples, n_clusters)
         Share of the subsamples in which a row belongs to each cluster. Rows sum to 1; those of noise are 0.
     confidence_ : array of shape (n_samples,)
@@ -102,6 +124,8 @@ class ModeSeek(BaseClusterer):
         Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
     outlier_scores_ : array of shape (n_samples,)
         How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
+    layers_ : list of Layer
+        Nested partitions from coarse to fine, computed on access. See docs/layers.md.
     result_ : FitResult
         All results of the fit in one frozen object.
     n_features_in_ : int
@@ -126,23 +150,86 @@ class ModeSeek(BaseClusterer):
     n_clusters: int | None = None
     min_clusters: int | None = None
     max_clusters: int | None = None
+    max_cluster_size: int | None = None
+    engine: str = "auto"
     random_state: Any = None
 
     _config: ClassVar[SelectionConfig] = DEFAULT
     _sketch_config: ClassVar[SketchConfig] = SketchConfig(max_rows=1_000_000, sample_rows=200_000)
-    _fit_memory: ClassVar[FitMemory] = FitMemory(point=10_400.0, coordinate=21.0, pair=30.0, pair_limit=1.3e8)
+    _fit_memory: ClassVar[FitMemory] = FitMemory(point=4_500.0, coordinate=8.0, pair=30.0, pair_limit=1.3e8)
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
+    _metrics: ClassVar[tuple[str, ...]] = (*METRICS, "precomputed")
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None, constraints: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Ctrl-C raises `KeyboardInterrupt`. If there is a partial result by then, it is stored first, in `labels_` and
+        the other attributes. Otherwise the estimator is left unfitted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data. May be a `dask.array` or a `dask.dataframe`, see docs/how-to-dask.md. With
+            ``metric="precomputed"``, an array or sparse array of shape (n_samples, n_samples) with distances.
+        y : ignored
+            Present for consistency with scikit-learn.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 3 counts as three equal rows. A row of weight 0 has no influence and gets the label of the
+            nearest row of positive weight.
+        constraints : dict, optional
+            Pairs of row numbers, arrays of shape (m, 2): the rows of each pair in ``constraints["must_link"]`` get the
+            same label, and those of each pair in ``constraints["cannot_link"]`` different ones. See
+            docs/constraints.md.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if constraints is not None and (is_dask(X) or self.min_cluster_size > 1 or self.outlier_fraction):
+            raise ValueError(
+                "constraints need rows in memory and clusters without noise: min_cluster_size=1, outlier_fraction=0."
+            )
+        return self._fit_input(X, sample_weight, constraints)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.sparse = self.metric == "precomputed"
+        return tags
+
+    def _check_parameters(self) -> Geometry:
+        geometry = super()._check_parameters()
+        if self.max_cluster_size is not None:
+            check_integer("max_cluster_size", self.max_cluster_size, low=max(1, self.min_cluster_size))
+        if geometry.metric == "precomputed" and self.sketch == "sample":
+            raise ValueError('sketch="sample" needs coordinates, which metric="precomputed" does not have: use "auto".')
+        return geometry
+
+    def _fit_data(self, rows: Array, weights: Array, geometry: Geometry, watch: Watcher | None) -> FitData:
+        if geometry.metric != "precomputed":
+            return super()._fit_data(rows, weights, geometry, watch)
+        n, config = rows.shape[0], self._config.data
+        check_fit_memory(type(self).__name__, self._memory(n, 1, 8), (n, 1), 8)
+        return data_from_distances(rows, weights, geometry, min(config.n_neighbors, max(1, n - 1)))
+
+    def _placed(self, rows: Array) -> Array:
+        if self.metric == "precomputed":
+            raise ValueError('metric="precomputed" needs the distances between all rows at once: use fit(X).')
+        return super()._placed(rows)
+
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         if self.sketch == "grid":
             raise ValueError('sketch="grid" needs a bandwidth, which ModeSeek does not have: use sketch="sample".')
         return FitSettings()
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
-        points, n = _with_counts(data), len(data.points.values)
+        points, n = with_counts(data), len(data.points.values)
+        engine = check_choice("engine", self.engine, ENGINES)
         watch = self._with_callbacks(watch)
         bounds = self._bounds(n)
+        constraints = check_constraints(data.constraints, points.inverse)
         if n < 3:
-            return self._selection_result(
+            result = self._selection_result(
                 data,
                 np.zeros(n, dtype=np.intp),
                 np.ones((n, 1)),
@@ -152,32 +239,51 @@ class ModeSeek(BaseClusterer):
                 stability=1.0,
                 tree=single_mode_tree(points.inverse, points.weights),
             )
+            return self._adjusted(result, constraints)
         advise_on_size(type(self).__name__, n)
-        # values of rounded columns count as intervals: copies are spread within the rounding steps
-        spread, inverse = spread_rounded(points), points.inverse
-        spread_points = points if spread is None else spread.points
-        prepared = prepare_data(spread_points, config=self._config, n_jobs=self.n_jobs, watch=watch)
+        config, spread, inverse = self._config, None, points.inverse
+        if data.neighbors is None:
+            # values of rounded columns count as intervals: copies are spread within the rounding steps
+            spread = spread_rounded(points)
+            spread_points = points if spread is None else spread.points
+            prepared = prepare_data(spread_points, engine=engine, config=config, n_jobs=self.n_jobs, watch=watch)
+        else:
+            prepared, config = graph_data(data.neighbors, points.weights), graph_config(config)
         found = select_partition(
             prepared,
             seed=seed_of(self.random_state),
             bounds=bounds,
             watch=watch,
             n_jobs=self.n_jobs,
-            config=self._config,
+            config=config,
+            knowledge=constraints if constraints is None or spread is None else constraints.of(spread.first),
         )
         if spread is not None:
-            found, inverse = _of_distinct_points(found, spread), spread.first[inverse]
-        return self._selection_result(
+            found, inverse = of_distinct_points(found, spread), spread.first[inverse]
+        result = self._selection_result(
             data,
             found.labels,
             found.memberships if found.has_confidence else None,
             found.cluster_stability,
             outcome=Outcome.INTERRUPTED if found.interruption else Outcome.CHOSEN,
-            message=found.message,
+            message=found.message + left_out(prepared, config),
             stability=found.stability,
             alternatives=tuple(found.candidates),
             tree=density_tree(prepared, inverse, found.mode_setting),
         )
+        return self._adjusted(result, constraints)
+
+    def _adjusted(self, result: FitResult, constraints: Constraints | None) -> FitResult:
+        """Split clusters that are too large, and satisfy constraints."""
+        if self.max_cluster_size is not None:
+            result = with_limited_size(result, self.max_cluster_size, self.n_jobs)
+        if constraints is None:
+            return result
+        most = self.n_clusters or self.max_clusters or np.inf
+        result = with_constraints(result, constraints)
+        if result.n_clusters > most and self.max_cluster_size is None:
+            raise ValueError(f"constraints need {result.n_clusters} clusters or more, but at most {most} are allowed.")
+        return result
 
     def _selection_result(
         self,
@@ -215,32 +321,3 @@ class ModeSeek(BaseClusterer):
         if low is not None and high is not None and low > high:
             raise ValueError(f"min_clusters={low} is larger than max_clusters={high}.")
         return ClusterBounds(low or 1, np.inf if high is None else high)
-
-
-def _with_counts(data: FitData) -> Points:
-    """Return the points with weights that are numbers of rows, which the selection needs.
-
-    Whole numbers are such numbers already. Others have an arbitrary unit, which division by the mean weight of a row
-    removes.
-    """
-    points, rows = data.points, data.points.inverse if data.sketch_points is None else data.sketch_points
-    weights = points.weights
-    if (weights < 2.0**53).all() and (weights == np.rint(weights)).all():  # all larger numbers are whole
-        return points
-    return points._replace(weights=np.maximum(weights / (weights.sum() / len(rows)), MIN_WEIGHT))
-
-
-def _of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:
-    """Return the selection for distinct points: each has the label that most of its copies have."""
-    candidates = []
-    for each in found.candidates:
-        kept, labels = np.unique(spread.majority(each.labels), return_inverse=True)
-        candidates.append(each._replace(labels=labels, n_clusters=len(kept)))
-    return replace(
-        found,
-        labels=spread.majority(found.labels),
-        memberships=csr_array(spread.mean(found.memberships.toarray())),
-        votes=(),
-        candidates=tuple(candidates),
-        message=f"{found.message}; {spread.note}",
-    )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from modeseek._common.neighbors import nearest
+from modeseek._common.neighbors import Neighbors, nearest, nearest_row
 from modeseek._common.points import Points
 from modeseek._common.resources import check_memory
 from modeseek._common.sphere import chord_to_meters, place_on_sphere
@@ -102,6 +102,10 @@ class FitData:
         Index in `points` of each point of `sketch`.
     distributed : bool
         Whether the rows are a Dask collection, so that chains may run on its workers.
+    neighbors : Neighbors or None
+        Nearest neighbours of each point, if these are given instead of coordinates.
+    constraints : object
+        Constraints of `ModeSeek` as the user gave them, for the rows.
     """
 
     points: Points
@@ -109,6 +113,8 @@ class FitData:
     sketch: SketchPoints | None = None
     sketch_points: IntArray | None = None
     distributed: bool = False
+    neighbors: Neighbors | None = None
+    constraints: Any = None
 
 
 def _check_index(index: PointIndex) -> None:
@@ -118,6 +124,11 @@ def _check_index(index: PointIndex) -> None:
     if index.sketch is not None and index.sketch_points is not None:
         require(index.sketch.points.shape == (len(index.sketch_points), d), "the points of a sketch")
         require(is_within(index.sketch_points, 0, n), "the points of a sketch")
+    if index.neighbors is not None:
+        indices, distances = index.neighbors
+        require(indices.shape == distances.shape and len(indices) == n, "the neighbours of points")
+        require(is_within(indices, 0, n) and is_real(distances, 2), "the neighbours of points")
+    require((index.neighbors is None) == (index.points.geometry.metric != "precomputed"), "the neighbours of points")
 
 
 @storable(_check_index)
@@ -131,7 +142,7 @@ class PointIndex:
         Distinct points in canonical order; `points.inverse` maps the rows of the fit to points.
     labels : integer array of shape (n_points,)
         Label of each point; -1 for noise.
-    sketch, sketch_points
+    sketch, sketch_points, neighbors
         As in `FitData`.
     """
 
@@ -139,9 +150,15 @@ class PointIndex:
     labels: IntArray
     sketch: SketchPoints | None = None
     sketch_points: IntArray | None = None
+    neighbors: Neighbors | None = None
 
     def find(self, rows: Array, n_jobs: int | None = None, watch: Watcher | None = None) -> IntArray:
-        """Return for each row the index of its point: that of its sketch cell, or the nearest one."""
+        """Return for each row the index of its point: that of its sketch cell, or the nearest one.
+
+        Under `metric="precomputed"`, rows are distances to the rows of the fit.
+        """
+        if self.neighbors is not None:
+            return self.points.inverse[nearest_row(rows)]
         if self.sketch is None or self.sketch_points is None:
             return nearest(self.points.values, self.points.to_canonical(rows), n_jobs=n_jobs, watch=watch)
         return self.sketch_points[self.find_in_sketch(rows, n_jobs)]
@@ -161,7 +178,7 @@ class PointIndex:
 
 def _check_result(result: FitResult) -> None:
     points, k, rows = result.index.points, result.n_clusters, (len(result.index.points.inverse),)
-    n, d = len(points.values), points.n_features
+    n, d = len(points.values), points.to_data(points.values[:1]).shape[1]
     require(is_real(result.centers, 2) and result.centers.shape == (k, d), "the centres of clusters")
     require(result.labels.shape == rows and is_within(result.labels, -1, k), "the labels of rows")
     require(is_within(result.index.labels, -1, k) and result.sizes.shape == (k,), "the labels of points")
@@ -322,6 +339,8 @@ class FitResult:
         """Return the fitted attributes of an estimator; those without a value are left out."""
         found = {name: getattr(self, name) for name in ATTRIBUTES}
         found |= {"cluster_centers": self.centers, "engine": self.settings.engine, **self.settings.bandwidths}
+        if self.index.neighbors is not None:  # there are no coordinates
+            del found["cluster_centers"]
         if self.tree is not None:
             found |= {name: getattr(self, name) for name in ATTRIBUTES_OF_SELECTION}
         return {f"{name}_": value for name, value in found.items() if value is not None}
@@ -344,7 +363,7 @@ def make_result(algorithm: str, data: FitData, labels: IntArray, centers: Array,
         sizes=sizes[:k],
         n_noise=int(sizes[k]),
         n_rows=len(rows),
-        index=PointIndex(points, labels, data.sketch, data.sketch_points),
+        index=PointIndex(points, labels, data.sketch, data.sketch_points, data.neighbors),
         weights=None if (weights == sizes).all() else weights[:k],
         **fields,
     )

@@ -140,6 +140,8 @@ class StochasticMeanShift(RandomChainClusterer):
         Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
     outlier_scores_ : array of shape (n_samples,)
         How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
+    layers_ : list of Layer
+        Nested partitions from coarse to fine, computed on access. See docs/layers.md.
     result_ : FitResult
         All results of the fit in one frozen object.
     n_features_in_ : int
@@ -165,8 +167,8 @@ class StochasticMeanShift(RandomChainClusterer):
 
     bandwidth: float | None = None
 
-    def _choose_settings(self, sample: Points, watch: Watcher | None) -> FitSettings:
-        h = self._single_bandwidth(self.bandwidth, sample, watch)
+    def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
+        h = self._single_bandwidth(self.bandwidth, sample, watch, rounding)
         return FitSettings(bandwidth=h, policy=Constant(h), single_updates=self._single_updates())
 
     def _chain_maker(self, data: FitData) -> Callable[..., Chain]:

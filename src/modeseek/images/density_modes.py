@@ -38,8 +38,8 @@ def count_pixels(
     return cells
 
 
-def modes_of_cells(cells: GridCells, prominence: float) -> IntArray:
-    """Return the mode of each cell, after merging modes whose prominence is below `prominence`.
+def modes_of_cells(cells: GridCells) -> IntArray:
+    """Return the mode of each cell.
 
     The density at the mean of a cell is f(x) = sum of w k(|x - y|^2) over all cells y within distance 1, with k the
     biweight kernel. The height of the pass between two such cells is the lower of their two densities.
@@ -53,4 +53,4 @@ def modes_of_cells(cells: GridCells, prominence: float) -> IntArray:
     mass = mass + np.bincount(i, kernel * weights[j], len(points)) + np.bincount(j, kernel * weights[i], len(points))
     del kernel
     heights = np.log(mass)
-    return cut(point_tree(heights, pairs, np.minimum(heights[i], heights[j])), prominence)
+    return cut(point_tree(heights, pairs, np.minimum(heights[i], heights[j])), 0.0)

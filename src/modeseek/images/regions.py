@@ -43,7 +43,7 @@ class Regions:
         sizes, sums = np.zeros(k, np.int64), np.zeros((k, self.color_sums.shape[1]), np.int64)
         np.add.at(sizes, groups, self.sizes)
         np.add.at(sums, groups, self.color_sums)
-        return Regions(sizes, sums, _distinct(groups[self.pairs], k))
+        return Regions(sizes, sums, distinct_pairs(groups[self.pairs], k)[0])
 
     def without_small(self, min_size: float) -> tuple[Regions, IntArray]:
         """Merge regions of fewer than `min_size` pixels into the neighbour with the closest mean colour.
@@ -77,7 +77,7 @@ class Regions:
         distances = np.square(means[ends[:, 0]] - means[ends[:, 1]]).sum(axis=1)
         ends = ends[np.lexsort((ends[:, 1], distances, ends[:, 0]))]
         closest = np.append(True, ends[1:, 0] != ends[:-1, 0])
-        return _components(len(self.sizes), ends[closest])
+        return components(len(self.sizes), ends[closest])
 
 
 class RegionCollector:
@@ -124,7 +124,7 @@ class RegionCollector:
 
     def finish(self) -> tuple[Regions, Callable[[NDArray], NDArray]]:
         """Return the regions, and a function that maps the numbers in `labels` to theirs."""
-        groups = _components(len(self.sizes), np.concatenate(self._same))
+        groups = components(len(self.sizes), np.concatenate(self._same))
         regions = Regions(self.sizes, self.color_sums, np.concatenate(self._pairs)).merged(groups)
         return regions, lambda numbers: np.where(numbers == MASKED, MASKED, groups[numbers])
 
@@ -137,21 +137,26 @@ class RegionCollector:
 
     def _add_neighbors(self, first: NDArray, second: NDArray) -> None:
         differ = (first != second) & (first != MASKED) & (second != MASKED)
-        self._pairs.append(_distinct(np.column_stack([first[differ], second[differ]]), len(self.sizes)))
+        self._pairs.append(distinct_pairs(np.column_stack([first[differ], second[differ]]), len(self.sizes))[0])
 
 
 def _padded(values: IntArray, k: int) -> IntArray:
     return np.concatenate([values, np.zeros((k - len(values), *values.shape[1:]), values.dtype)])
 
 
-def _distinct(pairs: IntArray, k: int) -> IntArray:
-    """Return each pair of two different numbers below k once, the lower number first."""
+def distinct_pairs(pairs: IntArray, k: int) -> tuple[IntArray, IntArray]:
+    """Return each pair of two different numbers below k once, the lower number first, and the place of each pair.
+
+    Pairs of equal numbers have the place -1.
+    """
     low, high = pairs.min(axis=1, initial=k), pairs.max(axis=1, initial=-1)
-    key = np.unique((low.astype(np.int64) * k + high)[low != high])
-    return np.column_stack([key // max(k, 1), key % max(k, 1)])
+    differ = low != high
+    places = np.full(len(pairs), -1)
+    keys, places[differ] = np.unique((low.astype(np.int64) * k + high)[differ], return_inverse=True)
+    return np.column_stack([keys // max(k, 1), keys % max(k, 1)]), places
 
 
-def _components(k: int, pairs: IntArray) -> IntArray:
+def components(k: int, pairs: IntArray) -> IntArray:
     """Return the connected component of each of k nodes; components are numbered by their first nodes."""
     graph = coo_matrix((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(k, k))
     _, part = connected_components(graph, directed=False)

@@ -1,7 +1,9 @@
 """The function `segment`: an image in, a label image out."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +14,8 @@ from modeseek._common.validation import check_integer, check_number
 from modeseek.images.config import DEFAULT_CONFIG, SegmentConfig
 from modeseek.images.density_modes import Bandwidths, count_pixels, modes_of_cells
 from modeseek.images.input_image import InputImage, check_image
+from modeseek.images.merging import MergeTree, merge_regions
+from modeseek.images.region_graph import measure_regions
 from modeseek.images.regions import MASKED, RegionCollector
 from modeseek.images.scikit_image import require_scikit_image
 from modeseek.sketches import GridCells
@@ -22,7 +26,8 @@ def segment(
     *,
     spatial_bandwidth: float | None = None,
     color_bandwidth: float = 10.0,
-    prominence: float = 0.5,
+    threshold: float | Sequence[float] = 0.75,
+    n_regions: int | Sequence[int] | None = None,
     min_size: float | None = None,
     enforce_connectivity: bool = True,
     convert2lab: bool | None = None,
@@ -35,12 +40,13 @@ def segment(
     progress: Watcher | None = None,
     config: SegmentConfig = DEFAULT_CONFIG,
 ) -> NDArray:
-    """Segment an image by the modes of the density of its pixels over position and colour.
+    """Segment an image: find the modes of the density of its pixels over position and colour, and merge similar ones.
 
     Each pixel is a point (colour / color_bandwidth, position / spatial_bandwidth), and the kernel is a biweight of
     radius 1. Pixels are counted in the cells of a grid, half a bandwidth wide, and the density is computed at the
-    cells. Each cell belongs to a mode whose prominence is at least `prominence`; the pixels of a mode form a region,
-    or one region per connected part. See docs/how-to-pictures.md.
+    cells. The pixels of a mode form a region, or one region per connected part. Then adjacent regions are merged, the
+    most similar first, until their dissimilarity exceeds `threshold` or `n_regions` are left. The dissimilarity
+    compares histograms of colour and texture and the contrast along the common border. See docs/how-to-pictures.md.
 
     Parameters
     ----------
@@ -48,17 +54,21 @@ def segment(
         An image or a volume: grey, RGB or with other channels. The type is uint8, uint16 or float; RGB floats lie in
         [0, 1]. A memory-mapped array is read in tiles.
     spatial_bandwidth : float, optional
-        Radius of the kernel in space, in pixels times spacing. Default: a sixteenth of the side of the image (the
-        geometric mean of its sides), at least four pixels.
+        Radius of the kernel in space, in pixels times spacing. Default: the side of the image (the geometric mean of
+        its sides) divided by 28, at least four pixels.
     color_bandwidth : float, default=10
         Radius of the kernel in colour, in CIELAB units: black and white have distance 100. Grey values and other
         channels are rescaled so that the range of the image becomes [0, 100].
-    prominence : float, default=0.5
-        Smallest prominence of a mode that makes a region: the logarithm of the ratio of its density to the density at
-        the pass to a higher mode. 0 keeps every mode.
+    threshold : float or sequence of float, default=0.75
+        Regions with a dissimilarity up to this value are merged: smaller values give more regions, 0 merges none. It
+        is ignored if `n_regions` is set. A sequence gives one label image for each value (layers), stacked along a
+        new first axis. Layers are nested: the regions of one are unions of the regions of any finer one.
+    n_regions : int or sequence of int, optional
+        Number of regions, or one number for each layer. There are fewer if fewer were found before merging, and more
+        if the mask separates the image into more parts.
     min_size : float, optional
-        Regions with fewer pixels are merged into the neighbour with the closest mean colour. Default: the number of
-        pixels in a cell, which is half a spatial bandwidth wide. 0 or 1 keeps all regions.
+        Before merging by dissimilarity, regions with fewer pixels are merged into the neighbour with the closest mean
+        colour. Default: the number of pixels in a cell, which is half a spatial bandwidth wide. 0 or 1 keeps all.
     enforce_connectivity : bool, default=True
         Whether regions are connected. If False, separate parts of one mode share a label.
     convert2lab : bool, optional
@@ -75,7 +85,7 @@ def segment(
         Number of pixels that are processed at a time, in whole rows (planes of a volume). It bounds the memory and
         does not change the labels.
     out : integer array, optional
-        Array of the shape of the label image, int32 or int64, into which the labels are written; a memory map, say.
+        Array of the shape of the result, int32 or int64, into which the labels are written; a memory map, say.
     progress : callable, optional
         Called with a `Stage` after each tile.
     config : SegmentConfig, optional
@@ -84,7 +94,8 @@ def segment(
     Returns
     -------
     labels : integer array of shape (rows, columns) or (planes, rows, columns)
-        Region of each pixel. Regions are numbered by decreasing size.
+        Region of each pixel. Regions are numbered by decreasing size. If there are several layers, the result has
+        one more axis in front.
 
     Examples
     --------
@@ -100,7 +111,7 @@ def segment(
         raise ValueError(f"start_label must be 0 or 1; got {start_label!r}.")
     if not isinstance(enforce_connectivity, bool | np.bool_):
         raise TypeError(f"enforce_connectivity must be True or False; got {enforce_connectivity!r}.")
-    prominence = check_number("prominence", prominence, strict=False)
+    layered, cuts = _check_cuts(threshold, n_regions)
     checked = check_image(image, mask, spacing, convert2lab, channel_axis, tile=tile, max_channels=config.max_channels)
     bandwidths = Bandwidths(
         _default_spatial_bandwidth(checked, config)
@@ -111,22 +122,52 @@ def segment(
     if min_size is None:
         min_size = float(np.prod([bandwidths.spatial / 2 / step for step in checked.spacing]))
     min_size = check_number("min_size", min_size, strict=False)
-    labels = _label_array(out, checked)
+    result = _label_array(out, (len(cuts), *checked.shape) if layered else checked.shape)
+    layers = result if layered else result[None]
+    # the last layer holds the preliminary numbers until it is written
+    labels = layers[-1]
     cells = count_pixels(checked, bandwidths, tile, config, progress)
     _check_cells(cells, bandwidths)
-    modes = modes_of_cells(cells, prominence)
+    modes = modes_of_cells(cells)
     collector = RegionCollector(labels, checked.pixels.shape[-1], bool(enforce_connectivity))
     for band in checked.bands(tile, "labelling", progress):
         collector.add(band, _pixel_modes(checked, bandwidths, cells, modes, band), checked.colors(band))
     regions, region_of = collector.finish()
     kept, numbers = regions.without_small(min_size)
-    rank = np.empty(len(kept.sizes), np.int64)
-    rank[np.argsort(-kept.sizes, kind="stable")] = np.arange(len(kept.sizes))
-    final = rank[numbers]
-    for band in checked.bands(tile, "numbering", progress):
+
+    def kept_region(band: slice) -> NDArray:
         found = region_of(np.asarray(labels[band]))
-        labels[band] = np.where(found == MASKED, -1, final[found]) + start_label
-    return labels
+        return np.where(found == MASKED, MASKED, numbers[found])
+
+    config = config.for_bandwidth(bandwidths.spatial / min(checked.spacing))
+    tree = merge_regions(measure_regions(checked, kept_region, len(kept.sizes), tile, config, progress), config)
+    final = [start_label + _by_size(cut(tree), kept.sizes) for cut in cuts]
+    for band in checked.bands(tile, "numbering", progress):
+        found = kept_region(band)
+        for layer, labels_of in zip(layers, final, strict=True):
+            layer[band] = np.where(found == MASKED, start_label - 1, labels_of[found])
+    return result
+
+
+def _check_cuts(threshold: Any, n_regions: Any) -> tuple[bool, list[Callable[[MergeTree], IntArray]]]:
+    """Return whether there are several layers, and for each layer a function that cuts the tree."""
+    name, given = ("threshold", threshold) if n_regions is None else ("n_regions", n_regions)
+    layered = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str)
+    values = list(given) if layered else [given]
+    if not values:
+        raise ValueError(f"{name} is an empty sequence: give a number, or one for each layer.")
+    if n_regions is None:
+        levels = [check_number(name, value, strict=False) for value in values]
+        return layered, [partial(MergeTree.cut, threshold=level) for level in levels]
+    return layered, [partial(MergeTree.cut_into, n_groups=check_integer(name, value, low=1)) for value in values]
+
+
+def _by_size(groups: IntArray, sizes: IntArray) -> IntArray:
+    """Return the group of each region, with groups numbered by decreasing number of pixels."""
+    totals = np.bincount(groups, sizes)
+    rank = np.empty(len(totals), np.int64)
+    rank[np.argsort(-totals, kind="stable")] = np.arange(len(totals))
+    return rank[groups]
 
 
 def _check_cells(cells: GridCells, bandwidths: Bandwidths) -> None:
@@ -161,10 +202,10 @@ def _default_spatial_bandwidth(image: InputImage, config: SegmentConfig) -> floa
     return max(side / config.bandwidths_per_side, config.min_bandwidth_pixels * max(image.spacing))
 
 
-def _label_array(out: NDArray | None, image: InputImage) -> NDArray:
+def _label_array(out: NDArray | None, shape: tuple[int, ...]) -> NDArray:
     if out is None:
-        return np.empty(image.shape, np.int64)
-    if not isinstance(out, np.ndarray) or out.dtype.kind != "i" or out.dtype.itemsize < 4 or out.shape != image.shape:
+        return np.empty(shape, np.int64)
+    if not isinstance(out, np.ndarray) or out.dtype.kind != "i" or out.dtype.itemsize < 4 or out.shape != shape:
         got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise ValueError(f"out must be an int32 or int64 array of shape {image.shape}; got {got}.")
+        raise ValueError(f"out must be an int32 or int64 array of shape {shape}; got {got}.")
     return out

@@ -115,7 +115,9 @@ def partition_of(
     # means of the differences to one member, which keep their digits far from the origin
     anchors = points[first].astype(np.float64)
     differences = (points - anchors[labels]) * weights[:, None]
-    sums = np.column_stack([np.bincount(labels, weights=column) for column in differences.T])
+    sums = np.empty_like(anchors)
+    for a, column in enumerate(differences.T):
+        sums[:, a] = np.bincount(labels, weights=column)
     centers = anchors + sums / sizes[:, None]
     if geometry.spherical:
         centers = centers / np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), SHORTEST_CENTER)

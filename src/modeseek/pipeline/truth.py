@@ -7,7 +7,11 @@ import numpy as np
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
+from modeseek._common.text import counted
 from modeseek._common.types import IntArray
+from modeseek._storage.cells import is_missing
+
+SCORES = (adjusted_rand_score, adjusted_mutual_info_score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,11 +23,14 @@ class TruthComparison:
     column : str
         The column with the groups.
     groups : tuple of str
-        The groups, the largest first.
+        The groups, the largest first; then "missing", if there are rows without a group.
     counts : (n_groups, n_clusters) integer array
         Number of rows of each group in each cluster; noise, if there is any, is the last column.
     ari, ami : float
-        Adjusted Rand index and adjusted mutual information: 1 for equal partitions, about 0 for unrelated ones.
+        Adjusted Rand index and adjusted mutual information of the rows with a group: 1 for equal partitions, about 0
+        for unrelated ones.
+    n_groups : int
+        Number of groups, without "missing".
     """
 
     column: str
@@ -31,10 +38,11 @@ class TruthComparison:
     counts: IntArray
     ari: float
     ami: float
+    n_groups: int
 
     @classmethod
     def of(cls, column: str, cells: list[Any], labels: IntArray) -> "TruthComparison":
-        """Compare labels with the cells of a column; a missing cell is a group of its own.
+        """Compare labels with the cells of a column.
 
         Examples
         --------
@@ -42,21 +50,26 @@ class TruthComparison:
         >>> found.groups, found.counts.tolist(), round(found.ari, 2)
         (('u', 'v'), [[2, 0], [1, 1]], 0.0)
         """
-        names, groups = np.unique(["" if cell is None else str(cell) for cell in cells], return_inverse=True)
-        order = np.argsort(-np.bincount(groups), kind="stable")
+        texts = ["" if cell is None or is_missing(str(cell)) else str(cell) for cell in cells]
+        names, groups = np.unique(texts, return_inverse=True)
+        order = np.lexsort((-np.bincount(groups), names == ""))
+        known = names[groups] != ""
         # noise, -1, comes last
         clusters = np.where(labels < 0, labels.max() + 1, labels)
         counts = contingency_matrix(groups, clusters)[order]
-        ari, ami = adjusted_rand_score(groups, labels), adjusted_mutual_info_score(groups, labels)
-        return cls(column, tuple(str(names[i]) or "missing" for i in order), counts, float(ari), float(ami))
+        ari, ami = (float(score(groups[known], labels[known])) for score in SCORES)
+        shown = tuple(str(names[i]) or "missing" for i in order)
+        return cls(column, shown, counts, ari, ami, n_groups=int((names != "").sum()))
 
     @property
     def headline(self) -> str:
         """The figures as a phrase."""
-        groups = f"{len(self.groups):,} groups in '{self.column}'"
+        missing = int(self.counts[self.n_groups :].sum())
+        without = f", and {counted(missing, 'row')} without a group" if missing else ""
+        groups = f"{counted(self.n_groups, 'group')} in '{self.column}'{without}"
         return f"{groups}: adjusted Rand index {self.ari:.2f}, adjusted mutual information {self.ami:.2f}"
 
     def record(self) -> dict[str, Any]:
         """Return the comparison as values that JSON can hold."""
-        figures = {"column": self.column, "n_groups": len(self.groups), "ari": self.ari, "ami": self.ami}
+        figures = {"column": self.column, "n_groups": self.n_groups, "ari": self.ari, "ami": self.ami}
         return {**figures, "groups": list(self.groups), "counts": self.counts.tolist()}

@@ -16,9 +16,9 @@ from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_state
 from modeseek.estimators import ModeSeek
-from modeseek.estimators.alternatives import chosen_one, nearly_chosen
+from modeseek.estimators.alternatives import chosen_one, listed_alternatives
 from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
-from modeseek.plots.projection import project
+from modeseek.plots.projection import project, robust_limits
 from modeseek.plots.style import add_title, draw_points, new_figure
 from modeseek.selection import Candidate
 
@@ -37,8 +37,9 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
     """Draw the partition that ModeSeek chose and its alternatives, side by side.
 
     Each panel shows the same points: one or two features unchanged, more features by their first two principal
-    components. The first panel, with a thick frame, is the chosen partition; the alternatives follow, best first. A
-    cluster of an alternative has the colour of the chosen cluster that it matches best.
+    components; outliers are drawn at the edge. The first panel, with a thick frame, is the chosen partition; the
+    alternatives follow, best first, at most five and each number of clusters once. A cluster of an alternative has the
+    colour of the chosen cluster that it matches best.
 
     Parameters
     ----------
@@ -71,6 +72,7 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
     n_columns = ceil(len(panels) / n_rows)
     figure = figure or new_figure(PANEL_INCHES * n_columns, PANEL_INCHES * n_rows)
     points = project(X, np.empty((0, X.shape[1])), None).points
+    points = np.clip(points, *robust_limits(points))  # outliers are drawn at the edge
     if points.shape[1] == 1:
         points = np.c_[points, np.random.default_rng(0).uniform(-1, 1, len(points))]
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
@@ -89,7 +91,7 @@ def _make_panels(estimator: ModeSeek) -> list[_Panel]:
     labels, chosen = np.asarray(estimator.labels_), chosen_one(estimator)
     title = f"chosen: {counted(estimator.n_clusters_, 'cluster')}"
     panels = [_Panel(title, "" if chosen is None else _note(chosen), labels)]
-    for other in nearly_chosen(estimator):
+    for other in listed_alternatives(estimator):
         note = _note(other)
         panels.append(_Panel(counted(other.n_clusters, "cluster"), note, match_labels(other.labels, labels)))
     return panels

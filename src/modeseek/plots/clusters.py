@@ -16,7 +16,7 @@ from modeseek._storage import check_target
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_clusters
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette, point_colors
-from modeseek.plots.projection import project
+from modeseek.plots.projection import project, robust_limits
 from modeseek.plots.sources import ClusteringSource, check_column, read_clustering
 from modeseek.plots.style import DASHED, FIGURE_SIZE, FIGURE_SUFFIXES, draw_points, new_axes, save_figure, style_axes
 
@@ -50,7 +50,8 @@ def plot_clusters(
     One feature is drawn as a histogram above a strip of points, two features as a scatter plot, and more features by
     their first two principal components, x -> V^T (x - mean), where V holds the two leading eigenvectors of the
     covariance. The axes then state the share of the variance. Of more than 50,000 points, a random 50,000 are drawn,
-    and a note states so.
+    and a note states so. Triangles at the edge stand for points far outside, which would leave less than half of an
+    axis to all others.
 
     Parameters
     ----------
@@ -109,11 +110,15 @@ def plot_clusters(
     shown = shown[np.argsort(certainty[shown] < limit, kind="stable")]
     colors = point_colors(labels[shown], clusters, 0.15 + 0.85 * certainty[shown])
     points = _Points(view.points[shown], colors, certainty[shown] < limit)
+    low, high = robust_limits(view.points)
     if view.points.shape[1] == 1:
-        _draw_histogram(ax, view.points[:, 0], labels, clusters)
+        _draw_histogram(ax, view.points[:, 0], labels, clusters, (float(low[0]), float(high[0])))
         _draw_strip(ax, points, view.centers[:, 0])
     else:
         _draw_plane(ax, points, view.centers, small_centers=len(clusters) > MAX_IN_LEGEND)
+    n_outside = int(((view.points < low) | (view.points > high)).any(axis=1).sum())
+    if n_outside:
+        _mark_outside(ax, points, low, high)
     n_noise, n_doubtful = int((labels == -1).sum()), int((certainty < limit).sum())
     ringed = f"confidence < {limit:g}  ({n_doubtful:,})" if n_doubtful else ""
     notes = []
@@ -127,6 +132,7 @@ def plot_clusters(
         notes += [f"{n_numbers} of the largest numbered"] if n_numbers < len(clusters) else []
         notes += [f"ringed: {ringed}"] if ringed else []
     notes += [f"{MAX_POINTS:,} of {len(X):,} points drawn"] if len(X) > MAX_POINTS else []
+    notes += [f"triangles: {counted(n_outside, 'point')} far outside"] if n_outside else []
     notes += ["faint: low confidence"] if confidence is not None else []
     y_label = view.axes[1] if len(view.axes) > 1 else "number of points"
     style_axes(ax, x_label=view.axes[0], y_label=y_label, title=title, note="; ".join(notes))
@@ -217,12 +223,41 @@ def _draw_plane(ax: Axes, points: _Points, centers: Array, *, small_centers: boo
     draw_points(ax, centers, s=area, marker="X", c=TEXT_COLOR, edgecolors="white", linewidths=width, zorder=3)
 
 
-def _draw_histogram(ax: Axes, values: Array, labels: NDArray[np.generic], clusters: NDArray[np.generic]) -> None:
+def _mark_outside(ax: Axes, points: _Points, low: Array, high: Array) -> None:
+    """Limit the axes, and draw triangles at the edge that point to the points outside."""
+    margin = 0.05 * (high - low)
+    positions = np.clip(points.positions, low - margin / 2, high + margin / 2)
+    ax.set_xlim(low[0] - margin[0], high[0] + margin[0])
+    if len(low) == 1:
+        positions = np.c_[positions, np.full(len(positions), ax.get_ylim()[0] / 2)]
+    else:
+        ax.set_ylim(low[1] - margin[1], high[1] + margin[1])
+    left = np.zeros(len(positions), dtype=bool)
+    for axis, markers in enumerate(("<>", "v^")[: len(low)]):
+        for marker, there in zip(
+            markers,
+            (points.positions[:, axis] < low[axis], points.positions[:, axis] > high[axis]),
+            strict=True,
+        ):
+            mine = there & ~left
+            draw_points(
+                ax, positions[mine], s=42, marker=marker, c=points.colors[mine], edgecolors=TEXT_COLOR, zorder=4
+            )
+            left |= there
+
+
+def _draw_histogram(
+    ax: Axes,
+    values: Array,
+    labels: NDArray[np.generic],
+    clusters: NDArray[np.generic],
+    limits: tuple[float, float],
+) -> None:
     groups = [values[labels == cluster] for cluster in clusters]
     colors = palette(len(clusters))
     if (labels == -1).any():
         groups, colors = [*groups, values[labels == -1]], [*colors, NOISE_COLOR]
-    edges = np.histogram_bin_edges(values, bins=int(np.clip(np.sqrt(len(values)) * 2, 10, 80)))
+    edges = np.histogram_bin_edges(values, bins=int(np.clip(np.sqrt(len(values)) * 2, 10, 80)), range=limits)
     if len(groups) <= MAX_IN_LEGEND + 1:
         ax.hist(groups, bins=edges.tolist(), stacked=True, color=colors, edgecolor="white", linewidth=0.4)
     else:  # `hist` takes half a minute for thousands of groups

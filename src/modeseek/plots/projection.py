@@ -82,6 +82,28 @@ def principal_components(X: Array, count: int) -> PrincipalComponents:
     return PrincipalComponents(mean, vectors, shares)
 
 
+def robust_limits(points: Array) -> tuple[Array, Array]:
+    """Return the limits of plot axes without outliers: few values that leave less than half of an axis to all others.
+
+    Examples
+    --------
+    >>> low, high = robust_limits(np.append(np.arange(200.0), 5000.0)[:, None])
+    >>> low.tolist(), high.tolist()
+    ([0.0], [199.0])
+    """
+    n = len(points)
+    cut = int(np.ceil(0.005 * n))
+    low, high = points.min(axis=0), points.max(axis=0)
+    if n >= 20:
+        ordered = np.sort(points, axis=0)
+        inner, outer = ordered[cut], ordered[n - 1 - cut]
+        span = outer - inner
+        inside = ((points >= inner - span) & (points <= outer + span)) | (span == 0)
+        low = np.where(inside, points, np.inf).min(axis=0)
+        high = np.where(inside, points, -np.inf).max(axis=0)
+    return low, high
+
+
 def map_axes(names: Sequence[str]) -> tuple[int, int] | None:
     """Return the columns of longitude and latitude, if there is exactly one of each by their names.
 

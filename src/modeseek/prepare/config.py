@@ -20,8 +20,8 @@ class PrepareConfig:
     skewness : float
         A column with a larger skewness is heavily skewed, if its logarithm is less than half as skewed.
     few_values, min_rows_per_value : int
-        A column with at most `few_values` different values, and at least `min_rows_per_value` rows for each, is named
-        in a note.
+        Numeric columns with three to `few_values` different values, and at least `min_rows_per_value` rows for each on
+        average, are left out if they are less than half of the columns; otherwise a note names them.
     sample_rows : int
         Medians, quartiles and skewness are those of at most this many rows, drawn at random.
     sample_numbers : int

@@ -47,6 +47,8 @@ class ColumnFacts(NamedTuple):
         a single number.
     levels : tuple of str
         The distinct texts; empty if there are too many.
+    values : tuple of float
+        The distinct numbers; empty if there are too many.
     distinct : bool
         Whether no text occurs twice and at most half of them are numbers.
     """
@@ -62,6 +64,7 @@ class ColumnFacts(NamedTuple):
     step: float = 0.0
     levels: tuple[str, ...] = ()
     distinct: bool = False
+    values: tuple[float, ...] = ()
 
     @property
     def constant(self) -> bool:
@@ -76,7 +79,11 @@ class ColumnFacts(NamedTuple):
         kinds = {self.kind, other.kind} - {""}
         kind = next(iter(kinds), "") if len(kinds) < 2 else "mixed" if kinds & {"number", "mixed"} else "text"
         levels = tuple(sorted({*self.levels, *other.levels}))
-        known = all(each.levels or each.missing == each.rows for each in (self, other))
+        values = tuple(sorted({*self.values, *other.values}))
+        known = [
+            all(getattr(each, name) or each.missing == each.rows for each in (self, other))
+            for name in ("levels", "values")
+        ]
         if self.kind == other.kind == "number" and not same_unit((self.symbol, other.symbol)):
             kind, styles = "text", ()
         return ColumnFacts(
@@ -89,7 +96,8 @@ class ColumnFacts(NamedTuple):
             max(self.high, other.high),
             other.last,
             self._common_step(other),
-            levels if known and len(levels) <= config.max_levels else (),
+            levels if known[0] and len(levels) <= config.max_levels else (),
+            values=values if known[1] and len(values) <= config.few_values else (),
         )
 
     def _common_step(self, other: ColumnFacts) -> float:
@@ -120,13 +128,14 @@ def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
     if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
         return ColumnFacts(rows, column.null_count, "nested", ())
     if not is_text(column):
-        return _of_numbers(column, ("plain",), "plain")
+        return _of_numbers(column, ("plain",), config)
     if styles := number_styles(column):
-        return _of_numbers(column, styles, styles[0])
+        return _of_numbers(column, styles, config)
     return _of_text(column, config)
 
 
-def _of_numbers(column: Any, styles: tuple[str, ...], style: str) -> ColumnFacts:
+def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> ColumnFacts:
+    style = styles[0]
     values, bad = to_numbers(column, style)
     if bad is not None:  # decimals and other objects beyond float64
         return ColumnFacts(len(values), 0, "nested", ())
@@ -135,12 +144,15 @@ def _of_numbers(column: Any, styles: tuple[str, ...], style: str) -> ColumnFacts
     if not len(finite):
         return ColumnFacts(len(values), missing, "", styles)
     with np.errstate(over="ignore"):
-        steps = np.unique(np.diff(finite))
-    even = not missing and len(steps) < 2 and bool((finite % 1 == 0).all())
+        steps = np.diff(finite)
+    even = not missing and bool((steps == steps[:1]).all() and (finite % 1 == 0).all())
     step = 0.0 if not even else float(steps[0]) if len(steps) else np.nan
     symbol = unit_symbol(column) if style in ("point", "comma") else ""
     low, high, last = float(finite.min()), float(finite.max()), float(finite[-1])
-    return ColumnFacts(len(values), missing, "number", styles, symbol, low, high, last, step)
+    # the first values show that most columns have many
+    few = len(np.unique(finite[:1000])) <= config.few_values and np.unique(finite)
+    distinct = tuple(few.tolist()) if few is not False and len(few) <= config.few_values else ()
+    return ColumnFacts(len(values), missing, "number", styles, symbol, low, high, last, step, values=distinct)
 
 
 def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:

@@ -151,6 +151,8 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: Choice, co
     if choice.columns is not None:
         _refuse_chosen(table, facts, reasons, choice)
         reasons = {name: reason if reason in ("text", "all missing") else "" for name, reason in reasons.items()}
+    else:
+        reasons |= _few_values(facts, [name for name, reason in reasons.items() if not reason], config)
     encodable = [name for name, each in facts.items() if reasons[name] == "text" and len(each.levels) >= 2]
     features: list[Feature] = []
     for name, each in facts.items():
@@ -196,6 +198,19 @@ def _reason(name: str, facts: ColumnFacts, table: Table, choice: Choice, config:
     if facts.step and facts.rows >= config.min_counted_rows and len(table.columns) > 1:
         return "numbers the rows" if facts.step == 1 else "equal steps from row to row"
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
+
+
+def _few_values(facts: Mapping[str, ColumnFacts], kept: Sequence[str], config: PrepareConfig) -> dict[str, str]:
+    """Return numeric columns that are left out like text: codes of categories, each of which would become a cluster.
+
+    Nothing is left out if half of the columns or more are of this kind, as in tables of ratings.
+    """
+    few = {}
+    for name in kept:
+        count, rows = len(facts[name].values), facts[name].rows - facts[name].missing
+        if count > 2 and rows >= config.min_rows_per_value * count:
+            few[name] = "few different values"
+    return few if 2 * len(few) < len(kept) else {}
 
 
 def _refuse_chosen(table: Table, facts: Mapping[str, ColumnFacts], reasons: Mapping[str, str], choice: Choice) -> None:

@@ -31,7 +31,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     ----------
     columns : sequence of str, optional
         The columns to use. The default is all columns that can be clustered. Columns that are named here are used
-        even if they are constant or number the rows; text is an error unless it is encoded.
+        even if they are constant, number the rows or have few different values; text is an error unless it is encoded.
     ignore : sequence of str, default=()
         Columns to leave out.
     encode : {"drop", "onehot"}, default="drop"

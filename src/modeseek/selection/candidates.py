@@ -112,6 +112,12 @@ def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Sele
     sums = np.zeros((k, points.shape[1]))
     np.add.at(sums, labels, points)
     into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(sums / np.bincount(labels)[:, None])
+    return merge_into(selection, into)
+
+
+def merge_into(selection: Selection, into: IntArray) -> Selection:
+    """Merge clusters; `into` has the new number of each."""
+    labels, n_clusters = selection.labels, int(into.max()) + 1
     shares = csr_array(selection.memberships @ csr_array(np.eye(n_clusters)[into]))
     merged = np.ravel(shares.argmax(axis=1))
     votes = tuple((rows, into[counterparts(found, labels[rows])]) for rows, found in selection.votes)

@@ -24,6 +24,8 @@ class DataConfig:
         Principal components with a smaller share of the largest spread are due to rounding and are dropped.
     max_exact : int
         Above this number of both points and features, principal components are found by a random projection.
+    block_rows : int
+        Rows whose products are computed at a time.
     n_neighbors : int
         Nearest neighbours of each point.
     many_points : int
@@ -35,9 +37,41 @@ class DataConfig:
     max_coordinates: int = 8
     least_spread: float = 1e-9
     max_exact: int = 1000
+    block_rows: int = 1 << 15
     n_neighbors: int = 60
     many_points: int = 200_000
     n_neighbors_many: int = 28
+
+
+@dataclass(frozen=True)
+class ApproximateConfig:
+    """Settings of the approximate search of neighbours.
+
+    Attributes
+    ----------
+    min_points : int
+        With `engine="auto"`, the search is approximate from this number of points on.
+    max_tree_dimensions : int
+        It is exact, by a k-d tree, up to this number of dimensions.
+    n_trees : int
+        Trees of random projections.
+    leaf_size : int
+        Upper bound on the points of a leaf.
+    n_rounds : int
+        Rounds in which neighbours of neighbours are compared.
+    n_expanded : int
+        Neighbours of each point that are used in a round, and as many points that it is a neighbour of.
+    seed : int
+        Seed of the random directions.
+    """
+
+    min_points: int = 40_000
+    max_tree_dimensions: int = 8
+    n_trees: int = 4
+    leaf_size: int = 256
+    n_rounds: int = 2
+    n_expanded: int = 24
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,6 +91,9 @@ class ModesConfig:
         Prominence thresholds, in standard errors 2 / sqrt(k) of the log density.
     n_edges : int
         Nearest neighbours of each point that become edges of the graph on which modes merge.
+    many_points : int
+        From this number of points on, k below `least_count` are left out: these densities have very many modes.
+    least_count : int
     """
 
     neighbor_counts: tuple[int, ...] = (3, 4, 6, 8, 12, 16, 24, 36, 48)
@@ -65,6 +102,8 @@ class ModesConfig:
     points_per_count: float = 2.5
     standard_errors: tuple[float, ...] = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0)
     n_edges: int = 8
+    many_points: int = 20_000
+    least_count: int = 6
 
 
 @dataclass(frozen=True)
@@ -206,6 +245,8 @@ class RefinementsConfig:
         Proposers whose candidates get a variant without small clusters.
     least_weight, least_share : float
         Clusters are small below this weight, or below this share of the weight.
+    many_points : int
+        From this number of points on, there is no such variant if most of the weight is in small clusters.
     n_absorbing : int
         Neighbours from which a point of a small cluster takes its label.
     max_refined : int
@@ -227,6 +268,7 @@ class RefinementsConfig:
     absorbed: tuple[str, ...] = ("modes", "communities", "spanning_tree")
     least_weight: float = 4.0
     least_share: float = 0.01
+    many_points: int = 20_000
     n_absorbing: int = 15
     max_refined: int = 12
     max_points: int = 500
@@ -341,6 +383,8 @@ class FeaturesConfig:
     ----------
     graph_points : int
         Points over which shares of neighbours are averaged.
+    edge_points : int
+        From twice this number of points on, densities and edges of about this many points are used.
     geometry_points : int
         Points from which geometric features and Gaussians are estimated.
     silhouette_points : int
@@ -352,6 +396,7 @@ class FeaturesConfig:
     """
 
     graph_points: int = 4800
+    edge_points: int = 100_000
     geometry_points: int = 1200
     silhouette_points: int = 300
     max_gaussians: int = 60
@@ -372,8 +417,11 @@ class SelectionConfig:
         Partitions with at least this adjusted Rand index are considered the same in `alternatives_`.
     max_alternatives : int
         Number of different partitions that are kept.
+    knowledge_prior : float
+        With this number of known pairs of points, they have the same weight in the choice as the expected agreement.
     data, modes, communities, spanning_tree, centers, mixture, mean_shift, refinements, pool, reproducibility, features
         Settings of the parts.
+    approximate : ApproximateConfig
     votes : VotesConfig
     """
 
@@ -381,7 +429,9 @@ class SelectionConfig:
     proposers: tuple[str, ...] = ("modes", "communities", "spanning_tree", "centers", "mixture", "mean_shift")
     same_agreement: float = 0.9
     max_alternatives: int = 5
+    knowledge_prior: float = 20.0
     data: DataConfig = DataConfig()
+    approximate: ApproximateConfig = ApproximateConfig()
     modes: ModesConfig = ModesConfig()
     communities: CommunitiesConfig = CommunitiesConfig()
     spanning_tree: SpanningTreeConfig = SpanningTreeConfig()

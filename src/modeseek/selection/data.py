@@ -9,7 +9,7 @@ import numpy as np
 from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest_neighbors
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Watcher
-from modeseek.selection.config import DEFAULT, DataConfig, SelectionConfig, SubsamplesConfig
+from modeseek.selection.config import DEFAULT, ApproximateConfig, DataConfig, SelectionConfig, SubsamplesConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,8 @@ class SelectionData:
         Intrinsic dimension.
     spherical : bool
         Whether points are directions, so that clusters may be refined by spherical k-means.
+    approximate : bool
+        Whether neighbours were found approximately.
     """
 
     points: Array
@@ -44,9 +46,15 @@ class SelectionData:
     weights: Array
     dimension: float
     spherical: bool
+    approximate: bool = False
 
     def __len__(self) -> int:
         return len(self.weights)
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether more than the neighbours is known; see `graph_data`."""
+        return self.points.shape[1] > 0
 
     @property
     def n_neighbors(self) -> int:
@@ -62,6 +70,7 @@ class SelectionData:
 def prepare_data(
     points: Points,
     *,
+    engine: str = "auto",
     config: SelectionConfig = DEFAULT,
     n_jobs: int | None = None,
     watch: Watcher | None = None,
@@ -71,6 +80,8 @@ def prepare_data(
     Parameters
     ----------
     points : Points
+    engine : {"auto", "exact", "approximate"}
+        How neighbours are searched. "auto" is exact for fewer points or dimensions than `config.approximate` states.
     config : SelectionConfig
     n_jobs : int, optional
         Threads for the search of neighbours.
@@ -81,7 +92,16 @@ def prepare_data(
     n, d = values.shape
     components = principal_components(values, _rounding(points), config.data)
     reduced = d > config.data.max_components and n > config.data.max_components
-    indices, distances = _neighbors(components if reduced else values, config.data, n_jobs, watch)
+    searched = components if reduced else values
+    k = min(n - 1, config.data.n_neighbors if n < config.data.many_points else config.data.n_neighbors_many)
+    approximate = _is_approximate(searched, engine, config.approximate)
+    if approximate:
+        from modeseek.selection.approximate import approximate_neighbors
+
+        found = approximate_neighbors(searched, k, config.approximate, n_jobs=n_jobs, watch=watch)
+    else:
+        found = nearest_neighbors(searched, k, n_jobs=n_jobs, watch=watch)
+    indices, distances = _positive(found)
     dimension = min(intrinsic_dimension(Neighbors(indices, distances)), components.shape[1])
     return SelectionData(
         values,
@@ -92,7 +112,15 @@ def prepare_data(
         points.weights.astype(np.float64),
         float(dimension),
         points.geometry.metric == "cosine",
+        approximate,
     )
+
+
+def _is_approximate(values: Array, engine: str, config: ApproximateConfig) -> bool:
+    n, d = values.shape
+    if n <= config.leaf_size or engine == "exact":  # one leaf has all points
+        return False
+    return engine == "approximate" or (n >= config.min_points and d > config.max_tree_dimensions)
 
 
 def subsample(
@@ -101,17 +129,17 @@ def subsample(
     """Return a random subsample of the points, and their indices.
 
     Neighbours are searched again only if few of them are left; otherwise each point keeps those that are in the
-    subsample.
+    subsample. Without coordinates they cannot be searched, so `max_points` does not apply.
     """
     from modeseek.selection.data_loops import keep_neighbors
 
     n = len(data)
-    size = max(4, min(round(config.share * n), config.max_points))
+    size = max(4, min(round(config.share * n), config.max_points if data.has_coordinates else n))
     rows = np.sort(rng.permutation(n)[:size])
     width = min(len(rows) - 1, data.n_neighbors, config.n_neighbors)
     components = np.ascontiguousarray(data.components[rows])
-    if len(rows) < config.search_below * n:
-        indices, distances = _search(components, width)
+    if data.has_coordinates and len(rows) < config.search_below * n:
+        indices, distances = _positive(nearest_neighbors(components, width))
     else:
         place = np.full(n, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
@@ -133,30 +161,36 @@ def principal_components(values: Array, rounding: float, config: DataConfig) -> 
 
     scikit-learn's PCA does the same; importing it takes longer than this takes for small data.
     """
-    centered = values - values.mean(axis=0, dtype=np.float64)
-    n, d = centered.shape
+    mean = values.mean(axis=0, dtype=np.float64)
+    n, d = values.shape
+    # a block has all rows of small data; otherwise blocks save memory
+    blocks = [slice(start, start + config.block_rows) for start in range(0, n, config.block_rows)]
     most = min(config.max_components, n, d)
     if d <= config.max_components:
-        _, spread, directions = np.linalg.svd(centered, full_matrices=False)
+        _, spread, directions = np.linalg.svd(values - mean, full_matrices=False)
         least = config.least_spread * spread[0]
     elif min(n, d) > config.max_exact:
         from sklearn.utils.extmath import randomized_svd
 
-        _, spread, directions = randomized_svd(centered, most, random_state=0)
+        _, spread, directions = randomized_svd(values - mean, most, random_state=0)
         least = config.least_spread * spread[0]
     else:
         # of the smaller of the two product matrices; their eigenvalues are squares, so half of the digits are lost
-        squares, vectors = np.linalg.eigh(centered.T @ centered if d <= n else centered @ centered.T)
+        parts = (values[each] - mean for each in (blocks if d <= n else [slice(n)]))
+        squares, vectors = np.linalg.eigh(sum(part.T @ part if d <= n else part @ part.T for part in parts))
         spread = np.sqrt(np.maximum(squares[::-1][:most], 0.0))
         directions = vectors[:, ::-1][:, :most].T
         if d > n:
-            directions = (directions @ centered) / np.maximum(spread, 1e-300)[:, None]
+            directions = (directions @ (values - mean)) / np.maximum(spread, 1e-300)[:, None]
         least = np.sqrt(config.least_spread) * spread[0]
     filled = max(1, int((spread[:most] > max(least, rounding)).sum()))
     directions = directions[:filled]
     # signs are arbitrary: the largest entry of each direction is made positive
     signs = np.sign(directions[np.arange(filled), np.abs(directions).argmax(axis=1)])
-    return np.ascontiguousarray(centered @ (directions * signs[:, None]).T)
+    components = np.empty((n, filled))
+    for each in blocks:
+        components[each] = (values[each] - mean) @ (directions * signs[:, None]).T
+    return components
 
 
 def _rounding(points: Points) -> float:
@@ -165,15 +199,8 @@ def _rounding(points: Points) -> float:
     return float(4 * np.sqrt(len(points.values)) * np.finfo(points.values.dtype).eps * largest)
 
 
-def _neighbors(values: Array, config: DataConfig, n_jobs: int | None, watch: Watcher | None) -> Neighbors:
-    n = len(values)
-    k = min(n - 1, config.n_neighbors if n < config.many_points else config.n_neighbors_many)
-    return _search(values, k, n_jobs, watch)
-
-
-def _search(values: Array, k: int, n_jobs: int | None = None, watch: Watcher | None = None) -> Neighbors:
-    found = nearest_neighbors(values, k, n_jobs=n_jobs, watch=watch)
-    # distinct points may have distance 0 by rounding
+def _positive(found: Neighbors) -> Neighbors:
+    """Return the neighbours with positive distances; those of distinct points may be 0 by rounding."""
     positive = found.distances[found.distances > 0]
     distances = np.maximum(found.distances, positive.min() if len(positive) else 1.0)
     return Neighbors(np.ascontiguousarray(found.indices, dtype=np.int32), np.ascontiguousarray(distances))

@@ -29,8 +29,10 @@ def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: Ref
     for each in proposals:
         if each.proposer not in config.absorbed:
             continue
-        small = np.bincount(each.labels, weights=data.weights) < least
-        if small.any() and not small.all():
+        sizes = np.bincount(each.labels, weights=data.weights)
+        small = sizes < least
+        mostly_small = len(data) >= config.many_points and 2 * sizes[small].sum() > data.total_weight
+        if small.any() and not small.all() and not mostly_small:
             gaps = np.where(small[each.labels], np.int32(-1), each.labels)
             found.append(each._replace(labels=fill(gaps, data.indices, width), variant=ABSORBED))
     return found

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
+from modeseek._common.neighbors import Neighbors
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
-from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, merge_clusters
+from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, merge_clusters, merge_into
 from modeseek.selection.choice import TIE, Choice, load_choice
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.features import FEATURES, candidate_features
+from modeseek.selection.graph_data import fill_unknown
+from modeseek.selection.hierarchy import Edges, build_hierarchy
 from modeseek.selection.pool import Pool, build_pool
 from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import Proposal
@@ -35,6 +39,7 @@ def select_partition(
     watch: Watcher | None = None,
     n_jobs: int | None = None,
     config: SelectionConfig = DEFAULT,
+    knowledge: Knowledge | None = None,
 ) -> Selection:
     """Select a partition of data.
 
@@ -53,6 +58,8 @@ def select_partition(
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     config : SelectionConfig
+    knowledge : Knowledge, optional
+        What is known about the clusters beside the data.
 
     Examples
     --------
@@ -66,7 +73,20 @@ def select_partition(
     3
     """
     progress = SelectionProgress(watch)
-    return Selector(data, seed, bounds or ClusterBounds(), progress, n_jobs, config).select()
+    return Selector(data, seed, bounds or ClusterBounds(), progress, n_jobs, config, knowledge=knowledge).select()
+
+
+class Knowledge(Protocol):
+    """Pairs of points that are known to be in the same cluster or in different ones."""
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        ...
+
+    def satisfied(self, labels: IntArray) -> float:
+        """Return the share of the pairs that a partition satisfies."""
+        ...
 
 
 @dataclass(eq=False)
@@ -123,6 +143,7 @@ class Selector:
     n_jobs: int | None = None
     config: SelectionConfig = DEFAULT
     choice: Choice = field(default_factory=load_choice)
+    knowledge: Knowledge | None = None
 
     def rank(self) -> Ranking:
         """Propose and compare candidates."""
@@ -132,6 +153,8 @@ class Selector:
             *("features", "candidates", len(pool)),
             lambda: candidate_features(self.data, pool, config=self._config_in_time(), n_jobs=n_jobs),
         )
+        if not self.data.has_coordinates:
+            features = fill_unknown(features, self.choice, self.config)
         return Ranking(pool, features, self.choice)
 
     def _config_in_time(self) -> SelectionConfig:
@@ -146,6 +169,8 @@ class Selector:
         found = ranking.within(self.bounds)
         if not found:
             return self._outside_of_bounds(ranking)
+        if self.knowledge is not None:
+            found = self._by_knowledge(ranking, found, self.knowledge)
         best = found[0]
         different = self._different(ranking, found)
         runner_up = next((i for i in different if i != best), None)
@@ -155,10 +180,21 @@ class Selector:
             message += f"; preferred to {ranking.name(runner_up)}" + (f" because {reasons}" if reasons else "")
         if len(self.data) > self.config.features.graph_points:
             message += f"; compared on samples of {self.config.features.graph_points:,} rows or fewer"
+        if self.data.approximate:
+            message += "; nearest neighbours are approximate"
         candidates = ranking.candidates(different)
         if ranking.is_single(best):
             return self._selection(np.zeros(len(self.data), dtype=np.int32), None, message, candidates)
         return self._selection(ranking.pool.candidates[best].labels, ranking.pool.candidates[best], message, candidates)
+
+    def _by_knowledge(self, ranking: Ranking, found: Sequence[int], knowledge: Knowledge) -> list[int]:
+        """Return candidates in the order of their expected agreement, averaged with that to which they are known."""
+        one = np.zeros(len(self.data), dtype=np.int32)
+        labels = [one if ranking.is_single(i) else ranking.pool.candidates[i].labels for i in found]
+        known = np.array([knowledge.satisfied(each) for each in labels])
+        share = knowledge.n_pairs / (knowledge.n_pairs + self.config.knowledge_prior)
+        score = (1 - share) * ranking.expected[list(found)] + share * known
+        return [found[i] for i in np.argsort(-score, kind="stable")]
 
     def _outside_of_bounds(self, ranking: Ranking) -> Selection:
         """Merge clusters of a finer candidate, or cut the tree of modes, because no candidate is within the bounds."""
@@ -180,7 +216,19 @@ class Selector:
                 chosen = None if ranking.is_single(best) else ranking.pool.candidates[best]
         labels = np.zeros(len(self.data), dtype=np.int32) if chosen is None else chosen.labels
         found = self._selection(labels, chosen, name, candidates)
-        return found if found.n_clusters <= high else merge_clusters(found, self.data.points, int(high))
+        if found.n_clusters <= high:
+            return found
+        if self.data.has_coordinates:
+            return merge_clusters(found, self.data.points, int(high))
+        return self._merged_on_graph(found, int(high))
+
+    def _merged_on_graph(self, found: Selection, n_clusters: int) -> Selection:
+        edges = Edges.of(Neighbors(self.data.indices, self.data.distances), self.data.weights)
+        hierarchy = build_hierarchy(found.labels, edges)
+        if hierarchy.counts[0] > n_clusters:
+            note = f"no fewer than {hierarchy.counts[0]}, because the graph has no edges between these"
+            return replace(found, message=f"{found.message}; {note}")
+        return merge_into(found, hierarchy.cut(n_clusters)[np.unique(found.labels, return_index=True)[1]])
 
     def _selection(
         self, labels: IntArray, chosen: Proposal | None, message: str, candidates: Sequence[Candidate]

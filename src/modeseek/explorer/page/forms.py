@@ -12,7 +12,11 @@ from modeseek.explorer.page.style import column, html_pane, side_by_side
 from modeseek.explorer.run_settings import ALGORITHMS, BANDWIDTHS, FIELDS, RunSettings, read_settings
 
 NONE = "(none)"
-WRAPPED = ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; } label { margin: 0; }"
+# the last rule overrides Bokeh's margin of all but the first, which would shift lines against each other
+WRAPPED = (
+    ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; }"
+    ".bk-input-group > label:nth-child(n) { margin: 0; }"
+)
 AUTOMATIC = "automatic"
 WIDGET_OPTIONS: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (3, 4), "min_width": 60}
 

@@ -68,25 +68,29 @@ def feature_table(
 ) -> Array:
     """Return the table of features for given reproducibilities of the candidates."""
     graph = graph_sample(data, rng, config.features)
-    geometry = geometry_sample(data, rng, config.features)
-    gaussians = gaussian_sample(data, geometry.rows)
+    if data.has_coordinates:
+        geometry = geometry_sample(data, rng, config.features)
+        gaussians = gaussian_sample(data, geometry.rows)
 
     def measure(i: int) -> dict[str, float]:
         labels = pool.candidates[i].labels
+        found = {**size_features(data, labels), **graph_features(graph, labels)}
+        if not data.has_coordinates:
+            return found
         return {
-            **size_features(data, labels),
-            **graph_features(graph, labels),
+            **found,
             **geometry_features(geometry, labels, config.features),
             **gaussian_features(gaussians, labels, config.features),
         }
 
     table = np.full((len(pool) + 1, len(FEATURES)), np.nan)
     common = data_set_features(data)
-    table[:, : len(DATA_SET)] = [common[each.name] for each in DATA_SET]
+    table[:, : len(DATA_SET)] = [common.get(each.name, np.nan) for each in DATA_SET]
     found = list(run_each(measure, range(len(pool)), n_jobs))
     if not found:
         return table
-    add_relative_r2(pool.candidates, found)
+    if data.has_coordinates:
+        add_relative_r2(pool.candidates, found)
     columns = agreement_features(pool) | {"stable": stable}
     for at, each in enumerate(_CANDIDATE, start=len(DATA_SET)):
         values = columns.get(each.name)

@@ -28,33 +28,41 @@ DATA_SET = (
 
 
 def data_set_features(data: SelectionData) -> dict[str, float]:
-    """Return the features by name."""
-    n, filled = data.components.shape
+    """Return the features by name; without coordinates, those that need the graph only."""
+    n = len(data)
     hub = np.bincount(data.indices[:, :10].ravel(), minlength=n).astype(float)
+    last = data.n_neighbors - 1
+    reach, short = np.log(data.distances[:, min(15, last)]), np.log(data.distances[:, min(3, last)])
+    ties = np.diff(data.distances[:, :8], axis=1) <= 1e-9 * data.distances[:, :1]
+    return {
+        "log_n": np.log(n),
+        "dimension": data.dimension,
+        "hubness": skewness(hub),
+        "distinct": n / data.total_weight,
+        "density_sd": reach.std() * data.dimension,
+        "density_skew": skewness(reach),
+        "density_sd4": short.std() * data.dimension,
+        "ties": float(ties.mean()) if ties.size else 0.0,
+        **(_component_features(data) if data.has_coordinates else {}),
+    }
+
+
+def _component_features(data: SelectionData) -> dict[str, float]:
+    """Return the features that need coordinates."""
+    filled = data.components.shape[1]
     centered = data.components - data.components.mean(axis=0)
     centered /= max(np.abs(centered).max(), 1e-300)  # fourth powers of large numbers overflow
     squares = np.square(centered)
     variance = squares.mean(axis=0)
     kurtosis = np.square(squares).mean(axis=0) / (variance**2 + 1e-300)
     skew = (squares * centered).mean(axis=0) / (variance**1.5 + 1e-300)
-    last = data.n_neighbors - 1
-    reach, short = np.log(data.distances[:, min(15, last)]), np.log(data.distances[:, min(3, last)])
-    ties = np.diff(data.distances[:, :8], axis=1) <= 1e-9 * data.distances[:, :1]
     return {
-        "log_n": np.log(n),
         "log_d": np.log(data.points.shape[1]),
         "filled": filled,
-        "dimension": data.dimension,
         "dimension_share": data.dimension / filled,
         "spherical": float(data.spherical),
-        "hubness": skewness(hub),
         "participation": variance.sum() ** 2 / (np.square(variance).sum() + 1e-300),
-        "distinct": n / data.total_weight,
         "kurtosis": min(float(np.median(kurtosis)), 50.0),
         "kurtosis_max": min(float(kurtosis.max()), 200.0),
         "skew_max": min(float(np.abs(skew).max()), 20.0),
-        "density_sd": reach.std() * data.dimension,
-        "density_skew": skewness(reach),
-        "density_sd4": short.std() * data.dimension,
-        "ties": float(ties.mean()) if ties.size else 0.0,
     }

@@ -15,6 +15,8 @@ from modeseek.selection.proposers.samples import draw
 
 # neighbours from which the two densities are estimated
 COUNTS = (8, 24)
+# neighbours that are looked at in all
+NEAR = 15
 
 
 def _density_features(count: int) -> tuple[Feature, ...]:
@@ -53,17 +55,23 @@ class GraphSample(NamedTuple):
     Attributes
     ----------
     indices : (n, k) array of int32
+        Nearest neighbours, no more than are needed.
     weights : (n,) array
+    step : int
+        Densities and edges of every `step`-th point are used.
     rows : integer array
         Points over which shares of neighbours are averaged.
-    densities, orders : (2, n) arrays
-        Log densities, and the order of the points by each.
+    densities : (2, n) array
+        Log densities.
+    orders : (2, m) integer array
+        The points that are used, in the order of each density.
     edges : (n, 8) array
         Log density that corresponds to the length of the edge to each neighbour.
     """
 
     indices: IntArray
     weights: Array
+    step: int
     rows: IntArray
     densities: Array
     orders: IntArray
@@ -76,10 +84,12 @@ def graph_sample(data: SelectionData, rng: np.random.Generator, config: Features
     for count in COUNTS:
         k = min(count, data.n_neighbors)
         densities.append(np.log(weight_up_to(data, k) / (k + 1)) - data.dimension * np.log(data.distances[:, k - 1]))
-    orders = [np.argsort(each, kind="stable") for each in densities]
+    step = max(1, len(data) // config.edge_points)
+    orders = [step * np.argsort(each[::step], kind="stable") for each in densities]
     edges = -data.dimension * np.log(data.distances[:, :8]) + np.log(data.weights.mean())
     rows = draw(len(data), config.graph_points, rng)
-    return GraphSample(data.indices, data.weights, rows, np.array(densities), np.array(orders), edges)
+    near = np.ascontiguousarray(data.indices[:, :NEAR])
+    return GraphSample(near, data.weights, step, rows, np.array(densities), np.array(orders), edges)
 
 
 def graph_features(sample: GraphSample, labels: IntArray) -> dict[str, float]:

@@ -36,15 +36,15 @@ def _neighbors_inside(labels, rows, indices, out):  # type: ignore[no-untyped-de
 
 
 @njit(**FAST_MATH)
-def _saddles(labels, indices, densities, edges, out):  # type: ignore[no-untyped-def]
+def _saddles(labels, indices, step, densities, edges, out):  # type: ignore[no-untyped-def]
     """Write the edges that leave, the highest saddles and the mean heights of edges that leave.
 
-    All edges count: a single high one joins two clusters.
+    All edges count, because a single high one joins two clusters; of very many points, those of every `step`-th point.
     """
     n, width = edges.shape
     for c in range(len(out)):
         out[c, 4] = out[c, 8] = -np.inf
-    for i in range(n):
+    for i in range(0, n, step):
         own = labels[i]
         for j in range(width):
             other = labels[indices[i, j]]
@@ -63,21 +63,22 @@ def _saddles(labels, indices, densities, edges, out):  # type: ignore[no-untyped
 
 
 @cached
-def graph_statistics(labels, k, indices, weights, rows, densities, orders, edges):  # type: ignore[no-untyped-def]
+def graph_statistics(labels, k, indices, weights, step, rows, densities, orders, edges):  # type: ignore[no-untyped-def]
     """Return statistics of each cluster on the neighbour graph, and three totals.
 
-    The columns are: weight, points, mean share of the 15 nearest neighbours in the same cluster, edges that leave; then
-    for each of the two densities the highest saddle, 95th percentile, median, and mean height of the edges that leave.
-    The totals are the mean share of neighbours in the same cluster (15 and 5 nearest) and the share of points with most
-    of their neighbours in other clusters.
+    The columns are: weight, points (of every `step`-th), mean share of the 15 nearest neighbours in the same cluster,
+    edges that leave; then for each of the two densities the highest saddle, 95th percentile, median, and mean height of
+    the edges that leave. The totals are the mean share of neighbours in the same cluster (15 and 5 nearest) and the
+    share of points with most of their neighbours in other clusters.
     """
     n = len(labels)
     out = np.zeros((k, 12))
     for i in range(n):
         out[labels[i], 0] += weights[i]
+    for i in range(0, n, step):
         out[labels[i], 1] += 1.0
     totals = _neighbors_inside(labels, rows, indices, out)
-    _saddles(labels, indices, densities, edges, out)
+    _saddles(labels, indices, step, densities, edges, out)
     # quantiles of the density in each cluster, by one pass over the points in ascending order of it
     half, high = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     for c in range(k):
@@ -85,7 +86,7 @@ def graph_statistics(labels, k, indices, weights, rows, densities, orders, edges
     for which in range(2):
         at = 5 + 4 * which
         count = np.zeros(k, dtype=np.int64)
-        for r in range(n):
+        for r in range(orders.shape[1]):
             i = orders[which, r]
             c = labels[i]
             if count[c] == half[c]:

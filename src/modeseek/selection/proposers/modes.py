@@ -60,6 +60,7 @@ class Modes:
             if config.points_per_count * count < n - 1
             and (count <= config.large_count or config.points_per_large_count * count <= n)
             and count <= data.n_neighbors
+            and (count >= config.least_count or n < config.many_points)
         ]
 
     def trees(self, data: SelectionData, counts: list[int]) -> Iterator[tuple[int, PointTree]]:

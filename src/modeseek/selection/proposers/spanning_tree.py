@@ -71,12 +71,17 @@ class SpanningTree:
         return sorted({float(min(size, max(2, int(total // 4)))) for size in sizes if size >= smallest})
 
     def _graph(self, data: SelectionData) -> Edges:
-        """Return the edges from points to their neighbours, each once."""
+        """Return the edges from points to their neighbours.
+
+        An edge that is shorter than the last one of its right end is in the list of that end too and is left out here.
+        Copies that remain, of equal length, do not change the spanning tree.
+        """
         n, width = len(data), min(data.n_neighbors, self.config.n_edges)
-        near = data.indices[:, :width]
-        left, right = np.repeat(np.arange(n, dtype=np.int32), width), near.ravel()
-        once = (left < right) | ~_is_mutual(near)
-        return Edges(left[once], right[once], data.distances[:, :width].ravel()[once])
+        left, right = np.repeat(np.arange(n, dtype=np.int32), width), data.indices[:, :width].ravel()
+        length = data.distances[:, :width].ravel()
+        # a graph without coordinates need not be symmetric
+        once = (left < right) | (length >= data.distances[right, width - 1]) | (not data.has_coordinates)
+        return Edges(left[once], right[once], length[once])
 
 
 def _spanning_tree(graph: Edges, data: SelectionData) -> Edges:
@@ -86,14 +91,6 @@ def _spanning_tree(graph: Edges, data: SelectionData) -> Edges:
     kept = spanning_forest(n, ordered.left, ordered.right)
     forest = Edges(*(each[kept] for each in ordered))
     return forest if len(kept) == n - 1 else _joined(forest, data)
-
-
-def _is_mutual(near: IntArray) -> Array:
-    """Return for each entry (i, j) of neighbour lists whether i is in the list of j too."""
-    n, k = near.shape
-    rows, other = np.repeat(np.arange(n), k), near.ravel().astype(np.int64)
-    key, back = np.sort(rows * n + other), other * n + rows
-    return key[np.minimum(np.searchsorted(key, back), len(key) - 1)] == back
 
 
 def _joined(forest: Edges, data: SelectionData) -> Edges:
@@ -113,7 +110,7 @@ def _joined(forest: Edges, data: SelectionData) -> Edges:
         near = joined[int(np.square(centers[joined] - centers[c]).sum(axis=1).argmin())]
         i = rows[c][int(np.square(x[rows[c]] - centers[near]).sum(axis=1).argmin())]
         j = rows[near][int(np.square(x[rows[near]] - x[i]).sum(axis=1).argmin())]
-        more.append((i, j, np.linalg.norm(x[i] - x[j])))
+        more.append((i, j, np.linalg.norm(x[i] - x[j]) if data.has_coordinates else np.inf))
         joined.append(c)
     left, right, length = (np.array(each) for each in zip(*more, strict=True))
     return Edges(

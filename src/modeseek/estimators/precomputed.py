@@ -1,0 +1,132 @@
+"""Input of `metric="precomputed"`: distances between all rows, or a sparse graph of nearest neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from modeseek._common.neighbors import Neighbors
+from modeseek._common.points import Points
+from modeseek._common.types import Array, Geometry, IntArray
+from modeseek.estimators.result import FitData, FitSettings
+
+# with fewer neighbours of a row, densities cannot be estimated
+MIN_NEIGHBORS = 5
+
+
+def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """Return distances between rows, dense or sparse, as floats; a dense infinity means that a distance is unknown.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Receives the number of columns if `reset`; otherwise X must have that number.
+    X : array-like or sparse array of shape (n_queries, n_samples)
+        Square if `reset`.
+    reset : bool
+        Whether X is for a fit.
+    """
+    X = validate_data(
+        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, reset=reset
+    )
+    if reset and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f'metric="precomputed" needs a square matrix of distances between rows; got shape {X.shape}. '
+            'Pass features with metric="euclidean" or "cosine".'
+        )
+    entries = X.data if issparse(X) else X
+    for wrong, what in ((np.isnan(entries), "NaN"), (entries < 0, "a negative distance")):
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            row, column = (X.tocoo().row[at], X.indices[at]) if issparse(X) else divmod(at, X.shape[1])
+            raise ValueError(f"X must hold distances of at least 0; got {what} in row {row}, column {column}.")
+    return csr_array(X) if issparse(X) else X
+
+
+def data_from_distances(X: Any, weights: Array, geometry: Geometry, n_neighbors: int) -> FitData:
+    """Return the input of a fit: rows at distance 0 are one point, and each point has a list of neighbours.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, n)
+        Checked distances. The entries of a row are the distances from it to others.
+    weights : (n,) array
+        Weights of the rows.
+    geometry : Geometry
+    n_neighbors : int
+        Upper bound on the length of the lists. If a graph has fewer entries, it is their median number.
+    """
+    if not weights.all():
+        raise ValueError(
+            f'metric="precomputed" needs positive weights, but that of row {int(weights.argmin())} is 0: '
+            "leave out the row and its column."
+        )
+    n = X.shape[0]
+    equal = X.tocoo() if issparse(X) else coo_array(X == 0)
+    same = np.flatnonzero(equal.data == 0) if issparse(X) else slice(None)
+    left, right = (each[same] for each in (equal.row, equal.col))
+    m, number = connected_components(csr_array((np.ones(len(left)), (left, right)), shape=(n, n)), directed=False)
+    left, right, lengths = _entries(X, number, n_neighbors)
+    neighbors = _neighbor_lists(m, left, right, lengths, n_neighbors)
+    # an order that does not depend on that of the rows, except for points with the same distances
+    order = np.lexsort(neighbors.distances.T[::-1])
+    rank = np.empty(m, dtype=np.intp)
+    rank[order] = np.arange(m)
+    indices, distances = rank[neighbors.indices[order]], neighbors.distances[order]
+    inverse = rank[number]
+    points = Points(np.zeros((m, 0)), np.bincount(inverse, weights=weights), inverse, np.zeros(0), geometry)
+    return FitData(points, FitSettings(), neighbors=Neighbors(indices.astype(np.int32), distances))
+
+
+def _entries(X: Any, number: IntArray, n_neighbors: int) -> tuple[IntArray, IntArray, Array]:
+    """Return distances between different points: two points and a length each. `number` is the point of each row."""
+    if issparse(X):
+        entries = X.tocoo()
+        rows, columns, lengths = entries.row, entries.col, entries.data
+        _check_counts(np.bincount(rows[rows != columns], minlength=len(number)))
+    else:
+        first = np.unique(number, return_index=True)[1]
+        between = X if len(first) == len(X) else X[np.ix_(first, first)]
+        k = min(n_neighbors + 1, len(first))
+        columns = np.argpartition(between, k - 1, axis=1)[:, :k]
+        lengths = np.take_along_axis(between, columns, axis=1).ravel()
+        rows, columns, number = np.repeat(np.arange(len(first)), k), columns.ravel(), np.arange(len(first))
+    left, right = number[rows], number[columns]
+    kept = (left != right) & np.isfinite(lengths)
+    return left[kept], right[kept], lengths[kept].astype(np.float64)
+
+
+def _check_counts(counts: IntArray) -> None:
+    least = min(MIN_NEIGHBORS, len(counts) - 1)
+    if (counts < least).any():
+        row = int(np.argmax(counts < least))
+        raise ValueError(
+            f"the graph has too few neighbours: row {row} has {counts[row]}, and ModeSeek needs at least {least}. "
+            "Build it with more, for example KNeighborsTransformer(n_neighbors=60)."
+        )
+
+
+def _neighbor_lists(m: int, left: IntArray, right: IntArray, lengths: Array, most: int) -> Neighbors:
+    """Return lists of equal length; in those of points with fewer neighbours, the last one is repeated.
+
+    A point without neighbours is its own, at the largest distance of all.
+    """
+    order = np.lexsort((right, lengths, left))
+    left, right, lengths = left[order], right[order], lengths[order]
+    # of several distances between two points, which are those of equal rows, the smallest
+    first = np.sort(np.unique(left * m + right, return_index=True)[1])
+    left, right, lengths = left[first], right[first], lengths[first]
+    counts = np.bincount(left, minlength=m)
+    width = min(most, max(1, int(np.median(counts))))
+    place = np.arange(len(left)) - (np.cumsum(counts) - counts)[left]
+    kept = place < width
+    indices = np.tile(np.arange(m)[:, None], width)
+    distances = np.full((m, width), lengths.max(initial=1.0))
+    indices[left[kept], place[kept]], distances[left[kept], place[kept]] = right[kept], lengths[kept]
+    filled = np.minimum(np.arange(width), np.maximum(counts, 1)[:, None] - 1)
+    return Neighbors(*(np.take_along_axis(each, filled, axis=1) for each in (indices, distances)))

@@ -1,0 +1,94 @@
+"""Results whose clusters were changed after the fit: split because they are large, or to satisfy constraints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from modeseek._common.types import Array, IntArray
+from modeseek.estimators.layers import build_layers
+from modeseek.estimators.result import FitResult, largest_membership
+from modeseek.meanshift.partition import partition_of
+from modeseek.metrics import rand_agreement
+from modeseek.selection.hierarchy import split_large
+
+
+def with_limited_size(result: FitResult, largest: float, n_jobs: int | None) -> FitResult:
+    """Return the result after clusters above a weight were split, by their layers as far as these go."""
+    index, weights = result.index, result.index.points.weights
+    clustered = np.flatnonzero(index.labels >= 0)
+    large = np.bincount(index.labels[clustered], weights=weights[clustered]) > largest
+    if not large.any():
+        return result
+    hierarchy, edges = build_layers(result, clustered, n_jobs)
+    labels = index.labels.copy()
+    labels[clustered] = split_large(hierarchy, edges, largest)
+    what = "1 cluster was" if large.sum() == 1 else f"{large.sum()} clusters were"
+    return regrouped(result, labels, f"{what} above max_cluster_size={largest:g} and split")
+
+
+def regrouped(result: FitResult, labels: IntArray, note: str) -> FitResult:
+    """Return the result with other labels of the points; -1 for noise.
+
+    A point keeps its membership in its own cluster. Its other memberships are divided like the old clusters. The
+    stability of a new cluster is that of the most similar old one, times the Jaccard index with it, and the stability
+    of the partition is the old one times the adjusted Rand index.
+    """
+    index, points, old = result.index, result.index.points, result.index.labels
+    kept = labels >= 0
+    part = partition_of(points.values[kept], points.weights[kept], labels[kept], points.geometry, diameter=0.0, gap=0.0)
+    new = np.full(len(labels), -1)
+    new[kept] = part.labels
+    rows, k = new[points.inverse], len(part.sizes)
+    sizes = np.bincount(rows[rows >= 0], minlength=k)
+    fields: dict[str, Any] = {}
+    if result.stability is not None:
+        fields["stability"] = result.stability * rand_agreement(old[kept], new[kept], points.weights[kept])
+    if result.memberships is not None and result.cluster_stability is not None:
+        both = kept & (old >= 0)
+        shape = result.n_clusters, k
+        common = coo_array((points.weights[both], (old[both], new[both])), shape=shape).toarray()
+        memberships = _regrouped_memberships(result.memberships, common, old, new)
+        union = common.sum(axis=1, keepdims=True) + common.sum(axis=0) - common
+        jaccard = np.divide(common, union, out=np.zeros(shape), where=union > 0)
+        fields |= {
+            "memberships": memberships,
+            "confidence": largest_membership(memberships)[points.inverse],
+            "cluster_stability": (jaccard * result.cluster_stability[:, None]).max(axis=0, initial=0.0),
+        }
+    return replace(
+        result,
+        labels=rows,
+        centers=points.to_data(part.centers),
+        sizes=sizes,
+        n_noise=int((rows < 0).sum()),
+        weights=None if result.weights is None and (sizes == part.sizes).all() else part.sizes,
+        index=replace(index, labels=new),
+        message=f"{result.message}; {note}",
+        **fields,
+    )
+
+
+def _regrouped_memberships(memberships: csr_array, common: Array, old: IntArray, new: IntArray) -> csr_array:
+    """Return memberships in new clusters; `common` is the weight that old and new clusters have in common."""
+    n, shape = len(old), (len(old), common.shape[1])
+    total = common.sum(axis=1, keepdims=True)
+    shares = csr_array(np.divide(common, total, out=np.zeros(common.shape), where=total > 0))
+    entries = memberships.tocoo()
+    is_own = entries.col == old[entries.row]
+    others = csr_array((entries.data[~is_own], (entries.row[~is_own], entries.col[~is_own])), shape=memberships.shape)
+    spread = (others @ shares).tocoo()
+    own = np.bincount(entries.row[is_own], weights=entries.data[is_own], minlength=n)
+    mine = spread.col == new[spread.row]
+    own += np.bincount(spread.row[mine], weights=spread.data[mine], minlength=n)
+    row, column, data = spread.row[~mine], spread.col[~mine], spread.data[~mine]
+    most = np.zeros(n)
+    np.maximum.at(most, row, data)
+    own = np.where(own > most, own, most + 1e-9)
+    row, column, data = np.append(np.arange(n), row), np.append(new, column), np.append(own, data)
+    clustered = new[row] >= 0
+    row, column, data = row[clustered], column[clustered], data[clustered]
+    return csr_array((data / np.bincount(row, weights=data, minlength=n)[row], (row, column)), shape=shape)

@@ -1,0 +1,41 @@
+"""Points as the selection of `ModeSeek` needs them, and its result for the distinct points of the data."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from modeseek._common.points import Points
+from modeseek._common.rounding import SpreadPoints
+from modeseek._common.validation import MIN_WEIGHT
+from modeseek.estimators.result import FitData
+from modeseek.selection import Selection
+
+
+def with_counts(data: FitData) -> Points:
+    """Return the points with weights that are numbers of rows, which the selection needs.
+
+    Whole numbers are such numbers already. Others have an arbitrary unit, which division by the mean weight of a row
+    removes.
+    """
+    points, rows = data.points, data.points.inverse if data.sketch_points is None else data.sketch_points
+    weights = points.weights
+    if (weights < 2.0**53).all() and (weights == np.rint(weights)).all():  # all larger numbers are whole
+        return points
+    return points._replace(weights=np.maximum(weights / (weights.sum() / len(rows)), MIN_WEIGHT))
+
+
+def of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:
+    """Return the selection for distinct points: each has the label that most of its copies have."""
+    candidates = []
+    for each in found.candidates:
+        kept, labels = np.unique(spread.majority(each.labels), return_inverse=True)
+        candidates.append(each._replace(labels=labels, n_clusters=len(kept)))
+    return replace(
+        found,
+        labels=spread.majority(found.labels),
+        memberships=csr_array(spread.mean(found.memberships.toarray())),
+        votes=(),
+        candidates=tuple(candidates),
+        message=f"{found.message}; {spread.note}",
+    )

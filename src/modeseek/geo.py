@@ -1,0 +1,99 @@
+"""Clusters of the points of a GeoDataFrame, with distances along the surface of the Earth.
+
+geopandas is imported by `cluster_centers` only; other functions call methods of the frame.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from modeseek._common.types import Array
+from modeseek.estimators import ModeSeek
+from modeseek.estimators.base import BaseClusterer
+
+if TYPE_CHECKING:
+    import geopandas
+
+__all__ = ["cluster", "cluster_centers", "coordinates"]
+
+DEGREES = "EPSG:4326"
+
+
+def coordinates(places: geopandas.GeoDataFrame) -> Array:
+    """Return latitudes and longitudes in degrees, the input of an estimator with ``metric="haversine"``.
+
+    Parameters
+    ----------
+    places : GeoDataFrame or GeoSeries
+        Points in any coordinate reference system.
+
+    Returns
+    -------
+    X : array of shape (n_places, 2)
+    """
+    geometry = places.geometry
+    if geometry.crs is None:
+        raise ValueError('places have no coordinate reference system: call places.set_crs("EPSG:4326") or another.')
+    wrong = np.flatnonzero(((geometry.geom_type != "Point") | geometry.is_empty).to_numpy())
+    if len(wrong):
+        raise ValueError(
+            f"{len(wrong):,} of {len(geometry):,} geometries are not points; the first is {wrong[0]}. "
+            "Use representative_point(), and leave out missing and empty ones."
+        )
+    degrees = geometry.to_crs(DEGREES)
+    return np.column_stack([degrees.y.to_numpy(), degrees.x.to_numpy()])
+
+
+def cluster(
+    places: geopandas.GeoDataFrame,
+    *,
+    estimator: BaseClusterer | None = None,
+    name: str = "cluster",
+    sample_weight: Any = None,
+    random_state: Any = 0,
+) -> geopandas.GeoDataFrame:
+    """Return places with their clusters: a copy with two more columns.
+
+    Parameters
+    ----------
+    places : GeoDataFrame
+        Points in any coordinate reference system.
+    estimator : estimator of this package, optional
+        What clusters, with ``metric="haversine"``. It is fitted. If None,
+        ``ModeSeek(metric="haversine", random_state=random_state)``.
+    name : str, default="cluster"
+        Name of the column of labels; -1 is noise. The column `name` + "_confidence" has the membership of each place in
+        its cluster.
+    sample_weight : array-like of shape (n_places,), optional
+        Weights, for example the seconds that a position of a track stands for.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of `ModeSeek`. Ignored if `estimator` is given.
+
+    Returns
+    -------
+    places : GeoDataFrame
+    """
+    model = ModeSeek(metric="haversine", random_state=random_state) if estimator is None else estimator
+    if model.metric != "haversine":
+        raise ValueError(f'the estimator needs metric="haversine"; got {model.metric!r}.')
+    model.fit(coordinates(places), sample_weight=sample_weight)
+    return places.assign(**{name: model.labels_, f"{name}_confidence": np.asarray(model.probabilities_)})
+
+
+def cluster_centers(model: BaseClusterer, crs: Any = DEGREES) -> geopandas.GeoDataFrame:
+    """Return the clusters of a fitted estimator as points, with the columns "cluster" and "size".
+
+    Parameters
+    ----------
+    model : fitted estimator with ``metric="haversine"``
+    crs : object, default="EPSG:4326"
+        Coordinate reference system of the result, as for `GeoDataFrame.to_crs`.
+    """
+    import geopandas
+
+    latitude, longitude = model.cluster_centers_.T
+    points = geopandas.points_from_xy(longitude, latitude, crs=DEGREES)
+    columns = {"cluster": np.arange(model.n_clusters_), "size": model.result_.sizes}
+    return geopandas.GeoDataFrame(columns, geometry=points).to_crs(crs)
