@@ -9,7 +9,6 @@ All of them apply the operator S_h repeatedly. They differ in which points move,
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -141,8 +140,9 @@ def mean_shift(
         side = h * config.cell_side(tol, continuous=continuous)
         # without continuous weights cells are so small that paths save next to nothing
         scouts = continuous and start.size >= config.scouts_from
-        shift = partial(workspace.shift_all, h=problem.reach(h))
-        climbers = Climbers(shift, start, h, tol, side, most_steps if scouts else 0, config)
+        climbers = Climbers(
+            lambda x: workspace.shift_all(x, problem.reach(h)), start, h, tol, side, most_steps if scouts else 0, config
+        )
 
     def arrived(state: ChainState) -> Array:
         return ~climbers.climbing(state)
