@@ -1,20 +1,19 @@
 """Training of the networks behind ModeSeek's choice, with NumPy alone.
 
 A network scores each candidate of a set. The loss is the expected regret of a random choice with probabilities
-softmax(score): the adjusted Rand index of the best candidate less the expected one. A second output predicts the
-adjusted Rand index of the candidate itself.
+softmax(score): the adjusted Rand index of the best candidate less the expected one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, logit
 
-from modeseek.selection.choice import Choice
+from modeseek.selection.choice import BONUS_POINTS, Choice, probabilities
 from modeseek.selection.features import FEATURES
 from modeseek.selection.features.data_set import DATA_SET
 
@@ -40,8 +39,6 @@ class TrainingConfig:
         Largest step size of Adam. It rises for a fifth of the steps, then falls as a cosine.
     decay : float
         Weight decay.
-    regression : float
-        Weight of the squared error of the second output.
     quantiles : int
         Knots of the mapping of each feature to [-1, 1].
     least_ceiling : float
@@ -54,7 +51,6 @@ class TrainingConfig:
     batch: int = 256
     rate: float = 3e-3
     decay: float = 1e-3
-    regression: float = 0.5
     quantiles: int = 33
     least_ceiling: float = 0.25
 
@@ -73,6 +69,8 @@ class Sets(NamedTuple):
         Score of the best candidate of each set, those that were not kept included.
     name : (s,) array of str
         Family, or name of a labelled set.
+    agreement : (m,) array
+        For each set, one after the other, the adjusted Rand index of each pair of its candidates.
     """
 
     features: np.ndarray
@@ -80,6 +78,7 @@ class Sets(NamedTuple):
     owner: np.ndarray
     ceiling: np.ndarray
     name: np.ndarray
+    agreement: np.ndarray
 
 
 def quantile_maps(features: np.ndarray, config: TrainingConfig) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -98,15 +97,16 @@ def quantile_maps(features: np.ndarray, config: TrainingConfig) -> tuple[list[np
 
 
 def train_choice(sets: Sets, inside: np.ndarray, seeds: range, config: TrainingConfig) -> Choice:
-    """Train one network for each seed on the sets `inside`; the calibration is still that of the raw output."""
+    """Train one network for each seed on the sets `inside`; sharpness and bonus are not fitted."""
     rows = inside[sets.owner]
     knots, places = quantile_maps(sets.features[rows], config)
-    empty = Choice(USED, FLAGS, tuple(knots), tuple(places), (), np.array([0.0, 1.0]))
+    empty = Choice(USED, FLAGS, tuple(knots), tuple(places), ())
     inputs = empty.encode(sets.features).astype(np.float32)
     chosen = np.flatnonzero(inside & (sets.ceiling > config.least_ceiling))
-    networks = [_train(inputs, sets, chosen, seed, config) for seed in seeds]
+    with ThreadPoolExecutor(2) as threads:
+        networks = list(threads.map(lambda seed: _train(inputs, sets, chosen, seed, config), seeds))
     layers = tuple(np.stack(each).astype(np.float64) for each in zip(*networks, strict=True))
-    return Choice(USED, FLAGS, tuple(knots), tuple(places), layers, np.array([0.0, 1.0]))
+    return Choice(USED, FLAGS, tuple(knots), tuple(places), layers)
 
 
 def _train(inputs, sets: Sets, chosen: np.ndarray, seed: int, config: TrainingConfig) -> list[np.ndarray]:
@@ -114,7 +114,7 @@ def _train(inputs, sets: Sets, chosen: np.ndarray, seed: int, config: TrainingCo
     start = np.searchsorted(sets.owner, np.arange(len(sets.ceiling) + 1))
     h, d = config.hidden, inputs.shape[1]
     layers = [rng.normal(size=(d, h)) * (2 / d) ** 0.5, np.zeros(h), rng.normal(size=(h, h)) * (2 / h) ** 0.5]
-    layers += [np.zeros(h), rng.normal(size=(h, 2)) * 0.1 / h**0.5, np.zeros(2)]
+    layers += [np.zeros(h), rng.normal(size=(h, 1)) * 0.1 / h**0.5, np.zeros(1)]
     layers = [each.astype(np.float32) for each in layers]
     moments = [(np.zeros_like(each), np.zeros_like(each)) for each in layers]
     batch = min(config.batch, len(chosen))
@@ -147,26 +147,39 @@ def _gradient(layers, x, scores, counts, rng: np.random.Generator, config: Train
     gate1 = (a1 > 0) * kept(a1.shape, config.dropout)
     a2 = (a1 * gate1) @ w2 + b2
     gate2 = (a2 > 0) * kept(a2.shape, config.dropout)
-    out = (a2 * gate2) @ w3 + b3
-    power = np.exp(out[:, 0] - np.maximum.reduceat(out[:, 0], first)[owner])
+    out = ((a2 * gate2) @ w3 + b3)[:, 0]
+    power = np.exp(out - np.maximum.reduceat(out, first)[owner])
     share = power / np.add.reduceat(power, first)[owner]
     expected = np.add.reduceat(share * y, first)
-    predicted = expit(out[:, 1])
-    slope = np.empty_like(out)
-    slope[:, 0] = -share * (y - expected[owner]) / len(counts)
-    slope[:, 1] = config.regression * 2 * (predicted - y) * predicted * (1 - predicted) / counts[owner] / len(counts)
+    slope = (-share * (y - expected[owner]) / len(counts))[:, None].astype(np.float32)
     back2 = (slope @ w3.T) * gate2
     back1 = (back2 @ w2.T) * gate1
     return [x.T @ back1, back1.sum(0), (a1 * gate1).T @ back2, back2.sum(0), (a2 * gate2).T @ slope, slope.sum(0)]
 
 
-def chosen_candidates(regret: np.ndarray, owner: np.ndarray) -> np.ndarray:
-    """Return the candidate with the smallest regret of each set."""
-    order = np.lexsort((regret, owner))
-    return order[np.flatnonzero(np.diff(owner[order], prepend=-1))]
+class Decisions(NamedTuple):
+    """The chosen candidate of each set: its adjusted Rand index with the truth, and the expected one."""
+
+    score: np.ndarray
+    expected: np.ndarray
 
 
-def calibration(predicted: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return offset and factor of the logit for which predictions of chosen candidates have the least squared error."""
-    raw, y = logit(np.clip(predicted, 1e-4, 1 - 1e-4)), np.clip(scores, 0, 1)
-    return minimize(lambda p: np.square(expit(p[0] + p[1] * raw) - y).mean(), [0.0, 1.0], method="Nelder-Mead").x
+def decide(scores: np.ndarray, sets: Sets, sharpness: np.ndarray, bonus: np.ndarray) -> Decisions:
+    """Choose the candidate with the largest expected agreement in each set, as `ModeSeek` does."""
+    found = []
+    for rows, agreement, log_n in each_set(sets):
+        mine = scores[rows].astype(np.float64)
+        mine[-1] += np.interp(log_n, np.log(BONUS_POINTS), bonus)
+        expected = probabilities(mine, sharpness) @ agreement
+        best = int(expected.argmax())
+        found.append((max(0.0, sets.scores[rows][best]), expected[best]))
+    return Decisions(*np.array(found).T)
+
+
+def each_set(sets: Sets) -> Iterator[tuple[slice, np.ndarray, float]]:
+    """Yield the rows of each set, the agreement of its candidates, and the logarithm of its number of points."""
+    counts = np.bincount(sets.owner, minlength=len(sets.name))
+    end, square = np.cumsum(counts), np.cumsum(counts**2)
+    for i, count in enumerate(counts):
+        agreement = sets.agreement[square[i] - count**2 : square[i]].reshape(count, count)
+        yield slice(end[i] - count, end[i]), agreement, float(sets.features[end[i] - 1, FEATURES.index("log_n")])

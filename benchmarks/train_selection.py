@@ -32,37 +32,40 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from choice_network import Sets, TrainingConfig, calibration, chosen_candidates, train_choice
+from choice_network import Decisions, Sets, TrainingConfig, decide, train_choice
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek.selection.choice import FEW_POINTS, load_choice
+from modeseek.selection.choice import load_choice, with_single
 from modeseek.selection.data import prepare_data
-from modeseek.selection.features import FEATURES, candidate_features
+from modeseek.selection.features import candidate_features
 from modeseek.selection.pool import build_pool
 from synthetic import FAMILIES, make, prepared
 
 SYNTHETIC = "synthetic"
 MODEL = Path(__file__).resolve().parents[1] / "src" / "modeseek" / "selection" / "choice.npz"
 POOLS = ("open", "open2")
-# what may be added to the score of the single cluster
-BONUSES = np.arange(-8.0, 4.5, 0.5)
 
 
 class Task(NamedTuple):
-    """One set to analyse: its pool ("synthetic" or a folder), its name and its seed."""
+    """One set to analyse: its pool ("synthetic" or a folder), its name, its seed, and whether few rows are kept."""
 
     pool: str
     name: str
     seed: int
     data: Path | None = None
+    few: bool = False
 
 
 class Analysed(NamedTuple):
-    """Features and scores of the candidates of a set, and the CPU time; the single cluster is the last candidate."""
+    """Features and scores of the candidates of a set, and the CPU time; the single cluster is the last candidate.
+
+    `agreement` holds the adjusted Rand index of each pair of candidates.
+    """
 
     task: Task
     features: np.ndarray
     scores: np.ndarray
+    agreement: np.ndarray
     origins: np.ndarray
     seconds: float
 
@@ -70,7 +73,7 @@ class Analysed(NamedTuple):
 def load(task: Task) -> tuple[np.ndarray, np.ndarray, str]:
     """Return rows, labels and metric of a set, with the rows in random order."""
     if task.data is None:
-        sample = make(task.name, task.seed)
+        sample = make(task.name, task.seed, few=task.few)
         return prepared(sample), sample.y, sample.metric
     entry = manifest(task.data / task.pool)[task.name]
     with np.load(task.data / task.pool / entry["file"]) as file:
@@ -102,7 +105,9 @@ def analyse(task: Task) -> Analysed:
     partitions = [each.labels[points.inverse] for each in pool.candidates] + [np.zeros(len(X), dtype=int)]
     scores = np.array([adjusted_rand_score(y[known], labels[known]) for labels in partitions])
     origins = np.array([each.proposer for each in pool.candidates] + ["one"])
-    return Analysed(task, features.astype(np.float32), scores.astype(np.float32), origins, seconds)
+    return Analysed(
+        task, features.astype(np.float32), scores.astype(np.float32), with_single(pool.agreement), origins, seconds
+    )
 
 
 def tasks(args: argparse.Namespace, seed: int, began: float) -> Iterator[Task]:
@@ -117,7 +122,7 @@ def tasks(args: argparse.Namespace, seed: int, began: float) -> Iterator[Task]:
         for name in np.random.default_rng(seed).permutation(list(args.families or FAMILIES)):
             if count == args.sets or time.perf_counter() - began > args.seconds:
                 return
-            yield Task(SYNTHETIC, str(name), seed)
+            yield Task(SYNTHETIC, str(name), seed, few=args.few)
             count += 1
         seed += 1
 
@@ -153,6 +158,9 @@ def write(path: Path, sets: list[Analysed], keep: int) -> None:
         features=np.concatenate([each.features[rows] for each, rows in both]).astype(np.float16),
         scores=np.concatenate([each.scores[rows] for each, rows in both]),
         origins=np.concatenate([each.origins[rows] for each, rows in both]),
+        agreement=np.concatenate([each.agreement[np.ix_(rows, rows)].ravel() for each, rows in both]).astype(
+            np.float16
+        ),
         owner=np.repeat(np.arange(len(sets)), [len(rows) for rows in kept]),
         ceiling=np.array([each.scores.max() for each in sets]),
         name=np.array([each.task.name for each in sets]),
@@ -170,54 +178,30 @@ def read(folder: Path, pool: str) -> Sets:
     paths = sorted(folder.glob(f"{SYNTHETIC}-*.npz")) if pool == SYNTHETIC else [folder / f"{pool}.npz"]
     parts = [np.load(path) for path in paths]
     before = np.cumsum([0, *(len(part["name"]) for part in parts)])
-    joined = {key: np.concatenate([part[key] for part in parts]) for key in ("features", "scores", "ceiling", "name")}
+    joined = {
+        key: np.concatenate([part[key] for part in parts])
+        for key in ("features", "scores", "ceiling", "name", "agreement")
+    }
     owner = np.concatenate([part["owner"] + start for part, start in zip(parts, before, strict=False)])
-    return Sets(joined["features"].astype(np.float32), joined["scores"], owner, joined["ceiling"], joined["name"])
+    joined |= {key: joined[key].astype(np.float32) for key in ("features", "agreement")}
+    return Sets(owner=owner, **joined)
 
 
-class LeftOut(NamedTuple):
-    """Regrets of candidates from networks trained without their family, and their predicted scores."""
-
-    regret: np.ndarray
-    predicted: np.ndarray
-
-
-def left_out(sets: Sets, judged: Sets, config: TrainingConfig, *, folds: int, seed: int = 0) -> LeftOut:
-    """Train with a share of the families left out, in turn, and choose candidates for `judged` sets of these."""
+def left_out(sets: Sets, judged: Sets, config: TrainingConfig, *, folds: int, seed: int = 0) -> np.ndarray:
+    """Return scores of the candidates of `judged` by networks that were trained without their family."""
     names = sorted(set(sets.name) | set(judged.name))
     fold, own = (np.array([names.index(name) % folds for name in each.name]) for each in (sets, judged))
-    found = LeftOut(np.zeros(len(judged.owner)), np.zeros(len(judged.owner)))
+    found = np.zeros(len(judged.owner))
     for number in range(folds):
         choice = train_choice(sets, fold != number, range(seed, seed + 2), config)
         rows = np.flatnonzero(own[judged.owner] == number)
-        found.regret[rows] = choice.regret(judged.features[rows])
-        found.predicted[rows] = choice.expected_agreement(judged.features[rows])
+        found[rows] = choice.raw_scores(judged.features[rows])
     return found
 
 
-def best_bonus(sets: Sets, regret: np.ndarray) -> np.ndarray:
-    """Return the bonuses for the single cluster with the largest mean score, for few points and for many.
-
-    Of equal ones, the middle is taken.
-    """
-    last = np.flatnonzero(np.diff(sets.owner, append=-1))
-    few = sets.features[last, FEATURES.index("log_n")] < np.log(FEW_POINTS)
-    means = []
-    for bonus in BONUSES:
-        changed = regret.copy()
-        changed[last] -= bonus
-        scores = sets.scores[chosen_candidates(changed, sets.owner)]
-        means.append([scores[few].mean() if few.any() else 0.0, scores[~few].mean() if not few.all() else 0.0])
-    best = [np.flatnonzero(column >= column.max() - 1e-9) for column in np.array(means).T]
-    return np.array([BONUSES[each[len(each) // 2]] for each in best])
-
-
 def fit(args: argparse.Namespace) -> None:
-    """Train on all synthetic sets, calibrate on left-out families, and write the model."""
+    """Train on all synthetic sets, and write the model."""
     sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
-    whole = sets if args.whole is None else read(args.whole, SYNTHETIC)
-    without = left_out(sets, whole, config, folds=args.folds)
-    picked = chosen_candidates(without.regret, whole.owner)
     choice = train_choice(sets, np.ones(len(sets.name), dtype=bool), range(args.networks), config)
     arrays = {f"layer{i}": each.astype(np.float32) for i, each in enumerate(choice.layers)}
     np.savez_compressed(
@@ -227,8 +211,8 @@ def fit(args: argparse.Namespace) -> None:
         n_knots=np.array([len(each) for each in choice.knots]),
         knots=np.concatenate(choice.knots).astype(np.float32),
         places=np.concatenate(choice.places).astype(np.float32),
-        calibration=calibration(without.predicted[picked], whole.scores[picked]),
-        single_bonus=best_bonus(whole, without.regret),
+        sharpness=np.array(args.sharpness),
+        single_bonus=np.array(args.bonus),
         n_sets=len(sets.name),
         **arrays,
     )
@@ -236,28 +220,37 @@ def fit(args: argparse.Namespace) -> None:
     print(f"{len(sets.name):,} sets, {args.model.stat().st_size:,} bytes, sha256 {digest}")
 
 
-def judge(args: argparse.Namespace) -> None:
-    """Report the scores on left-out families by group, over several trainings, and on labelled pools."""
-    sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
-    runs = [left_out(sets, sets, config, folds=args.folds, seed=100 * i) for i in range(args.fits)]
-    chosen = [sets.scores[chosen_candidates(run.regret, sets.owner)] for run in runs]
+def report(title: str, sets: Sets, runs: list[Decisions]) -> None:
+    """Print the mean scores by group of families, with the interval over families and the spread between trainings."""
     group = np.array([FAMILIES[name].group for name in sets.name])
     for name in sorted(set(group)):
         families = sorted(set(sets.name[group == name]))
-        scores = np.array([[run[sets.name == family].mean() for family in families] for run in chosen])
-        half = 1.96 * scores.mean(axis=0).std(ddof=1) / np.sqrt(len(families))
-        best = sets.ceiling[group == name].mean()
+        scores = np.array([[run.score[sets.name == family].mean() for family in families] for run in runs])
+        half = 1.96 * scores.mean(axis=0).std(ddof=1) / np.sqrt(len(families)) if len(families) > 1 else np.nan
+        expected = np.mean([run.expected[group == name].mean() for run in runs])
         print(
-            f"left-out families, {name}: {scores.mean():.3f} +- {half:.3f} over families, "
-            f"{scores.mean(axis=1).std():.3f} between trainings, best candidate {best:.3f}"
+            f"{title}, {name}: {scores.mean():.3f} +- {half:.3f} over families, "
+            f"{scores.mean(axis=1).std():.3f} between trainings, expected {expected:.3f}, "
+            f"best candidate {sets.ceiling[group == name].mean():.3f}"
         )
+
+
+def judge(args: argparse.Namespace) -> None:
+    """Report the scores on left-out families by group, over several trainings, and on labelled pools."""
+    sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
+    whole = sets if args.whole is None else read(args.whole, SYNTHETIC)
+    sharpness, bonus = np.array(args.sharpness), np.array(args.bonus)
+    scores = [left_out(sets, whole, config, folds=args.folds, seed=100 * i) for i in range(args.fits)]
+    report("left-out families", whole, [decide(each, whole, sharpness, bonus) for each in scores])
+    choice = load_choice()
     for pool in POOLS:
-        if not (args.out / f"{pool}.npz").exists():
-            continue
-        labelled = read(args.out, pool)
-        regret = load_choice().regret(labelled.features)
-        scores = labelled.scores[chosen_candidates(regret, labelled.owner)]
-        print(f"{pool}: the model of the package {scores.mean():.3f}, best candidate {labelled.ceiling.mean():.3f}")
+        if (args.out / f"{pool}.npz").exists():
+            labelled = read(args.out, pool)
+            found = decide(choice.raw_scores(labelled.features), labelled, choice.sharpness, choice.single_bonus)
+            print(
+                f"{pool}: the model of the package {found.score.mean():.3f}, expected {found.expected.mean():.3f}, "
+                f"best candidate {labelled.ceiling.mean():.3f}"
+            )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -269,11 +262,14 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--seconds", type=float, default=500.0, help="start no set after this time")
     found.add_argument("--sets", type=int, help="synthetic sets at most")
     found.add_argument("--keep", type=int, default=24, help="candidates kept of a synthetic set, with the best one")
-    found.add_argument("--whole", type=Path, help="sets with all candidates, from collect --keep 1000, to calibrate on")
+    found.add_argument("--whole", type=Path, help="sets with all candidates, from collect --keep 1000, to judge")
+    found.add_argument("--few", action="store_true", help="keep only 20 to 200 rows of each synthetic set")
     found.add_argument("--families", nargs="*", help="only these families")
     found.add_argument("--jobs", type=int, default=2)
+    found.add_argument("--sharpness", type=float, nargs=2, default=(0.15, 0.1), help="see modeseek.selection.choice")
+    found.add_argument("--bonus", type=float, nargs=2, default=(-20.0, 0.0), help="of the single cluster, likewise")
     found.add_argument("--epochs", type=int, default=TrainingConfig.epochs)
-    found.add_argument("--networks", type=int, default=6, help="networks in the model")
+    found.add_argument("--networks", type=int, default=4, help="networks in the model")
     found.add_argument("--folds", type=int, default=5)
     found.add_argument("--fits", type=int, default=3, help="trainings for each fold of `judge`")
     found.add_argument("--model", type=Path, default=MODEL, help="where `fit` writes the model")

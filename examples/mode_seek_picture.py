@@ -17,7 +17,7 @@ from modeseek._common.types import Geometry
 from modeseek.plots import plot_clusters
 from modeseek.plots.colors import MUTED_COLOR, palette
 from modeseek.selection import SelectionData, build_pool, candidate_features, prepare_data
-from modeseek.selection.choice import load_choice
+from modeseek.selection.choice import load_choice, with_single
 from modeseek.selection.pool import ORIGINS
 from modeseek.selection.proposers.modes import Modes, unique_edges
 from modeseek.selection.select import in_words
@@ -77,12 +77,12 @@ def main(path: str) -> None:
     points = canonical_points(X, np.ones(len(X)), Geometry())
     data = prepare_data(points)
     pool = build_pool(data)
-    features, choice = candidate_features(data, pool), load_choice()
+    agreement = load_choice().probabilities(candidate_features(data, pool)) @ with_single(pool.agreement)
     figure = Figure(figsize=(11, 8), layout="constrained")
     (density, proposals), (expected, clusters) = figure.subplots(2, 2)
     draw_density(density, data, points.to_data(points.values))
     draw_proposals(proposals, pool)
-    draw_choice(expected, pool, choice.expected_agreement(features), int(choice.regret(features).argmin()))
+    draw_choice(expected, pool, agreement, int(agreement.argmax()))
     plot_clusters(model, X, feature_names=["x", "y"], ax=clusters, title="4. Selected clusters and confidence")
     figure.savefig(path, dpi=90)
 

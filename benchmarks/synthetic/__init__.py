@@ -1,6 +1,18 @@
 """Labelled synthetic data sets from many families, seeded and without end."""
 
-from synthetic import embeddings, gaussians, hierarchies, images, nongaussian, null, scenes, shapes, tables
+from synthetic import (
+    contrasts,
+    embeddings,
+    gaussians,
+    hierarchies,
+    images,
+    measured,
+    nongaussian,
+    null,
+    scenes,
+    shapes,
+    tables,
+)
 from synthetic.base import FAMILIES, NULL, Family, Sample, make, prepared
 
 __all__ = [
@@ -8,11 +20,13 @@ __all__ = [
     "NULL",
     "Family",
     "Sample",
+    "contrasts",
     "embeddings",
     "gaussians",
     "hierarchies",
     "images",
     "make",
+    "measured",
     "nongaussian",
     "null",
     "prepared",

@@ -63,12 +63,17 @@ def family(group: str) -> Callable[[Callable[[np.random.Generator], Sample]], Ca
     return register
 
 
-def make(name: str, seed: int) -> Sample:
-    """Return the data set of a family for a seed, with its rows in random order."""
+def make(name: str, seed: int, *, few: bool = False) -> Sample:
+    """Return the data set of a family for a seed, with its rows in random order.
+
+    With `few`, only 20 to 200 rows at random are kept.
+    """
     # the name enters the seed, so that two families never share their random numbers
     rng = np.random.default_rng([seed, *name.encode()])
     sample = FAMILIES[name].generate(rng)
     order = rng.permutation(len(sample.X))
+    if few:
+        order = order[: int(20 * 10 ** rng.random())]
     bayes = None if sample.bayes is None else sample.bayes[order]
     return Sample(np.asarray(sample.X, np.float64)[order], np.asarray(sample.y)[order], sample.metric, bayes)
 

@@ -217,3 +217,37 @@ def one_topic(rng: np.random.Generator) -> Sample:
     n, d = log_integer(rng, 30, 2000), int(rng.choice([64, 128, 256, 384]))
     decay = np.exp(-np.arange(d) / (d * rng.uniform(0.1, 0.4)))
     return _one(rng.uniform(0.5, 2.0) * rng.normal(size=d) * decay + rng.normal(size=(n, d)) * decay**0.6, "cosine")
+
+
+@family(NULL)
+def one_drifting_sensor(rng: np.random.Generator) -> Sample:
+    """Readings of one state that drift slowly."""
+    n, d = log_integer(rng, 40, 3000), int(rng.integers(2, 13))
+    drift = np.linspace(-1, 1, n)[:, None] * rng.normal(size=d) * rng.uniform(0, 2)
+    return _one(drift + rng.normal(size=(n, d)) * rng.uniform(0.5, 1.5, d))
+
+
+@family(NULL)
+def one_graded_table(rng: np.random.Generator) -> Sample:
+    """Grades from 0 to at most 9 that share one factor, as the severity of one disease."""
+    n, d, most = log_integer(rng, 80, 2000), int(rng.integers(5, 25)), int(rng.integers(4, 10))
+    factor = rng.normal(size=(n, 1)) * rng.uniform(0, 0.8)
+    X = rng.uniform(0.2, 0.8, d) * most + (factor + rng.normal(size=(n, d))) * most * rng.uniform(0.1, 0.25)
+    return _one(np.clip(np.round(X), 0, most))
+
+
+@family(NULL)
+def one_segment_of_customers(rng: np.random.Generator) -> Sample:
+    """Spending on a log scale, shares that add up to 1, and age, of one segment."""
+    n = log_integer(rng, 50, 3000)
+    shares = rng.gamma(rng.uniform(2.0, 12.0, 4), size=(n, 4))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return _one(np.column_stack([rng.normal(size=n), shares[:, :-1], np.round(rng.normal(40, 9, n))]))
+
+
+@family(NULL)
+def one_gamma_table(rng: np.random.Generator) -> Sample:
+    """Independent or correlated gamma columns of different skewness."""
+    n, d = log_integer(rng, 40, 3000), int(rng.integers(1, 13))
+    common = rng.gamma(rng.uniform(1, 6), size=(n, 1)) * rng.uniform(0, 1)
+    return _one(rng.gamma(np.exp(rng.uniform(0.2, 3, d)), size=(n, d)) + common)

@@ -1,6 +1,7 @@
 """Write docs/command-line.md from the options of the commands: python docs/_extensions/command_page.py."""
 
 import inspect
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, get_args, get_origin, get_type_hints
@@ -9,7 +10,7 @@ from modeseek.cli import options
 from modeseek.cli.commands import ENTRY
 
 PAGE = Path(__file__).parents[1] / "command-line.md"
-COMMANDS = ("Cluster", "Label", "Segment", "Diarize", "Explore", "Paper")
+COMMANDS = ("Cluster", "Label", "Segment", "Diarize", "Explore", "Paper", "WarmUp")
 
 
 def page():
@@ -38,13 +39,15 @@ def section(name):
         names = option.names.split() or [f"--{field.name.replace('_', '-')}"]
         shown = ", ".join(f"`{each}`" for each in names) + ("" if value == "flag" else f" `{value}`")
         groups.setdefault(option.group or "Options", []).append((shown, text))
-    usage = " ".join(["modeseek", name.lower(), "[OPTIONS]", *(value for value, _ in arguments)])
+    command = re.sub("(?<=[a-z])(?=[A-Z])", "-", name).lower()
+    usage = " ".join(["modeseek", command, "[OPTIONS]", *(value for value, _ in arguments)])
     lines = [
-        f"## modeseek {name.lower()}",
+        f"## modeseek {command}",
         f"```\n{usage}\n```",
         *(" ".join(each.split()) for each in intro.split("\n\n")),
     ]
-    lines.append(table("argument", [(f"`{value}`", text) for value, text in arguments]))
+    if arguments:
+        lines.append(table("argument", [(f"`{value}`", text) for value, text in arguments]))
     lines += [f"### {group}\n\n{table('option', rows)}" for group, rows in groups.items()]
     return "\n\n".join(lines)
 

@@ -50,7 +50,7 @@ def test_satisfied_constraints_change_nothing(plain):
     a, b = (np.flatnonzero(plain.labels_ == label) for label in (0, 1))
     model = fit(must_link=[(a[0], a[1])], cannot_link=[(a[0], b[0])])
     assert_array_equal(model.labels_, plain.labels_)
-    assert model.message_ == plain.message_
+    assert model.message_.split(";")[0] == plain.message_.split(";")[0]
     assert_array_equal(ModeSeek(random_state=0).fit(ROWS, constraints={}).labels_, plain.labels_)
 
 

@@ -15,6 +15,8 @@ from inputs import DEGENERATE, states
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Uniform
 from modeseek.meanshift.engines import ENGINES, choose
+from modeseek.meanshift.engines.brute.engine import block_order, bounding_balls
+from modeseek.meanshift.engines.brute.loops import BALL_BLOCK
 from modeseek.meanshift.kernels.profiles import FLAT, PROFILES, custom_profile
 from modeseek.meanshift.objective import shift
 
@@ -55,6 +57,35 @@ def agree(name, state, profile, geometry=None, tolerance=1e-9, batch_size=1, ord
         assert_allclose(lengths[0], lengths[1], atol=tolerance * state.h, rtol=0)
         assert_allclose(workspaces[0].points, workspaces[1].points, atol=tolerance * state.h, rtol=0)
         assert workspaces[1].points.dtype == state.points.dtype
+
+
+@pytest.mark.parametrize(("metric", "profile"), [("euclidean", "biweight"), ("cosine", "gaussian")])
+def test_brute_skips_only_blocks_out_of_reach(metric, profile):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(1100, 5)) + 9.0 * np.eye(5)[rng.integers(0, 5, 1100)]
+    weights, h, geometry = rng.uniform(0.5, 2.0, 1100), 3.0, Geometry(metric)
+    if metric == "cosine":
+        points, h = points / np.linalg.norm(points, axis=1, keepdims=True), 0.3
+    assert 0 < len(points) % BALL_BLOCK < BALL_BLOCK
+    slow, fast = (
+        ENGINES[name].open(points, weights, PROFILES[profile], geometry, 1) for name in ("reference", "brute")
+    )
+    plan = DrawPlan(weights, Uniform(0.2 * h, h), seed=1)
+    for number in range(2):
+        draws = plan.sweep(number, h).draws
+        assert_allclose(fast.shift_each(draws), slow.shift_each(draws), atol=1e-9 * h, rtol=0)
+    assert_allclose(fast.points, slow.points, atol=1e-9 * h, rtol=0)
+
+
+def test_balls_contain_their_blocks():
+    points = np.random.default_rng(0).normal(size=(300, 4)) * [5, 1, 1, 1]
+    order = block_order(points, 64)
+    assert_array_equal(np.sort(order), np.arange(300))
+    centers, radii = bounding_balls(points[order], 64)
+    assert len(centers) == 5
+    distances = np.linalg.norm(points[order] - np.repeat(centers, 64, axis=0)[:300], axis=1)
+    assert (distances <= np.repeat(radii, 64)[:300] * (1 + 1e-12)).all()
+    assert radii.mean() < 0.5 * bounding_balls(points, 64)[1].mean()
 
 
 def kinds_of_arguments():

@@ -8,7 +8,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from modeseek.selection.choice import FEW_POINTS, REASONS, Choice, best_candidate, load_choice
+from modeseek.selection.choice import REASONS, Choice, load_choice, probabilities
 from modeseek.selection.features import FEATURES
 
 
@@ -26,29 +26,39 @@ def linear_choice(weights: dict[str, float]) -> Choice:
     w1 = np.concatenate([np.eye(d), -np.eye(d)], axis=1)[None]
     w2 = np.eye(2 * d)[None]
     last = np.array([*weights.values()])
-    w3 = np.stack([np.concatenate([last, -last]), np.zeros(2 * d)], axis=1)[None]
-    layers = (w1, np.zeros((1, 2 * d)), w2, np.zeros((1, 2 * d)), w3, np.zeros((1, 2)))
-    return Choice(names, (), (grid,) * d, (grid,) * d, layers, np.array([0.0, 1.0]))
+    w3 = np.concatenate([last, -last])[None, :, None]
+    layers = (w1, np.zeros((1, 2 * d)), w2, np.zeros((1, 2 * d)), w3, np.zeros((1, 1)))
+    return Choice(names, (), (grid,) * d, (grid,) * d, layers)
 
 
-def test_the_scores_are_those_of_a_plain_loop_over_networks():
+@pytest.mark.parametrize(
+    ("n_points", "share"), [(10, 0.0), (60, 0.0), (np.sqrt(60 * 200), 0.5), (200, 1.0), (3000, 1.0)]
+)
+def test_the_scores_are_those_of_a_plain_loop_over_networks(n_points, share):
     choice, table = load_choice(), random_table(np.random.default_rng(0), 7)
-    table[:, FEATURES.index("log_n")] = np.log([30, 30, 30, 300, 300, 300, 3000])
-    table[[1, 4], FEATURES.index("log_k")] = np.nan
+    table[:, FEATURES.index("log_n")] = np.log(n_points)
     inputs = choice.encode(table)
-    expected = np.zeros((7, 2))
+    expected = np.zeros(7)
     for w1, b1, w2, b2, w3, b3 in zip(*choice.layers, strict=True):
         for i, x in enumerate(inputs):
             hidden = [max(0.0, x @ w1[:, j] + b1[j]) for j in range(w1.shape[1])]
             hidden = [max(0.0, np.dot(hidden, w2[:, j]) + b2[j]) for j in range(w2.shape[1])]
-            expected[i] += (np.array(hidden) @ w3 + b3) / len(choice.layers[0])
-    single = np.isnan(table[:, FEATURES.index("log_k")])
-    bonus = np.where(np.exp(table[:, FEATURES.index("log_n")]) < FEW_POINTS, *choice.single_bonus)
-    score = expected[:, 0] + np.where(single, bonus, 0.0)
-    np.testing.assert_allclose(choice.regret(table), -score, rtol=1e-9, atol=1e-9)
-    offset, factor = choice.calibration
-    agreement = 1 / (1 + np.exp(-offset - factor * expected[:, 1]))
-    np.testing.assert_allclose(choice.expected_agreement(table), agreement, rtol=1e-9)
+            expected[i] += (np.array(hidden) @ w3 + b3)[0] / len(choice.layers[0])
+    np.testing.assert_allclose(choice.raw_scores(table), expected, rtol=1e-9, atol=1e-9)
+    few, many = choice.single_bonus
+    expected[-1] += few + share * (many - few)
+    np.testing.assert_allclose(choice.scores(table), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_probabilities_sum_to_one_and_follow_the_scores():
+    scores, sharpness = np.array([3.0, 1.0, 700.0, -700.0, 5.0]), np.array([0.5, 0.1])
+    found = probabilities(scores, sharpness)
+    assert found.sum() == pytest.approx(1.0)
+    assert found[2] == pytest.approx(1.0, abs=1e-5)
+    level = probabilities(np.array([3.0, 1.0, 3.0]), sharpness)
+    assert level[2] == 0.5
+    assert level[0] / level[1] == pytest.approx(np.exp(0.2))
+    np.testing.assert_array_equal(probabilities(np.array([-4.0]), sharpness), [1.0])
 
 
 def test_inputs_are_interpolated_clipped_and_flagged():
@@ -81,7 +91,7 @@ def test_reasons_divide_the_whole_difference_of_the_scores():
     both = choice.encode(random_table(rng, 2, missing=0.0))
     steps = (np.arange(4000) + 0.5)[:, None] / 4000
     shares = choice._gradient(both[0] + steps * (both[1] - both[0])).mean(axis=0) * (both[1] - both[0])
-    scores = choice._outputs(both)[:, 0]
+    scores = choice._scores(both)
     assert shares.sum() == pytest.approx(scores[1] - scores[0], rel=1e-3)
 
 
@@ -89,11 +99,6 @@ def test_every_feature_of_the_model_belongs_to_one_reason():
     for name in load_choice().names:
         plain = name.removeprefix("rank_").removeprefix("best_")
         assert sum(plain.startswith(starts) for starts in REASONS.values()) == 1, name
-
-
-@pytest.mark.parametrize("regret", [[0.2, 0.1, 0.1], [0.2, 0.1 + 1e-13, 0.1]])
-def test_the_first_of_equal_candidates_wins(regret):
-    assert best_candidate(np.array(regret)) == 1
 
 
 def test_the_model_is_small():

@@ -16,9 +16,10 @@ from sklearn.metrics import adjusted_rand_score
 from inputs import DEGENERATE, labels_of_points, raw_rows, selection_data_of
 from modeseek.selection.config import DEFAULT
 from modeseek.selection.proposers import PROPOSERS
-from modeseek.selection.proposers.centers_loops import cut_linkage, k_means
+from modeseek.selection.proposers.centers_loops import k_means
 from modeseek.selection.proposers.mean_shift_loops import components_within, run_chain
 from modeseek.selection.proposers.modes import Modes
+from modeseek.selection.proposers.samples import ward_clusters
 from modeseek.selection.proposers.spanning_tree_loops import condensed_labels, single_linkage, spanning_forest
 
 X, Y = make_blobs(200, centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
@@ -106,7 +107,7 @@ def test_condensed_clusters_are_those_of_hdbscan(method, seed):
 @pytest.mark.parametrize("k", [1, 2, 5, 30])
 def test_cuts_of_a_linkage_are_those_of_scipy(k):
     tree = linkage(np.random.default_rng(0).normal(size=(30, 2)), "ward")
-    assert adjusted_rand_score(cut_linkage(tree, k), fcluster(tree, k, "maxclust")) == 1.0
+    assert adjusted_rand_score(ward_clusters(tree, k), fcluster(tree, k, "maxclust")) == 1.0
 
 
 def test_k_means_by_its_definition():

@@ -105,6 +105,7 @@ add_command(app, "segment", o.SegmentOptions, o.InputLimits)
 add_command(app, "diarize", o.DiarizeOptions, o.InputLimits)
 add_command(app, "explore", o.ExploreOptions, o.InputLimits)
 add_command(app, "paper", o.PaperOptions)
+add_command(app, "warm-up", o.WarmUpOptions)
 
 
 def main() -> None:

@@ -40,10 +40,11 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
 
     With `limits`, the command also has the options of that class, and runs within the block of its method `applied`.
 
-    The module is imported when the command runs, so that the help appears without loading scientific libraries. If
-    `options` has a method `check`, it is called before, so that mistakes are reported without loading them, too. The
-    section "Attributes" of the docstring of `options` has the help of each field; the text after the colon, where
-    numpydoc has the type, is the placeholder of the value, such as FILE.
+    A hyphen in the name is an underscore in the name of the module. The module is imported when the command runs, so
+    that the help appears without loading scientific libraries. If `options` has a method `check`, it is called before,
+    so that mistakes are reported without loading them, too. The section "Attributes" of the docstring of `options` has
+    the help of each field; the text after the colon, where numpydoc has the type, is the placeholder of the value, such
+    as FILE.
     """
 
     def command(**given: Any) -> None:
@@ -52,7 +53,7 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
             chosen = options(**given)
             if check := getattr(chosen, "check", None):
                 check()
-            import_module(f"modeseek.cli.{name}").run(chosen)
+            import_module(f"modeseek.cli.{name.replace('-', '_')}").run(chosen)
 
     intro = str(inspect.getdoc(options)).partition("\nAttributes\n")[0]
     paragraphs = [" ".join(paragraph.split()) for paragraph in intro.split("\n\n")]

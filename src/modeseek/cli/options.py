@@ -452,3 +452,12 @@ class PaperOptions:
     quiet: Annotated[bool, Option(None, "--quiet -q")] = False
     scheduler: Annotated[str | None, Option()] = None
     engine: Annotated[str, Option()] = "auto"
+
+
+@dataclass(frozen=True)
+class WarmUpOptions:
+    """Compile the functions that clustering needs, so that the first run on this computer does not wait for that.
+
+    Numba stores compiled functions on disk for later runs: run this once after the installation, on a server or while
+    an image of a container is built. The folder is that of the package, or NUMBA_CACHE_DIR if that variable is set.
+    """

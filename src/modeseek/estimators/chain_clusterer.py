@@ -109,12 +109,17 @@ class ChainClusterer(BaseClusterer):
     def _problem(self, points: Points, h: float) -> Problem:
         """Return the points with the kernel and the engine; h is the largest bandwidth."""
         profile = get_profile(self.profile)
-        engine = choose(self.engine, profile, points.values, h, chains=self._count_chains())
+        chains, one_by_one = self._count_chains(), self._moves_one_by_one()
+        engine = choose(self.engine, profile, points.values, h, chains=chains, one_by_one=one_by_one)
         advise_on_engine(type(self).__name__, engine.name, *points.values.shape)
         return Problem(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
 
     def _count_chains(self) -> int:
         return 1
+
+    def _moves_one_by_one(self) -> bool:
+        """Return whether an update moves a single point."""
+        return False
 
     @property
     def _has_automatic_bandwidth(self) -> bool:

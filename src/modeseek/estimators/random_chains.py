@@ -167,6 +167,9 @@ class RandomChainClusterer(ChainClusterer):
     def _needs_all_rows(self) -> bool:
         return self.local_scale
 
+    def _moves_one_by_one(self) -> bool:
+        return self.batch_size == 1
+
     def _single_updates(self) -> bool:
         return self.batch_size == 1 and not self.local_scale and self.local_factor is None
 

@@ -93,7 +93,7 @@ def plot_clusters(
     >>> X, _ = paper_mixture(50, random_state=0)
     >>> ax = plot_clusters(ModeSeek(random_state=0).fit(X), X, ax=Figure().subplots())
     >>> ax.get_legend().texts[-1].get_text()
-    'confidence < 0.75  (3)'
+    'confidence < 0.75  (1)'
     """
     X = check_state(X, name="X").astype(np.float64)
     clustering = read_clustering(source)

@@ -11,14 +11,17 @@ from functools import lru_cache
 from importlib import resources
 
 import numpy as np
+from scipy.special import expit
 
 from modeseek._common.types import Array
 from modeseek.selection.features import FEATURES
 
-# scores closer than this are equal: the earlier candidate wins, whatever the last bits of the sums are
+# expected agreements closer than this are equal: the earlier candidate wins, whatever the last bits of the sums are
 TIE = 1e-9
-# with fewer points, data with and without clusters differ less
-FEW_POINTS = 100
+# a single cluster is never certain, so that the other candidates keep their order
+CERTAIN = (1e-6, 1.0 - 1e-6)
+# the bonus of the single cluster changes between these numbers of points
+BONUS_POINTS = (60, 200)
 # what speaks for a candidate, by the start of the names of its features
 REASONS = {
     "it is reproduced better on subsamples": ("stable",),
@@ -50,13 +53,14 @@ class Choice:
         For each feature, values and the inputs in [-1, 1] that they are mapped to; values between are interpolated.
         A missing value is mapped to 0.
     layers : tuple of arrays
-        Weights and offsets of the three layers, each with one leading axis for the networks. The last layer has two
-        outputs: a score, and the logit of the adjusted Rand index with the true partition.
-    calibration : (2,) array
-        Offset and factor of the logit, so that the prediction for a chosen candidate is right on average.
+        Weights and offsets of the three layers, each with one leading axis for the networks. The last layer has one
+        output, the score.
+    sharpness : (2,) array
+        Factors of the scores in `probabilities`: for one cluster against several, and among partitions with several
+        clusters. With these, the expected agreement of chosen candidates is about right on average.
     single_bonus : (2,) array
-        Added to the score of the single cluster, for fewer than `FEW_POINTS` points and for more. Networks are trained
-        on some of the candidates of a set; among all of them, the best score of a wrong candidate is higher.
+        Added to the score of the single cluster, for `BONUS_POINTS` points; linear in the logarithm between them.
+        With few points, data with and without clusters look alike; a negative bonus then prefers clusters.
     """
 
     names: tuple[str, ...]
@@ -64,26 +68,29 @@ class Choice:
     knots: tuple[Array, ...]
     places: tuple[Array, ...]
     layers: tuple[Array, ...]
-    calibration: Array
+    sharpness: Array = field(default_factory=lambda: np.ones(2))
     single_bonus: Array = field(default_factory=lambda: np.zeros(2))
 
-    def regret(self, features: Array) -> Array:
-        """Return the negative score of each candidate: the one with the smallest value is chosen.
+    def scores(self, features: Array) -> Array:
+        """Return the score of each candidate.
 
         Parameters
         ----------
         features : (c, f) array
-            Table of `candidate_features`, with the columns of `FEATURES`.
+            Table of `candidate_features`, with the columns of `FEATURES`. The last row is the single cluster.
         """
-        table = np.asarray(features)
-        single = np.isnan(table[:, FEATURES.index("log_k")])
-        many = table[:, FEATURES.index("log_n")] >= np.log(FEW_POINTS)
-        return -self._outputs(self.encode(table))[:, 0] - np.where(single, self.single_bonus[many.astype(int)], 0.0)
+        found = self.raw_scores(features)
+        n_points = features[-1, FEATURES.index("log_n")]
+        found[-1] += np.interp(n_points, np.log(BONUS_POINTS), self.single_bonus)
+        return found
 
-    def expected_agreement(self, features: Array) -> Array:
-        """Return the expected adjusted Rand index of each candidate with the true partition, if it is chosen."""
-        offset, factor = self.calibration
-        return 1.0 / (1.0 + np.exp(-offset - factor * self._outputs(self.encode(features))[:, 1]))
+    def raw_scores(self, features: Array) -> Array:
+        """Return the score of each candidate without the bonus of the single cluster."""
+        return self._scores(self.encode(features))
+
+    def probabilities(self, features: Array) -> Array:
+        """Return the probability that each candidate is the true partition, as if one of them were."""
+        return probabilities(self.scores(features), self.sharpness)
 
     def reasons(self, features: Array, chosen: int, other: int, *, limit: int = 2) -> list[str]:
         """Return what decides for one candidate against another, the strongest reason first.
@@ -118,9 +125,9 @@ class Choice:
         first = np.maximum(inputs @ w1 + b1[:, None], 0.0)
         return first, np.maximum(first @ w2 + b2[:, None], 0.0)
 
-    def _outputs(self, inputs: Array) -> Array:
+    def _scores(self, inputs: Array) -> Array:
         w3, b3 = self.layers[4:]
-        return np.asarray((self._hidden(inputs)[1] @ w3 + b3[:, None]).mean(axis=0))
+        return np.asarray((self._hidden(inputs)[1] @ w3 + b3[:, None]).mean(axis=0)[:, 0])
 
     def _gradient(self, inputs: Array) -> Array:
         """Return the gradient of the score with respect to the inputs."""
@@ -131,15 +138,38 @@ class Choice:
         return np.asarray((back @ w1.transpose(0, 2, 1)).mean(axis=0))
 
 
-def best_candidate(regret: Array) -> int:
-    """Return the candidate with the smallest regret; of several within rounding, the first.
+def probabilities(scores: Array, sharpness: Array) -> Array:
+    """Turn the scores of candidates into probabilities.
+
+    The probability of the single cluster, the last candidate, is a logistic function of the difference between its
+    score and the highest score of the others. The rest is divided among the others in proportion to
+    exp(sharpness[1] * score).
 
     Examples
     --------
-    >>> best_candidate(np.array([0.5, 0.25, 0.25]))
-    1
+    >>> probabilities(np.array([2.0, 2.0, 2.0]), np.array([1.0, 0.2]))
+    array([0.25, 0.25, 0.5 ])
     """
-    return int(np.flatnonzero(regret <= regret.min() + TIE)[0])
+    if len(scores) == 1:
+        return np.ones(1)
+    best = scores[:-1].max()
+    single = np.clip(expit(sharpness[0] * (scores[-1] - best)), *CERTAIN)
+    shares = np.exp(sharpness[1] * (scores[:-1] - best))
+    return np.append((1.0 - single) * shares / shares.sum(), single)
+
+
+def with_single(agreement: Array) -> Array:
+    """Return the agreement of all pairs of candidates, the single cluster included as the last one.
+
+    Examples
+    --------
+    >>> with_single(np.ones((1, 1)))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    found = np.eye(len(agreement) + 1)
+    found[:-1, :-1] = agreement
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -153,7 +183,7 @@ def load_choice() -> Choice:
             tuple(np.split(stored["knots"].astype(np.float64), ends)),
             tuple(np.split(stored["places"].astype(np.float64), ends)),
             tuple(stored[f"layer{i}"].astype(np.float64) for i in range(6)),
-            stored["calibration"],
+            stored["sharpness"],
             stored["single_bonus"],
         )
 

@@ -131,8 +131,6 @@ def subsample(
     Neighbours are searched again only if few of them are left; otherwise each point keeps those that are in the
     subsample. Without coordinates they cannot be searched, so `max_points` does not apply.
     """
-    from modeseek.selection.data_loops import keep_neighbors
-
     n = len(data)
     size = max(4, min(round(config.share * n), config.max_points if data.has_coordinates else n))
     rows = np.sort(rng.permutation(n)[:size])
@@ -141,9 +139,7 @@ def subsample(
     if data.has_coordinates and len(rows) < config.search_below * n:
         indices, distances = _positive(nearest_neighbors(components, width))
     else:
-        place = np.full(n, -1, dtype=np.int32)
-        place[rows] = np.arange(len(rows), dtype=np.int32)
-        indices, distances = keep_neighbors(data.indices, data.distances, rows, place, width)
+        indices, distances = _kept_neighbors(data, rows, width)
     some = replace(
         data,
         points=data.points[rows],
@@ -154,6 +150,21 @@ def subsample(
         weights=data.weights[rows],
     )
     return some, rows
+
+
+def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> tuple[IntArray, Array]:
+    """Return indices and distances of the first `width` neighbours of `rows` that are in the subsample `rows`.
+
+    If fewer neighbours are left, the last is repeated. A point without any becomes its own neighbour, at the largest
+    known distance.
+    """
+    from modeseek.selection.data_loops import keep_loop
+
+    place = np.full(len(data), -1, dtype=np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
+    indices, distances = np.empty((len(rows), width), dtype=np.int32), np.empty((len(rows), width))
+    keep_loop(data.indices, data.distances, rows, place, indices, distances)
+    return indices, distances
 
 
 def principal_components(values: Array, rounding: float, config: DataConfig) -> Array:

@@ -1,39 +1,48 @@
 """Compiled loops of `gaussian_mixture`.
 
-Sums and assignments of whole arrays are written as loops: Numba compiles those several times as fast.
+Sums and assignments of whole arrays are written as loops: Numba compiles those several times as fast. Compiled
+functions allocate no arrays, and one calls another only where it has to, because Numba compiles that one twice.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
-from modeseek._common.jit import FAST_MATH, cached
+from modeseek._common.jit import FAST_MATH, NO_REFERENCE_COUNTS, cached_loop
+from modeseek._common.types import Array, IntArray
 
 
-@njit(**FAST_MATH)
-def invert_cholesky(covariance, factor, inverse):  # type: ignore[no-untyped-def]
-    """Write the inverse Cholesky factor of a covariance (lower triangle) into `inverse`; return its log determinant."""
-    d = len(covariance)
-    log_scale = 0.0
-    for a in range(d):
-        for b in range(a + 1):
-            v = covariance[a, b]
-            for q in range(b):
-                v -= factor[a, q] * factor[b, q]
-            factor[a, b] = np.sqrt(max(v, 1e-300)) if a == b else v / factor[b, b]
-    for b in range(d):
-        inverse[b, b] = 1.0 / factor[b, b]
-        log_scale += np.log(inverse[b, b])
-        for a in range(b + 1, d):
-            v = 0.0
-            for q in range(b, a):
-                v -= factor[a, q] * inverse[q, b]
-            inverse[a, b] = v / factor[a, a]
-    return log_scale
+@cached_loop
+def _cholesky_loop(covariance, factor, inverse, log_scale):  # type: ignore[no-untyped-def]
+    d = len(factor)
+    for c in range(len(covariance)):
+        for a in range(d):
+            for b in range(a + 1):
+                v = covariance[c, a, b]
+                for q in range(b):
+                    v -= factor[a, q] * factor[b, q]
+                factor[a, b] = np.sqrt(max(v, 1e-300)) if a == b else v / factor[b, b]
+        for b in range(d):
+            inverse[c, b, b] = 1.0 / factor[b, b]
+            log_scale[c] += np.log(inverse[c, b, b])
+            for a in range(b + 1, d):
+                v = 0.0
+                for q in range(b, a):
+                    v -= factor[a, q] * inverse[c, q, b]
+                inverse[c, a, b] = v / factor[a, a]
 
 
-@njit(**FAST_MATH)
+def invert_cholesky(covariance: Array) -> tuple[Array, Array]:
+    """Return the inverse Cholesky factors of covariances (lower triangles), and their log determinants."""
+    inverse, log_scale = np.zeros(covariance.shape), np.zeros(len(covariance))
+    _cholesky_loop(covariance, np.empty(covariance.shape[1:]), inverse, log_scale)
+    return inverse, log_scale
+
+
+@njit(**FAST_MATH, **NO_REFERENCE_COUNTS)
 def squared_distance(point, mean, inverse):  # type: ignore[no-untyped-def]
     """Return the squared Mahalanobis distance of a point from a mean."""
     square = 0.0
@@ -45,17 +54,11 @@ def squared_distance(point, mean, inverse):  # type: ignore[no-untyped-def]
     return square
 
 
-@njit(**FAST_MATH)
-def _moments(points, weights, shares, mass, means, scatter):  # type: ignore[no-untyped-def]
+@cached_loop
+def _moments_loop(points, weights, shares, mass, means, scatter, away):  # type: ignore[no-untyped-def]
     """Write weight, mean and scatter matrix (lower triangle) of each component."""
     n, d = points.shape
     k = shares.shape[1]
-    for c in range(k):
-        mass[c] = 0.0
-        for a in range(d):
-            means[c, a] = 0.0
-            for b in range(d):
-                scatter[c, a, b] = 0.0
     for i in range(n):
         for c in range(k):
             part = weights[i] * shares[i, c]
@@ -66,7 +69,6 @@ def _moments(points, weights, shares, mass, means, scatter):  # type: ignore[no-
     for c in range(k):
         for a in range(d):
             means[c, a] /= max(mass[c], 1e-300)
-    away = np.empty(d)
     for i in range(n):
         for c in range(k):
             part = weights[i] * shares[i, c]
@@ -78,107 +80,81 @@ def _moments(points, weights, shares, mass, means, scatter):  # type: ignore[no-
                         scatter[c, a, b] += part * away[a] * away[b]
 
 
-@njit(**FAST_MATH)
-def _covariances(scatter, mass, form, floor, inverse, log_scale):  # type: ignore[no-untyped-def]
-    """Write the inverse Cholesky factor of each covariance of a form, and its log determinant."""
-    k, d = scatter.shape[0], scatter.shape[1]
-    total = 0.0
-    for c in range(k):
-        total += mass[c]
-    covariance, factor = np.zeros((d, d)), np.zeros((d, d))
-    for c in range(k if form == 0 else 1):
-        for a in range(d):
-            for b in range(a + 1):
-                if form == 0:
-                    covariance[a, b] = scatter[c, a, b] / mass[c]
-                else:
-                    pooled = 0.0
-                    for e in range(k):
-                        pooled += scatter[e, a, b]
-                    covariance[a, b] = pooled / total
-        if form == 2:
-            trace = 0.0
-            for a in range(d):
-                trace += covariance[a, a] / d
-            for a in range(d):
-                for b in range(a):
-                    covariance[a, b] = 0.0
-                covariance[a, a] = trace
-        for a in range(d):
-            covariance[a, a] += floor
-        log_scale[c] = invert_cholesky(covariance, factor, inverse[c])
-    if form > 0:
-        for c in range(1, k):
-            for a in range(d):
-                for b in range(a + 1):
-                    inverse[c, a, b] = inverse[0, a, b]
-            log_scale[c] = log_scale[0]
+def _covariances(scatter: Array, mass: Array, form: int, floor: float) -> Array:
+    """Return the covariances of a form, with a floor on the diagonal; one if all components share it."""
+    d = scatter.shape[1]
+    covariance = scatter / mass[:, None, None] if form == 0 else scatter.sum(axis=0, keepdims=True) / mass.sum()
+    if form == 2:
+        covariance = np.eye(d)[None] * sum(float(covariance[0, a, a]) / d for a in range(d))
+    covariance.reshape(-1, d * d)[:, :: d + 1] += floor
+    return covariance
 
 
-@cached
-def expectation_maximization(points, weights, labels, k, form, steps, tol):  # type: ignore[no-untyped-def]
+@cached_loop
+def _expectation_loop(points, weights, means, inverse, height, total, shares):  # type: ignore[no-untyped-def]
+    """Write the share of each component in each point; return the mean log likelihood."""
+    k, mean_log = len(height), 0.0
+    for i in range(len(points)):
+        top = -np.inf
+        for c in range(k):
+            shares[i, c] = height[c] - 0.5 * squared_distance(points[i], means[c], inverse[c])
+            top = max(top, shares[i, c])
+        added = 0.0
+        for c in range(k):
+            v = shares[i, c] - top
+            shares[i, c] = np.exp(v) if v > -30 else 0.0
+            added += shares[i, c]
+        for c in range(k):
+            shares[i, c] /= added
+        mean_log += weights[i] * (top + np.log(added)) / total
+    return mean_log
+
+
+def expectation_maximization(
+    points: Array, weights: Array, labels: IntArray, k: int, form: int, steps: int, tol: float
+) -> tuple[Array, Array, Array, Array, float]:
     """Fit a Gaussian mixture from a partition; form 0 full, 1 tied, 2 ball.
 
     Returns weights, means, inverse Cholesky factors, log scales and the mean log likelihood, which is -inf if a
     component lost its points.
     """
     n, d = points.shape
-    total = 0.0
-    for i in range(n):
-        total += weights[i]
-    center, variance = np.zeros(d), 0.0
-    for i in range(n):
-        for a in range(d):
-            center[a] += weights[i] * points[i, a] / total
-    for i in range(n):
-        for a in range(d):
-            variance += weights[i] * (points[i, a] - center[a]) ** 2 / (total * d)
+    total = float(weights.sum())
+    variance = float(weights @ np.square(points - weights @ points / total).sum(axis=1)) / (total * d)
     shares = np.zeros((n, k))
-    for i in range(n):
-        shares[i, labels[i]] = 1.0
-    mass, means, scatter = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-    inverse, log_scale, height = np.zeros((k, d, d)), np.zeros(k), np.zeros(k)
-    before, now = -np.inf, -np.inf
-    half = 0.5 * d * np.log(2 * np.pi)
+    shares[np.arange(n), labels] = 1.0
+    floor, half, away = 1e-3 * variance + 1e-300, 0.5 * d * math.log(2 * math.pi), np.empty(d)
+    inverse, log_scale = np.zeros((k, d, d)), np.zeros(k)
+    before, now = -math.inf, -math.inf
     for _ in range(steps):
-        _moments(points, weights, shares, mass, means, scatter)
-        for c in range(k):
-            if mass[c] < 1e-6 * total:
-                return mass, means, inverse, log_scale, -np.inf
-        _covariances(scatter, mass, form, 1e-3 * variance + 1e-300, inverse, log_scale)
-        for c in range(k):
-            height[c] = np.log(mass[c] / total) + log_scale[c] - half
-        now = 0.0
-        for i in range(n):
-            top = -np.inf
-            for c in range(k):
-                shares[i, c] = height[c] - 0.5 * squared_distance(points[i], means[c], inverse[c])
-                top = max(top, shares[i, c])
-            added = 0.0
-            for c in range(k):
-                v = shares[i, c] - top
-                shares[i, c] = np.exp(v) if v > -30 else 0.0
-                added += shares[i, c]
-            for c in range(k):
-                shares[i, c] /= added
-            now += weights[i] * (top + np.log(added)) / total
+        mass, means, scatter = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
+        _moments_loop(points, weights, shares, mass, means, scatter, away)
+        shares_of = mass.tolist()
+        if min(shares_of) < 1e-6 * total:
+            return mass, means, inverse, log_scale, -math.inf
+        inverse, log_scale = invert_cholesky(_covariances(scatter, mass, form, floor))
+        if len(inverse) < k:  # all components share one covariance
+            inverse, log_scale = np.repeat(inverse, k, axis=0), np.repeat(log_scale, k)
+        height = np.array([math.log(each / total) for each in shares_of]) + log_scale - half
+        now = _expectation_loop(points, weights, means, inverse, height, total, shares)
         if now - before < tol:
             break
         before = now
     return mass / total, means, inverse, log_scale, now
 
 
-@cached
-def most_likely(points, mass, means, inverse, log_scale):  # type: ignore[no-untyped-def]
-    """Return the most likely component of each point."""
-    n, k = len(points), len(mass)
-    out, height = np.zeros(n, dtype=np.int32), np.empty(k)
-    for c in range(k):
-        height[c] = np.log(mass[c]) + log_scale[c]
-    for i in range(n):
+@cached_loop
+def _most_likely_loop(points, means, inverse, height, out):  # type: ignore[no-untyped-def]
+    for i in range(len(points)):
         top = -np.inf
-        for c in range(k):
+        for c in range(len(height)):
             v = height[c] - 0.5 * squared_distance(points[i], means[c], inverse[c])
             if v > top:
                 top, out[i] = v, c
+
+
+def most_likely(points: Array, mass: Array, means: Array, inverse: Array, log_scale: Array) -> IntArray:
+    """Return the most likely component of each point."""
+    out = np.zeros(len(points), dtype=np.int32)
+    _most_likely_loop(points, means, inverse, np.log(mass) + log_scale, out)
     return out

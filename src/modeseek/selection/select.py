@@ -13,7 +13,7 @@ from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
 from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, merge_clusters, merge_into
-from modeseek.selection.choice import TIE, Choice, load_choice
+from modeseek.selection.choice import TIE, Choice, load_choice, with_single
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.features import FEATURES, candidate_features
@@ -91,27 +91,41 @@ class Knowledge(Protocol):
 
 @dataclass(eq=False)
 class Ranking:
-    """Candidates in the order of their predicted quality; the index `len(pool)` is the single cluster."""
+    """Candidates in the order of their expected agreement with the truth; the index `len(pool)` is the single cluster.
+
+    The expected agreement of a candidate is its mean adjusted Rand index with all candidates, weighted by their
+    probabilities.
+    """
 
     pool: Pool
     features: Array
     choice: Choice
 
     def __post_init__(self) -> None:
-        self.expected = self.choice.expected_agreement(self.features)
+        self.probabilities = self.choice.probabilities(self.features)
+        self.agreement = with_single(self.pool.agreement)
+        self.counts = np.array([*(int(each.labels.max()) + 1 for each in self.pool.candidates), 1])
+        self._sort(self.probabilities)
+
+    def _sort(self, probabilities: Array) -> None:
+        self.expected = probabilities @ self.agreement
         # equal up to rounding: the earlier candidate is preferred
-        regret = np.round(self.choice.regret(self.features) / TIE)
-        self.order = [int(i) for i in np.argsort(regret, kind="stable")]
-        self.counts = [*(int(each.labels.max()) + 1 for each in self.pool.candidates), 1]
+        self.order = [int(i) for i in np.argsort(-np.round(self.expected / TIE), kind="stable")]
 
     def within(self, bounds: ClusterBounds) -> list[int]:
         """Return the candidates whose number of clusters is within the bounds, best first.
 
-        The single cluster is last unless it is best without bounds: an upper bound should not hide that there are
-        clusters.
+        The expected agreement is then that for a truth within the bounds. The single cluster is last unless it is best
+        without bounds: an upper bound should not hide that there are clusters.
         """
-        found = [i for i in self.order if bounds.contains(self.counts[i])]
-        return found if self.is_single(self.order[0]) else sorted(found, key=self.is_single)
+        single = self.is_single(self.order[0])
+        inside = np.array([bounds.contains(count) for count in self.counts])
+        if inside.any() and not inside.all():
+            shares = np.where(inside, self.probabilities, 0.0)
+            shares = shares if shares.sum() > 0 else inside.astype(float)
+            self._sort(shares / shares.sum())
+        found = [i for i in self.order if inside[i]]
+        return found if single else sorted(found, key=self.is_single)
 
     def is_single(self, i: int) -> bool:
         """Return whether a candidate is the single cluster."""
@@ -121,7 +135,7 @@ class Ranking:
         """Return a candidate with what is known about it."""
         each = self.pool.candidates[i]
         stable, expected = float(self.features[i, STABLE]), float(self.expected[i])
-        return Candidate(in_words(each.proposer), each.setting, each.labels, self.counts[i], stable, expected)
+        return Candidate(in_words(each.proposer), each.setting, each.labels, int(self.counts[i]), stable, expected)
 
     def candidates(self, chosen: Sequence[int]) -> list[Candidate]:
         """Return some candidates, except the single cluster."""

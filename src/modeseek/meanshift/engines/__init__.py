@@ -6,6 +6,7 @@ from modeseek.meanshift.engines.brute import BruteEngine
 from modeseek.meanshift.engines.cuda import CudaEngine
 from modeseek.meanshift.engines.moment_tree import MomentTreeEngine
 from modeseek.meanshift.engines.neighbor_lists import NeighborListsEngine
+from modeseek.meanshift.engines.neighbor_lists.engine import ONE_BY_ONE_FROM
 from modeseek.meanshift.engines.reference import ReferenceEngine
 from modeseek.meanshift.types import Engine, ProfileLike
 
@@ -15,7 +16,15 @@ SPECIALIZED: tuple[MomentTreeEngine | NeighborListsEngine, ...] = (MomentTreeEng
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), *SPECIALIZED, CUDA)}
 
 
-def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = None, *, chains: int = 1) -> Engine:
+def choose(
+    engine: str,
+    profile: ProfileLike,
+    points: Array,
+    h: float | None = None,
+    *,
+    chains: int = 1,
+    one_by_one: bool = False,
+) -> Engine:
     """Return the engine with a name; "auto" chooses the one that should be the fastest.
 
     Parameters
@@ -30,6 +39,8 @@ def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = N
         The largest bandwidth. In high dimension the choice depends on the number of points within this distance.
     chains : int
         Number of independent chains. For thousands of chains "auto" chooses the GPU, if there is one.
+    one_by_one : bool
+        Whether points move one at a time. Below 48 dimensions "auto" then prefers `brute` to `neighbor_lists`.
 
     Raises
     ------
@@ -50,7 +61,9 @@ def choose(engine: str, profile: ProfileLike, points: Array, h: float | None = N
             return ENGINES["reference"]
         if CUDA.pays(profile, points, chains):
             return CUDA
-        able = (special for special in SPECIALIZED if special.refusal(profile, d) is None)
+        able = [special for special in SPECIALIZED if special.refusal(profile, d) is None]
+        if one_by_one and d < ONE_BY_ONE_FROM:
+            able = [special for special in able if not isinstance(special, NeighborListsEngine)]
         return next((special for special in able if special.pays(profile, points, h)), ENGINES["brute"])
     reason = ENGINES[engine].refusal(profile, d)
     if reason is not None:

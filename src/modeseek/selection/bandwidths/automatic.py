@@ -114,15 +114,14 @@ def score_scales(
     geometry = Geometry() if geometry is None else geometry
     data = prepare_data(Points(chosen, weights, np.arange(len(rows)), np.zeros(d), geometry))
     pool = build_pool(data)
-    score = -load_choice().regret(candidate_features(data, pool))
+    probabilities = load_choice().probabilities(candidate_features(data, pool))
     watch(stage._replace(done=1))
     partitions = []
     for done, labels in enumerate(trial_partitions(sample, scales, config), 2):
         partitions.append(labels)
         watch(stage._replace(done=done))
     candidates = [*(each.labels for each in pool.candidates), np.zeros(len(rows), dtype=np.int32)]
-    probability = np.exp(score - score.max())
-    expected = _agreement(partitions, candidates) @ (probability / probability.sum())
+    expected = _agreement(partitions, candidates) @ probabilities
     sizes = [int(labels.max()) + 1 for labels in partitions]
     return [ScaleScore(*each) for each in zip(scales.tolist(), sizes, expected.tolist(), strict=True)]
 

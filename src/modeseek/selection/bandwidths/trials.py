@@ -69,13 +69,14 @@ def trial_partition(sample: TrialSample, h: float, config: RangeConfig) -> IntAr
     """
     # in units of the scale, so that the kernel is one matrix product and a maximum
     x, weights = sample.points / h, sample.weights
-    counts, member = np.ones(len(x)), np.arange(len(x))
+    counts, member, buffer = np.ones(len(x)), np.arange(len(x)), np.empty(len(x) ** 2)
     for sweep in range(config.max_sweeps):
-        kernel = _closeness(x)
+        kernel = _closeness(x, buffer)
         if sweep % config.merge_every == config.merge_every - 1:
             kept, group = _met(kernel, config.merge_radius)
-            x, kernel, member = x[kept], kernel[np.ix_(kept, kept)], group[member]
-            weights, counts = (np.bincount(group, each).astype(np.float64) for each in (weights, counts))
+            if len(kept) < len(x):
+                x, kernel, member = x[kept], kernel[np.ix_(kept, kept)], group[member]
+                weights, counts = (np.bincount(group, each).astype(np.float64) for each in (weights, counts))
         np.maximum(kernel, 0.0, out=kernel)
         np.fill_diagonal(kernel, 1.0 - (1.0 - sample.share) / counts)
         sums = kernel @ (np.column_stack([x, np.ones(len(x))]) * weights[:, None])
@@ -84,14 +85,15 @@ def trial_partition(sample: TrialSample, h: float, config: RangeConfig) -> IntAr
         x = moved
         if largest < config.tol:
             break
-    found = connected_components(_closeness(x) > 1.0 - config.radius**2, directed=False)[1]
+    found = connected_components(_closeness(x, buffer) > 1.0 - config.radius**2, directed=False)[1]
     return found[member].astype(np.int32)
 
 
-def _closeness(x: Array) -> Array:
-    """Return 1 - |x_i - x_j|^2 for all pairs, as one matrix product."""
-    squares, ones = np.square(x).sum(axis=1), np.ones(len(x))
-    return np.column_stack([2.0 * x, 1.0 - squares, ones]) @ np.column_stack([x, ones, -squares]).T
+def _closeness(x: Array, buffer: Array) -> Array:
+    """Return 1 - |x_i - x_j|^2 for all pairs, as one matrix product, in the memory of `buffer`."""
+    squares, ones, m = np.square(x).sum(axis=1), np.ones(len(x)), len(x)
+    left, right = np.column_stack([2.0 * x, 1.0 - squares, ones]), np.column_stack([x, ones, -squares])
+    return np.matmul(left, right.T, out=buffer[: m * m].reshape(m, m))
 
 
 def _met(closeness: Array, radius: float) -> tuple[IntArray, IntArray]:

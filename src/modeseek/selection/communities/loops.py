@@ -1,25 +1,22 @@
 """Compiled loops of the Louvain method, which SciPy and scikit-learn do not have.
 
 Graphs are symmetric and in compressed rows: `start`, `column` and `weight`. Self-loops are kept apart in `loops`.
+Compiled functions end in `_loop` and allocate no arrays: the function around each does.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from modeseek._common.jit import cached
+from modeseek._common.jit import cached_loop
+from modeseek._common.types import Array, IntArray
 
 __all__ = ["jaccard_weights", "merge_communities", "move_nodes"]
 
 
-@cached
-def jaccard_weights(indices):  # type: ignore[no-untyped-def]
-    """Return the Jaccard index between the neighbours of each point and those of each of its neighbours.
-
-    A point counts as one of its own neighbours.
-    """
+@cached_loop
+def _jaccard_loop(indices, mark, weights):  # type: ignore[no-untyped-def]
     n, k = indices.shape
-    weights, mark = np.zeros((n, k)), np.full(n, -1, dtype=np.int32)
     for i in range(n):
         mark[i] = i
         for j in range(k):
@@ -31,29 +28,31 @@ def jaccard_weights(indices):  # type: ignore[no-untyped-def]
                 if mark[indices[other, q]] == i:
                     both += 1
             weights[i, j] = both / (2 * (k + 1) - both)
+
+
+def jaccard_weights(indices: IntArray) -> Array:
+    """Return the Jaccard index between the neighbours of each point and those of each of its neighbours.
+
+    A point counts as one of its own neighbours.
+    """
+    weights = np.empty(indices.shape)
+    _jaccard_loop(indices, np.full(len(indices), -1, dtype=np.int32), weights)
     return weights
 
 
-@cached
-def move_nodes(start, column, weight, loops, resolution, order, sweeps):  # type: ignore[no-untyped-def]
-    """Move nodes to the communities of their neighbours while that increases modularity; return the communities.
-
-    Moving node i to community c changes the modularity, up to a factor, by w_ic - resolution * D_c D_i / D, minus the
-    same for the community that it leaves. Here w_ic is the weight between i and c, D_i the degree of i, D_c the sum of
-    degrees in c without i, and D the sum of all degrees.
-    """
-    n = len(start) - 1
-    degree, community = 2.0 * loops, np.arange(n, dtype=np.int32)
-    for i in range(n):
+@cached_loop
+def _move_loop(start, column, weight, degree, resolution, order, sweeps, community, total, link, seen, active):  # type: ignore[no-untyped-def]
+    whole = 0.0
+    for i in range(len(degree)):
         for e in range(start[i], start[i + 1]):
             degree[i] += weight[e]
-    total, whole = degree.copy(), degree.sum()
-    link, seen = np.zeros(n), np.empty(n, dtype=np.int64)
-    # after the first sweep, a node can gain only if a neighbour has moved to another community
-    active = np.ones(n, dtype=np.bool_)
+        total[i] = degree[i]
+    for i in range(len(degree)):
+        whole += degree[i]
     for _ in range(sweeps):
         moved = False
-        for i in order:
+        for step in range(len(order)):
+            i = order[step]
             if not active[i]:
                 continue
             active[i] = False
@@ -82,34 +81,36 @@ def move_nodes(start, column, weight, loops, resolution, order, sweeps):  # type
                         active[column[e]] = True
         if not moved:
             break
+
+
+def move_nodes(
+    start: IntArray,
+    column: IntArray,
+    weight: Array,
+    loops: Array,
+    resolution: float,
+    order: IntArray,
+    sweeps: int,
+) -> IntArray:
+    """Move nodes to the communities of their neighbours while that increases modularity; return the communities.
+
+    Moving node i to community c changes the modularity, up to a factor, by w_ic - resolution * D_c D_i / D, minus the
+    same for the community that it leaves. Here w_ic is the weight between i and c, D_i the degree of i, D_c the sum of
+    degrees in c without i, and D the sum of all degrees.
+    """
+    n = len(start) - 1
+    community, seen = np.arange(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    # after the first sweep, a node can gain only if a neighbour has moved to another community
+    active = np.ones(n, dtype=np.bool_)
+    degree, total, link = 2.0 * loops, np.empty(n), np.zeros(n)
+    _move_loop(start, column, weight, degree, resolution, order, sweeps, community, total, link, seen, active)
     return community
 
 
-@cached
-def merge_communities(start, column, weight, loops, community):  # type: ignore[no-untyped-def]
-    """Turn each community into one node; return the smaller graph and the community number of each node."""
-    n = len(start) - 1
-    number, count = np.full(n, -1, dtype=np.int32), 0
-    label = np.empty(n, dtype=np.int32)
-    for i in range(n):
-        if number[community[i]] < 0:
-            number[community[i]] = count
-            count += 1
-        label[i] = number[community[i]]
-    # nodes by community, in order
-    first = np.zeros(count + 1, dtype=np.int64)
-    for i in range(n):
-        first[label[i] + 1] += 1
-    for c in range(count):
-        first[c + 1] += first[c]
-    members = np.empty(n, dtype=np.int64)
-    for i in range(n):
-        members[first[label[i]]] = i
-        first[label[i]] += 1
-    new_start, new_loops = np.zeros(count + 1, dtype=np.int64), np.zeros(count)
-    new_column, new_weight = np.empty(len(column), dtype=np.int32), np.empty(len(column))
-    link, seen, edges, place = np.zeros(count), np.empty(count, dtype=np.int64), 0, 0
-    for c in range(count):
+@cached_loop
+def _merge_loop(start, column, weight, loops, label, members, link, seen, new_start, new_column, new_weight, new_loops):  # type: ignore[no-untyped-def]
+    n, edges, place = len(label), 0, 0
+    for c in range(len(new_loops)):
         found = 0
         while place < n and label[members[place]] == c:
             i = members[place]
@@ -129,4 +130,21 @@ def merge_communities(start, column, weight, loops, community):  # type: ignore[
             link[seen[q]] = 0.0
             edges += 1
         new_start[c + 1] = edges
+
+
+def merge_communities(
+    start: IntArray, column: IntArray, weight: Array, loops: Array, community: IntArray
+) -> tuple[IntArray, IntArray, Array, Array, IntArray]:
+    """Turn each community into one node; return the smaller graph and the community number of each node."""
+    from modeseek.selection.partition_loops import compact
+
+    label, count = compact(community, len(community))
+    members = np.argsort(label, kind="stable")
+    new_start, new_loops = np.zeros(count + 1, dtype=np.int64), np.zeros(count)
+    new_column, new_weight = np.empty(len(column), dtype=np.int32), np.empty(len(column))
+    link, seen = np.zeros(count), np.empty(count, dtype=np.int32)
+    _merge_loop(
+        start, column, weight, loops, label, members, link, seen, new_start, new_column, new_weight, new_loops
+    )  # fmt: skip
+    edges = new_start[-1]
     return new_start, new_column[:edges].copy(), new_weight[:edges].copy(), new_loops, label

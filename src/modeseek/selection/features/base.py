@@ -34,9 +34,16 @@ def weighted_quantile(values: Array, weights: Array, q: float) -> float:
     >>> weighted_quantile(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 8.0]), 0.5)
     2.0
     """
-    order = np.argsort(values, kind="stable")
-    total = np.cumsum(weights[order])
-    return float(values[order][min(len(values) - 1, int(np.searchsorted(total, q * total[-1])))])
+    return float(weighted_quantiles(values[None], weights, q)[0])
+
+
+def weighted_quantiles(values: Array, weights: Array, q: float) -> Array:
+    """Return `weighted_quantile` of each row of a table."""
+    order = np.argsort(values, axis=1, kind="stable")
+    total = np.cumsum(weights[order], axis=1)
+    place = np.minimum((total < q * total[:, -1:]).sum(axis=1), values.shape[1] - 1)
+    rows = np.arange(len(values))
+    return values[rows, order[rows, place]]
 
 
 def skewness(values: Array) -> float:

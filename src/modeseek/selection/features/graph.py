@@ -9,7 +9,7 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import FeaturesConfig
 from modeseek.selection.data import SelectionData
-from modeseek.selection.features.base import Feature, weighted_quantile
+from modeseek.selection.features.base import Feature, weighted_quantiles
 from modeseek.selection.proposers.modes import weight_up_to
 from modeseek.selection.proposers.samples import draw
 
@@ -102,6 +102,13 @@ def graph_features(sample: GraphSample, labels: IntArray) -> dict[str, float]:
     share = mass / mass.sum()
     purity = (clusters[:, 2] - share) / np.maximum(1 - share, 1e-9)
     cut = leaving / (np.maximum(rows, 1) * sample.edges.shape[1])
+    big = mass >= max(4.0, 0.02 * mass.sum())
+    by_density = []
+    for at in (4, 8):
+        saddle, peak, median, border = clusters[:, at : at + 4].T
+        edge = np.where(leaving > 0, np.clip(median - border, -6, 6), 6.0)
+        by_density.append((np.clip(peak - saddle, -3, 6), np.clip(median - saddle, -6, 6), edge))
+    low, *lows = weighted_quantiles(np.array([purity, *by_density[0], *by_density[1]]), mass, 0.1)
     found = {
         "inside15": inside15,
         "inside5": inside5,
@@ -109,25 +116,21 @@ def graph_features(sample: GraphSample, labels: IntArray) -> dict[str, float]:
         "modularity": inside15 - np.square(share).sum(),
         "purity_min": purity.min(),
         "purity_mean": purity.mean(),
-        "purity_q10": weighted_quantile(purity, mass, 0.1),
+        "purity_q10": low,
         "cut_max": cut.max(),
         "cut_mean": (cut * share).sum(),
     }
-    big = mass >= max(4.0, 0.02 * mass.sum())
-    for count, at in zip(COUNTS, (4, 8), strict=True):
-        saddle, peak, median, border = clusters[:, at : at + 4].T
-        dip, middle = np.clip(peak - saddle, -3, 6), np.clip(median - saddle, -6, 6)
-        edge = np.where(leaving > 0, np.clip(median - border, -6, 6), 6.0)
-        low = weighted_quantile(dip, mass, 0.1)
+    for count, (dip, middle, edge) in zip(COUNTS, by_density, strict=True):
+        dip_low, middle_low, edge_low, *lows = lows
         found |= {
             f"dip{count}_mean": (dip * share).sum(),
             f"dip{count}_min": dip.min(),
-            f"dip{count}_q10": low,
+            f"dip{count}_q10": dip_low,
             f"dip{count}_min_big": dip[big].min() if big.any() else np.nan,
-            f"dipz{count}_q10": low * np.sqrt(count) / 2,
+            f"dipz{count}_q10": dip_low * np.sqrt(count) / 2,
             f"mid{count}_mean": (middle * share).sum(),
-            f"mid{count}_q10": weighted_quantile(middle, mass, 0.1),
+            f"mid{count}_q10": middle_low,
             f"edge{count}_mean": (edge * share).sum(),
-            f"edge{count}_q10": weighted_quantile(edge, mass, 0.1),
+            f"edge{count}_q10": edge_low,
         }
     return found

@@ -1,19 +1,18 @@
-"""Compiled loops of `graph`."""
+"""Compiled loops of `graph`; they allocate no arrays."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import FAST_MATH, cached
+from modeseek._common.jit import cached_loop
+from modeseek._common.types import Array, IntArray
 
 
-@njit(**FAST_MATH)
-def _neighbors_inside(labels, rows, indices, out):  # type: ignore[no-untyped-def]
-    """Write the mean share of neighbours in the same cluster into column 2; return three totals over `rows`."""
+@cached_loop
+def _neighbors_loop(labels, rows, indices, counted, out, totals):  # type: ignore[no-untyped-def]
+    """Write the mean share of neighbours in the same cluster into column 2, and three totals over `rows`."""
     width = indices.shape[1]
-    near, few = min(15, width), min(5, width)
-    counted = np.zeros(len(out))
+    near, few = (15 if width > 15 else width), (5 if width > 5 else width)
     inside15, inside5, minority = 0.0, 0.0, 0.0
     for r in range(len(rows)):
         i = rows[r]
@@ -32,11 +31,11 @@ def _neighbors_inside(labels, rows, indices, out):  # type: ignore[no-untyped-de
     for c in range(len(out)):
         out[c, 2] = out[c, 2] / counted[c] if counted[c] > 0 else 1.0
     m = max(len(rows), 1)
-    return inside15 / m, inside5 / m, minority / m
+    totals[0], totals[1], totals[2] = inside15 / m, inside5 / m, minority / m
 
 
-@njit(**FAST_MATH)
-def _saddles(labels, indices, step, densities, edges, out):  # type: ignore[no-untyped-def]
+@cached_loop
+def _saddles_loop(labels, indices, step, densities, edges, out):  # type: ignore[no-untyped-def]
     """Write the edges that leave, the highest saddles and the mean heights of edges that leave.
 
     All edges count, because a single high one joins two clusters; of very many points, those of every `step`-th point.
@@ -62,8 +61,36 @@ def _saddles(labels, indices, step, densities, edges, out):  # type: ignore[no-u
             out[c, 11] /= out[c, 3]
 
 
-@cached
-def graph_statistics(labels, k, indices, weights, step, rows, densities, orders, edges):  # type: ignore[no-untyped-def]
+@cached_loop
+def _quantiles_loop(labels, densities, orders, half, high, out):  # type: ignore[no-untyped-def]
+    """Write quantiles of the density in each cluster, by one pass over the points in ascending order of it.
+
+    `half` and `high` are the ranks of the quantiles; they are counted down.
+    """
+    for which in range(2):
+        at = 5 + 4 * which
+        for r in range(orders.shape[1]):
+            i = orders[which, r]
+            c = labels[i]
+            if half[which, c] == 0:
+                out[c, at + 1] = densities[which, i]
+            if high[which, c] == 0:
+                out[c, at] = densities[which, i]
+            half[which, c] -= 1
+            high[which, c] -= 1
+
+
+def graph_statistics(
+    labels: IntArray,
+    k: int,
+    indices: IntArray,
+    weights: Array,
+    step: int,
+    rows: IntArray,
+    densities: Array,
+    orders: IntArray,
+    edges: Array,
+) -> tuple[Array, float, float, float]:
     """Return statistics of each cluster on the neighbour graph, and three totals.
 
     The columns are: weight, points (of every `step`-th), mean share of the 15 nearest neighbours in the same cluster,
@@ -71,27 +98,11 @@ def graph_statistics(labels, k, indices, weights, step, rows, densities, orders,
     the edges that leave. The totals are the mean share of neighbours in the same cluster (15 and 5 nearest) and the
     share of points with most of their neighbours in other clusters.
     """
-    n = len(labels)
-    out = np.zeros((k, 12))
-    for i in range(n):
-        out[labels[i], 0] += weights[i]
-    for i in range(0, n, step):
-        out[labels[i], 1] += 1.0
-    totals = _neighbors_inside(labels, rows, indices, out)
-    _saddles(labels, indices, step, densities, edges, out)
-    # quantiles of the density in each cluster, by one pass over the points in ascending order of it
-    half, high = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    for c in range(k):
-        half[c], high[c] = int(0.5 * (out[c, 1] - 1)), int(0.95 * (out[c, 1] - 1))
-    for which in range(2):
-        at = 5 + 4 * which
-        count = np.zeros(k, dtype=np.int64)
-        for r in range(orders.shape[1]):
-            i = orders[which, r]
-            c = labels[i]
-            if count[c] == half[c]:
-                out[c, at + 1] = densities[which, i]
-            if count[c] == high[c]:
-                out[c, at] = densities[which, i]
-            count[c] += 1
-    return out, totals[0], totals[1], totals[2]
+    out, totals = np.zeros((k, 12)), np.empty(3)
+    points = np.bincount(labels[::step], minlength=k)
+    out[:, 0], out[:, 1] = np.bincount(labels, weights=weights, minlength=k), points
+    _neighbors_loop(labels, rows, indices, np.zeros(k), out, totals)
+    _saddles_loop(labels, indices, step, densities, edges, out)
+    half, high = (np.tile((share * (points - 1)).astype(np.int64), (2, 1)) for share in (0.5, 0.95))
+    _quantiles_loop(labels, densities, orders, half, high, out)
+    return out, float(totals[0]), float(totals[1]), float(totals[2])

@@ -1,33 +1,25 @@
-"""Compiled loops of `modes`."""
+"""The compiled loop of `modes`."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import cached
+from modeseek._common.jit import cached_loop
+from modeseek._common.types import Array, IntArray
 
-__all__ = ["cluster_peaks", "merge_components"]
-
-
-@njit(inline="always")
-def _root(parent, i):  # type: ignore[no-untyped-def]
-    """Return the root of i, and halve the path to it."""
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i
+__all__ = ["merge_components"]
 
 
-@cached
-def merge_components(heights, low, high, saddles):  # type: ignore[no-untyped-def]
-    """Return the saddle and the target of every point; edges (low, high) are sorted by decreasing saddle."""
-    n = len(heights)
-    # the root of a component is its peak
-    parent = np.arange(n)
-    saddle, target = np.full(n, -np.inf), np.arange(n)
+@cached_loop
+def _merge_loop(heights, low, high, saddles, parent, saddle, target):  # type: ignore[no-untyped-def]
     for e in range(len(low)):
-        a, b = _root(parent, low[e]), _root(parent, high[e])
+        a, b = low[e], high[e]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
         if a == b:
             continue
         beyond = high[e]
@@ -36,24 +28,12 @@ def merge_components(heights, low, high, saddles):  # type: ignore[no-untyped-de
             a, b, beyond = b, a, low[e]
         saddle[a], target[a] = saddles[e], beyond
         parent[a] = b
+
+
+def merge_components(heights: Array, low: IntArray, high: IntArray, saddles: Array) -> tuple[Array, IntArray]:
+    """Return the saddle and the target of every point; edges (low, high) are sorted by decreasing saddle."""
+    n = len(heights)
+    saddle, target = np.full(n, -np.inf), np.arange(n)
+    # the root of a component is its peak
+    _merge_loop(heights, low, high, saddles, np.arange(n), saddle, target)
     return saddle, target
-
-
-@cached
-def cluster_peaks(prominence, target, level):  # type: ignore[no-untyped-def]
-    """Return the peak of each point's cluster when all peaks of lower prominence than `level` have merged."""
-    n = len(prominence)
-    peak = np.full(n, -1)
-    path = np.empty(n, dtype=np.int64)
-    for start in range(n):
-        i, length = start, 0
-        while peak[i] < 0:
-            if prominence[i] >= level and prominence[i] > 0.0:
-                peak[i] = i
-                break
-            path[length] = i
-            length += 1
-            i = target[i]
-        for step in range(length):
-            peak[path[step]] = peak[i]
-    return peak

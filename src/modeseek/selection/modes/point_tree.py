@@ -108,15 +108,23 @@ def cut(tree: PointTree, level: float) -> IntArray:
     labels : (n,) integer array
         Numbered by decreasing height of the modes.
     """
-    from modeseek.selection.modes.loops import cluster_peaks
-
     level = check_number("level", level, strict=False)
-    mode = cluster_peaks(tree.prominence, tree.target, level)
-    kept = np.unique(mode)
+    is_mode = (tree.prominence >= level) & (tree.prominence > 0.0)
+    mode = follow(np.where(is_mode, np.arange(len(is_mode)), tree.target))
+    kept = np.flatnonzero(is_mode)
     order = np.argsort(-tree.heights[kept], kind="stable")
     rank = np.empty(len(tree.heights), dtype=np.intp)
     rank[kept[order]] = np.arange(len(kept))
     return rank[mode]
+
+
+def follow(target: IntArray) -> IntArray:
+    """Return the end of the path of targets from each point; an end is its own target."""
+    while True:
+        further = target[target]
+        if (further == target).all():
+            return target
+        target = further
 
 
 def peaks(tree: PointTree) -> IntArray:

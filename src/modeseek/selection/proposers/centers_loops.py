@@ -1,38 +1,17 @@
-"""Compiled loops of `centers`; scikit-learn's k-means takes ten times as long for so few points."""
+"""The compiled loop of `centers`; scikit-learn's k-means takes ten times as long for samples of this size."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from modeseek._common.jit import cached
+from modeseek._common.jit import cached_loop
+from modeseek._common.types import Array, IntArray
 
 
-@cached
-def cut_linkage(tree, k):  # type: ignore[no-untyped-def]
-    """Return k clusters of a linkage matrix, numbered by first appearance."""
-    n = len(tree) + 1
-    # the cluster that each node belongs to, from the root down
-    owner = np.empty(2 * n - 1, dtype=np.int64)
-    owner[2 * n - 2] = 2 * n - 2
-    for node in range(2 * n - 2, n - 1, -1):
-        for side in range(2):
-            below = int(tree[node - n, side])
-            owner[below] = below if node > 2 * n - 1 - k else owner[node]
-    number = np.full(2 * n - 1, -1, dtype=np.int32)
-    labels, count = np.empty(n, dtype=np.int32), 0
-    for i in range(n):
-        if number[owner[i]] < 0:
-            number[owner[i]] = count
-            count += 1
-        labels[i] = number[owner[i]]
-    return labels
-
-
-@cached
-def k_means(x, weights, labels, k, steps):  # type: ignore[no-untyped-def]
-    """Return the means of clusters, and the centers after k-means that starts from them, of at most `steps` steps."""
+@cached_loop
+def _k_means_loop(x, weights, labels, counts, start, steps, label, centers, mass, sums):  # type: ignore[no-untyped-def]
     n, d = x.shape
-    start, counts = np.zeros((k, d)), np.zeros(k)
+    k = len(centers)
     for i in range(n):
         counts[labels[i]] += 1
         for a in range(d):
@@ -40,11 +19,13 @@ def k_means(x, weights, labels, k, steps):  # type: ignore[no-untyped-def]
     for c in range(k):
         for a in range(d):
             start[c, a] /= counts[c]
-    centers = start.copy()
-    label = np.full(n, -1, dtype=np.int64)
+            centers[c, a] = start[c, a]
     for _ in range(steps):
         changed = False
-        mass, sums = np.zeros(k), np.zeros((k, d))
+        for c in range(k):
+            mass[c] = 0.0
+            for a in range(d):
+                sums[c, a] = 0.0
         for i in range(n):
             best, near = 0, np.inf
             for c in range(k):
@@ -65,4 +46,11 @@ def k_means(x, weights, labels, k, steps):  # type: ignore[no-untyped-def]
             if mass[c] > 0:
                 for a in range(d):
                     centers[c, a] = sums[c, a] / mass[c]
+
+
+def k_means(x: Array, weights: Array, labels: IntArray, k: int, steps: int) -> tuple[Array, Array]:
+    """Return the means of clusters, and the centers after k-means that starts from them, of at most `steps` steps."""
+    start, centers, sums = np.zeros((k, x.shape[1])), np.empty((k, x.shape[1])), np.empty((k, x.shape[1]))
+    label = np.full(len(x), -1)
+    _k_means_loop(x, weights, labels, np.zeros(k), start, steps, label, centers, np.empty(k), sums)
     return start, centers

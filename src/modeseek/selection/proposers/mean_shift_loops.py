@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek._common.jit import cached
+from modeseek._common.jit import cached_loop
+from modeseek._common.types import Array, IntArray
 
 
-@cached
-def run_chain(points, weights, order, bandwidths, sweeps):  # type: ignore[no-untyped-def]
-    """Stochastic mean shift with the biweight profile: one random point at a time moves to its mean."""
-    n, d = points.shape
-    # columns are contiguous, so that the loops over points use vector instructions
-    x = np.ascontiguousarray(points.T)
-    squares, step = np.empty(n), 0
+@cached_loop
+def _chain_loop(x, weights, order, bandwidths, sweeps, squares):  # type: ignore[no-untyped-def]
+    d, n = x.shape
+    step = 0
     for _sweep in range(sweeps):
         largest = 0.0
         for _ in range(n):
             i = int(order[step] * n)
             inverse = 1.0 / (bandwidths[step] * bandwidths[step])
             step += 1
-            squares[:] = 0.0
+            for j in range(n):
+                squares[j] = 0.0
             for a in range(d):
                 column, own = x[a], x[a, i]
                 for j in range(n):
@@ -40,15 +39,19 @@ def run_chain(points, weights, order, bandwidths, sweeps):  # type: ignore[no-un
             largest = max(largest, moved * inverse)
         if largest < 1e-6:
             break
+
+
+def run_chain(points: Array, weights: Array, order: Array, bandwidths: Array, sweeps: int) -> Array:
+    """Stochastic mean shift with the biweight profile: one random point at a time moves to its mean."""
+    # columns are contiguous, so that the loops over points use vector instructions
+    x = np.array(points.T, order="C")
+    _chain_loop(x, weights, order, bandwidths, sweeps, np.empty(len(points)))
     return np.ascontiguousarray(x.T)
 
 
-@cached
-def components_within(x, radius):  # type: ignore[no-untyped-def]
-    """Return connected components of points closer than `radius`."""
+@cached_loop
+def _components_loop(x, square, label, stack):  # type: ignore[no-untyped-def]
     n, d = x.shape
-    label = np.full(n, -1, dtype=np.int32)
-    stack = np.empty(n, dtype=np.int64)
     count = 0
     for start in range(n):
         if label[start] >= 0:
@@ -63,9 +66,15 @@ def components_within(x, radius):  # type: ignore[no-untyped-def]
                     s = 0.0
                     for a in range(d):
                         s += (x[i, a] - x[j, a]) ** 2
-                    if s < radius * radius:
+                    if s < square:
                         label[j] = count
                         stack[top] = j
                         top += 1
         count += 1
+
+
+def components_within(x: Array, radius: float) -> IntArray:
+    """Return connected components of points closer than `radius`."""
+    label = np.full(len(x), -1, dtype=np.int32)
+    _components_loop(x, radius * radius, label, np.empty(len(x), dtype=np.int64))
     return label

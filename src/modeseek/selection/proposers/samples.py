@@ -51,6 +51,11 @@ def ward_clusters(tree: Array, k: int) -> IntArray:
     >>> ward_clusters(ward_tree(np.array([[0.0], [5.0], [1.0], [6.0]])), 2)
     array([0, 1, 0, 1], dtype=int32)
     """
-    from modeseek.selection.proposers.centers_loops import cut_linkage
+    from modeseek.selection.modes.point_tree import follow
+    from modeseek.selection.partition_loops import compact
 
-    return cut_linkage(tree, k)
+    # clusters are the tops of the tree without its last k - 1 merges
+    n, target = len(tree) + 1, np.arange(2 * len(tree) + 1, dtype=np.int32)
+    kept = tree[: n - k, :2].astype(np.intp)
+    target[kept] = np.arange(n, 2 * n - k)[:, None]
+    return compact(follow(target)[:n], len(target))[0]

@@ -3,58 +3,87 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import cached
-
-
-@njit(inline="always")
-def _root(parent, i):  # type: ignore[no-untyped-def]
-    """Return the root of i, and halve the path to it."""
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i
+from modeseek._common.jit import cached_loop
+from modeseek._common.types import Array, IntArray
 
 
-@cached
-def spanning_forest(n, left, right):  # type: ignore[no-untyped-def]
-    """Return the positions of the edges of the minimum spanning forest; edges are in ascending order of length."""
-    parent = np.arange(n)
-    kept = np.empty(n, dtype=np.int64)
+@cached_loop
+def _forest_loop(parent, left, right, kept):  # type: ignore[no-untyped-def]
     count = 0
     for e in range(len(left)):
-        a, b = _root(parent, left[e]), _root(parent, right[e])
+        a, b = left[e], right[e]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
         if a != b:
             parent[a] = b
             kept[count] = e
             count += 1
-            if count == n - 1:
+            if count == len(kept):
                 break
-    return kept[:count].copy()
+    return count
 
 
-@cached
-def single_linkage(n, left, right, weights):  # type: ignore[no-untyped-def]
-    """Return children of the merges along a spanning tree (edges in ascending order), and weights of all nodes."""
-    m = len(left)
-    child = np.empty((m, 2), dtype=np.int64)
-    size = np.empty(n + m)
-    for i in range(n):
-        size[i] = weights[i]
-    parent = np.arange(n)
-    node = np.arange(n)
-    for e in range(m):
-        a, b = _root(parent, left[e]), _root(parent, right[e])
+def spanning_forest(n: int, left: IntArray, right: IntArray) -> IntArray:
+    """Return the positions of the edges of the minimum spanning forest; edges are in ascending order of length."""
+    kept = np.empty(n - 1, dtype=np.int64)
+    return kept[: _forest_loop(np.arange(n, dtype=np.int32), left, right, kept)]
+
+
+@cached_loop
+def _linkage_loop(parent, left, right, node, child, size):  # type: ignore[no-untyped-def]
+    n = len(parent)
+    for e in range(len(left)):
+        a, b = left[e], right[e]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
         child[e, 0], child[e, 1] = node[a], node[b]
         size[n + e] = size[node[a]] + size[node[b]]
         parent[a] = b
         node[b] = n + e
+
+
+def single_linkage(n: int, left: IntArray, right: IntArray, weights: Array) -> tuple[IntArray, Array]:
+    """Return children of the merges along a spanning tree (edges in ascending order), and weights of all nodes."""
+    child, size = np.empty((len(left), 2), dtype=np.int64), np.concatenate([weights, np.empty(len(left))])
+    _linkage_loop(np.arange(n, dtype=np.int32), left, right, np.arange(n), child, size)
     return child, size
 
 
-@cached
-def condensed_labels(n, child, height, size, least, leaf):  # type: ignore[no-untyped-def]
+@cached_loop
+def _condense_loop(child, height, size, least, owner, fallen, parent_of, birth, stability, n_children):  # type: ignore[no-untyped-def]
+    """Follow clusters from the root down; return their number."""
+    m, count = len(child), 1
+    n = len(owner) - m
+    for v in range(n + m - 1, n - 1, -1):
+        c, e = owner[v], v - n
+        level = 1.0 / (height[e] if height[e] > 1e-300 else 1e-300)
+        # a merge of two clusters is a split; otherwise a part falls off
+        split = not fallen[v] and size[child[e, 0]] >= least and size[child[e, 1]] >= least
+        if split:
+            stability[c] += (level - birth[c]) * size[v]
+            n_children[c] = 2
+        for side in range(2):
+            s = child[e, side]
+            owner[s], fallen[s] = c, fallen[v]
+            if split:
+                parent_of[count], birth[count], owner[s] = c, level, count
+                count += 1
+            elif not fallen[v] and not size[s] >= least:
+                stability[c] += (level - birth[c]) * size[s]
+                fallen[s] = True
+    return count
+
+
+def condensed_labels(n: int, child: IntArray, height: Array, size: Array, least: float, leaf: bool) -> IntArray:
     """Select clusters of a condensed merge tree by excess of mass, or its leaves; -1 marks points outside of all.
 
     Parameters
@@ -69,55 +98,31 @@ def condensed_labels(n, child, height, size, least, leaf):  # type: ignore[no-un
         Select leaves instead of the stablest clusters.
     """
     m = len(child)
-    top = n + m - 1
     # the cluster that each node belongs to; clusters are numbered as they split off
-    owner = np.full(n + m, -1, dtype=np.int64)
-    parent_of = np.empty(2 * m + 2, dtype=np.int64)
-    birth = np.empty(2 * m + 2)
-    stability = np.zeros(2 * m + 2)
-    n_children = np.zeros(2 * m + 2, dtype=np.int64)
-    parent_of[0], birth[0] = -1, 0.0
-    count = 1
-    owner[top] = 0
-    # inside of a part that was too small to remain a cluster
-    fallen = np.zeros(n + m, dtype=np.bool_)
-    for v in range(top, n - 1, -1):
-        c = owner[v]
-        e = v - n
-        level = 1.0 / max(height[e], 1e-300)
-        a, b = child[e, 0], child[e, 1]
-        big_a, big_b = size[a] >= least, size[b] >= least
-        if fallen[v]:
-            owner[a] = owner[b] = c
-            fallen[a] = fallen[b] = True
-        elif big_a and big_b:
-            stability[c] += (level - birth[c]) * size[v]
-            n_children[c] = 2
-            for s in (a, b):
-                parent_of[count], birth[count] = c, level
-                owner[s] = count
-                count += 1
-        else:
-            for s, big in ((a, big_a), (b, big_b)):
-                owner[s] = c
-                if not big:
-                    stability[c] += (level - birth[c]) * size[s]
-                    fallen[s] = True
-    chosen = np.zeros(count, dtype=np.bool_)
-    best = stability[:count].copy()
-    below = np.zeros(count)
+    owner, fallen = np.zeros(n + m, dtype=np.int64), np.zeros(n + m, dtype=np.bool_)
+    parent_of, n_children = np.full(2 * m + 2, -1, dtype=np.int64), np.zeros(2 * m + 2, dtype=np.int64)
+    birth, stability = np.zeros(2 * m + 2), np.zeros(2 * m + 2)
+    count = _condense_loop(child, height, size, least, owner, fallen, parent_of, birth, stability, n_children)
+    final = _selected(parent_of[:count].tolist(), n_children[:count].tolist(), stability[:count].tolist(), leaf)
+    return np.array(final, dtype=np.int32)[owner[:n]]
+
+
+def _selected(parent_of: list[int], n_children: list[int], stability: list[float], leaf: bool) -> list[int]:
+    """Return the number of the selected cluster that each cluster is part of, or -1."""
+    count = len(parent_of)
+    chosen, below = [False] * count, [0.0] * count
     for c in range(count - 1, -1, -1):
+        best = stability[c]
         if n_children[c] == 0:
             chosen[c] = True
-        elif leaf or below[c] > best[c] or c == 0:
-            best[c] = below[c]
+        elif leaf or below[c] > best or c == 0:
+            best = below[c]
         else:
             chosen[c] = True
         if parent_of[c] >= 0:
-            below[parent_of[c]] += best[c]
+            below[parent_of[c]] += best
     # a chosen cluster hides those below it
-    final = np.full(count, -1, dtype=np.int64)
-    number = 0
+    final, number = [-1] * count, 0
     for c in range(count):
         p = parent_of[c]
         if p >= 0 and final[p] >= 0:
@@ -125,7 +130,4 @@ def condensed_labels(n, child, height, size, least, leaf):  # type: ignore[no-un
         elif chosen[c] and not (c == 0 and n_children[0] > 0):
             final[c] = number
             number += 1
-    labels = np.empty(n, dtype=np.int32)
-    for i in range(n):
-        labels[i] = final[owner[i]] if owner[i] >= 0 else -1
-    return labels
+    return final

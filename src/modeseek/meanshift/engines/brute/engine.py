@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 WORK_PER_CALL = 200_000_000
 # A thread gets at least this much of the same work.
 WORK_PER_THREAD = 1_000_000
+# From these on, points are sorted into blocks, and blocks out of reach are skipped.
+BALLS_FROM_DIMENSION = 4
+BALLS_FROM_POINTS = 1024
 
 
 class BruteWorkspace(MergingWorkspace):
@@ -74,12 +77,31 @@ class BruteWorkspace(MergingWorkspace):
     def _update(self, updates: UpdateBlock, found: PointGroups | None) -> int:
         if found is not None:
             return self._update_groups(updates, found)
-        step, count = _updates_per_call(self._state), len(updates.lengths)
-        for start in range(0, count, step):
-            check_time()
-            self._plain.each(self._state, self._weights, updates.part(start, step), self._spherical)
+        count = len(updates.lengths)
+        if self._d < BALLS_FROM_DIMENSION or min(count, len(self._weights)) < BALLS_FROM_POINTS:
+            self._apply(self._state, self._weights, updates, (np.empty((0, self._d)), np.empty(0)))
+        else:
+            self._apply_in_blocks(updates)
         self.evaluations += count * len(self._weights)
         return count
+
+    def _apply_in_blocks(self, updates: UpdateBlock) -> None:
+        """Sort points into compact blocks, apply the updates there, and store the points in their order."""
+        from modeseek.meanshift.engines.brute.loops import BALL_BLOCK
+
+        order = block_order(self._rows, BALL_BLOCK)
+        place = np.empty(len(order), dtype=updates.indices.dtype)
+        place[order] = np.arange(len(order))
+        X = np.ascontiguousarray(self._state[:, order])
+        moved = updates._replace(indices=place[updates.indices])
+        self._apply(X, self._weights[order], moved, bounding_balls(X.T, BALL_BLOCK))
+        self._state[:, order] = X
+
+    def _apply(self, X: Array, weights: Array, updates: UpdateBlock, balls: tuple[Array, Array]) -> None:
+        step = _updates_per_call(X)
+        for start in range(0, len(updates.lengths), step):
+            check_time()
+            self._plain.each(X, weights, updates.part(start, step), balls, self._spherical)
 
     def _update_groups(self, updates: UpdateBlock, found: PointGroups) -> int:
         groups, used, done = self._groups(found), len(found.leaders), 0
@@ -92,6 +114,35 @@ class BruteWorkspace(MergingWorkspace):
             done, self.evaluations = done + step, self.evaluations + evaluations
         self._state = np.ascontiguousarray(X[:, groups.group])
         return done
+
+
+def block_order(points: Array, size: int) -> IntArray:
+    """Return an order in which each `size` consecutive points are close: halves along the widest axis, repeatedly.
+
+    Examples
+    --------
+    >>> block_order(np.array([[0.0], [5.0], [1.0], [6.0]]), 2)
+    array([0, 2, 1, 3])
+    """
+    order, parts = np.arange(len(points)), [(0, len(points))]
+    while parts:
+        low, high = parts.pop()
+        middle = size * (-(-(high - low) // size) // 2)
+        if middle:
+            inside = points[order[low:high]]
+            axis = inside.var(axis=0).argmax()
+            order[low:high] = order[low:high][np.argpartition(inside[:, axis], middle)]
+            parts += [(low, low + middle), (low + middle, high)]
+    return order
+
+
+def bounding_balls(points: Array, size: int) -> tuple[Array, Array]:
+    """Return the mean of each `size` consecutive points, and the largest distance of one of them from it."""
+    starts = np.arange(0, len(points), size)
+    counts = np.diff([*starts, len(points)])
+    centers = np.add.reduceat(points, starts, dtype=np.float64) / counts[:, None]
+    distances = np.linalg.norm(points - np.repeat(centers, counts, axis=0), axis=1)
+    return centers, np.maximum.reduceat(distances, starts)
 
 
 def _updates_per_call(X: Array) -> int:

@@ -18,6 +18,10 @@ from modeseek.meanshift.engines.shared_loops import apply_shift, cached_sum, lea
 MAX_LOW = 3
 # Points per block in higher dimensions: distances, weights and one coordinate of a block fit into the L1 cache.
 BLOCK = 512
+# Points per block with a ball around it: small enough that a block has points of one cluster only.
+BALL_BLOCK = 128
+# Factor on distances that decide whether a block is skipped, so that rounding excludes no point.
+SAFETY = 1.0 + 1e-9
 
 
 @njit(inline="always")
@@ -34,14 +38,29 @@ def _shift_low(kind, dim, weighted, X, n, w, q, inv, shift):  # type: ignore[no-
 
 
 @njit(inline="always")
-def _shift_any(kind, weighted, X, n, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
-    """Mean shift of q over blocks of points, one coordinate after the other."""
-    d = X.shape[0]
+def _square(d, a, b):  # type: ignore[no-untyped-def]
+    """Squared distance."""
+    r = 0.0
+    for c in range(d):
+        r += (a[c] - b[c]) * (a[c] - b[c])
+    return r
+
+
+@njit(inline="always")
+def _shift_any(kind, weighted, X, n, w, q, h, shift, buffer, balls):  # type: ignore[no-untyped-def]
+    """Mean shift of q over blocks of points, one coordinate after the other; blocks out of reach are skipped."""
+    d, inv = X.shape[0], 1.0 / (h * h)
+    centers, radii = balls
+    step = BALL_BLOCK if len(radii) > 0 else BLOCK
     total = 0.0
     for c in range(d):
         shift[c] = 0.0
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
+    for start in range(0, n, step):
+        if len(radii) > 0:
+            reach = (h + radii[start // step]) * SAFETY
+            if _square(d, centers[start // step], q) > reach * reach:
+                continue
+        m = min(step, n - start)
         r = buffer[:m]
         r[:] = 0.0
         for c in range(d):
@@ -70,30 +89,33 @@ def _shift_any(kind, weighted, X, n, w, q, inv, shift, buffer):  # type: ignore[
 
 
 @njit(inline="always")
-def _shifted(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer):  # type: ignore[no-untyped-def]
+def _shifted(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer, balls):  # type: ignore[no-untyped-def]
     """Write the new position of q into `new`."""
-    inv = 1.0 / (h * h)
     if dim <= MAX_LOW:
-        _shift_low(kind, dim, weighted, X, n, w, q, inv, new)
+        _shift_low(kind, dim, weighted, X, n, w, q, 1.0 / (h * h), new)
     else:
-        _shift_any(kind, weighted, X, n, w, q, inv, new, buffer)
+        _shift_any(kind, weighted, X, n, w, q, h, new, buffer, balls)
     apply_shift(dim if dim <= MAX_LOW else X.shape[0], q, new, spherical)
 
 
 @njit(inline="always")
-def _each(kind, dim, weighted, X, w, updates, spherical):  # type: ignore[no-untyped-def]
+def _each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
     d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    centers, radii = balls
     for k in range(len(updates.indices)):
         i = updates.indices[k]
         for c in range(d):
             q[c] = X[c, i]
-        _shifted(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer)
+        _shifted(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer, balls)
         square = 0.0
         for c in range(d):
             X[c, i] = new[c]
             square += (X[c, i] - q[c]) ** 2
         updates.lengths[k] = np.sqrt(square)
+        if len(radii) > 0:
+            b = i // BALL_BLOCK
+            radii[b] = max(radii[b], np.sqrt(_square(d, centers[b], X[:, i])))
 
 
 @njit(inline="always")
@@ -105,13 +127,14 @@ def _each_group(kind, dim, X, groups, used, tolerance, updates, spherical):  # t
     """
     d = dim if dim <= MAX_LOW else X.shape[0]
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    balls = np.empty((0, d)), np.empty(0)
     evaluations = done = 0
     while done < len(updates.indices) and used < X.shape[1]:
         i = updates.indices[done]
         g = groups.group[i]
         for c in range(d):
             q[c] = X[c, g]
-        _shifted(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer)
+        _shifted(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer, balls)
         evaluations += used
         square = 0.0
         if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
@@ -131,10 +154,11 @@ def _each_group(kind, dim, X, groups, used, tolerance, updates, spherical):  # t
 def _all(kind, dim, weighted, X, w, queries, spherical):  # type: ignore[no-untyped-def]
     d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    balls = np.empty((0, d)), np.empty(0)
     for k in range(len(queries.points)):
         for c in range(d):
             q[c] = queries.points[k, c]
-        _shifted(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer)
+        _shifted(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer, balls)
         for c in range(d):
             queries.moved[k, c] = new[c]
 
@@ -145,7 +169,8 @@ class Shifts(NamedTuple):
     Attributes
     ----------
     each : callable
-        ``(X, w, updates, spherical)``: apply updates to the columns of X in order.
+        ``(X, w, updates, balls, spherical)``: apply updates to the columns of X in order. `balls` has the center and
+        the radius of each block of `BALL_BLOCK` columns, or of none; radii grow as points move.
     each_group : callable
         ``(X, groups, used, tolerance, updates, spherical)``: the same if a column of X stands for a group.
     all : callable
@@ -176,8 +201,8 @@ def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Shif
 
 def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Shifts:
     @jit
-    def each(X, w, updates, spherical):  # type: ignore[no-untyped-def]
-        _each(kind, dim, weighted, X, w, updates, spherical)
+    def each(X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
+        _each(kind, dim, weighted, X, w, updates, balls, spherical)
 
     @jit
     def each_group(X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]

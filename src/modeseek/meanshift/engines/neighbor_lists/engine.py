@@ -25,6 +25,8 @@ PAD_TO = 8
 # (dimension, least n, largest share of pairs within h) where this engine is faster than `brute`; measured by
 # benchmarks/neighbor_lists_crossover.py.
 CROSSOVERS = ((128, 300, 1.0), (48, 1000, 0.4), (12, 2000, 0.15))
+# Below this dimension `brute` is faster if points move one at a time, because it skips blocks out of reach.
+ONE_BY_ONE_FROM = 48
 # Points whose neighbours are counted to estimate that share.
 SAMPLE_POINTS = 64
 
