@@ -1,4 +1,4 @@
-"""Missing values in every guise, and weights of every size."""
+"""Missing values in every guise, weights of every size, and distances that equal the bandwidth."""
 
 import numpy as np
 import pandas as pd
@@ -93,3 +93,15 @@ def test_weights_whose_sums_overflow_or_vanish_are_refused(estimator, weight):
 def test_weights_at_both_ends_of_the_range(estimator):
     weights = np.where(np.arange(120) % 2, 1e100, 1e-100)
     assert (estimator.fit(X, sample_weight=weights).labels_ >= 0).all()
+
+
+@pytest.mark.parametrize(("dtype", "step", "place"), [("f4", 0.1, (6, 7)), ("f4", 0.3, (1, 4)), ("f8", 0.1, (1, 6))])
+@pytest.mark.parametrize("kind", [MeanShift, BlurringMeanShift])
+def test_engines_agree_if_a_distance_of_a_lattice_equals_h(kind, dtype, step, place):
+    """One engine divided the squared distance by h^2, the others multiplied it by 1 / h^2, so that they disagreed."""
+    point = np.asarray(place, dtype) * np.asarray(step, dtype)
+    h = float(np.sqrt(np.square(point.astype(float)).sum()))
+    for engine in ("reference", "brute"):
+        model = kind(h, profile="flat", engine=engine).fit(np.stack([0 * point, point]))
+        assert model.labels_.tolist() == [0, 0]
+        assert model.bandwidth_ == h

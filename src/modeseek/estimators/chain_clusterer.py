@@ -23,14 +23,11 @@ from modeseek.meanshift.chains.run import ChainResult, partition, run
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, RecordSpec, as_record
 from modeseek.meanshift.engines import choose
-from modeseek.meanshift.kernels.profiles import FLAT, Profile, get_profile
+from modeseek.meanshift.kernels.profiles import Profile, get_profile
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import Range, automatic_range
 from modeseek.sketches import Sketch, SketchPoints
-
-# An automatic bandwidth may equal a distance between two points. A flat kernel jumps there, and rounding would decide.
-FLAT_MARGIN = 1 + 1e-9
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -146,10 +143,9 @@ class ChainClusterer(BaseClusterer):
         The widened kernel has the variance of the kernel plus that of the spread, `rounding`.
         """
         found = automatic_range(sample.values, sample.weights, geometry=sample.geometry, watch=watch)
-        if rounding:
-            # h^2 / (d + 6) is the variance of the biweight kernel along a coordinate
-            found = Range(*(hypot(h, sqrt((sample.values.shape[1] + 6) * rounding)) for h in found))
-        return Range(*(FLAT_MARGIN * h for h in found)) if get_profile(self.profile) is FLAT else found
+        # h^2 / (d + 6) is the variance of the biweight kernel along a coordinate
+        extra = sqrt((sample.values.shape[1] + 6) * rounding)
+        return Range(*(hypot(h, extra) for h in found)) if rounding else found
 
     def _points_of_sketch(self, sketch: Sketch, settings: FitSettings, sample: Points, kind: str) -> SketchPoints:
         h, resolution = self._cell_unit(settings, sample), check_number("resolution", self.resolution)

@@ -176,10 +176,10 @@ class MeanShift(ChainClusterer):
         last = result.state.points
         # scikit-learn counts the rows around a climber before its last step, which comes after `max_iter` others
         climbed = chain.sweep(result.state)[0].points if profile is FLAT and not result.outcome.converged else last
-        ends = points.to_data(climbed)
+        ends, reach = points.to_data(climbed), chain.problem.reach(h)
         return self._chain_result(
             data,
-            partition_by_modes(points, seeds, climbed, h, profile, last, basins=basins, n_jobs=self.n_jobs),
+            partition_by_modes(points, seeds, climbed, reach, profile, last, basins=basins, n_jobs=self.n_jobs),
             settings=self._in_force(data, chain, stopping),
             outcome=result.outcome,
             n_updates=result.state.k,

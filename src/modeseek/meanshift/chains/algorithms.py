@@ -134,13 +134,15 @@ def mean_shift(
     workspace = problem.open()
     climbers: Climbers | EngineClimbers
     if isinstance(workspace, ClimbingWorkspace) and workspace.climbs:
-        climbers = EngineClimbers(workspace, start, h, tol, max(most_steps, 1))
+        climbers = EngineClimbers(workspace, start, problem.reach(h), tol, max(most_steps, 1))
     else:
         continuous = problem.profile.smooth
         side = h * config.cell_side(tol, continuous=continuous)
         # without continuous weights cells are so small that paths save next to nothing
         scouts = continuous and start.size >= config.scouts_from
-        climbers = Climbers(workspace, start, h, tol, side, most_steps if scouts else 0, config)
+        climbers = Climbers(
+            lambda x: workspace.shift_all(x, problem.reach(h)), start, h, tol, side, most_steps if scouts else 0, config
+        )
 
     def arrived(state: ChainState) -> Array:
         return ~climbers.climbing(state)
@@ -164,7 +166,7 @@ def blurring(problem: Problem, h: float) -> Chain:
 
     def sweep(state: ChainState) -> Swept:
         workspace = reused.at(state.points)
-        new = workspace.shift_all(state.points, h)
+        new = workspace.shift_all(state.points, problem.reach(h))
         workspace.load(new)
         last_shift = np.linalg.norm(new.astype(np.float64) - state.points, axis=1)
         info = SweepInfo(np.full(1, h), float(last_shift.max()))
@@ -176,7 +178,7 @@ def blurring(problem: Problem, h: float) -> Chain:
         h,
         lambda: ChainState.initial(problem.points, h),
         sweep,
-        upper=lambda state: h,
+        upper=lambda state: problem.reach(h),
         parameters={"bandwidth": float(h)},
     )
 
@@ -252,7 +254,7 @@ def doubly_stochastic(
             rows = slice(done, done + size())
             workspace = reused.at(state.points)
             indices, bandwidths = draws.indices[rows], path[rows]
-            part = Draws(indices, draws.bandwidths[rows])
+            part = Draws(indices, problem.reach(draws.bandwidths[rows]))
             if local_factor is None:
                 lengths = workspace.shift_each(part)
             else:
@@ -272,7 +274,7 @@ def doubly_stochastic(
         return state.k // plan.updates * plan.steps
 
     def upper(state: ChainState) -> float:
-        return plan.upper(draws_done(state), state.h) * widest
+        return problem.reach(plan.upper(draws_done(state), state.h) * widest)
 
     def frozen(state: ChainState) -> bool:
         if np.isinf(upper(state)):

@@ -1,5 +1,6 @@
 """The sweeps of mean shift: each climber (a moving query) steps by itself, or with the climbers it has met."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek.meanshift.chains.climber_groups import ClimberGroups
 from modeseek.meanshift.chains.scout_paths import ScoutPaths, choose_scouts, record_paths
-from modeseek.meanshift.types import ChainState, ClimbingWorkspace, SweepInfo, Workspace
+from modeseek.meanshift.types import ChainState, ClimbingWorkspace, SweepInfo
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,12 @@ class ClimbConfig:
 
 
 class Climbers:
-    """Climbers on the density of a workspace's points, which stay fixed.
+    """Climbers on the density of points that stay fixed.
 
     Parameters
     ----------
-    workspace : Workspace
+    shift : callable
+        Returns S_h(x) for an array of positions x.
     start : (m, d) array
         Starting points.
     h, tol : float
@@ -61,7 +63,7 @@ class Climbers:
 
     def __init__(
         self,
-        workspace: Workspace,
+        shift: Callable[[Array], Array],
         start: Array,
         h: float,
         tol: float,
@@ -69,7 +71,7 @@ class Climbers:
         most_steps: int,
         config: ClimbConfig,
     ):
-        self._workspace, self._start, self._h, self._tol, self._side = workspace, start, h, tol, side
+        self._shift, self._start, self._h, self._tol, self._side = shift, start, h, tol, side
         self._groups = ClimberGroups(start, side)
         self._paths: ScoutPaths | None = None
         self._most_steps, self._config = most_steps, config
@@ -97,7 +99,7 @@ class Climbers:
             points[steps[on_path]], last_shift[steps[on_path]] = paths.ends[end], paths.last_shift[end]
             steps = np.delete(steps, on_path)
         old = np.take(state.points, steps, axis=0)
-        new = self._workspace.shift_all(old, self._h)
+        new = self._shift(old)
         shift = new.astype(np.float64) - old
         points[steps] = new
         last_shift[steps] = np.sqrt(np.einsum("ij,ij->i", shift, shift))
@@ -113,7 +115,7 @@ class Climbers:
         if self._paths is None:
             chosen = choose_scouts(self._groups.order, self._config.scouts_per_root)
             start = np.take(self._start, chosen, axis=0)
-            scouts = Climbers(self._workspace, start, self._h, self._tol, self._side, 0, self._config)
+            scouts = Climbers(self._shift, start, self._h, self._tol, self._side, 0, self._config)
             self._paths = record_paths(scouts.sweep, scouts.climbing, scouts.begin(), self._side, self._most_steps)
         return self._paths
 

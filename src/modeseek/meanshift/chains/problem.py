@@ -1,6 +1,7 @@
 """The input shared by all chains: points, weights, kernel profile, metric and engine."""
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,8 +9,14 @@ from numpy.typing import ArrayLike
 from modeseek._common.types import Array, Geometry
 from modeseek._common.validation import METRICS, check_choice, check_state, check_weights
 from modeseek.meanshift.engines import choose
-from modeseek.meanshift.kernels.profiles import BIWEIGHT, Profile, get_profile
+from modeseek.meanshift.kernels.profiles import BIWEIGHT, FLAT, Profile, get_profile
 from modeseek.meanshift.types import Engine, Workspace
+
+# Flat weights jump at distance h, which a lattice has many times. Points this much farther away, as a share of h, are
+# included, so that the rounding errors of an engine do not decide.
+FLAT_MARGINS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
+# a bandwidth, or an array of them
+H = TypeVar("H", float, Array)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +46,16 @@ class Problem:
     def __post_init__(self) -> None:
         if self.engine is None:
             object.__setattr__(self, "engine", choose("auto", self.profile, self.points))
+
+    def reach(self, h: H) -> H:
+        """Return the bandwidth that engines use for h: slightly more if the profile is flat, otherwise h.
+
+        Examples
+        --------
+        >>> Problem(np.zeros((1, 2)), np.ones(1), FLAT).reach(2.0)
+        2.000000002
+        """
+        return h * (1 + FLAT_MARGINS[self.points.dtype]) if self.profile is FLAT else h
 
     def open(self) -> Workspace:
         """Open a workspace of the engine on the points."""
