@@ -85,7 +85,7 @@ def cluster_file(
     >>> from modeseek import ModeSeek
     >>> result = cluster_file("examples/penguins.csv", ModeSeek(random_state=0), DataOptions(ignore=["species"]))
     >>> result.fit.message
-    '2 clusters by ...'
+    '3 clusters by ...'
     >>> result.clusters.sizes, result.clusters.centers[:, 3].round()
     (array([219, 123]), array([3711., 5076.]))
     """
