@@ -87,7 +87,7 @@ def cluster_file(
     >>> result.fit.message
     '3 clusters by ...'
     >>> result.clusters.sizes, result.clusters.centers[:, 3].round()
-    (array([219, 123]), array([3711., 5076.]))
+    (array([156, 123,  63]), array([3682., 5076., 3781.]))
     """
     files = as_files(source)
     job = Job(files, estimator, data, outputs, config, resume, progress, notify)
