@@ -101,3 +101,29 @@ def test_the_lowest_versions_are_first_releases():
     expected = {name: ".".join([*low.split("."), "0", "0"][:3]) for name, low in asked(PROJECT["dependencies"])}
     assert pins == expected
     assert all(pins.values())
+
+
+def test_the_conda_recipe_agrees():
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = {kind: [each.replace(" ", "") for each in names] for kind, names in recipe["requirements"].items()}
+    python = f"python{PROJECT['requires-python']}"
+    core = [each.replace("matplotlib>", "matplotlib-base>") for each in PROJECT["dependencies"]]
+    assert listed["run"] == [python, *core]
+    assert listed["host"] == [python, "pip", *project["build-system"]["requires"]]
+    scripts = [f"{name} = {place}" for name, place in PROJECT["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == scripts
+    assert recipe["context"]["version"] == PROJECT["version"]
+    assert (recipe["about"]["license"], recipe["about"]["license_file"]) == (
+        PROJECT["license"],
+        *PROJECT["license-files"],
+    )
+
+
+def test_the_conda_recipe_is_valid():
+    """rattler-build refuses unknown fields, wrong types and licenses that are not in SPDX."""
+    rattler_build = pytest.importorskip("rattler_build")
+    recipe = rattler_build.Stage0Recipe.from_file(ROOT / "conda" / "recipe.yaml")
+    (made,) = recipe.render(rattler_build.VariantConfig())
+    assert made.recipe.package.name == "modeseek"

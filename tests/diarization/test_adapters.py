@@ -40,6 +40,15 @@ def test_pyannote_clustering_with_number_and_bounds():
     assert centroids.shape == (1, 8)
 
 
+def test_speech_without_embeddings_has_one_cluster():
+    """The pipeline fails if there is speech, but no cluster."""
+    active = np.ones((3, 10, 2))
+    active[1, :, 0] = 0
+    hard, soft, centroids = PyannoteClustering()(np.full((3, 2, 8), np.nan), active, max_clusters=np.inf)
+    assert hard.tolist() == [[0, 0], [-2, 0], [0, 0]]
+    assert (soft.shape, centroids.shape) == ((3, 2, 1), (1, 8))
+
+
 def test_constrained_speakers_of_one_chunk_differ():
     rows, _ = voices((8, 8))
     pairs = np.stack([rows[:8], rows[:8] + 0.01], axis=1)  # one voice, twice in each chunk

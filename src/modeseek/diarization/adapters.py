@@ -1,7 +1,7 @@
 """Drop-in replacements for the clustering of pyannote.audio and of SpectralCluster."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,6 +50,7 @@ class PyannoteClustering:
     ((18, 2), (18, 2, 3), (3, 16), -2)
     """
 
+    expects_num_clusters: ClassVar[bool] = False
     transform: EmbeddingTransform = UNIT_LENGTH
     min_active_ratio: float = 0.2
     constrained: bool = False
@@ -80,7 +81,8 @@ class PyannoteClustering:
         Returns
         -------
         hard_clusters : (chunks, speakers) integer array
-            Cluster of each speaker of each chunk; -2 for inactive speakers.
+            Cluster of each speaker of each chunk; -2 for inactive speakers. If no active speaker has an
+            embedding, all active speakers are in cluster 0.
         soft_clusters : (chunks, speakers, clusters) array
             1 + cosine with the mean direction of each cluster; 0 for inactive speakers.
         centroids : (clusters, dimension) array
@@ -93,6 +95,8 @@ class PyannoteClustering:
         active = np.isfinite(given).all(axis=2) & (activity > 0)
         hard = np.full(given.shape[:2], INACTIVE, dtype=np.int64)
         if not active.any():
+            if segmentations is not None:
+                hard[activity > 0] = 0  # the pipeline fails if it has speech, but no cluster
             return hard, np.zeros((*hard.shape, 1)), np.zeros((1, given.shape[2]))
         rows = check_embeddings(given[active])
         number, low, high = (
