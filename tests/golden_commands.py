@@ -99,7 +99,7 @@ COMMANDS = {
     ),
     "diarize": ("diarize conversation.npz -o out.rttm --json out.json", "out.rttm out.json"),
     "diarize, scored": ("diarize conversation.npz --reference conversation.rttm --json -", ""),
-    "diarize, three speakers": ("diarize conversation.npz --num-speakers 3 --whiten -q -o -", ""),
+    "diarize, three speakers": ("diarize conversation.npz --num-speakers 3 -q -o -", ""),
     "paper": ("paper gradient --quick --runs 1 --jobs 1 -q --out paper", "paper/data/gradient.csv"),
     "no such file": ("cluster nothing.csv", ""),
     "not numeric": ("cluster penguins.csv --strict", ""),
