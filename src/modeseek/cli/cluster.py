@@ -26,8 +26,14 @@ def run(options: ClusterOptions) -> None:
         raise UsageError("--in-memory takes one file: several files are read in chunks, one after the other.")
     estimator = build_estimator(options)
     data = DataOptions(
-        *(options.columns, options.ignore or (), options.scale, options.encode, options.missing, options.strict),
-        *(options.header, options.truth),
+        options.columns,
+        options.ignore or (),
+        options.scale,
+        options.encode,
+        options.missing,
+        options.strict,
+        options.header,
+        options.truth,
     )
     outputs = Outputs(
         options.output, options.json, options.plot, options.report, options.save, options.name, options.guard_formulas

@@ -27,9 +27,23 @@ from modeseek.paper.sweep import Sweep
 from modeseek.paper.updates import Updates
 from modeseek.report import write_page
 
-COMPARISONS: tuple[type[Experiment], ...] = (*(Sparse, Imbalance, Clusters, BandwidthRange, Sweep, Outliers, RangeMap),)
+COMPARISONS: tuple[type[Experiment], ...] = (
+    Sparse,
+    Imbalance,
+    Clusters,
+    BandwidthRange,
+    Sweep,
+    Outliers,
+    RangeMap,
+)
 THEORY: tuple[type[Experiment], ...] = (
-    *(Absorption, OneRun, Updates, SubmartingaleMeans, GradientNorm, CertificateTimes, TimesToCertificate),
+    Absorption,
+    OneRun,
+    Updates,
+    SubmartingaleMeans,
+    GradientNorm,
+    CertificateTimes,
+    TimesToCertificate,
 )
 EXPERIMENTS: Mapping[str, Experiment] = {kind.name: kind() for kind in (*COMPARISONS, *THEORY)}
 # default number of repetitions
