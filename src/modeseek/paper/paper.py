@@ -7,7 +7,7 @@ from pathlib import Path
 
 from modeseek._common.validation import check_choice, check_integer
 from modeseek._storage import DataError
-from modeseek.paper.absorption import Absorption
+from modeseek.paper.absorption import AbsorptionWalks
 from modeseek.paper.bandwidth_range import BandwidthRange
 from modeseek.paper.certificate import CertificateTimes
 from modeseek.paper.certificate_times import TimesToCertificate
@@ -37,7 +37,7 @@ COMPARISONS: tuple[type[Experiment], ...] = (
     RangeMap,
 )
 THEORY: tuple[type[Experiment], ...] = (
-    Absorption,
+    AbsorptionWalks,
     OneRun,
     Updates,
     SubmartingaleMeans,

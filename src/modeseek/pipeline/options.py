@@ -131,7 +131,7 @@ class PipelineConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class PipelineJob:
     """One call of `cluster_file`.
 
     Attributes
