@@ -120,7 +120,9 @@ def _check(job: PipelineJob) -> None:
     if outputs.rows is not None:
         check_target(outputs.rows, [".parquet"])
         if Path(outputs.rows).exists():
-            raise DataError(f"'{outputs.rows}' exists; with a Dask scheduler, the output must be a new folder: use another name.")
+            raise DataError(
+                f"'{outputs.rows}' exists, but a Dask scheduler needs a new output folder: use another name."
+            )
 
 
 def _read(job: PipelineJob) -> Any:

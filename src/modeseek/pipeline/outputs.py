@@ -211,6 +211,7 @@ def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chu
         code=python_code(job, result, chunked=chunked),
         # rows are counted from 1, as in messages about the file
         first_row=1,
+        name_setting=job.outputs.name_setting,
     )
 
 
