@@ -162,6 +162,14 @@ def names_of(module: str) -> list[str]:
     return importlib.import_module(f"modeseek.{module}").__all__
 
 
+def test_the_readme_has_the_table_of_the_quality_page():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"<!-- quality -->\n(.*?)<!-- end of quality -->", readme, re.S)
+    assert table.startswith("\n| kind |")
+    message = "run python benchmarks/quality.py --table benchmarks/results/quality.csv --report docs/quality.md"
+    assert table in (DOCS / "quality.md").read_text(encoding="utf-8"), message
+
+
 def test_the_page_of_the_command_line_is_current():
     sys.path.insert(0, str(DOCS / "_extensions"))
     try:
