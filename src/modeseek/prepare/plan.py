@@ -29,6 +29,12 @@ class Note(NamedTuple):
         The parameter of `TablePreparer` that addresses the remark, or "".
     value : str
         The value of this parameter to try, or "".
+
+    Examples
+    --------
+    >>> note = Note("2 of 9 rows have missing values", "missing", "median")
+    >>> str(note), note.option
+    ('2 of 9 rows have missing values', 'missing')
     """
 
     text: str
