@@ -128,7 +128,8 @@ class Theorem1(NamedTuple):
     critical : bool
         Whether it is zero, up to rounding.
     separated : bool
-        Whether every two points coincide or are at least h apart.
+        Whether every two points coincide or are at least h apart; more than h apart if the profile has a positive
+        weight at distance h, as flat weights have.
     """
 
     gradient: float
@@ -150,20 +151,26 @@ def theorem1(
     --------
     >>> theorem1([[0.0], [0.0], [1.0]], 1.0), theorem1([[0.0], [0.9]], 1.0).holds
     (Theorem1(gradient=0.0, critical=True, separated=True), True)
+    >>> theorem1([[0.0], [1.0]], 1.0, profile="flat")  # flat weights include distance h
+    Theorem1(gradient=2.0, critical=False, separated=False)
     """
     state, kernel = check_state(points).astype(np.float64), get_profile(profile)
     w = check_weights(weights, len(state))
     norm = max_norm(gradient(state, h, profile=kernel, weights=w))
     critical = separated = True
+    closed = float(kernel.weight(np.ones(1))[0]) > 0
     for x in state:
         difference = state - x
-        g = w * kernel.weight(np.square(difference / h).sum(axis=1))
+        t = np.square(difference / h).sum(axis=1)
+        g = w * kernel.weight(t)
         terms = g[:, None] * difference
         terms /= max(float(np.abs(terms).max()), np.finfo(np.float64).tiny)  # squares of tiny terms would vanish
         # relative to the terms of the sum, so that neither small distances nor small weights count as zero
         rounding = 16 * EPS * len(state) * float(np.linalg.norm(terms, axis=1).sum())
         critical &= bool(np.linalg.norm(terms.sum(axis=0)) <= rounding)
-        separated &= bool(((g == 0) | (difference == 0).all(axis=1)).all())
+        # from the distances alone: the other side of the theorem must not depend on the weights
+        apart = t > 1 if closed else t >= 1
+        separated &= bool((apart | (difference == 0).all(axis=1)).all())
     return Theorem1(norm, critical, separated)
 
 
