@@ -62,11 +62,13 @@ def label_file(
         # a model saved from Python: its own feature names, or all columns in their order
         names = getattr(saved.model, "feature_names_in_", None)
         features = table.features(None if names is None else [str(each) for each in names])
-        write_table(table, target, {label_column: saved.model.predict(features.values)})
+        labels = saved.model.predict(features.values)
+        write_table(table, target, {label_column: labels}, features=features.names)
         return
     prepared = saved.preparer.prepare(table)
     labels = saved.model.predict(prepared.X) if len(prepared.X) else np.zeros(0, np.intp)
     if len(labels) < table.n_rows and notify is not None:
         without = f"{table.n_rows - len(labels):,} of {table.n_rows:,} rows"
         notify(Note(f"missing values in {without}, which get no cluster"))
-    write_table(table, target, {label_column: spread(labels, prepared.complete)})
+    added = {label_column: spread(labels, prepared.complete)}
+    write_table(table, target, added, features=saved.preparer.kept_columns_)
