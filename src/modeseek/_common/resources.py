@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from time import perf_counter
 
+from modeseek._common.overrides import override, override_limit
+
 # control groups and rlimits express "no limit" by numbers above this one (an exabyte)
 NO_LIMIT = 1 << 60
 # smaller needs (64 MB) are never refused: they are within the fluctuation caused by other processes
@@ -41,16 +43,28 @@ def limit_time(seconds: float | None) -> Iterator[None]:
     """Make `check_time` raise `TimeUp` after some seconds, within a block and in the current thread.
 
     The limit of an enclosing block stays in force. None adds no limit.
+
+    Examples
+    --------
+    >>> with limit_time(0.0):
+    ...     check_time()
+    Traceback (most recent call last):
+    ...
+    modeseek._common.resources.TimeUp
     """
-    token = _deadline.set(min(_deadline.get(), math.inf if seconds is None else perf_counter() + seconds))
-    try:
+    until = math.inf if seconds is None else perf_counter() + seconds
+    with override(_deadline, min(_deadline.get(), until)):
         yield
-    finally:
-        _deadline.reset(token)
 
 
 def deadline() -> float:
-    """Return the deadline of the current thread, to be passed to its worker threads."""
+    """Return the deadline of the current thread, to be passed to its worker threads.
+
+    Examples
+    --------
+    >>> deadline()
+    inf
+    """
     return _deadline.get()
 
 
@@ -58,6 +72,12 @@ def check_time(until: float | None = None) -> None:
     """Raise `TimeUp` if the deadline of this thread, or the given one, has passed.
 
     Call this periodically from long loops.
+
+    Examples
+    --------
+    >>> check_time()  # no limit
+    >>> with limit_time(60.0):
+    ...     check_time()
     """
     when = _deadline.get() if until is None else until
     if when < math.inf and perf_counter() >= when:
@@ -74,13 +94,8 @@ def limit_memory(n_bytes: float) -> Iterator[None]:
     ...     available_memory() == 1 << 30
     True
     """
-    if not n_bytes > 0:
-        raise ValueError(f"n_bytes must be a number > 0; got {n_bytes!r}.")
-    token = _limit.set(n_bytes)
-    try:
+    with override_limit(_limit, n_bytes):
         yield
-    finally:
-        _limit.reset(token)
 
 
 def available_memory() -> float:

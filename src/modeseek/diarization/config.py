@@ -33,6 +33,12 @@ class DiarizationConfig:
         Prior of the smoothing in time: mean length of a turn in seconds.
     max_concentration : float
         Largest factor that turns a cosine into a log-likelihood.
+
+    Examples
+    --------
+    >>> from modeseek.diarization import SpeakerSearch
+    >>> SpeakerSearch(config=DiarizationConfig(min_linkage_windows=10)).config.min_linkage_windows
+    10
     """
 
     max_clustered: int = 20_000

@@ -17,7 +17,7 @@ from modeseek._common.version import __version__
 from modeseek._storage import read_container, write_container
 from modeseek.estimators import ESTIMATORS
 from modeseek.estimators.state import FittedState, fitted_state, restore_state
-from modeseek.prepare.plan import Feature
+from modeseek.prepare.plan import MatrixColumn
 from modeseek.prepare.preparation import Preparation
 from modeseek.prepare.preparer import TablePreparer, restored
 from modeseek.prepare.scaling import FeatureScaling
@@ -65,6 +65,15 @@ class Saved:
         How tables are prepared for it, if the command saved it or `save` was called with a preparer.
     written_by : str
         The version of modeseek that wrote the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from modeseek import MeanShift
+    >>> path = os.path.join(tempfile.mkdtemp(), "hills.modeseek")
+    >>> save(MeanShift(1.0).fit([[0.0], [0.1], [5.0]]), path)
+    >>> read_model(path).predict([[4.0], [0.3]])
+    array([1, 0])
     """
 
     model: Any
@@ -164,6 +173,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     -----
     AdviceWarning
         If the features were prepared before the fit: `read_model(path).predict` prepares rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from modeseek import MeanShift
+    >>> path = os.path.join(tempfile.mkdtemp(), "hills.modeseek")
+    >>> save(MeanShift(1.0).fit([[0.0], [0.1], [5.0]]), path)
+    >>> load(path)
+    MeanShift(bandwidth=1.0)
     """
     saved = read_model(path)
     if saved.preparer is not None and saved.preparer.changes_numbers:
@@ -182,6 +200,16 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     ------
     DataError
         As `load` does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from modeseek import MeanShift
+    >>> path = os.path.join(tempfile.mkdtemp(), "hills.modeseek")
+    >>> save(MeanShift(1.0).fit([[0.0], [0.1], [5.0]]), path)
+    >>> saved = read_model(path)
+    >>> saved.model, saved.preparer is None
+    (MeanShift(bandwidth=1.0), True)
     """
     stored: StoredModel = read_container(path, "model", StoredModel, REMEDY)
     # parameters that an older version did not have get their defaults
@@ -191,5 +219,5 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     if preparation is None and stored.columns is not None:
         d = len(stored.columns)
         scaling = FeatureScaling(np.zeros(d), *(stored.scaling or Scaling.none(d)))
-        preparation = Preparation(tuple(map(Feature, stored.columns)), np.zeros(d), scaling, "error")
+        preparation = Preparation(tuple(map(MatrixColumn, stored.columns)), np.zeros(d), scaling, "error")
     return Saved(model, None if preparation is None else restored(preparation), stored.written_by)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from modeseek._common.text import printable
+from modeseek._common.text import NameSetting, printable, python_setting
 from modeseek._common.types import Watcher
 from modeseek._storage import STANDARD_STREAM, Table, format_of
 from modeseek.prepare import Note, TablePreparer
@@ -14,7 +14,7 @@ from modeseek.prepare import Note, TablePreparer
 
 @dataclass(frozen=True)
 class DataOptions:
-    """How the columns of a file become features; see `modeseek.prepare.TablePreparer`.
+    r"""How the columns of a file become features; see `modeseek.prepare.TablePreparer`.
 
     Attributes
     ----------
@@ -35,6 +35,18 @@ class DataOptions:
         Whether the first line of a text file holds column names. The default is to detect it.
     truth : str, optional
         A column with known groups. It is not clustered, and the result is compared with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from modeseek import MeanShift
+    >>> from modeseek.pipeline import DataOptions, cluster_file
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "data.csv").write_text("name,x\na,0.0\nb,0.1\nc,5.0\n")
+    >>> options = DataOptions(columns=["x"], scale="none")
+    >>> cluster_file(folder / "data.csv", MeanShift(1.0), options).clusters.sizes
+    array([2, 1])
     """
 
     columns: Sequence[str] | None = None
@@ -65,7 +77,7 @@ def split_names(names: Sequence[str], columns: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files that `cluster_file` writes; None means that a file is not written.
+    r"""The files that `cluster_file` writes; None means that a file is not written.
 
     Attributes
     ----------
@@ -84,6 +96,21 @@ class Outputs:
         Name of the column of labels.
     guard_formulas : bool, default=False
         Whether cells of a text file that a spreadsheet would run as formulas are prefixed with an apostrophe.
+    name_setting : callable, optional
+        How the report names a setting; see `modeseek.report.write_report`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from modeseek import MeanShift
+    >>> from modeseek.pipeline import DataOptions, Outputs, cluster_file
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "data.csv").write_text("name,x\na,0.0\nb,0.1\nc,5.0\n")
+    >>> outputs = Outputs(rows=str(folder / "found.csv"), label_column="group")
+    >>> _ = cluster_file(folder / "data.csv", MeanShift(1.0), DataOptions(columns=["x"], scale="none"), outputs)
+    >>> (folder / "found.csv").read_text().split()
+    ['name,x,group', 'a,0.0,0', 'b,0.1,0', 'c,5.0,1']
     """
 
     rows: str | None = None
@@ -93,6 +120,7 @@ class Outputs:
     model: str | None = None
     label_column: str = "cluster"
     guard_formulas: bool = False
+    name_setting: NameSetting = python_setting
 
     def paths(self) -> dict[str, str]:
         """Return the files to write, by field name, without standard output."""
@@ -121,6 +149,12 @@ class PipelineConfig:
         The interval is also at least this many times as long as the last save took.
     scheduler_timeout : float
         Seconds to wait for an answer of a Dask scheduler.
+
+    Examples
+    --------
+    >>> from modeseek.pipeline import PipelineConfig
+    >>> PipelineConfig(chunk_bytes=1 << 20).chunk_bytes  # cluster_file(..., config=PipelineConfig(...))
+    1048576
     """
 
     chunk_bytes: int = 1 << 23
@@ -131,7 +165,7 @@ class PipelineConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class PipelineJob:
     """One call of `cluster_file`.
 
     Attributes

@@ -12,7 +12,7 @@ from modeseek.estimators.alternatives import nearly_chosen
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
-from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.options import Note, PipelineJob
 from modeseek.pipeline.truth import TruthComparison
 from modeseek.prepare import TablePreparer
 
@@ -22,7 +22,7 @@ NOT_REPORTED = ("callbacks", "checkpoint", "checkpoint_every", "seeds", "verbose
 
 @dataclass(frozen=True, eq=False)
 class PipelineResult:
-    """Result of `cluster_file`.
+    r"""Result of `cluster_file`.
 
     Attributes
     ----------
@@ -43,6 +43,18 @@ class PipelineResult:
         Comparison with the column `DataOptions.truth`.
     notes : tuple of Note
         Remarks on the data, and warnings of the fit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from modeseek import MeanShift
+    >>> from modeseek.pipeline import cluster_file
+    >>> path = Path(tempfile.mkdtemp()) / "data.csv"
+    >>> _ = path.write_text("x,y\n0.0,1.0\n0.1,1.1\n5.0,4.0\n")
+    >>> result = cluster_file(path, MeanShift(1.0))
+    >>> result.features, result.clusters.sizes, result.fit.labels
+    (('x', 'y'), array([2, 1]), array([0, 0, 1]))
     """
 
     fit: FitResult
@@ -67,7 +79,11 @@ class PipelineResult:
 
 
 def make_result(
-    job: Job, preparer: TablePreparer, counts: RowCounts, seconds: float, complete: NDArray[np.bool_] | None = None
+    job: PipelineJob,
+    preparer: TablePreparer,
+    counts: RowCounts,
+    seconds: float,
+    complete: NDArray[np.bool_] | None = None,
 ) -> PipelineResult:
     """Return the result of a fitted estimator."""
     fit: FitResult = job.estimator.result_
@@ -75,7 +91,7 @@ def make_result(
     return PipelineResult(fit, clusters, job.estimator, preparer, seconds, complete, tuple(job.notes))
 
 
-def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
+def pipeline_record(job: PipelineJob, result: PipelineResult) -> dict[str, Any]:
     """Return a summary of a result as values that JSON can hold."""
     fit, table, parameters = result.fit, result.clusters, result.estimator.get_params(deep=False)
     clusters: list[dict[str, Any]] = [

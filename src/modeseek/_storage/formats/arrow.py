@@ -1,0 +1,39 @@
+"""Arrow IPC files and streams, and Feather, by pyarrow."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from modeseek._storage.formats.base import InputFile, OutputSpec, ReadOptions, register_format, typed_chunks
+from modeseek._storage.formats.declared_size import arrow_bytes
+from modeseek._storage.formats.whole import WholeFormat, bounded
+from modeseek._storage.unpacking import check_unpacked
+
+
+class Arrow(WholeFormat):
+    """Arrow's format for tables."""
+
+    name = "Arrow"
+    suffixes = (".arrow", ".feather", ".ipc", ".arrows")
+    magic = b"ARROW1"
+
+    def load(self, file: InputFile, options: ReadOptions) -> Any:
+        import pyarrow as pa
+
+        with file.open() as stream:
+            data = stream.read()
+        # from memory: Arrow allocates the sizes that a file declares before it reads them from a stream
+        check_unpacked(file.name, arrow_bytes(pa.BufferReader(data)), file.stamp()[0])
+        is_file = data.startswith(self.magic)
+        opened = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(pa.BufferReader(data))
+        batches = map(opened.get_batch, range(opened.num_record_batches)) if is_file else opened
+        return pa.Table.from_batches(bounded(batches, file), opened.schema)
+
+    def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
+        import pyarrow as pa
+        from pyarrow.feather import write_feather
+
+        write_feather(pa.concat_tables(typed_chunks(spec, chunks)), str(path), compression="uncompressed")
+
+
+register_format(Arrow())
