@@ -121,6 +121,10 @@ class PipelineConfig:
         The interval is also at least this many times as long as the last save took.
     scheduler_timeout : float
         Seconds to wait for an answer of a Dask scheduler.
+    followed_values : int
+        A note names columns with at most this many values that the clusters follow.
+    followed_share : float
+        Clusters follow a column if they determine the value of this share of the rows without its most frequent value.
     """
 
     chunk_bytes: int = 1 << 23
@@ -128,6 +132,8 @@ class PipelineConfig:
     save_interval: float = 2.0
     save_cost_ratio: float = 20.0
     scheduler_timeout: float = 10.0
+    followed_values: int = 10
+    followed_share: float = 0.9
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
 from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.result_notes import result_notes
 from modeseek.pipeline.truth import TruthComparison
 from modeseek.prepare import TablePreparer
 
@@ -69,8 +70,9 @@ class PipelineResult:
 def make_result(
     job: Job, preparer: TablePreparer, counts: RowCounts, seconds: float, complete: NDArray[np.bool_] | None = None
 ) -> PipelineResult:
-    """Return the result of a fitted estimator."""
+    """Return the result of a fitted estimator, and add notes on it."""
     fit: FitResult = job.estimator.result_
+    job.note(*result_notes(fit, preparer, job.config))
     clusters = ClusterTable.of(fit, counts).with_centers(preparer.inverse_transform(fit.centers))
     return PipelineResult(fit, clusters, job.estimator, preparer, seconds, complete, tuple(job.notes))
 
