@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.version import __version__
 from modeseek.estimators import ESTIMATORS
-from modeseek.estimators.alternatives import nearly_chosen
+from modeseek.estimators.alternatives import other_partitions
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
@@ -115,14 +115,14 @@ def _selection_record(result: PipelineResult) -> dict[str, Any]:
         "outcome": "interrupted" if fit.interrupted else "chosen",
         "converged": not fit.interrupted,
         "stability": fit.stability,
-        "nearly_chosen": [
+        "alternatives": [
             {
                 "n_clusters": each.n_clusters,
                 "by": each.proposer,
                 "expected_agreement": each.expected_agreement,
                 "stability": _finite(each.stability),
             }
-            for each in nearly_chosen(result.estimator)
+            for each in other_partitions(result.estimator)
         ],
     }
 

@@ -9,6 +9,10 @@ from modeseek.estimators.result import FitResult
 from modeseek.pipeline.options import PipelineConfig
 from modeseek.prepare import Note, TablePreparer
 from modeseek.prepare.plan import listed
+from modeseek.prepare.scaling import NORMAL_QUARTILE_RANGE
+
+# a quartile range below this share of that of a normal distribution shows that extreme values determine the spread
+STRETCHED = 0.5
 
 
 def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig) -> list[Note]:
@@ -24,6 +28,17 @@ def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig
         text = f"the clusters follow {columns} {values}; try without {'it' if len(followed) == 1 else 'them'}"
         notes.append(Note(text, "ignore", ",".join(followed)))
     return notes
+
+
+def stretched_features(fit: FitResult, preparer: TablePreparer) -> list[str]:
+    """Return the features whose standard deviation comes from a few extreme values; [] if they are not scaled by it."""
+    points = fit.index.points
+    if preparer.scale not in ("standard", "log") or len(preparer.preparation_.features) < 2:
+        return []
+    low, high = np.percentile(points.values, [25, 75], axis=0)
+    small = (high > low) & (high - low < STRETCHED * NORMAL_QUARTILE_RANGE * points.values.std(axis=0))
+    columns = points.frame.columns if len(points.frame.columns) else np.arange(len(small))
+    return [preparer.preparation_.names[column] for column in sorted(columns[small])]
 
 
 def _followed(fit: FitResult, preparer: TablePreparer, config: PipelineConfig) -> dict[str, int]:

@@ -16,10 +16,8 @@ RUN_CAPTION = (
     "diameter and gap are in units of the data as clustered."
 )
 
-ONE_CLUSTER = (
-    "To see the best partition into two or more clusters, set `min_clusters=2` (`--min-clusters 2`). Other scaling "
-    "(`--scale robust`, `--scale log`) or fewer columns (`--columns`) may show structure, too."
-)
+ONE_CLUSTER = "To see the best partition into two or more clusters, set `min_clusters=2` (`--min-clusters 2`)."
+FEWER_COLUMNS = " Fewer columns (`--columns`) may show structure, too."
 
 
 def method_section(data: ReportData) -> list[Block]:
@@ -33,7 +31,7 @@ def _choice(model: ModeSeek, result: FitResult) -> list[Block]:
     message = PlainText(f"{result.algorithm}: {result.message}.")
     blocks: list[Block] = [Heading("How the clusters were chosen"), Paragraph(message)]
     if result.n_clusters == 1 and result.n_rows > 1:
-        blocks.append(Paragraph(ONE_CLUSTER))
+        blocks.append(Paragraph(ONE_CLUSTER + (FEWER_COLUMNS if result.centers.shape[1] > 1 else "")))
     if not result.alternatives:
         return blocks
     if result.n_clusters > 1:
