@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from modeseek._storage.cells import arrow_column
+from modeseek._storage.cells import arrow_column, is_number
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
 from modeseek._storage.formats.declared_size import CELL_BYTES, arrow_bytes, sheet_bytes
@@ -137,6 +137,10 @@ class Spreadsheet(WholeFormat):
         sheet = chosen_part(file, book.sheet_names, "sheet", book.sheet_names[:1])
         rows: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
         rows = [row for row in rows if any(cell != "" for cell in row)]
+        others = [name for name in book.sheet_names if name != sheet]
+        if others and not file.part and not any(is_number(str(cell)) for row in rows for cell in row):
+            example = f"name another sheet, as {file.name[1:-1]}::{others[0]}"
+            raise DataError(f"{file.name}: sheet '{sheet}' has no numbers: {example}. There are: {', '.join(others)}.")
         header = has_header([[str(cell) for cell in row] for row in rows[:100]]) if rows else False
         header = header if options.header is None else options.header
         names = [str(cell).strip() or f"column{j}" for j, cell in enumerate(rows[0] if rows else (), start=1)]
