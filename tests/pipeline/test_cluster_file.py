@@ -51,7 +51,12 @@ def test_notes_name_the_option_and_the_column(tmp_path):
 
 def test_names_with_commas(tmp_path):
     (tmp_path / "a.csv").write_text('"u,v",w,z\n1,2,3\n3,4,5\n')
-    for columns, expected in ((["u,v"], ("u,v",)), (["w,z"], ("w", "z")), (["w , z"], ("w", "z"))):
+    for columns, expected in (
+        (["u,v"], ("u,v",)),
+        (["w,z"], ("w", "z")),
+        (["w , z"], ("w", "z")),
+        (["w,u,v"], ("w", "u,v")),
+    ):
         assert cluster_file(tmp_path / "a.csv", mean_shift(), DataOptions(columns=columns)).features == expected
 
 

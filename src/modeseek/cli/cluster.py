@@ -27,7 +27,7 @@ def run(options: ClusterOptions) -> None:
     estimator = build_estimator(options)
     data = DataOptions(
         *(options.columns, options.ignore or (), options.scale, options.encode, options.missing, options.strict),
-        *(options.header, options.truth),
+        *(options.header, options.truth, options.missing_values or ()),
     )
     outputs = Outputs(
         options.output, options.json, options.plot, options.report, options.save, options.name, options.guard_formulas

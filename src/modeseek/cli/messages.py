@@ -51,11 +51,12 @@ def message_of(error: Exception) -> str:
     match error:
         case TextColumnError():
             them = "them" if len(error.columns) > 1 else "it"
-            return error.explain(f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}")
+            gaps = ", and leave out --strict for the missing values" if error.missing else ""
+            return error.explain(f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}{gaps}")
         case MissingValueError():
             them = "the columns" if len(error.columns) > 1 else "the column"
             omission = f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}"
-            return error.explain(f"{omission}, or use --missing drop or --missing median")
+            return error.explain(f"{omission}, or use --missing drop or --missing median without --strict")
         case IncompleteRowsError():
             return error.explain("fill them in with --missing median")
         case NoColumnsError(encodable=()):
