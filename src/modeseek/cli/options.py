@@ -63,9 +63,9 @@ class ClusterOptions:
     Attributes
     ----------
     files : FILE
-        CSV, TSV or other delimited text and JSON lines, also compressed (gz, bz2, xz, zst, zip); Parquet, Arrow, Feather,
-        NPY, NPZ, Excel and OpenDocument (FILE::SHEET), SQLite and DuckDB (FILE::TABLE); - reads text from standard
-        input. Several files must have the same columns.
+        CSV, TSV or other delimited text and JSON lines, also compressed (gz, bz2, xz, zst, zip); Parquet, Arrow,
+        Feather, NPY, NPZ, Excel and OpenDocument (FILE::SHEET), SQLite and DuckDB (FILE::TABLE); - reads text from
+        standard input. Several files must have the same columns.
     output : FILE
         Write the rows with their cluster, and with their confidence if the algorithm computes it. The suffix sets
         the format; - prints CSV.
