@@ -80,6 +80,14 @@ def test_text_is_recognised_whatever_its_name(packer, name, tmp_path):
     assert part.table.n_rows == 3
 
 
+@pytest.mark.parametrize(("text", "notes"), [("x\n1\n\n2\n\n", 1), ("x\n1\n2\n\n", 0), ("x,y\n1,2\n\n3,4\n", 0)])
+def test_blank_lines_in_a_single_column(text, notes, tmp_path):
+    (tmp_path / "a.csv").write_text(text)
+    table = read_table(tmp_path / "a.csv")
+    assert table.n_rows == 2
+    assert [note.startswith("blank lines skipped") for note in table.notes] == [True] * notes
+
+
 def test_archives(tmp_path):
     (tmp_path / "a.zip").write_bytes(archive({"a.csv": TEXT.replace("True", "1").replace("False", "0").encode()}))
     assert features(tmp_path / "a.zip") == EXPECTED

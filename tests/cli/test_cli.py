@@ -19,9 +19,10 @@ from modeseek._common.scaling import Scaling
 from modeseek._storage import read_table
 from modeseek.cli import options as command_options
 from modeseek.cli.commands import ENTRY
+from modeseek.cli.messages import print_note
 from modeseek.datasets import paper_mixture
 from modeseek.estimators.alternatives import listed_alternatives
-from modeseek.prepare import TablePreparer
+from modeseek.prepare import Note, TablePreparer
 from waiting import PATIENCE
 
 X, Y = paper_mixture(15, random_state=0)
@@ -215,7 +216,7 @@ def test_centres_are_in_the_units_of_the_data(tmp_path):
     assert [cluster["size"] for cluster in record["clusters"]] == [3, 2]
     np.testing.assert_allclose([c["center"] for c in record["clusters"]], [[3000, 2], [1000, 1]], rtol=1e-6)
     assert "60.0%" in out
-    assert "mass ↑ 3,000" in out
+    assert "mass ↑ 3000" in out
 
 
 def test_one_cluster_has_no_gap(tmp_path):
@@ -682,3 +683,15 @@ def test_a_signal_ends_a_run_with_its_result(tmp_path):
     assert "Traceback" not in done.stderr
     record = json.loads((tmp_path / "out.json").read_text())
     assert (record["outcome"], record["n_rows"]) == ("interrupted", 300)
+
+
+def test_a_terminal_wraps_notes_between_words(monkeypatch, capsys):
+    """Notes were broken inside words in a terminal of 80 columns."""
+    text = "left out: " + ", ".join(f"column-{number}" for number in range(40))
+    monkeypatch.setenv("COLUMNS", "80")
+    for terminal in (True, False):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        print_note(Note(text, "scale", "log"))
+        lines = capsys.readouterr().err.splitlines()
+        assert " ".join(line.strip() for line in lines) == f"note: {text} (--scale log)."
+        assert (max(map(len, lines)) <= 80) == terminal

@@ -167,6 +167,16 @@ def test_codes_of_missing_values_are_named():
     assert not any("missing" in str(each) for each in fitted({"c": values})[0].notes_)
 
 
+def test_latitude_and_longitude():
+    places = {"longitude": RNG.uniform(-120, -70, N), "latitude": RNG.uniform(25, 50, N)}
+    note = TablePreparer().fit(places).notes_[-1]
+    assert note[1:] == ("columns", "latitude,longitude")
+    assert note.text.startswith("latitude and longitude count as coordinates of a plane")
+    note = TablePreparer(columns=["latitude", "longitude"]).fit(places).notes_[-1]
+    assert note[1:] == ("metric", "haversine")
+    assert not TablePreparer().fit({**places, "latitude": 10 * places["latitude"]}).notes_
+
+
 def test_frames_of_polars():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({**NUMBERS, "kind": ["u", "v"] * 20, "price": ["$1,250", "$3"] * 20})

@@ -41,9 +41,9 @@ def make_console(*, stderr: bool) -> Console:
 
 
 def print_lines(console: Console, *lines: str, style: str = "") -> None:
-    """Print lines of text that may hold square brackets."""
+    """Print lines of text that may hold square brackets; a terminal wraps them between words."""
     for line in lines:
-        console.print(Text(line, style=style), soft_wrap=True)
+        console.print(Text(line, style=style), soft_wrap=not console.is_terminal)
 
 
 def print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> None:

@@ -28,7 +28,7 @@ class Note(NamedTuple):
     text : str
         The remark, a sentence without a full stop.
     option : str
-        The parameter of `TablePreparer` that addresses the remark, or "".
+        The parameter of `TablePreparer` that addresses the remark, or "metric" of the estimator, or "".
     value : str
         The value of this parameter to try, or "".
     """

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.scaling import Moments, dominant
+from modeseek._common.sphere import map_axes
 from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
@@ -227,7 +228,7 @@ class Statistics(NamedTuple):
             rows = sample[np.isfinite(sample).all(axis=1)]
         skewed = skewed_features(rows, options.config) & ~_indicators(self.features, rows)
         notes += _scale_notes(options, metric, names, rows, skewed) + _value_notes(options, self.features, rows)
-        notes += _code_notes(names, rows)
+        notes += _code_notes(names, rows) + (_map_notes(names, rows) if metric == "euclidean" else [])
         moments = None if options.missing == "median" else self.moments
         scaling = fit_scaling(options.scale, rows, skewed, moments)
         return Preparation(self.features, fills, scaling, options.missing, options.missing_values), notes
@@ -297,6 +298,19 @@ def _code_notes(names: list[str], rows: Array) -> list[Note]:
         return []
     codes = ",".join(dict.fromkeys(found.values()))
     return [Note(f"may stand for missing values: {listed([*found])}", "missing_values", codes)]
+
+
+def _map_notes(names: list[str], rows: Array) -> list[Note]:
+    """Return a note on columns of longitude and latitude, which count as coordinates of a plane."""
+    found = map_axes(names)
+    if found is None or (np.abs(rows[:, found]) > (180, 90)).any():
+        return []
+    longitude, latitude = found
+    text = f"{names[latitude]} and {names[longitude]} count as coordinates of a plane; for distances on the globe, use"
+    if (latitude, longitude) == (0, 1) and len(names) == 2:
+        return [Note(f"{text} the metric haversine", "metric", "haversine")]
+    chosen = f"{names[latitude]},{names[longitude]}"
+    return [Note(f"{text} these two columns alone, in this order, with the metric haversine", "columns", chosen)]
 
 
 def _scale_notes(
