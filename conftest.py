@@ -8,5 +8,6 @@ collect_ignore = [
     *(f"docs/{name}" for name in ("conf.py", "_extensions", "_build", "gallery", "generated")),
     "tests/conftest.py",  # has no doctests, and its name clashes with this file
     *([] if find_spec("panel") else ["src/modeseek/explorer/page"]),
+    *([] if find_spec("geopandas") else ["src/modeseek/geo.py"]),
     *([] if find_spec("numba_cuda") else (f"src/modeseek/meanshift/engines/cuda/{name}" for name in NEED_NUMBA_CUDA)),
 ]

@@ -51,3 +51,8 @@ def test_what_is_wrong_is_said():
         coordinates(lines)
     with pytest.raises(ValueError, match="haversine"):
         cluster(places(), estimator=MeanShift(1.0))
+    # centres of other models were returned as degrees
+    with pytest.raises(ValueError, match="haversine"):
+        cluster_centers(MeanShift(1.0).fit(np.eye(2)))
+    with pytest.raises(TypeError, match="got a GeoSeries"):
+        cluster(places().geometry)

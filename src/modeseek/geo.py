@@ -32,6 +32,14 @@ def coordinates(places: geopandas.GeoDataFrame) -> Array:
     Returns
     -------
     X : array of shape (n_places, 2)
+
+    Examples
+    --------
+    >>> import geopandas
+    >>> points = geopandas.points_from_xy([13.4, 11.6], [52.5, 48.1], crs="EPSG:4326")
+    >>> coordinates(geopandas.GeoSeries(points).to_crs("EPSG:3035")).round(6)
+    array([[52.5, 13.4],
+           [48.1, 11.6]])
     """
     geometry = places.geometry
     if geometry.crs is None:
@@ -74,10 +82,20 @@ def cluster(
     Returns
     -------
     places : GeoDataFrame
+
+    Examples
+    --------
+    >>> import geopandas
+    >>> from modeseek import MeanShift
+    >>> points = geopandas.points_from_xy([13.4, 13.5, 11.6], [52.5, 52.4, 48.1], crs="EPSG:4326")
+    >>> places = geopandas.GeoDataFrame({"name": ["Berlin", "Schoenefeld", "Munich"]}, geometry=points)
+    >>> cluster(places, estimator=MeanShift(60_000, metric="haversine"))["cluster"].to_list()
+    [0, 0, 1]
     """
+    if not hasattr(places, "assign"):
+        raise TypeError(f'places must be a GeoDataFrame; got a {type(places).__name__}: call to_frame("geometry").')
     model = ModeSeek(metric="haversine", random_state=random_state) if estimator is None else estimator
-    if model.metric != "haversine":
-        raise ValueError(f'the estimator needs metric="haversine"; got {model.metric!r}.')
+    _check_metric(model)
     model.fit(coordinates(places), sample_weight=sample_weight)
     return places.assign(**{name: model.labels_, f"{name}_confidence": np.asarray(model.probabilities_)})
 
@@ -90,10 +108,24 @@ def cluster_centers(model: BaseClusterer, crs: Any = DEGREES) -> geopandas.GeoDa
     model : fitted estimator with ``metric="haversine"``
     crs : object, default="EPSG:4326"
         Coordinate reference system of the result, as for `GeoDataFrame.to_crs`.
+
+    Examples
+    --------
+    >>> from modeseek import MeanShift
+    >>> model = MeanShift(60_000, metric="haversine").fit([[52.5, 13.4], [52.5, 13.4], [48.1, 11.6]])
+    >>> centers = cluster_centers(model)
+    >>> centers["size"].to_list(), centers.geometry.y.round(3).to_list()
+    ([2, 1], [52.5, 48.1])
     """
     import geopandas
 
+    _check_metric(model)
     latitude, longitude = model.cluster_centers_.T
     points = geopandas.points_from_xy(longitude, latitude, crs=DEGREES)
     columns = {"cluster": np.arange(model.n_clusters_), "size": model.result_.sizes}
     return geopandas.GeoDataFrame(columns, geometry=points).to_crs(crs)
+
+
+def _check_metric(model: BaseClusterer) -> None:
+    if model.metric != "haversine":
+        raise ValueError(f'the estimator needs metric="haversine"; got {model.metric!r}.')

@@ -47,7 +47,7 @@ SETUPS = {  # the rows of the table in docs/theory.md
     "uniform": (Uniform(0.2, 1.6, 0.6), {}),
     "anchored": (Anchored(0.2, 1.6, 0.6), {}),
     "walk, weights or merged duplicates": (WALK, {"weighted": True}),
-    "walk, even order": (WALK, {"order": "even"}),
+    "walk, even order, weights": (WALK, {"order": "even", "weighted": True}),
     "walk, reshuffled order": (WALK, {"order": "reshuffled"}),
     "walk, flat weights": (WALK, {"profile": "flat"}),
     "walk, truncated Gaussian": (WALK, {"profile": "gaussian"}),
@@ -106,58 +106,63 @@ def test_policies_have_the_law_that_they_declare(policy, h):
 
 
 def cell_state(name, seed=0):
-    """Return the policy, points, weights and profile of a row of the table."""
+    """Return the policy, points, weights, profile and order of a row of the table."""
     policy, options = SETUPS[name]
     points = paper_mixture(4, random_state=seed)[0]
     weights = np.linspace(0.5, 3.0, len(points)) if options.get("weighted") else np.ones(len(points))
-    return policy, points, weights, options.get("profile", "biweight")
+    return policy, points, weights, options.get("profile", "biweight"), options.get("order", "random")
 
 
 def check_updates(name):
-    policy, points, weights, profile = cell_state(name)
-    follow_proposition_1(State(points, weights, 0.6, 3, name), policy, get_profile(profile))
+    policy, points, weights, profile, order = cell_state(name)
+    follow_proposition_1(State(points, weights, 0.6, 3, name), policy, get_profile(profile), order)
 
 
 def check_theorem_1(name):
-    _, points, weights, profile = cell_state(name)
+    _, points, weights, profile, _ = cell_state(name)
     lattice = np.repeat(np.arange(4.0)[:, None], 3, axis=0)
     assert theory.theorem1(lattice, 0.99, profile=profile, weights=weights).critical
     assert not theory.theorem1(points, 0.6, profile=profile, weights=weights).critical
 
 
 def check_proposition_2(name):
-    policy, points, weights, profile = cell_state(name)
+    """In reshuffled order the past determines the last index of a sweep, so it must hold for each index."""
+    policy, points, weights, profile, order = cell_state(name)
+    rates = np.ones(len(points)) if order == "even" else weights
+    shares = np.eye(len(points)) if order == "reshuffled" else [rates / rates.sum()]
     for h in (0.3, 0.9):
         h = policy.h_0 if isinstance(policy, Constant) else h
-        found = theory.submartingale(points, policy, h=h, n_draws=1500, profile=profile, weights=weights)
-        assert not found.refuted
-        assert found.mean > -found.std / np.sqrt(1500)
+        each = [
+            theory.submartingale(points, policy, h=h, n_draws=400, profile=profile, weights=weights, index=i)
+            for i in range(len(points))
+        ]
+        for share in shares:
+            assert share @ [found.mean for found in each] > -(share @ [found.std for found in each]) / np.sqrt(400)
+        assert not any(found.refuted for found in each)
 
 
 def check_vanishing(name, statement):
-    policy, points, weights, profile = cell_state(name)
-    order = SETUPS[name][1].get("order", "random")
-    if order == "reshuffled":
-        chain = doubly_stochastic(make_problem(points, weights, profile=profile), policy, seed=0, order=order)
-        norms = theory.gradient_norms(chain, sweeps=60)
-    else:
-        paths = theory.gradient_paths(points, policy, n_runs=8, n_updates=700, profile=profile, weights=weights)
-        norms = (paths.selected if statement == "corollary 1" else paths.largest).T
+    policy, points, weights, profile, order = cell_state(name)
+    how = {"profile": profile, "weights": weights, "order": order}
+    paths = theory.gradient_paths(points, policy, n_runs=8, n_updates=700, **how)
+    norms = (paths.selected if statement == "corollary 1" else paths.largest).T
     assert norms[-1].max() < 1e-6 * norms[0].max()
 
 
 def check_lemma_1(name):
-    policy, _, weights, profile = cell_state(name)
+    policy, _, weights, profile, order = cell_state(name)
     clump = np.append(np.zeros(len(weights) - 1), 0.1)[:, None]
-    paths = theory.gradient_paths(clump, policy, n_runs=400, n_updates=9, profile=profile, weights=weights)
-    found = theory.lemma1(paths, weights.min() / weights.sum(), epsilon=np.median(paths.largest))
+    weights = np.sort(weights)[::-1]  # the point beside the clump is the lightest
+    how = {"profile": profile, "weights": weights, "order": order}
+    paths = theory.gradient_paths(clump, policy, n_runs=400, n_updates=9, **how)
+    share = 1 / len(weights) if order == "even" else weights.min() / weights.sum()
+    found = theory.lemma1(paths, share, epsilon=np.median(paths.largest))
     assert not found.refuted
     assert found.share[0] > 0
 
 
 def check_theorem_2(name):
-    policy, points, weights, profile = cell_state(name)
-    order = SETUPS[name][1].get("order", "random")
+    policy, points, weights, profile, order = cell_state(name)
     chain = doubly_stochastic(make_problem(points, weights, profile=profile), policy, seed=1, order=order)
     state = run(chain, Stopping(policy.h_min / 4)).state
     for _ in range(20):
@@ -231,9 +236,9 @@ def test_proposition_1_at_every_update_of_a_walk(profile, state):
     follow_proposition_1(state, Walk(0.5 * state.h, 2 * state.h, state.h), profile)
 
 
-def follow_proposition_1(state, policy, profile):
+def follow_proposition_1(state, policy, profile, order="random"):
     points = state.points.copy()
-    draws = DrawPlan(state.weights, policy, seed=state.seed).sweep(0, policy.h_0).draws
+    draws = DrawPlan(state.weights, policy, seed=state.seed, order=order).sweep(0, policy.h_0).draws
     for i, h in zip(draws.indices, draws.bandwidths, strict=True):
         check = theory.proposition1(points, i, h, profile=profile, weights=state.weights)
         assert check.holds, check
@@ -292,6 +297,21 @@ def test_theorem_1_points_out_of_reach_are_critical(profile, seed, d, h):
     assert check.critical
 
 
+@pytest.mark.parametrize(("profile", "separated"), [("flat", False), ("biweight", True)])
+def test_theorem_1_at_distance_h(profile, separated):
+    """Flat weights include distance h."""
+    check = theory.theorem1([[0.0], [1.0]], 1.0, profile=profile)
+    assert check.separated is separated
+    assert check.holds
+
+
+def test_theorem_1_sees_weights_that_vanish_too_early():
+    """Both sides were computed from the weights, so that wrong weights agreed with themselves."""
+    early = replace(PROFILES["biweight"], weight=lambda t: PROFILES["biweight"].weight(2.0 * t))
+    check = theory.theorem1([[0.0], [0.8]], 1.0, profile=early)
+    assert (check.critical, check.separated, check.holds) == (True, False, False)
+
+
 @given(state=states(dimensions=(1, 2, 3, 10)))
 @settings(max_examples=10)
 def test_points_stay_in_the_convex_hull(state):
@@ -305,7 +325,7 @@ def test_points_stay_in_the_convex_hull(state):
 def test_hull_distance_sees_a_point_outside():
     square = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     assert theory.hull_distance([[0.5, 0.5], [1.0, 1.0]], square) < 1e-12
-    assert theory.hull_distance([[1.2, 0.5]], square) > 0.05
+    assert_allclose(theory.hull_distance([[1.2, 0.5]], square), 0.2)
 
 
 def chain_for(name, seed):

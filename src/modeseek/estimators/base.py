@@ -111,7 +111,11 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         check_is_fitted(self)
         if is_dask(X):
             return predict_dask(self, X)
-        rows, index = check_new_rows(self, X), self.result_.index
+        return self._label(check_new_rows(self, X))
+
+    def _label(self, rows: Array) -> IntArray:
+        """Return the cluster of each row; rows are valid."""
+        index = self.result_.index
         with self._progress() as watch:
             return index.labels[index.find(rows, self.n_jobs, watch)]
 

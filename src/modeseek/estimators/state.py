@@ -21,7 +21,8 @@ def _check_state(state: FittedState) -> None:
     if state.result is not None:
         require(state.result.index.points.n_features == d, "the number of features")
     if state.stream is not None:
-        require(all(rows.shape[1] == d for rows in state.stream.arrays()), "the features of batches")
+        widths = (d, 3) if d == 2 else (d,)  # streams hold places on a map as vectors
+        require(all(rows.shape[1] in widths for rows in state.stream.arrays()), "the features of batches")
     require(state.feature_names is None or len(state.feature_names) == d, "the names of features")
 
 
@@ -84,9 +85,10 @@ def stream_sketch(estimator: BaseClusterer) -> Sketch | None:
     return None if estimator._stream is None else estimator._stream.sketch
 
 
-def resume_stream(estimator: BaseClusterer, sketch: Sketch) -> None:
+def resume_stream(estimator: BaseClusterer, sketch: Sketch, names: tuple[str, ...] | None = None) -> None:
     """Give an estimator the sketch of an earlier stream, so that `partial_fit` continues it."""
-    restore_state(estimator, FittedState(n_features=sketch.sample.rows.shape[1], stream=Stream(sketch=sketch)))
+    n_features = 2 if estimator.metric == "haversine" else sketch.sample.rows.shape[1]
+    restore_state(estimator, FittedState(n_features, names, stream=Stream(sketch=sketch)))
 
 
 def labelled_copy(estimator: BaseClusterer, rows: Array) -> BaseClusterer:

@@ -47,7 +47,7 @@ def certifies(
     geometry : Geometry, optional
         Default: Euclidean.
     rounding : float
-        Margin added to the diameter.
+        Margin added to the diameter in both conditions.
 
     Examples
     --------
@@ -55,9 +55,9 @@ def certifies(
     False
     """
     geometry = geometry or Geometry()
-    if not diameter < tau < min(h_min, h_upper) / 2:
-        return False
     width = float(geometry.arc(diameter)) + rounding
+    if not tau < min(h_min, h_upper) / 2 or not width < float(geometry.arc(tau)):
+        return False
     if geometry.spherical and width >= MAX_ANGLE:
         return False
     if np.isinf(gap):

@@ -14,7 +14,7 @@ from modeseek.prepare import Note, TablePreparer
 
 @dataclass(frozen=True)
 class DataOptions:
-    """How the columns of a file become features; see `modeseek.prepare.TablePreparer`.
+    r"""How the columns of a file become features; see `modeseek.prepare.TablePreparer`.
 
     Attributes
     ----------
@@ -37,6 +37,18 @@ class DataOptions:
         Whether the first line of a text file holds column names. The default is to detect it.
     truth : str, optional
         A column with known groups. It is not clustered, and the result is compared with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from modeseek import MeanShift
+    >>> from modeseek.pipeline import DataOptions, cluster_file
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "data.csv").write_text("name,x\na,0.0\nb,0.1\nc,5.0\n")
+    >>> options = DataOptions(columns=["x"], scale="none")
+    >>> cluster_file(folder / "data.csv", MeanShift(1.0), options).clusters.sizes
+    array([2, 1])
     """
 
     columns: Sequence[str] | None = None
@@ -89,7 +101,7 @@ def split_names(names: Sequence[str], columns: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files that `cluster_file` writes; None means that a file is not written.
+    r"""The files that `cluster_file` writes; None means that a file is not written.
 
     Attributes
     ----------
@@ -108,6 +120,19 @@ class Outputs:
         Name of the column of labels.
     guard_formulas : bool, default=False
         Whether cells of a text file that a spreadsheet would run as formulas are prefixed with an apostrophe.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from modeseek import MeanShift
+    >>> from modeseek.pipeline import DataOptions, Outputs, cluster_file
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "data.csv").write_text("name,x\na,0.0\nb,0.1\nc,5.0\n")
+    >>> outputs = Outputs(rows=str(folder / "found.csv"), label_column="group")
+    >>> _ = cluster_file(folder / "data.csv", MeanShift(1.0), DataOptions(columns=["x"], scale="none"), outputs)
+    >>> (folder / "found.csv").read_text().split()
+    ['name,x,group', 'a,0.0,0', 'b,0.1,0', 'c,5.0,1']
     """
 
     rows: str | None = None
@@ -149,6 +174,12 @@ class PipelineConfig:
         A note names columns with at most this many values that the clusters follow.
     followed_share : float
         Clusters follow a column if they determine the value of this share of the rows without its most frequent value.
+
+    Examples
+    --------
+    >>> from modeseek.pipeline import PipelineConfig
+    >>> PipelineConfig(chunk_bytes=1 << 20).chunk_bytes  # cluster_file(..., config=PipelineConfig(...))
+    1048576
     """
 
     chunk_bytes: int = 1 << 23

@@ -10,7 +10,6 @@ from modeseek._common.frame import hashes
 from modeseek._common.storable import storable
 from modeseek._common.types import IntArray
 from modeseek._storage.cells import (
-    EXACT,
     STYLES,
     is_text,
     number_styles,
@@ -20,6 +19,7 @@ from modeseek._storage.cells import (
     to_numbers,
     unit_symbol,
 )
+from modeseek._storage.contents import EXACT
 from modeseek.prepare.config import PrepareConfig
 
 # integers that are hashed at once

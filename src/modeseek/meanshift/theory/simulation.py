@@ -61,6 +61,7 @@ def submartingale(
     seed: int = 0,
     profile: str | Profile = "biweight",
     weights: ArrayLike | None = None,
+    index: int | None = None,
 ) -> Submartingale:
     """Draw many next updates from one state, and compare the mean of L with its current value.
 
@@ -85,6 +86,8 @@ def submartingale(
     profile : str or Profile
     weights : (n,) array, optional
         Default: 1 for each point. A point is drawn with probability proportional to its weight.
+    index : int, optional
+        The point that moves, where the order determines it. Default: it is drawn as well.
     """
     state, kernel = check_state(points).astype(np.float64), get_profile(profile)
     n = len(state)
@@ -98,6 +101,8 @@ def submartingale(
     words = uniforms(seed, 0, 1, n_draws)
     cumulative = np.cumsum(w)
     indices = np.minimum(np.searchsorted(cumulative, words[:, 0] * cumulative[-1], side="right"), n - 1)
+    if index is not None:
+        indices = np.full(n_draws, index)
     bandwidths = np.array([policy.draw(u, now_h, k)[0] for u in words[:, 1:2]])
     differences = _changes(state, w, now_h, indices, bandwidths, kernel)
     spread = w.sum() * (w.sum() + 1) / 2 * float(kernel.k(np.zeros(1))[0])
@@ -148,10 +153,19 @@ def gradient_paths(
     seed: int = 0,
     profile: str | Profile = "biweight",
     weights: ArrayLike | None = None,
+    order: str = "random",
 ) -> GradientPaths:
     """Run many chains from one state, all at once, and return the lengths of their gradients before each update.
 
-    Run r has the draws of `doubly_stochastic(..., seed=seed, chain=r)`. Each update takes n^2 distances in each run.
+    Run r has the draws of `doubly_stochastic(..., seed=seed, chain=r, order=order)`. Each update takes n^2 distances in
+    each run.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.bandwidth import Constant
+    >>> paths = gradient_paths([[0.0], [0.0], [0.0], [0.5]], Constant(1.0), n_runs=100, n_updates=5)
+    >>> paths.largest.shape
+    (100, 5)
     """
     start, kernel = check_state(points).astype(np.float64), get_profile(profile)
     w, n = check_weights(weights, len(start)), len(start)
@@ -159,7 +173,7 @@ def gradient_paths(
     check_memory(memory, f"{n_runs:,} runs of {n:,} points", "Take fewer runs or points.")
     indices, bandwidths = (np.empty((n_runs, n_updates), dtype) for dtype in (np.intp, np.float64))
     for run in range(n_runs):
-        plan, h = DrawPlan(w, policy, seed, run), policy.h_0
+        plan, h = DrawPlan(w, policy, seed, run, order), policy.h_0
         for sweep in range(-(-n_updates // n)):
             draws = plan.sweep(sweep, h).draws
             part = slice(sweep * n, min((sweep + 1) * n, n_updates))
@@ -211,7 +225,7 @@ def lemma1(paths: GradientPaths, smallest_share: float, *, epsilon: float, k_0: 
     ----------
     paths : GradientPaths
     smallest_share : float
-        Smallest probability with which a point is drawn: 1/n, or min(w) / W with weights.
+        Smallest probability with which a point is drawn: 1/n, or min(w) / W with weights in order "random".
     epsilon : float
         The lemma's epsilon.
     k_0 : int
@@ -251,6 +265,12 @@ def simulate_absorption(
     """Simulate paths of a walk, and return the shares within a relative tolerance of either end of the range.
 
     `Walk.absorption` has the closed formula.
+
+    Examples
+    --------
+    >>> shares = simulate_absorption(Walk(0.2, 1.6, 0.6), n_paths=50, n_draws=100)
+    >>> 0 <= shares.to_min <= 1
+    True
     """
     words = uniforms(seed, 0, 1, n_paths * n_draws)[:, 1].reshape(n_paths, n_draws)
     h = walk_paths(walk, words)[:, -1]

@@ -128,7 +128,8 @@ class Theorem1(NamedTuple):
     critical : bool
         Whether it is zero, up to rounding.
     separated : bool
-        Whether every two points coincide or are at least h apart.
+        Whether every two points coincide or are at least h apart; more than h apart if the profile has a positive
+        weight at distance h, as flat weights have.
     """
 
     gradient: float
@@ -150,20 +151,26 @@ def theorem1(
     --------
     >>> theorem1([[0.0], [0.0], [1.0]], 1.0), theorem1([[0.0], [0.9]], 1.0).holds
     (Theorem1(gradient=0.0, critical=True, separated=True), True)
+    >>> theorem1([[0.0], [1.0]], 1.0, profile="flat")  # flat weights include distance h
+    Theorem1(gradient=2.0, critical=False, separated=False)
     """
     state, kernel = check_state(points).astype(np.float64), get_profile(profile)
     w = check_weights(weights, len(state))
     norm = max_norm(gradient(state, h, profile=kernel, weights=w))
     critical = separated = True
+    closed = float(kernel.weight(np.ones(1))[0]) > 0
     for x in state:
         difference = state - x
-        g = w * kernel.weight(np.square(difference / h).sum(axis=1))
+        t = np.square(difference / h).sum(axis=1)
+        g = w * kernel.weight(t)
         terms = g[:, None] * difference
         terms /= max(float(np.abs(terms).max()), np.finfo(np.float64).tiny)  # squares of tiny terms would vanish
         # relative to the terms of the sum, so that neither small distances nor small weights count as zero
         rounding = 16 * EPS * len(state) * float(np.linalg.norm(terms, axis=1).sum())
         critical &= bool(np.linalg.norm(terms.sum(axis=0)) <= rounding)
-        separated &= bool(((g == 0) | (difference == 0).all(axis=1)).all())
+        # from the distances alone: the other side of the theorem must not depend on the weights
+        apart = t > 1 if closed else t >= 1
+        separated &= bool((apart | (difference == 0).all(axis=1)).all())
     return Theorem1(norm, critical, separated)
 
 
@@ -213,7 +220,16 @@ def _distance_from_hull(x: Array, corners: Array) -> float:
 
 
 def partition_stays(chain: Chain, state: ChainState, tau: float, *, sweeps: int = 20) -> bool:
-    """Return whether the partition at tau is the same after every one of some further sweeps."""
+    """Return whether the partition at tau is the same after every one of some further sweeps.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import Stopping, make_problem, partition, run, stochastic
+    >>> chain = stochastic(make_problem([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> result = run(chain, Stopping(tau=0.05))
+    >>> partition_stays(chain, result.state, 0.05)
+    True
+    """
     before = components(state.points, tau)
     for _ in range(sweeps):
         state, _ = chain.sweep(state)
@@ -233,6 +249,14 @@ def gradient_norms(chain: Chain, *, sweeps: int, start: ChainState | None = None
     -------
     (sweeps + 1,) array
         The first entry is that of the start.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import make_problem, stochastic
+    >>> chain = stochastic(make_problem([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> norms = gradient_norms(chain, sweeps=20)
+    >>> bool(norms[-1] < norms[0])
+    True
     """
     problem, state = chain.problem, chain.init() if start is None else start
     norms = []

@@ -75,10 +75,10 @@ def certifier(spec: KernelSpec) -> Callable[..., Any]:
         diameter = arc(math.sqrt(largest(partial, 1, diameter)))
         width = diameter + eps * largest(partial, 0, farthest)
         sync()  # before `partial` is used again
-        if gap == math.inf:
-            return not spherical or diameter < MAX_ANGLE
-        if spherical and width >= MAX_ANGLE:
+        if width >= arc(tau) or (spherical and width >= MAX_ANGLE):
             return False
+        if gap == math.inf:
+            return True
         return arc(gap) > arc(h_upper * (1.0 + BOUND_RTOL)) + 2.0 * width
 
     return certified
