@@ -207,13 +207,13 @@ def _model(path: Path) -> None:
 
 
 def chains() -> list[Chain]:
-    """Return the runs that checkpoints of the corpus are of."""
+    """Return the chains whose checkpoints are in the corpus."""
     points = make_problem(np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.2], [3.0, 3.0], [3.1, 3.0]]), engine="reference")
     return make_chains(partial(doubly_stochastic, points, Shrinking(0.4, 1.6, 0.8), seed=0), 2)
 
 
 def run_of_chains(path: Path, sweeps: int) -> None:
-    """Run them, or go on with them."""
+    """Run the chains, or resume them from a checkpoint."""
     stopping = Stopping(tau=0.1, threshold=0.0, max_sweeps=sweeps)
     record = Record(clumps=1, gap=2, objective=3, snapshots=1, limit=16)
     results = run_chains(chains(), stopping, n_jobs=1, record=record, checkpoint=Checkpoint(path))
@@ -222,7 +222,7 @@ def run_of_chains(path: Path, sweeps: int) -> None:
 
 
 def _checkpoint(path: Path) -> None:
-    """Whatever is taken can be gone on from, for a sweep or two."""
+    """Check that a run can resume from every accepted checkpoint, for one or two sweeps."""
     warnings.simplefilter("ignore", CheckpointWarning)
     run_of_chains(path, 3)
 

@@ -1,5 +1,9 @@
 """Claims of the paper are decided by the rows of the experiments."""
 
+import os
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -164,3 +168,27 @@ def test_several_groups_of_readings_are_named_shortly():
 
 def by_spread(measured, reading):
     return Finding(reading["spread"] == "variance", "")
+
+
+def plain_words(text):
+    """Return letters and digits only, without LaTeX commands and formulas."""
+    names = {"shortname": "SMS", "dsm": "DSMS", "mshift": "MS", "bms": "BMS"}
+    for command, name in names.items():
+        text = re.sub(rf"\\{command}(?![a-zA-Z])", f"{name} ", text)
+    text = re.sub(r"~?\\cite[pt]?\{[^}]*\}", "", text)
+    text = re.sub(r"\\ref\{prop:non_decreasing_L\}", "1", text)
+    text = re.sub(r"\\ref\{prop:nabla_Lh_goes_to_zero_as\}", "3", text)
+    text = re.sub(r"\\(textit|it|leq|,)", "", text)
+    return re.sub(r"[^a-zA-Z0-9]", "", text)
+
+
+@pytest.mark.skipif("MODESEEK_PAPER" not in os.environ, reason="MODESEEK_PAPER is not the path of the paper's source")
+def test_every_quotation_is_in_the_paper():
+    source = Path(os.environ["MODESEEK_PAPER"]).read_text(encoding="utf-8")
+    paper = plain_words(source[source.index(r"\begin{abstract}") :])
+    # macros of the paper write these formulas, so only the words around them are compared
+    formula = re.compile(r"\S*[∇→≠∞‖^]\S*|\bP\[.*|L_h\S*|\(L_\S*|≤ \(1 - 1/n\)\S*|> |x_1\S*|\.\.\.,")
+    for claim in CLAIMS:
+        for part in re.split(r"\[\.\.\.\],?", claim.quote):
+            for words in formula.sub("\0", part).split("\0"):
+                assert plain_words(words) in paper, (claim.quote, words)

@@ -96,6 +96,17 @@ def message_of(error: Exception) -> str:
     return str(error)
 
 
+def name_setting(name: str, value: object) -> str:
+    """Return the option that sets a parameter of the library, as Markdown code.
+
+    Examples
+    --------
+    >>> name_setting("n_chains", 8)
+    '`--chains 8`'
+    """
+    return f"`{_option(name)}`" if value is None else f"`{_option(name)} {value}`"
+
+
 def _option(name: str) -> str:
     return OPTIONS.get(name, f"--{name.replace('_', '-')}")
 

@@ -24,8 +24,19 @@ from modeseek.sketches import Labeler, SketchPoints, is_dask
 
 # fields and properties of `FitResult` that estimators have as attributes, with a trailing underscore
 ATTRIBUTES = (
-    *("labels", "n_clusters", "outcome", "confidence", "cluster_stability", "stability", "trace", "partition"),
-    *("n_updates", "n_iter", "points", "chain_labels", "sketch"),
+    "labels",
+    "n_clusters",
+    "outcome",
+    "confidence",
+    "cluster_stability",
+    "stability",
+    "trace",
+    "partition",
+    "n_updates",
+    "n_iter",
+    "points",
+    "chain_labels",
+    "sketch",
 )
 ATTRIBUTES_OF_SELECTION = ("tree", "alternatives", "message", "interrupted")
 

@@ -27,14 +27,14 @@ from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.directions import check_directions
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
 from modeseek.prepare.preparation import Prepared, Statistics
 
 
-def cluster_in_chunks(job: Job) -> PipelineResult:
+def cluster_in_chunks(job: PipelineJob) -> PipelineResult:
     """Read files in chunks, cluster a sketch of their rows and write the outputs.
 
     Raises
@@ -67,7 +67,7 @@ class _ChunkedRun:
     writer: ChunkWriter | None = None
     step: str = ""
 
-    def __init__(self, job: Job):
+    def __init__(self, job: PipelineJob):
         self.job, rows = job, job.outputs.rows
         if job.estimator.get_params(deep=False)["sketch"] is None:
             job.estimator.set_params(sketch="auto")

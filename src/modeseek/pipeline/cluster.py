@@ -8,7 +8,7 @@ from typing import Any
 from modeseek._common.types import Watcher
 from modeseek._storage import STANDARD_STREAM, input_format
 from modeseek.pipeline.errors import OptionError
-from modeseek.pipeline.options import DataOptions, Job, Note, Outputs, PipelineConfig, as_files
+from modeseek.pipeline.options import DataOptions, Note, Outputs, PipelineConfig, PipelineJob, as_files
 from modeseek.pipeline.outputs import check_outputs
 from modeseek.pipeline.result import PipelineResult
 
@@ -90,7 +90,7 @@ def cluster_file(
     (array([156, 123,  63]), array([3682., 5076., 3781.]))
     """
     files = as_files(source)
-    job = Job(files, estimator, data, outputs, config, resume, progress, notify)
+    job = PipelineJob(files, estimator, data, outputs, config, resume, progress, notify)
     check_outputs(job)
     in_chunks = scheduler is not None or _read_in_chunks(job, out_of_core)
     if in_chunks and data.truth is not None:
@@ -108,7 +108,7 @@ def cluster_file(
     return cluster_in_memory(job)
 
 
-def _read_in_chunks(job: Job, out_of_core: bool | None) -> bool:
+def _read_in_chunks(job: PipelineJob, out_of_core: bool | None) -> bool:
     if len(job.files) > 1:
         if out_of_core is False:
             raise OptionError("out_of_core", "must not be False for several files: they are read in chunks.")

@@ -24,7 +24,7 @@ from modeseek._storage import (
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import added_columns, spread, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.prepare import TablePreparer
@@ -85,7 +85,7 @@ def connect(address: str, kept: str, *, timeout: float = 10.0) -> Iterator[Any]:
             raise SchedulerError(address, f"{MESSAGES[error.what].format(address)}; {kept}.") from error
 
 
-def cluster_on_dask(job: Job, address: str) -> PipelineResult:
+def cluster_on_dask(job: PipelineJob, address: str) -> PipelineResult:
     """Have the workers of a Dask cluster read files, and label and write their rows."""
     _check(job)
     stamps = _stamps(job)
@@ -108,7 +108,7 @@ def cluster_on_dask(job: Job, address: str) -> PipelineResult:
     return result
 
 
-def _check(job: Job) -> None:
+def _check(job: PipelineJob) -> None:
     outputs = job.outputs
     for name in ("model", "plot", "report"):
         if getattr(outputs, name) is not None:
@@ -120,10 +120,12 @@ def _check(job: Job) -> None:
     if outputs.rows is not None:
         check_target(outputs.rows, [".parquet"])
         if Path(outputs.rows).exists():
-            raise DataError(f"'{outputs.rows}' exists, and a Dask scheduler writes a new folder: use another name.")
+            raise DataError(
+                f"'{outputs.rows}' exists, but a Dask scheduler needs a new output folder: use another name."
+            )
 
 
-def _read(job: Job) -> Any:
+def _read(job: PipelineJob) -> Any:
     import dask.dataframe as dd
     import pandas
 
@@ -144,12 +146,12 @@ def _read(job: Job) -> Any:
         raise DataError(f"cannot read: {error}") from error
 
 
-def _stamps(job: Job) -> dict[str, tuple[int, int]]:
+def _stamps(job: PipelineJob) -> dict[str, tuple[int, int]]:
     """Return size and modification time of the files; those of remote files are unknown."""
     return {file: (os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in job.files if os.path.isfile(file)}
 
 
-def _prepare(job: Job, frame: Any) -> TablePreparer:
+def _prepare(job: PipelineJob, frame: Any) -> TablePreparer:
     """Return a fitted preparer: the same statistics, in the same order, as without Dask."""
     from dask import delayed
 
@@ -183,7 +185,7 @@ def _add_statistics(title: str, options: PrepareOptions, statistics: Statistics,
     return statistics.add(table, statistics.values(table, options), options) if table.n_rows else statistics
 
 
-def _label(job: Job, frame: Any, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
+def _label(job: PipelineJob, frame: Any, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
     """Label, write and count the rows; the output folder gets its name when it is complete."""
     from dask import compute, delayed
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from modeseek._common.text import printable
+from modeseek._common.text import NameSetting, printable, python_setting
 from modeseek._common.types import Watcher
 from modeseek._storage import STANDARD_STREAM, Table, format_of
 from modeseek.prepare import Note, TablePreparer
@@ -120,6 +120,8 @@ class Outputs:
         Name of the column of labels.
     guard_formulas : bool, default=False
         Whether cells of a text file that a spreadsheet would run as formulas are prefixed with an apostrophe.
+    name_setting : callable, optional
+        How the report names a setting; see `modeseek.report.write_report`.
 
     Examples
     --------
@@ -142,6 +144,7 @@ class Outputs:
     model: str | None = None
     label_column: str = "cluster"
     guard_formulas: bool = False
+    name_setting: NameSetting = python_setting
 
     def paths(self) -> dict[str, str]:
         """Return the files to write, by field name, without standard output."""
@@ -192,7 +195,7 @@ class PipelineConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class PipelineJob:
     """One call of `cluster_file`.
 
     Attributes

@@ -12,7 +12,7 @@ from modeseek.estimators.alternatives import other_partitions
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
-from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.options import Note, PipelineJob
 from modeseek.pipeline.result_notes import result_notes
 from modeseek.pipeline.truth import TruthComparison
 from modeseek.prepare import TablePreparer
@@ -80,7 +80,11 @@ class PipelineResult:
 
 
 def make_result(
-    job: Job, preparer: TablePreparer, counts: RowCounts, seconds: float, complete: NDArray[np.bool_] | None = None
+    job: PipelineJob,
+    preparer: TablePreparer,
+    counts: RowCounts,
+    seconds: float,
+    complete: NDArray[np.bool_] | None = None,
 ) -> PipelineResult:
     """Return the result of a fitted estimator, and add notes on it."""
     fit: FitResult = job.estimator.result_
@@ -89,7 +93,7 @@ def make_result(
     return PipelineResult(fit, clusters, job.estimator, preparer, seconds, complete, tuple(job.notes))
 
 
-def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
+def pipeline_record(job: PipelineJob, result: PipelineResult) -> dict[str, Any]:
     """Return a summary of a result as values that JSON can hold."""
     fit, table, parameters = result.fit, result.clusters, result.estimator.get_params(deep=False)
     clusters: list[dict[str, Any]] = [

@@ -49,7 +49,7 @@ class Note(NamedTuple):
 
 
 @storable()
-class Feature(NamedTuple):
+class MatrixColumn(NamedTuple):
     """One column of the matrix.
 
     Attributes
@@ -77,11 +77,11 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    features : tuple of Feature
+    features : tuple of MatrixColumn
     notes : tuple of Note
     """
 
-    features: tuple[Feature, ...]
+    features: tuple[MatrixColumn, ...]
     notes: tuple[Note, ...]
 
     @property
@@ -90,7 +90,7 @@ class Plan(NamedTuple):
         return tuple(dict.fromkeys(feature.column for feature in self.features))
 
 
-class Choice(NamedTuple):
+class ColumnChoice(NamedTuple):
     """How columns are chosen: the parameters of `TablePreparer` that concern columns.
 
     Attributes
@@ -105,7 +105,7 @@ class Choice(NamedTuple):
     encode: str
 
 
-def candidates(table: Table, choice: Choice) -> tuple[str, ...]:
+def candidates(table: Table, choice: ColumnChoice) -> tuple[str, ...]:
     """Return the columns that may become features, by unique names.
 
     Raises
@@ -121,7 +121,7 @@ def candidates(table: Table, choice: Choice) -> tuple[str, ...]:
     return tuple(name for name in chosen if name not in ignored)
 
 
-def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: Choice, config: PrepareConfig) -> Plan:
+def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: ColumnChoice, config: PrepareConfig) -> Plan:
     """Decide which columns become features.
 
     Parameters
@@ -130,7 +130,7 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: Choice, co
         The table, or its first chunk.
     facts : mapping of str to ColumnFacts
         Facts of the candidates, over all rows.
-    choice : Choice
+    choice : ColumnChoice
     config : PrepareConfig
 
     Raises
@@ -147,19 +147,19 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: Choice, co
     else:
         reasons |= _few_values(facts, [name for name, reason in reasons.items() if not reason], config)
     encodable = [name for name, each in facts.items() if reasons[name] in TEXTS and len(each.levels) >= 2]
-    features: list[Feature] = []
+    features: list[MatrixColumn] = []
     for name, each in facts.items():
         if choice.encode == "onehot" and name in encodable:
             # of two levels, one says everything
             levels = each.levels if len(each.levels) > 2 else each.levels[1:]
-            features += [Feature(name, level=level) for level in levels]
+            features += [MatrixColumn(name, level=level) for level in levels]
             reasons[name] = ""
         elif not reasons[name]:
-            features.append(Feature(name, preferred_style(each.styles, table.delimiter)))
+            features.append(MatrixColumn(name, preferred_style(each.styles, table.delimiter)))
     if not features:
         # a table of constants is one cluster
         constant = [name for name, reason in reasons.items() if reason == "constant" and facts[name].styles]
-        features = [Feature(name, facts[name].styles[0]) for name in constant]
+        features = [MatrixColumn(name, facts[name].styles[0]) for name in constant]
         reasons |= dict.fromkeys(constant, "")
     left_out = {name: reason for name, reason in reasons.items() if reason}
     if not features:
@@ -174,7 +174,7 @@ def preferred_style(styles: Sequence[str], delimiter: str | None) -> str:
     return styles[0]
 
 
-def _reason(name: str, facts: ColumnFacts, table: Table, choice: Choice, config: PrepareConfig) -> str:
+def _reason(name: str, facts: ColumnFacts, table: Table, choice: ColumnChoice, config: PrepareConfig) -> str:
     """Return why a column is left out, or ""."""
     if name in table.row_names:
         return "row names"
@@ -208,7 +208,9 @@ def _few_values(facts: Mapping[str, ColumnFacts], kept: Sequence[str], config: P
     return few if 2 * len(few) < len(kept) else {}
 
 
-def _refuse_chosen(table: Table, facts: Mapping[str, ColumnFacts], reasons: Mapping[str, str], choice: Choice) -> None:
+def _refuse_chosen(
+    table: Table, facts: Mapping[str, ColumnFacts], reasons: Mapping[str, str], choice: ColumnChoice
+) -> None:
     bad = [name for name, each in facts.items() if not each.styles]
     if choice.encode == "onehot":
         bad = [name for name in bad if reasons[name] not in TEXTS or len(facts[name].levels) < 2]
@@ -233,9 +235,9 @@ def listed(names: Sequence[str]) -> str:
 def _notes(
     left_out: Mapping[str, str],
     encodable: Sequence[str],
-    features: Iterable[Feature],
+    features: Iterable[MatrixColumn],
     facts: Mapping[str, ColumnFacts],
-    choice: Choice,
+    choice: ColumnChoice,
 ) -> list[Note]:
     notes = []
     if left_out:
@@ -258,7 +260,7 @@ def _notes(
     return notes
 
 
-def feature_values(table: Table, features: Sequence[Feature], *, refuse: bool = True) -> Array:
+def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bool = True) -> Array:
     """Return the features of a table, with NaN for missing values.
 
     Raises

@@ -20,8 +20,8 @@ from modeseek._storage.table import unique_names
 from modeseek.prepare.config import DEFAULT_CONFIG, PrepareConfig
 from modeseek.prepare.facts import ColumnFacts, column_facts
 from modeseek.prepare.plan import (
-    Choice,
-    Feature,
+    ColumnChoice,
+    MatrixColumn,
     Note,
     Plan,
     candidates,
@@ -56,9 +56,9 @@ class PrepareOptions:
         return self
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> ColumnChoice:
         """The options that concern the choice of columns."""
-        return Choice(self.columns, self.ignore, self.encode)
+        return ColumnChoice(self.columns, self.ignore, self.encode)
 
 
 class Prepared(NamedTuple):
@@ -92,7 +92,7 @@ class Preparation(NamedTuple):
 
     Attributes
     ----------
-    features : tuple of Feature
+    features : tuple of MatrixColumn
     fills : (d,) array
         The medians that replace missing values, if `missing` is "median".
     scaling : FeatureScaling
@@ -101,7 +101,7 @@ class Preparation(NamedTuple):
         Cells that stand for missing values.
     """
 
-    features: tuple[Feature, ...]
+    features: tuple[MatrixColumn, ...]
     fills: Array
     scaling: FeatureScaling
     missing: str
@@ -137,7 +137,7 @@ class Statistics(NamedTuple):
     ----------
     facts : dict of str to ColumnFacts
         Facts of the columns that may become features.
-    features : tuple of Feature
+    features : tuple of MatrixColumn
         The features that the following fields are about.
     incomplete : int
         Number of rows with missing values.
@@ -148,7 +148,7 @@ class Statistics(NamedTuple):
     """
 
     facts: dict[str, ColumnFacts]
-    features: tuple[Feature, ...]
+    features: tuple[MatrixColumn, ...]
     incomplete: int
     sample: RowSample
     moments: Moments
@@ -159,7 +159,7 @@ class Statistics(NamedTuple):
         table = table.with_missing(options.missing_values)
         if options.strict:
             names = table.features(options.columns, options.ignore).names
-            return _EMPTY.restart(tuple(map(Feature, names)))
+            return _EMPTY.restart(tuple(map(MatrixColumn, names)))
         facts = table_facts(table, candidates(table, options.choice), options.config)
         try:
             features = make_plan(table, facts, options.choice, options.config).features
@@ -169,7 +169,7 @@ class Statistics(NamedTuple):
             features = ()
         return _EMPTY._replace(facts=facts).restart(features)
 
-    def restart(self, features: tuple[Feature, ...]) -> Statistics:
+    def restart(self, features: tuple[MatrixColumn, ...]) -> Statistics:
         """Return the statistics of no rows, for other features."""
         facts, d = dict.fromkeys(self.facts, ColumnFacts(0, 0, "", tuple(STYLES))), len(features)
         return Statistics(facts, features, 0, RowSample.empty(d), Moments.empty(d))
@@ -266,13 +266,13 @@ def _medians(sample: Array) -> Array:
     return np.array([np.median(column[~np.isnan(column)]) if np.isfinite(column).any() else 0.0 for column in sample.T])
 
 
-def _indicators(features: tuple[Feature, ...], rows: Array) -> NDArray[np.bool_]:
+def _indicators(features: tuple[MatrixColumn, ...], rows: Array) -> NDArray[np.bool_]:
     """Return which features have at most two values."""
     low, high = rows.min(axis=0), rows.max(axis=0)
     return np.array([feature.level is not None for feature in features]) | ((rows == low) | (rows == high)).all(axis=0)
 
 
-def _value_notes(options: PrepareOptions, features: tuple[Feature, ...], rows: Array) -> list[Note]:
+def _value_notes(options: PrepareOptions, features: tuple[MatrixColumn, ...], rows: Array) -> list[Note]:
     """Return a note on columns with so few different values that each may become a cluster."""
     config, few = options.config, {}
     for feature, column in zip(features, rows.T, strict=True):

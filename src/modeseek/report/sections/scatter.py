@@ -38,7 +38,13 @@ MAX_TRAITS = 6
 # decimal digits of a column's range that single precision resolves
 DIGITS = 6.5
 SCRIPTS = (
-    *("data.js", "drawing.js", "pointing.js", "coloring.js", "legend.js", "alternatives.js", "saving.js"),
+    "data.js",
+    "drawing.js",
+    "pointing.js",
+    "coloring.js",
+    "legend.js",
+    "alternatives.js",
+    "saving.js",
     "controls.js",
 )
 # colours of a text column
