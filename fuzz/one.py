@@ -21,6 +21,8 @@ with atheris.instrument_imports(
         "modeseek.io",
         "modeseek.meanshift.chains.checkpoint",
         "csv",
+        "json",
+        "gzip",
         "zipfile",
         "numpy.lib._format_impl",
         "PIL",

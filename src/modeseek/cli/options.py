@@ -286,8 +286,9 @@ class SegmentOptions:
         Radius of the kernel in colour; black and white have distance 100. Default: 10.0.
     threshold : X
         Merge adjacent regions with a dissimilarity up to this value; smaller values give more regions. Default: 0.75.
-    n_regions : N
-        Number of regions, instead of a threshold.
+    n_regions : N[,N...]
+        Number of regions, instead of a threshold. Several numbers, such as 5,20,80, write a stack of label images to a
+        TIFF or NPY file, one for each number.
     min_size : N
         Before that, regions with fewer pixels are merged into the neighbour with the closest colour. Default: the
         pixels of a square of half a bandwidth.
@@ -307,7 +308,7 @@ class SegmentOptions:
     spatial_bandwidth: Annotated[float | None, Option(METHOD)] = None
     colour_bandwidth: Annotated[float, Option(METHOD)] = 10.0
     threshold: Annotated[float, Option(METHOD)] = 0.75
-    n_regions: Annotated[int | None, Option(METHOD)] = None
+    n_regions: Annotated[str | None, Option(METHOD)] = None
     min_size: Annotated[float | None, Option(METHOD)] = None
     connected: Annotated[bool, Option(METHOD, "--connected/--scattered")] = True
     spacing: Annotated[str | None, Option(METHOD)] = None
