@@ -34,6 +34,7 @@ def run(options: ClusterOptions) -> None:
         options.strict,
         options.header,
         options.truth,
+        options.missing_values or (),
     )
     outputs = Outputs(
         options.output,

@@ -63,9 +63,9 @@ class ClusterOptions:
     Attributes
     ----------
     files : FILE
-        CSV, TSV or other delimited text and JSON lines, also compressed (gz, bz2, xz, zst); Parquet, Arrow, Feather,
-        NPY, NPZ, Excel and OpenDocument (FILE::SHEET), SQLite and DuckDB (FILE::TABLE); - reads text from standard
-        input. Several files must have the same columns.
+        CSV, TSV or other delimited text and JSON lines, also compressed (gz, bz2, xz, zst, zip); Parquet, Arrow,
+        Feather, NPY, NPZ, Excel and OpenDocument (FILE::SHEET), SQLite and DuckDB (FILE::TABLE); - reads text from
+        standard input. Several files must have the same columns.
     output : FILE
         Write the rows with their cluster, and with their confidence if the algorithm computes it. The suffix sets
         the format; - prints CSV.
@@ -98,6 +98,8 @@ class ClusterOptions:
         onehot: a feature with values 0 and 1 for each value of text columns with up to 20 values. Default: drop.
     missing : drop|median|error
         Rows with missing values: written without a cluster, filled with medians, or refused. Default: drop.
+    missing_values : -999,X
+        Cells that stand for missing values, besides empty cells, NA, NaN, null, None, ?, - and a point.
     strict : flag
         Refuse text and missing values instead of leaving them out.
     header : flag
@@ -186,6 +188,7 @@ class ClusterOptions:
     scale: Annotated[str | None, Option(DATA)] = None
     encode: Annotated[str, Option(DATA)] = "drop"
     missing: Annotated[str, Option(DATA)] = "drop"
+    missing_values: Annotated[list[str] | None, Option(DATA)] = None
     strict: Annotated[bool, Option(DATA, "--strict")] = False
     header: Annotated[bool | None, Option(DATA, "--header/--no-header")] = None
     out_of_core: Annotated[bool | None, Option(DATA, "--out-of-core/--in-memory")] = None

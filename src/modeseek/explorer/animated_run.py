@@ -51,7 +51,7 @@ class AnimationFrame(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """A partition that ModeSeek nearly chose.
+    """A partition that ModeSeek considered and did not choose.
 
     Attributes
     ----------

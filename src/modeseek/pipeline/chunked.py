@@ -31,7 +31,6 @@ from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
-from modeseek.prepare.plan import feature_values
 from modeseek.prepare.preparation import Prepared, Statistics
 
 
@@ -171,7 +170,7 @@ class _ChunkedRun:
 
     def _prepare(self, state: ResumeState, chunk: Chunk) -> tuple[ResumeState, Prepared]:
         """Prepare a chunk, and add its numbers to the checksum."""
-        values = feature_values(chunk.table, self.preparer.preparation_.features)
+        values = self.preparer.preparation_.values(chunk.table)
         return state.read(values), self.preparer.preparation_.apply(chunk.table, values)
 
     def _add_to_sketch(self, state: ResumeState, chunk: Chunk) -> ResumeState:

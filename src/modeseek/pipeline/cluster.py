@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from modeseek._common.types import Watcher
-from modeseek._storage import STANDARD_STREAM, format_of
+from modeseek._storage import STANDARD_STREAM, input_format
 from modeseek.pipeline.errors import OptionError
 from modeseek.pipeline.options import DataOptions, Note, Outputs, PipelineConfig, PipelineJob, as_files
 from modeseek.pipeline.outputs import check_outputs
@@ -116,4 +116,4 @@ def _read_in_chunks(job: PipelineJob, out_of_core: bool | None) -> bool:
     path = Path(job.files[0])
     if out_of_core is not None or job.files[0] == STANDARD_STREAM or not path.is_file():
         return bool(out_of_core)
-    return path.stat().st_size > job.config.large_file_bytes and format_of(path).chunked
+    return path.stat().st_size > job.config.large_file_bytes and input_format(path).chunked

@@ -10,7 +10,9 @@ from modeseek.report.python_code import changed_parameters, estimator_call, file
 def python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
     """Return a script with the same files, columns, scaling and estimator; `chunked`: the files were read in chunks."""
     if not chunked:
-        return fit_code(job.estimator, file_data_code(job.files[0], header=job.data.header), result.preparer)
+        code = fit_code(job.estimator, file_data_code(job.files[0], header=job.data.header), result.preparer)
+        dropped = result.complete is not None and not result.complete.all()
+        return code + ("  # of the rows without missing values" if dropped else "")
     options = changed_parameters(result.preparer)
     if job.data.header is not None:
         options["header"] = job.data.header

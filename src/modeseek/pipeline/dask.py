@@ -19,7 +19,7 @@ from modeseek._storage import (
     NameTakenError,
     SourceChangedError,
     check_target,
-    format_of,
+    input_format,
 )
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
@@ -115,7 +115,7 @@ def _check(job: PipelineJob) -> None:
             raise OptionError(name, "needs the rows, which stay on the workers of the Dask scheduler: leave it out.")
     if STANDARD_STREAM in job.files:
         raise DataError("a Dask scheduler cannot read standard input: name the files.")
-    if {format_of(file).name for file in job.files} not in ({"Parquet"}, {"delimited text"}):
+    if {input_format(file).name for file in job.files} not in ({"Parquet"}, {"delimited text"}):
         raise DataError("a Dask scheduler reads Parquet or CSV, all files in one format: convert the others first.")
     if outputs.rows is not None:
         check_target(outputs.rows, [".parquet"])
@@ -129,7 +129,7 @@ def _read(job: PipelineJob) -> Any:
     import dask.dataframe as dd
     import pandas
 
-    if format_of(job.files[0]).name == "Parquet":
+    if input_format(job.files[0]).name == "Parquet":
         read = dd.read_parquet
     else:
         options: dict[str, Any] = {} if job.data.header is not False else {"header": None}

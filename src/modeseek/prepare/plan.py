@@ -15,6 +15,8 @@ from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig
 from modeseek.prepare.facts import ColumnFacts
 
+# reasons to leave out columns that can be encoded if they have few different values
+TEXTS = ("text", "numbers and text")
 # names that a note lists before it says how many others there are
 MAX_NAMES = 12
 
@@ -27,7 +29,7 @@ class Note(NamedTuple):
     text : str
         The remark, a sentence without a full stop.
     option : str
-        The parameter of `TablePreparer` that addresses the remark, or "".
+        The parameter of `TablePreparer` that addresses the remark, or "metric" of the estimator, or "".
     value : str
         The value of this parameter to try, or "".
 
@@ -141,10 +143,10 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: ColumnChoi
     reasons = {name: _reason(name, each, table, choice, config) for name, each in facts.items()}
     if choice.columns is not None:
         _refuse_chosen(table, facts, reasons, choice)
-        reasons = {name: reason if reason in ("text", "all missing") else "" for name, reason in reasons.items()}
+        reasons = {name: reason if reason in (*TEXTS, "all missing") else "" for name, reason in reasons.items()}
     else:
         reasons |= _few_values(facts, [name for name, reason in reasons.items() if not reason], config)
-    encodable = [name for name, each in facts.items() if reasons[name] == "text" and len(each.levels) >= 2]
+    encodable = [name for name, each in facts.items() if reasons[name] in TEXTS and len(each.levels) >= 2]
     features: list[MatrixColumn] = []
     for name, each in facts.items():
         if choice.encode == "onehot" and name in encodable:
@@ -188,6 +190,8 @@ def _reason(name: str, facts: ColumnFacts, table: Table, choice: ColumnChoice, c
         return "constant"
     if facts.step and facts.rows >= config.min_counted_rows and len(table.columns) > 1:
         return "numbers the rows" if facts.step == 1 else "equal steps from row to row"
+    if facts.rows >= config.min_counted_rows and len(table.columns) > 1 and facts.fills_range:
+        return "numbers the rows in another order"
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
 
 
@@ -209,7 +213,7 @@ def _refuse_chosen(
 ) -> None:
     bad = [name for name, each in facts.items() if not each.styles]
     if choice.encode == "onehot":
-        bad = [name for name in bad if reasons[name] != "text" or len(facts[name].levels) < 2]
+        bad = [name for name in bad if reasons[name] not in TEXTS or len(facts[name].levels) < 2]
     if bad:
         table.refuse_text([table.position(name) for name in bad])
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.scaling import Moments, dominant
+from modeseek._common.sphere import map_axes
 from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
@@ -44,6 +45,7 @@ class PrepareOptions:
     missing: str = "drop"
     scale: str = "standard"
     strict: bool = False
+    missing_values: tuple[str, ...] = ()
     config: PrepareConfig = DEFAULT_CONFIG
 
     def check(self) -> PrepareOptions:
@@ -78,7 +80,7 @@ class Prepared(NamedTuple):
 
 
 def _check(preparation: Preparation) -> None:
-    features, fills, scaling, missing = preparation
+    features, fills, scaling, missing, _ = preparation
     require(missing in MISSING and features, "the preparation")
     require(all(feature.style in STYLES for feature in features), "the preparation")
     require(is_real(fills, 1) and len(fills) == len(scaling.shift) == len(features), "the preparation")
@@ -95,21 +97,28 @@ class Preparation(NamedTuple):
         The medians that replace missing values, if `missing` is "median".
     scaling : FeatureScaling
     missing : {"drop", "median", "error"}
+    missing_values : tuple of str
+        Cells that stand for missing values.
     """
 
     features: tuple[MatrixColumn, ...]
     fills: Array
     scaling: FeatureScaling
     missing: str
+    missing_values: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(feature.name for feature in self.features)
 
+    def values(self, table: Table) -> Array:
+        """Return the features of a table, with NaN for missing values."""
+        return feature_values(table.with_missing(self.missing_values), self.features)
+
     def apply(self, table: Table, values: Array | None = None) -> Prepared:
         """Prepare rows of a table; `values` are their features with NaN for missing values, if known."""
-        values = feature_values(table, self.features) if values is None else values
+        values = self.values(table) if values is None else values
         gaps = np.isnan(values)
         if self.missing == "error" and gaps.any():
             table.refuse_gaps(values, self.names)
@@ -147,6 +156,7 @@ class Statistics(NamedTuple):
     @classmethod
     def start(cls, table: Table, options: PrepareOptions) -> Statistics:
         """Return the statistics of no rows; the features are those of the first chunk of the table."""
+        table = table.with_missing(options.missing_values)
         if options.strict:
             names = table.features(options.columns, options.ignore).names
             return _EMPTY.restart(tuple(map(MatrixColumn, names)))
@@ -166,12 +176,14 @@ class Statistics(NamedTuple):
 
     def values(self, table: Table, options: PrepareOptions) -> Array:
         """Return the features of a table, with NaN for missing values, and for text unless `strict` is true."""
+        table = table.with_missing(options.missing_values)
         if options.strict:
             return table.features(self.columns).values
         return feature_values(table, self.features, refuse=False)
 
     def add(self, table: Table, values: Array, options: PrepareOptions) -> Statistics:
         """Return the statistics with the rows of a table and their `values`."""
+        table = table.with_missing(options.missing_values)
         config, new = options.config, table_facts(table, tuple(self.facts), options.config)
         facts = {name: each.join(new[name], config) for name, each in self.facts.items()}
         complete = np.isfinite(values).all(axis=1)
@@ -216,10 +228,10 @@ class Statistics(NamedTuple):
             rows = sample[np.isfinite(sample).all(axis=1)]
         skewed = skewed_features(rows, options.config) & ~_indicators(self.features, rows)
         notes += _scale_notes(options, metric, names, rows, skewed) + _value_notes(options, self.features, rows)
-        notes += _code_notes(names, rows)
+        notes += _code_notes(names, rows) + (_map_notes(names, rows) if metric == "euclidean" else [])
         moments = None if options.missing == "median" else self.moments
         scaling = fit_scaling(options.scale, rows, skewed, moments)
-        return Preparation(self.features, fills, scaling, options.missing), notes
+        return Preparation(self.features, fills, scaling, options.missing, options.missing_values), notes
 
     def spreads(self, preparation: Preparation) -> Array:
         """Return the standard deviation of each feature, in the units of the table."""
@@ -235,7 +247,9 @@ class Statistics(NamedTuple):
         rows = f"missing values in {self.incomplete:,} of {self.sample.seen:,} rows ({where})"
         if options.missing == "median":
             return [Note(f"{rows}, which medians replace")]
-        return [Note(f"{rows}, which get no cluster; medians can replace the values", "missing", "median")]
+        encoded = any(feature.level is not None and feature.column in counts for feature in self.features)
+        medians = "medians, also of the 0 and 1 of encoded text," if encoded else "medians"
+        return [Note(f"{rows}, which get no cluster; {medians} can replace the values", "missing", "median")]
 
 
 _EMPTY = Statistics({}, (), 0, RowSample.empty(0), Moments.empty(0))
@@ -273,14 +287,30 @@ def _value_notes(options: PrepareOptions, features: tuple[MatrixColumn, ...], ro
 
 def _code_notes(names: list[str], rows: Array) -> list[Note]:
     """Return a note on columns where -999 or a like number lies far outside the other values, more than once."""
-    found = []
+    found: dict[str, str] = {}
     for name, column in zip(names, rows.T, strict=True):
         values, counts = np.unique(column, return_counts=True)
         for code, others, count in ((values[0], values[1:], counts[0]), (values[-1], values[:-1], counts[-1])):
             nines = len(others) > 1 and count > 1 and re.fullmatch(r"-?99+", f"{code:.10g}")
             if nines and np.abs(others - code).min() >= np.ptp(others):
-                found.append(f"{name} ({code:.10g})")
-    return [Note(f"may stand for missing values: {listed(found)}; leave such cells empty")] if found else []
+                found[f"{name} ({code:.10g})"] = f"{code:.10g}"
+    if not found:
+        return []
+    codes = ",".join(dict.fromkeys(found.values()))
+    return [Note(f"may stand for missing values: {listed([*found])}", "missing_values", codes)]
+
+
+def _map_notes(names: list[str], rows: Array) -> list[Note]:
+    """Return a note on columns of longitude and latitude, which count as coordinates of a plane."""
+    found = map_axes(names)
+    if found is None or (np.abs(rows[:, found]) > (180, 90)).any():
+        return []
+    longitude, latitude = found
+    text = f"{names[latitude]} and {names[longitude]} count as coordinates of a plane; for distances on the globe, use"
+    if (latitude, longitude) == (0, 1) and len(names) == 2:
+        return [Note(f"{text} the metric haversine", "metric", "haversine")]
+    chosen = f"{names[latitude]},{names[longitude]}"
+    return [Note(f"{text} these two columns alone, in this order, with the metric haversine", "columns", chosen)]
 
 
 def _scale_notes(

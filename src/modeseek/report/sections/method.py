@@ -16,10 +16,8 @@ RUN_CAPTION = (
     "diameter and gap are in units of the data as clustered."
 )
 
-ONE_CLUSTER = (
-    "To see the best partition into two or more clusters, set {min_clusters}. Another scaling ({robust}, {log}) or "
-    "fewer columns ({columns}) may also show structure."
-)
+ONE_CLUSTER = "To see the best partition into two or more clusters, set {min_clusters}."
+FEWER_COLUMNS = " Fewer columns ({columns}) may also show structure."
 
 
 def method_section(data: ReportData) -> list[Block]:
@@ -35,13 +33,9 @@ def _choice(model: ModeSeek, result: FitResult, name_setting: NameSetting) -> li
     message = PlainText(f"{result.algorithm}: {result.message}.")
     blocks: list[Block] = [Heading("How the clusters were chosen"), Paragraph(message)]
     if result.n_clusters == 1 and result.n_rows > 1:
-        named = {
-            "min_clusters": name_setting("min_clusters", 2),
-            "robust": name_setting("scale", "robust"),
-            "log": name_setting("scale", "log"),
-            "columns": name_setting("columns", None),
-        }
-        blocks.append(Paragraph(ONE_CLUSTER.format(**named)))
+        text = ONE_CLUSTER + (FEWER_COLUMNS if result.centers.shape[1] > 1 else "")
+        named = {"min_clusters": name_setting("min_clusters", 2), "columns": name_setting("columns", None)}
+        blocks.append(Paragraph(text.format(**named)))
     if not result.alternatives:
         return blocks
     if result.n_clusters > 1:
