@@ -351,6 +351,8 @@ class DiarizeOptions:
     overlapping : cut|keep
         cut: end windows that overlap in the middle of the overlap. keep: for segments that are turns. Default:
         cut.
+    smooth : flag
+        Smooth the speakers in time: the most probable sequence of speakers, with a mean turn of 2 s as prior.
     num_speakers : N
         Number of speakers. Default: chosen from the data.
     min_speakers : N
@@ -381,6 +383,7 @@ class DiarizeOptions:
     uri: Annotated[str | None, Option(DATA)] = None
     min_duration: Annotated[float, Option(DATA)] = 0.5
     overlapping: Annotated[str, Option(DATA)] = "cut"
+    smooth: Annotated[bool, Option(SPEAKERS, "--smooth")] = False
     num_speakers: Annotated[int | None, Option(SPEAKERS)] = None
     min_speakers: Annotated[int | None, Option(SPEAKERS)] = None
     max_speakers: Annotated[int | None, Option(SPEAKERS)] = None
