@@ -100,6 +100,14 @@ def test_labels_of_copies_become_one():
     assert_allclose(found.mean(np.eye(3)[labels])[:, 2], expected / 2)
 
 
+def best_agreement(labels, rounded):
+    """Return the adjusted Rand index of labels and the best labels that are the same for equal rows."""
+    number = np.unique(rounded, axis=0, return_inverse=True)[1].ravel()
+    counts = np.zeros((number.max() + 1, labels.max() + 1))
+    np.add.at(counts, (number, labels), 1)
+    return adjusted_rand_score(labels, counts.argmax(axis=1)[number])
+
+
 CLUSTERED = {
     "blobs": make_blobs(800, centers=5, cluster_std=0.9, random_state=4)[0],
     "moons": make_moons(800, noise=0.06, random_state=0)[0],
@@ -116,7 +124,9 @@ def test_rounding_keeps_the_clusters(name, levels):
     assert there.result_.settings.rounded == (0, 1)
     note = "2 of 2 columns are visibly rounded, and their values count as intervals of one rounding step"
     assert there.message_.endswith(note)
-    assert adjusted_rand_score(here.labels_, there.labels_) >= 0.95
+    assert here.n_clusters_ == there.n_clusters_
+    # rows of two clusters may be equal after rounding: 0.97 is possible for the blobs at 20 levels
+    assert adjusted_rand_score(here.labels_, there.labels_) >= 0.95 * best_agreement(here.labels_, rounded)
     _, number = np.unique(rounded, axis=0, return_inverse=True)
     assert len(np.unique(np.column_stack([number.ravel(), there.labels_]), axis=0)) == number.max() + 1
     assert_array_equal(there.predict(rounded), there.labels_)

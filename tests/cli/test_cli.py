@@ -129,10 +129,10 @@ def test_alternatives_are_listed(blobs, tmp_path):
 
 
 def test_one_cluster_says_why(tmp_path):
-    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(60, 2)))
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(300, 2)))
     status, out, _ = run("cluster", tmp_path / "a.npy")
     assert status == 0
-    assert "1 cluster in 60 rows" in out
+    assert "1 cluster in 300 rows" in out
     [reason] = [line for line in out.splitlines() if line.startswith("modeseek: one cluster, expected agreement ")]
     assert "; preferred to " in reason
     assert " because " in reason

@@ -73,7 +73,7 @@ def test_files(folder, file, says):
 @pytest.mark.parametrize(
     ("file", "note"),
     [
-        ("slip.csv", "left out: b (numbers and text)."),
+        ("slip.csv", "left out: b (numbers and text); one-hot encoding uses b (--encode onehot)."),
         ("thousands.csv", "read as numbers: a (thousands separators)."),
         ("commas.csv", "read as numbers: a (decimal commas)."),
         ("percent.csv", "read as numbers: a (%)."),

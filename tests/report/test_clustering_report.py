@@ -230,9 +230,9 @@ def test_method_section_of_modeseek(blobs, tmp_path):
     assert f"The stability of the partition is {blobs.stability_:.2f}" in reader.text
     table = next(rows for rows in tables(text) if rows[0][0] == "alternative")
     assert len(table) == len(blobs.alternatives_)
-    one = ModeSeek(random_state=0).fit(np.random.default_rng(0).normal(size=(100, 2)))
+    one = ModeSeek(random_state=0).fit(np.random.default_rng(0).normal(size=(300, 2)))
     assert one.n_clusters_ == 1
-    text, reader, _ = page(tmp_path, one, np.random.default_rng(0).normal(size=(100, 2)))
+    text, reader, _ = page(tmp_path, one, np.random.default_rng(0).normal(size=(300, 2)))
     assert one.message_ in reader.text
     assert one.message_[1:] in text[: text.index("</header>")]
     assert "stability of the partition" not in reader.text

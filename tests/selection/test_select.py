@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from inputs import labels_of_points, selection_data_of
 from modeseek.selection import DEFAULT, FEATURES, ClusterBounds
+from modeseek.selection.data import base_sample
 from modeseek.selection.proposers import PROPOSERS, Proposal
 from modeseek.selection.proposers.base import ABSORBED, REFINED, SPHERICAL
 from modeseek.selection.select import Selector
@@ -106,14 +107,14 @@ def test_threads_change_nothing():
 @pytest.mark.parametrize("name", PROPOSERS)
 def test_votes_find_clear_clusters_again(name, variant):
     chosen = Proposal(name, TRUTH.astype(np.int32), variant=variant)
-    rows, labels = vote(DATA, chosen, (0, 1), DEFAULT)
+    rows, labels = vote(DATA, base_sample(DATA), chosen, (0, 1), DEFAULT)
     assert len(rows) == len(labels) == 112
     if variant != SPHERICAL:  # these points are no directions
         assert adjusted_rand_score(TRUTH[rows], labels) > 0.9
 
 
 def test_votes_of_small_subsamples_reach_all_points():
-    few = replace(DEFAULT, votes=replace(DEFAULT.votes, max_points=60))
-    rows, labels = vote(DATA, Proposal("modes", TRUTH.astype(np.int32)), (0, 1), few)
+    base = base_sample(DATA, replace(DEFAULT, base_points=90))
+    rows, labels = vote(DATA, base, Proposal("modes", TRUTH.astype(np.int32)), (0, 1), DEFAULT)
     assert_array_equal(rows, np.arange(160))
     assert adjusted_rand_score(TRUTH, labels) > 0.9

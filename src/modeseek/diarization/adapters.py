@@ -129,7 +129,7 @@ class SpeakerClusterer:
 
     Examples
     --------
-    >>> rows = np.repeat(np.eye(3), 6, axis=0) + np.random.default_rng(0).normal(0, 0.1, (18, 3))
+    >>> rows = np.repeat(np.eye(3), 10, axis=0) + np.random.default_rng(0).normal(0, 0.1, (30, 3))
     >>> SpeakerClusterer(max_clusters=5).predict(rows).max()
     np.int64(2)
     """

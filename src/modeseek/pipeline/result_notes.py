@@ -54,7 +54,8 @@ def _followed(fit: FitResult, preparer: TablePreparer, config: PipelineConfig) -
         values, count = _numbered(rows[:, columns == name], config.followed_values)
         if count > 1 and _known_share(labels[kept], values, points.weights[kept]) >= config.followed_share:
             found[name] = count
-    return found
+    # there is nothing to cluster without all columns
+    return found if len(found) < len(preparer.kept_columns_) else {}
 
 
 def _numbered(features: Array, most: int) -> tuple[IntArray, int]:
