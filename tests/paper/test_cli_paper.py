@@ -108,3 +108,11 @@ def test_a_file_in_the_way(tmp_path):
     (tmp_path / "taken").write_text("mine")
     refused("cannot make the folder", "paper", "sparse", *QUICK, "--out", tmp_path / "taken")
     assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_the_help_names_every_experiment():
+    from modeseek.cli.options import PaperOptions
+    from modeseek.paper import EXPERIMENTS
+
+    words = PaperOptions.__doc__.replace(",", " ").split()
+    assert [name for name in EXPERIMENTS if name not in [word.rstrip(".") for word in words]] == []

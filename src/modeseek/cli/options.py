@@ -418,8 +418,9 @@ class ExploreOptions:
 class PaperOptions:
     """Run the experiments of the paper, and write their data, figures and a report on its claims.
 
-    The experiments are sparse, imbalance, clusters, range, sweep, absorption, one-run, submartingale, gradient and
-    certificate. Ctrl-C keeps the finished jobs; the same command continues with the others.
+    The experiments are sparse, imbalance, clusters, range, sweep, outliers, range-map, absorption, one-run, updates,
+    submartingale, gradient, certificate, times and steps. Ctrl-C keeps the finished jobs; the same command continues
+    with the others.
 
     Attributes
     ----------

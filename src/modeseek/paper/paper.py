@@ -22,6 +22,7 @@ from modeseek.paper.range_map import RangeMap
 from modeseek.paper.report_page import RunInfo, claims_page, report_page
 from modeseek.paper.result_files import write_results
 from modeseek.paper.sparse import Sparse
+from modeseek.paper.steps import Steps
 from modeseek.paper.submartingale import SubmartingaleMeans
 from modeseek.paper.sweep import Sweep
 from modeseek.paper.updates import Updates
@@ -29,7 +30,7 @@ from modeseek.report import write_page
 
 COMPARISONS: tuple[type[Experiment], ...] = (*(Sparse, Imbalance, Clusters, BandwidthRange, Sweep, Outliers, RangeMap),)
 THEORY: tuple[type[Experiment], ...] = (
-    *(Absorption, OneRun, Updates, SubmartingaleMeans, GradientNorm, CertificateTimes, TimesToCertificate),
+    *(Absorption, OneRun, Updates, SubmartingaleMeans, GradientNorm, CertificateTimes, TimesToCertificate, Steps),
 )
 EXPERIMENTS: Mapping[str, Experiment] = {kind.name: kind() for kind in (*COMPARISONS, *THEORY)}
 # default number of repetitions
