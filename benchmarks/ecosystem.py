@@ -1,5 +1,6 @@
-"""Outlier scores beside GLOSH, single cells beside Leiden, topics of BERTopic beside HDBSCAN; prints Markdown tables.
+"""Comparisons with other packages, and labels of new rows; prints Markdown tables.
 
+Outlier scores beside GLOSH, `predict` beside a refit, single cells beside Leiden, topics of BERTopic beside HDBSCAN.
 Run `python benchmarks/ecosystem.py`. A package that is not installed is left out.
 """
 
@@ -7,15 +8,19 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+from itertools import product
+from typing import Any
 
 import numpy as np
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs, make_moons
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
-from sklearn.preprocessing import normalize
+from sklearn.preprocessing import StandardScaler, normalize
 
-from modeseek import MeanShift, ModeSeek
+from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek._common.neighbors import nearest
 from modeseek.anndata import cluster
 
 SEEDS = range(3)
@@ -72,16 +77,22 @@ def single_cells() -> None:
     import scanpy
 
     adata = scanpy.datasets.pbmc68k_reduced()
-    truth = adata.obs["bulk_labels"]
-    model = cluster(adata)
-    print("\n| method | clusters | ARI with bulk_labels |\n|---|--:|--:|")
-    rows = {"ModeSeek": adata.obs["modeseek"]}
-    if importlib.util.find_spec("igraph"):
-        scanpy.tl.leiden(adata, flavor="igraph", n_iterations=2, directed=False)
-        rows["Leiden"] = adata.obs["leiden"]
-    for name, labels in rows.items():
-        print(f"| {name} | {labels.nunique()} | {adjusted_rand_score(truth, labels):.3f} |")
-    print(model.message_)
+    print(f"\n{adata.n_obs} cells, scanpy {scanpy.__version__}")
+    print("| method | clusters | ARI with bulk_labels |\n|---|--:|--:|")
+
+    def show(name: str, key: str) -> None:
+        score = adjusted_rand_score(adata.obs["bulk_labels"], adata.obs[key])
+        print(f"| {name} | {adata.obs[key].nunique()} | {score:.3f} |", flush=True)
+
+    cluster(adata)
+    show("`ModeSeek` of `X_pca`", "modeseek")
+    for n_neighbors in (15, 30):  # 15 is the default of scanpy
+        scanpy.pp.neighbors(adata, n_neighbors=n_neighbors)
+        cluster(adata, obsp="distances")
+        show(f"`ModeSeek` of the graph of {n_neighbors} neighbours", "modeseek")
+        if importlib.util.find_spec("igraph"):
+            scanpy.tl.leiden(adata, flavor="igraph", n_iterations=2, directed=False)
+            show(f"Leiden, {n_neighbors} neighbours", "leiden")
 
 
 def docstrings() -> tuple[list[str], list[str]]:
@@ -118,7 +129,58 @@ def topics() -> None:
         print(f"| {name} | {labels.max() + 1} | {np.mean(labels == -1):.0%} | {score:.3f} |", flush=True)
 
 
+def new_row_sets() -> dict[str, np.ndarray]:
+    """Return data sets of scikit-learn with standardised columns, and two synthetic ones."""
+    real = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer}
+    return {
+        "blobs, 2-D": make_blobs(500, centers=5, random_state=0)[0],
+        "moons, 2-D": make_moons(500, noise=0.1, random_state=0)[0],
+        **{name: StandardScaler().fit_transform(load(return_X_y=True)[0]) for name, load in real.items()},
+    }
+
+
+def by_climbing(model: Any, rows: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Return the labels of new rows that climb the density of the training rows.
+
+    A row gets the label of the training row that is nearest to the end of its climb; for `MeanShift`, that of the
+    training row whose climb ended nearest.
+    """
+    settings = model.result_.settings
+    h = settings.h_inf if settings.bandwidth is None else settings.bandwidth
+    ends = MeanShift(h, seeds=new).fit(rows).points_
+    targets = model.points_ if isinstance(model, MeanShift) else rows
+    return model.labels_[nearest(targets, ends)]
+
+
+def agreement() -> None:
+    """Print the agreement of labels of held-out rows with those of a refit on all rows, mean ARI."""
+    estimators = {
+        "ModeSeek": ModeSeek(random_state=0),
+        "MeanShift": MeanShift(),
+        "BlurringMeanShift": BlurringMeanShift(),
+        "StochasticMeanShift": StochasticMeanShift(random_state=0),
+        "DoublyStochasticMeanShift": DoublyStochasticMeanShift(random_state=0),
+    }
+    ways = ("training rows", "`predict`: nearest training row", "climbing", "nearest centre")
+    sets = new_row_sets()
+    print(f"\nnew rows: {', '.join(sets)}; {len(SEEDS)} splits each")
+    print("| estimator |", " | ".join(ways), "|\n|---|" + "--:|" * len(ways))
+    for name, estimator in estimators.items():
+        found = []
+        for (_, X), seed in product(sets.items(), SEEDS):
+            held = np.random.default_rng(seed).random(len(X)) < 0.2
+            model, refit = (clone(estimator).fit(rows) for rows in (X[~held], X))
+            labels = [model.predict(X[held]), nearest(model.cluster_centers_, X[held])]
+            labels.insert(1, labels[0] if name == "ModeSeek" else by_climbing(model, X[~held], X[held]))
+            scores = [adjusted_rand_score(refit.labels_[held], each) for each in labels]
+            found.append([adjusted_rand_score(refit.labels_[~held], model.labels_), *scores])
+        cells = [f"{mean:.3f}" for mean in np.mean(found, axis=0)]
+        cells[2] = "" if name == "ModeSeek" else cells[2]
+        print(f"| {name} |", " | ".join(cells), "|", flush=True)
+
+
 if __name__ == "__main__":
     outliers()
+    agreement()
     single_cells()
     topics()

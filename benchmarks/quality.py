@@ -4,14 +4,15 @@ Run it as
 
     python benchmarks/quality.py --data DIR [--out FILE.csv] [--seeds 3] [--only PATTERN] [--methods A,B] [--jobs 1]
                                  [--report docs/quality.md]
-    python benchmarks/quality.py --table FILE.csv [--report docs/quality.md] [--brief README.md]
+    python benchmarks/quality.py --table FILE.csv [--report docs/quality.md]
 
 DIR has a `manifest.json`, a list of entries with `name`, `kind` and `prep`, and for each a file `NAME.npz` with `X`
 (n, d) and `y` (n,), -1 for rows that are clustered but not scored. `prep` is `std` (standardised columns) or `l2`
 (unit rows; ours get `metric="cosine"`). No method has settings for a particular set.
 
 Rows are written to --out as they are measured. A run with the same --out resumes: combinations of set, method and seed
-that the file contains, including failures, are not measured again. `docs/quality.md` describes the measures.
+that the file contains, including failures, are not measured again. `docs/quality.md` describes the measures. The
+README has the first table of this page: `--report docs/quality.md` writes both.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from common import ROOT, machine, read_csv, replace_section
 from labelled import METHODS, LabelledSet, Method, measure, read_sets
 from quality_tables import by_kind, methods_of, tables
 
+PAGE = ROOT / "docs" / "quality.md"
 COLUMNS = (
     *("set", "kind", "n", "d", "k", "method", "seed", "ari", "ami", "k_paper", "k_weighted", "found", "noise"),
     *("seconds", "outcome", "note", "error", "machine"),
@@ -156,7 +158,6 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--table", type=Path, metavar="CSV", help="measure nothing: print the tables of this file")
     parser.add_argument("--report", type=Path, help="page whose section is replaced")
     parser.add_argument("--section", default="quality", help="name of the section in --report (default quality)")
-    parser.add_argument("--brief", type=Path, help="page that gets the first table only")
     arguments = parser.parse_args(given)
     if (arguments.data is None) == (arguments.table is None):
         parser.error("give --data to measure, or --table to show what a file has")
@@ -177,8 +178,8 @@ def main(given: Sequence[str] | None = None) -> None:
     print(text)
     if arguments.report:
         replace_section(ROOT / arguments.report, arguments.section, text)
-    if arguments.brief:
-        replace_section(ROOT / arguments.brief, "quality", by_kind(rows, methods_of(rows)))
+        if (ROOT / arguments.report, arguments.section) == (PAGE, "quality"):
+            replace_section(ROOT / "README.md", "quality", by_kind(rows, methods_of(rows)))
 
 
 if __name__ == "__main__":

@@ -203,3 +203,19 @@ def test_unknown_formats(tmp_path):
         (tmp_path / name).write_bytes(b"x")
         with pytest.raises(UnknownFormatError, match=words):
             read_table(tmp_path / name)
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_further_streams(ending, tmp_path):
+    """If the beginning of the second stream was damaged, only the rows of the first were read."""
+    one, two = (PACKERS[ending](text) for text in (b"x,y\n" + b"1,2\n" * 9, b"3,4\n" * 9))
+    path = tmp_path / f"a.csv.{ending}"
+    path.write_bytes(one + two)
+    assert read_table(path).n_rows == 18
+    for damaged in (b"damaged!" + two[8:], b"x", two[:-5]):
+        path.write_bytes(one + damaged)
+        with pytest.raises(DataError, match="cut short or damaged"):
+            read_table(path)
+    if ending in ("gz", "xz"):
+        path.write_bytes(one + bytes(8) + two + bytes(4))
+        assert read_table(path).n_rows == 18

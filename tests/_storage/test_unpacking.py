@@ -232,3 +232,65 @@ def test_computed_columns_of_a_database_are_bounded(size, tmp_path):
     with limit_unpacked(BOUND), pytest.raises(DataError, match=r"above the bound|too big"):
         read_table(path)
     assert read_table(path).n_rows == 3
+
+
+def arrow_file(path, table, **options):
+    with pa.ipc.new_file(str(path), table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table)
+    return path
+
+
+def views(text):
+    one = pa.array([text], pa.string_view()).buffers()
+    repeated_views = pa.py_buffer(np.tile(np.frombuffer(one[1], np.uint8)[:16], ROWS).tobytes())
+    return pa.Array.from_buffers(pa.string_view(), ROWS, [None, repeated_views, *one[2:]])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: repeated("x" * 1000),
+        lambda: repeated("x" * 1000, "list"),
+        lambda: pa.nulls(ROWS * 10),
+        pytest.param(lambda: views("x" * 1000), marks=pytest.mark.skipif(not hasattr(pa, "string_view"), reason="old")),
+        lambda: pa.RunEndEncodedArray.from_arrays(pa.array([ROWS * 10], pa.int32()), pa.array([1.5])),
+        lambda: pa.RunEndEncodedArray.from_arrays(pa.array([ROWS], pa.int32()), pa.array(["x" * 1000])),
+    ],
+)
+def test_values_of_arrow_that_are_stored_once_are_counted(make, tmp_path):
+    """A column of categories of 1.3 MB took 16 GB, and one of views 20 GB."""
+    path = arrow_file(tmp_path / "bomb.arrow", pa.table({"text": make()}))
+    before = pa.default_memory_pool().max_memory()
+    with limit_unpacked(BOUND), pytest.raises(UnpackedSizeError):
+        read_table(path)
+    assert pa.default_memory_pool().max_memory() - before < 20 * BOUND
+
+
+def test_compressed_buffers_are_found_by_the_footer(tmp_path, monkeypatch):
+    """A file whose first message was replaced by the mark of the end was unpacked before it was refused."""
+    path = arrow_file(tmp_path / "bomb.arrow", pa.table({"x": np.zeros(200_000)}), compression="zstd")
+    content = bytearray(path.read_bytes())
+    content[8:16] = b"\xff\xff\xff\xff\0\0\0\0"
+    path.write_bytes(content)
+    monkeypatch.setattr(pa.ipc, "open_file", lambda *a: pytest.fail("unpacked"))
+    with limit_unpacked(BOUND), pytest.raises(UnpackedSizeError, match=r"unpacks to 1\.6 MB"):
+        read_table(path)
+
+
+def test_arrow_data_that_point_outside_their_buffers_are_refused(tmp_path):
+    offsets = pa.py_buffer(np.array([0, 1 << 30, 3], np.int32).tobytes())
+    text = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"abc")])
+    with pytest.raises(DataError, match=r"a\.arrow"):
+        read_table(arrow_file(tmp_path / "a.arrow", pa.table({"text": text})))
+
+
+def test_a_computed_column_of_duckdb_is_bounded(tmp_path):
+    """It took 2.3 GB, because 16,384 rows were computed at once."""
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "bomb.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t (x DOUBLE, b VARCHAR GENERATED ALWAYS AS (repeat('a', 1000)))")
+        connection.execute("INSERT INTO t (x) SELECT i FROM range(40000) r(i)")
+    with limit_unpacked(BOUND), pytest.raises(UnpackedSizeError) as found:
+        read_table(path)
+    assert found.value.unpacked < 5 * BOUND

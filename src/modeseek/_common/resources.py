@@ -41,6 +41,14 @@ def limit_time(seconds: float | None) -> Iterator[None]:
     """Make `check_time` raise `TimeUp` after some seconds, within a block and in the current thread.
 
     The limit of an enclosing block stays in force. None adds no limit.
+
+    Examples
+    --------
+    >>> with limit_time(0.0):
+    ...     check_time()
+    Traceback (most recent call last):
+    ...
+    modeseek._common.resources.TimeUp
     """
     token = _deadline.set(min(_deadline.get(), math.inf if seconds is None else perf_counter() + seconds))
     try:
@@ -50,7 +58,13 @@ def limit_time(seconds: float | None) -> Iterator[None]:
 
 
 def deadline() -> float:
-    """Return the deadline of the current thread, to be passed to its worker threads."""
+    """Return the deadline of the current thread, to be passed to its worker threads.
+
+    Examples
+    --------
+    >>> deadline()
+    inf
+    """
     return _deadline.get()
 
 
@@ -58,6 +72,12 @@ def check_time(until: float | None = None) -> None:
     """Raise `TimeUp` if the deadline of this thread, or the given one, has passed.
 
     Call this periodically from long loops.
+
+    Examples
+    --------
+    >>> check_time()  # no limit
+    >>> with limit_time(60.0):
+    ...     check_time()
     """
     when = _deadline.get() if until is None else until
     if when < math.inf and perf_counter() >= when:

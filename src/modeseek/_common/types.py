@@ -37,6 +37,12 @@ class Stage(NamedTuple):
         Further facts, the most important first.
     seconds_left : float, optional
         Time left; None to estimate it from the speed so far.
+
+    Examples
+    --------
+    >>> stage = Stage("labelling", 50, 200, "rows")
+    >>> stage.done / stage.total
+    0.25
     """
 
     name: str

@@ -4,7 +4,7 @@ Names are exported by the modules that define them:
 
 - `errors`: what can be wrong with a file
 - `atomic`: files that appear complete or not at all
-- `table`, `cells`: a table in memory, and what its cells hold
+- `table`, `cells`, `values`, `contents`: a table in memory, its cells, and what its columns hold
 - `formats`: one module for each file format, and their registry
 - `reading`, `chunks`, `writing`: tables of any format, whole or in chunks
 - `unpacking`: a bound on the size of compressed files after decompression
@@ -14,9 +14,9 @@ Names are exported by the modules that define them:
 """
 
 from modeseek._storage.atomic import *  # noqa: F403
-from modeseek._storage.cells import *  # noqa: F403
 from modeseek._storage.chunks import *  # noqa: F403
 from modeseek._storage.container import *  # noqa: F403
+from modeseek._storage.contents import *  # noqa: F403
 from modeseek._storage.encoding import *  # noqa: F403
 from modeseek._storage.errors import *  # noqa: F403
 from modeseek._storage.formats import *  # noqa: F403

@@ -1,21 +1,15 @@
-"""Cells and columns: what is a number, what is missing, and the types that columns of text can be written as."""
+"""Cells and columns: what is a number, and what is missing."""
 
 import re
-from collections.abc import Iterable, Sequence
-from enum import IntFlag
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._common.storable import storable
 from modeseek._common.types import Array
 
-__all__ = ["Content"]
-
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
-# integers of greater magnitude are not all float64 numbers
-EXACT = 1 << 53
 # how numbers are written as text, in order of preference: regular expressions of RE2
 BLANKS = "\\s'\u2019\u00a0\u202f"
 CURRENCY_CODE = r"^[A-Z]{3}\s"
@@ -31,22 +25,6 @@ STYLES = {
     "point": NUMBER.replace("GROUP", f"[,{BLANKS}]").replace("POINT", r"\."),
     "comma": NUMBER.replace("GROUP", f"[.{BLANKS}]").replace("POINT", ","),
 }
-
-
-@storable()
-class Content(IntFlag):
-    """What the cells of a column are, apart from missing ones; contents of two chunks combine by `|`."""
-
-    EMPTY = 0
-    INTEGER = 1
-    BIG_INTEGER = 2  # some are not float64 numbers
-    FRACTION = 4
-    TEXT = 8
-
-    @property
-    def is_text(self) -> bool:
-        """Whether no numeric type holds all cells without loss."""
-        return bool(self & Content.TEXT) or (Content.BIG_INTEGER | Content.FRACTION) in self
 
 
 def is_missing(cell: str) -> bool:
@@ -102,22 +80,6 @@ def correction(cell: object) -> str:
     if re.fullmatch(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}", text):
         return "turn dates into numbers, such as days since the first"
     return ""
-
-
-def arrow_column(values: Sequence[Any]) -> Any:
-    """Return Python values as an Arrow array; as text if they are of several types.
-
-    Examples
-    --------
-    >>> arrow_column([1, "a", None]).to_pylist(), arrow_column([1, 2.5, None]).to_pylist()
-    (['1', 'a', None], [1.0, 2.5, None])
-    """
-    import pyarrow as pa
-
-    try:
-        return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return pa.array([None if each is None or each != each else str(each) for each in values], pa.string())
 
 
 def to_array(column: Any) -> NDArray[Any]:
@@ -225,13 +187,13 @@ def present_cells(column: Any) -> Any:
     """Return the cells of a column of text that are not missing, without blanks around them."""
     import pyarrow.compute as pc
 
-    trimmed, missing = _trimmed(column)
+    trimmed, missing = trimmed_cells(column)
     return trimmed.filter(pc.invert(missing))
 
 
 def missing_cells(column: Any) -> NDArray[np.bool_]:
     """Return which cells of a column of text are missing."""
-    return np.asarray(_trimmed(column)[1])
+    return np.asarray(trimmed_cells(column)[1])
 
 
 def unit_symbol(column: Any) -> str:
@@ -246,7 +208,7 @@ def _plain_numbers(column: Any, style: str) -> Any:
 
     if style == "plain":
         return column
-    trimmed, _ = _trimmed(column)
+    trimmed, _ = trimmed_cells(column)
     fits = pc.match_substring_regex(trimmed, STYLES[style])
     if style == "boolean":
         yes = pc.match_substring_regex(trimmed, "(?i)^(true|yes|t|y)$")
@@ -273,67 +235,7 @@ def _cell_by_cell(cells: list[Any]) -> tuple[Array, int | None]:
     return values, None
 
 
-def content_of(column: Any) -> Content:
-    """Return what an Arrow column holds.
-
-    Numbers that a numeric type would change count as text: 007, and integers beyond 64 bits.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> [content_of(pa.chunked_array([each])).name for each in (["1", "NA"], ["2.5"], ["007"], ["?"], [2**60])]
-    ['INTEGER', 'FRACTION', 'TEXT', 'EMPTY', 'BIG_INTEGER']
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = plain_column(column)
-    if column.null_count == len(column):
-        return Content.EMPTY
-    if pa.types.is_boolean(column.type):
-        return Content.INTEGER
-    if pa.types.is_integer(column.type):
-        ends = pc.min_max(column).as_py()
-        return Content.INTEGER if ends["min"] >= -EXACT and ends["max"] <= EXACT else Content.BIG_INTEGER
-    if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
-        return Content.FRACTION
-    return _content_of_text(column) if is_text(column) else Content.TEXT
-
-
-def _content_of_text(column: Any) -> Content:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    present = present_cells(column)
-    whole = pc.match_substring_regex(present, r"^(0|-?[1-9][0-9]{0,18})$")
-    integers, others = present.filter(whole), present.filter(pc.invert(whole))
-    content = Content.EMPTY
-    if len(others):
-        # leading zeros and integers of many digits are identifiers; a float would change them
-        changed = pc.any(pc.match_substring_regex(others, r"^[+-]?(0[0-9]|[0-9]{16,}$)")).as_py()
-        content = Content.TEXT if changed or to_numbers(others)[1] is not None else Content.FRACTION
-    if len(integers):
-        try:
-            content |= content_of(integers.cast(pa.int64()))
-        except pa.ArrowInvalid:
-            content = Content.TEXT
-    return content
-
-
-def to_typed(column: Any, content: Content) -> Any:
-    """Return a column of text as one of integers or floats, as its content allows; other columns unchanged."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not is_text(column) or content.is_text or not content:
-        return column
-    trimmed, missing = _trimmed(column)
-    if content & Content.FRACTION:
-        return pa.array(to_numbers(column)[0], pa.float64(), from_pandas=True)
-    return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed).cast(pa.int64())
-
-
-def _trimmed(column: Any) -> tuple[Any, Any]:
+def trimmed_cells(column: Any) -> tuple[Any, Any]:
     """Return the cells without blanks around them, and which of them stand for missing values."""
     import pyarrow as pa
     import pyarrow.compute as pc

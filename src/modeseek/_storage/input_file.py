@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from bz2 import BZ2File
+from bz2 import BZ2Decompressor
 from collections.abc import Callable
 from dataclasses import dataclass
 from gzip import GzipFile
-from io import BufferedReader, BytesIO
-from lzma import LZMAFile
+from io import BufferedReader, BytesIO, RawIOBase
+from lzma import LZMADecompressor
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from modeseek._storage.errors import DataError, SourceChangedError
 from modeseek._storage.unpacking import BoundedStream
+
+# bytes of a compressed file that are read at once
+BLOCK_BYTES = 1 << 16
 
 
 def _open_zstd(raw: BinaryIO) -> BinaryIO:
@@ -23,11 +26,59 @@ def _open_zstd(raw: BinaryIO) -> BinaryIO:
     return pa.CompressedInputStream(raw, "zstd")
 
 
+class Decompressed(RawIOBase):
+    """The content of a file of one or more compressed streams.
+
+    Not by the files of `bz2` and `lzma`, which ignore a further stream if its beginning is damaged.
+
+    Parameters
+    ----------
+    raw : file
+    start : callable
+        Returns a decompressor of one stream.
+    padding : bytes
+        Bytes that may follow a stream.
+    """
+
+    def __init__(self, raw: BinaryIO, start: Callable[[], Any], padding: bytes = b""):
+        self._raw, self._start, self._padding, self._stream = raw, start, padding, start()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            data = b""
+            if self._stream.eof:
+                data = self._next_stream(self._stream.unused_data)
+                if not data:
+                    return 0
+                self._stream = self._start()
+            elif self._stream.needs_input:
+                data = self._raw.read(BLOCK_BYTES)
+                if not data:
+                    raise EOFError("the compressed data end too early")
+            block = self._stream.decompress(data, len(buffer))
+            buffer[: len(block)] = block
+            if block:
+                return len(block)
+
+    def _next_stream(self, data: bytes) -> bytes:
+        """Return the first bytes after the padding, of which `data` was read before; none at the end of the file."""
+        while True:
+            data = data.lstrip(self._padding) if self._padding else data
+            if data:
+                return data
+            data = self._raw.read(BLOCK_BYTES)
+            if not data:
+                return b""
+
+
 # how files are decompressed, by the ending of their names
 COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
     ".gz": lambda raw: GzipFile(fileobj=raw),
-    ".bz2": BZ2File,
-    ".xz": LZMAFile,
+    ".bz2": lambda raw: Decompressed(raw, BZ2Decompressor),
+    ".xz": lambda raw: Decompressed(raw, LZMADecompressor, b"\0"),
     ".zst": _open_zstd,
 }
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.types import Array, IntArray
-from modeseek._storage.cells import Content, content_of, correction, is_number, to_array, to_numbers, to_objects
+from modeseek._storage.cells import correction, is_number, to_array, to_numbers, to_objects
+from modeseek._storage.contents import Content, content_of
 from modeseek._storage.errors import (
     MissingValueError,
     NameTakenError,
@@ -22,6 +23,22 @@ from modeseek._storage.errors import (
 )
 
 __all__ = ["Features", "Table"]
+
+
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names in which repeated ones have a number added.
+
+    Examples
+    --------
+    >>> unique_names(["a", "b", "a"])
+    ('a', 'b', 'a.2')
+    """
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
+    return tuple(found)
 
 
 class Features(NamedTuple):

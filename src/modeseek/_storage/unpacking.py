@@ -9,9 +9,15 @@ from dataclasses import dataclass
 from io import RawIOBase
 from typing import Any, BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from modeseek._storage.errors import UnpackedSizeError
 
 __all__ = ["BoundedStream", "UnpackConfig", "check_unpacked", "limit_unpacked", "unpacked_bound"]
+
+# bytes of a number, and of a missing value
+NUMBER_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,46 @@ def check_unpacked(source: str, unpacked: int, packed: int) -> None:
     bound = unpacked_bound(packed)
     if unpacked > bound:
         raise UnpackedSizeError(source, unpacked, packed, bound)
+
+
+def unpacked_size(array: Any) -> int:
+    """Return the size of an Arrow array after values that are stored once, and used often, are repeated."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = str(array.type)
+    if pa.types.is_dictionary(array.type):
+        used = array.indices.drop_null().to_numpy(zero_copy_only=False)
+        return int(_sizes(array.dictionary)[used].sum())
+    if kind.startswith("run_end_encoded"):
+        runs = np.diff(array.run_ends.to_numpy(), prepend=0)
+        return int((_sizes(array.values) * runs).sum())
+    if kind in ("string_view", "binary_view"):
+        # a view is four integers, of which the first is the length
+        lengths = np.frombuffer(array.buffers()[1], np.int32)[::4][array.offset : array.offset + len(array)]
+        return int(lengths[np.asarray(array.is_valid())].sum(dtype=np.int64))
+    if "list_view" in kind:
+        length, values = pc.sum(pc.list_value_length(array).cast(pa.int64())).as_py() or 0, array.values
+        # each value counts as all of them if some are used twice
+        return NUMBER_BYTES * len(array) + unpacked_size(values) * (1 if length <= len(values) else length)
+    if pa.types.is_struct(array.type):
+        return sum(map(unpacked_size, array.flatten()))
+    if pa.types.is_map(array.type):
+        return unpacked_size(array.keys) + unpacked_size(array.items)
+    if pa.types.is_nested(array.type) and not pa.types.is_union(array.type):
+        return NUMBER_BYTES * len(array) + unpacked_size(array.flatten())
+    return NUMBER_BYTES * len(array) if pa.types.is_null(array.type) else int(array.nbytes)
+
+
+def _sizes(values: Any) -> NDArray[np.int64]:
+    """Return the size of each value of an Arrow array; an upper bound for nested ones."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_string(kind):
+        return np.asarray(pc.fill_null(pc.binary_length(values), 0)).astype(np.int64)
+    return np.full(len(values), NUMBER_BYTES if pa.types.is_primitive(kind) else unpacked_size(values), np.int64)
 
 
 class BoundedStream(RawIOBase):

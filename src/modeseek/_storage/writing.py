@@ -1,7 +1,7 @@
 """Writing of tables with added columns: whole, or chunk by chunk."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,12 @@ __all__ = ["ChunkWriter", "check_chunk_target", "check_writable", "write_table"]
 
 
 def write_table(
-    table: Table, path: str | os.PathLike[str], extra: Mapping[str, ArrayLike], *, guard: bool = False
+    table: Table,
+    path: str | os.PathLike[str],
+    extra: Mapping[str, ArrayLike],
+    *,
+    features: Sequence[str] = (),
+    guard: bool = False,
 ) -> None:
     """Write the rows of a table, in their order, with extra columns at the end; "-" writes text to standard output.
 
@@ -29,6 +34,9 @@ def write_table(
         The file; its ending determines the format.
     extra : mapping of str to (n,) array
         The columns to add.
+    features : sequence of str
+        The columns that were clustered. In formats with types, the text of other columns is kept if it is not that of
+        a number, as 1.10 and +5.
     guard : bool
         In text, put an apostrophe in front of cells that a spreadsheet would take for formulas: those that begin
         with =, +, -, @, a tab or a carriage return and are not numbers.
@@ -40,7 +48,7 @@ def write_table(
     """
     for name in extra:
         table.check_free(name)
-    spec = check_writable(table, path)._replace(added=tuple(extra), guard=guard)
+    spec = check_writable(table, path, features)._replace(added=tuple(extra), guard=guard)
     chunk = _with_columns(table, extra)
     if os.fspath(path) == STANDARD_STREAM:
         write_rows(standard_output(), spec, [chunk])
@@ -49,12 +57,13 @@ def write_table(
         format_of(path).write(part, spec, [chunk])
 
 
-def check_writable(table: Table, path: str | os.PathLike[str]) -> OutputSpec:
+def check_writable(table: Table, path: str | os.PathLike[str], features: Sequence[str] = ()) -> OutputSpec:
     """Raise a `DataError` if the format of a file cannot hold the columns of a table; return how to write them."""
     format_, name = format_of(path), os.fspath(path)
+    format_.check_schema(name, table.data.schema)
     contents = table.contents() if format_.needs_contents(table.delimiter) else ()
     delimiter = output_delimiter(Path(name).suffix.lower(), table.delimiter)
-    spec = OutputSpec(table.n_rows, table.columns, (), contents, delimiter)
+    spec = OutputSpec(table.n_rows, table.columns, (), contents, tuple(features), delimiter)
     format_.check_contents(name, spec)
     return spec
 

@@ -29,6 +29,12 @@ class DiarizationConfig:
     unclustered_confidence : float
         Factor on the confidence of windows that were too short to be clustered, and of windows whose nearest clustered
         window has another speaker.
+
+    Examples
+    --------
+    >>> from modeseek.diarization import SpeakerSearch
+    >>> SpeakerSearch(config=DiarizationConfig(min_linkage_windows=10)).config.min_linkage_windows
+    10
     """
 
     max_clustered: int = 20_000

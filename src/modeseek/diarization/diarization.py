@@ -29,6 +29,16 @@ class Diarization:
         Speaker and confidence of each segment, and how the number of speakers was determined.
     uri : str or None
         Name of the recording.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
+    >>> found = find_turns(voices, times, uri="talk")
+    >>> found.uri, found.speakers.n_speakers, len(found.turns)
+    ('talk', 2, 2)
     """
 
     turns: list[Turn]
@@ -150,6 +160,16 @@ def find_turns(
     Returns
     -------
     Diarization
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
+    >>> found = find_turns(voices, times, uri="talk")
+    >>> [(turn.start, turn.end, turn.speaker) for turn in found.turns]
+    [(0.0, 20.0, 'SPEAKER_00'), (20.0, 40.0, 'SPEAKER_01')]
     """
     rows = check_embeddings(embeddings)
     times = check_segments(segments, len(rows))

@@ -53,6 +53,15 @@ def read_rttm(path: str | os.PathLike[str]) -> dict[str, Any]:
     ------
     DataError
         If a line is malformed; the message has the number of the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "talk.rttm"
+    >>> write_rttm(path, [Turn(0.0, 2.5, "ann"), Turn(2.5, 4.0, "bob")])
+    >>> annotation = read_rttm(path)["talk"]
+    >>> annotation.labels(), annotation.get_timeline().duration()
+    (['ann', 'bob'], 4.0)
     """
     return {uri: to_annotation(turns, uri) for uri, turns in read_turns(path).items()}
 
@@ -110,6 +119,14 @@ def write_rttm(path: str | os.PathLike[str], turns: Any, uri: str | None = None)
         The confidence of a turn, if known, is written to the ninth field.
     uri : str, optional
         Name of the recording. Default: that of the Diarization or Annotation, else the name of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "talk.rttm"
+    >>> write_rttm(path, [Turn(0.0, 2.5, "ann"), Turn(2.5, 4.0, "bob")])
+    >>> print(path.read_text().splitlines()[0])
+    SPEAKER talk 1 0.000 2.500 <NA> <NA> ann <NA> <NA>
     """
     if isinstance(turns, Diarization):
         uri, turns = uri or turns.uri, turns.turns

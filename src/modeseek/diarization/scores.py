@@ -58,6 +58,20 @@ def score(found: Diarization, reference: Any, *, collar: float = 0.0, skip_overl
     Returns
     -------
     Scores
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
+    >>> from modeseek.diarization import find_turns
+    >>> from pyannote.core import Annotation, Segment
+    >>> reference = Annotation(uri="talk")
+    >>> reference[Segment(0, 20)], reference[Segment(20, 40)] = "ann", "bob"
+    >>> scores = score(find_turns(voices, times, uri="talk"), reference)
+    >>> scores.der, scores.found, scores.true
+    (0.0, 2, 2)
     """
     check_number("collar", collar, strict=False)
     metrics, core = import_pyannote("metrics.diarization"), import_pyannote("core")

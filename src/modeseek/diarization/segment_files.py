@@ -28,7 +28,17 @@ class Windows(NamedTuple):
 
 
 def read_windows(path: str | os.PathLike[str]) -> Windows:
-    """Read embeddings from NPZ (`X` or `embeddings`, optionally `times` of shape (n, 2)), NPY or a numeric table."""
+    """Read embeddings from NPZ (`X` or `embeddings`, optionally `times` of shape (n, 2)), NPY or a numeric table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "talk.npz"
+    >>> np.savez(path, X=np.eye(2), times=[[0.0, 1.0], [1.0, 2.0]])
+    >>> read_windows(path).times
+    array([[0., 1.],
+           [1., 2.]])
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in (".npz", ".npy"):
         return Windows(read_table(path).features().values, None)
@@ -46,7 +56,7 @@ def read_windows(path: str | os.PathLike[str]) -> Windows:
 
 
 def read_segments(path: str | os.PathLike[str]) -> Array:
-    """Read starts and ends in seconds, as an array of shape (n, 2), in the order of the file.
+    r"""Read starts and ends in seconds, as an array of shape (n, 2), in the order of the file.
 
     Parameters
     ----------
@@ -58,6 +68,15 @@ def read_segments(path: str | os.PathLike[str]) -> Array:
     ------
     DataError
         If a line is malformed; the message has the number of the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "talk.lab"
+    >>> _ = path.write_text("0.0 1.5 ann\n1.5 4.0 bob\n")
+    >>> read_segments(path)
+    array([[0. , 1.5],
+           [1.5, 4. ]])
     """
     suffix, name = Path(path).suffix.lower(), os.fspath(path)
     if suffix == ".rttm":

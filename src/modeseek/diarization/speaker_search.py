@@ -40,6 +40,17 @@ class Speakers(NamedTuple):
         Windows that were clustered; the others were assigned to the nearest speaker.
     message : str
         How the number of speakers was determined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
+    >>> from modeseek.diarization import find_turns
+    >>> speakers = find_turns(voices, times).speakers
+    >>> speakers.n_speakers, np.bincount(speakers.labels)
+    (2, array([20, 20]))
     """
 
     labels: IntArray

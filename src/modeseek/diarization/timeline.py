@@ -48,6 +48,17 @@ def plot_timeline(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
+    >>> from modeseek.diarization import find_turns
+    >>> ax = plot_timeline(find_turns(voices, times), title="A talk")
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['SPEAKER_00', 'SPEAKER_01']
     """
     lanes = _lanes(found, reference)
     if ax is None:
@@ -75,7 +86,21 @@ def plot_timeline(
 def save_timeline(
     path: str | os.PathLike[str], found: Diarization, *, reference: Any = None, title: str | None = None
 ) -> None:
-    """Write the plot to a file without using pyplot; the suffix of the file name selects the format."""
+    """Write the plot to a file without using pyplot; the suffix of the file name selects the format.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
+    >>> from modeseek.diarization import find_turns
+    >>> import tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "talk.png")
+    >>> save_timeline(path, find_turns(voices, times))
+    >>> os.path.getsize(path) > 0
+    True
+    """
     n_lanes = max(found.speakers.n_speakers, 0 if reference is None else len(reference.labels()))
     figure = Figure(figsize=(FIGURE_WIDTH, _figure_height(n_lanes)), layout="constrained")
     plot_timeline(found, reference=reference, ax=figure.subplots(), title=title)

@@ -16,7 +16,14 @@ TIME_TOLERANCE = 1e-6
 
 
 class Turn(NamedTuple):
-    """A stretch of speech of one speaker, in seconds; the confidence is None if it is unknown."""
+    """A stretch of speech of one speaker, in seconds; the confidence is None if it is unknown.
+
+    Examples
+    --------
+    >>> turn = Turn(0.5, 2.0, "ann")
+    >>> turn.end - turn.start, turn.confidence
+    (1.5, None)
+    """
 
     start: float
     end: float

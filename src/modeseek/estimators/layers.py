@@ -41,6 +41,15 @@ class Layer(NamedTuple):
     stability : float
         Mean adjusted Rand index with the most similar partition that a proposer of `ModeSeek` finds on a subsample of
         70 % of the rows. For the layer of `labels_` it is `stability_`, if the estimator has it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from modeseek import MeanShift
+    >>> X, _ = make_blobs(60, centers=[[0, 0], [3, 0], [20, 0]], cluster_std=0.3, random_state=0)
+    >>> coarse, *_ = MeanShift(1.5).fit(X).layers_
+    >>> coarse.n_clusters, len(coarse.labels)
+    (2, 60)
     """
 
     labels: IntArray

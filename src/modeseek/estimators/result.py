@@ -52,6 +52,14 @@ class FitSettings:
         Whether the bandwidths are chords of the unit sphere that users see in metres.
     note : str
         What was special about the automatic choice, in words; empty if nothing.
+
+    Examples
+    --------
+    >>> from modeseek import DoublyStochasticMeanShift
+    >>> model = DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0).fit([[0.0], [0.1], [5.0]])
+    >>> settings = model.result_.settings
+    >>> settings.h_min, settings.h_inf, settings.h_max
+    (0.5, 1.0, 2.0)
     """
 
     bandwidth: float | None = None
@@ -250,6 +258,15 @@ class FitResult:
         Final position of each row (of each seed, where seeds are given).
     chain_labels : integer array of shape (n_chains, n_rows) or None
         Labels by each chain, if several chains ran.
+
+    Examples
+    --------
+    >>> from modeseek import MeanShift
+    >>> result = MeanShift(1.0).fit([[0.0], [0.1], [5.0]]).result_
+    >>> result.n_clusters, result.sizes, result.outcome.converged
+    (2, array([2, 1]), True)
+    >>> result.settings.bandwidth
+    1.0
     """
 
     algorithm: str

@@ -33,6 +33,12 @@ class Plateau(NamedTuple):
         Ends of the range: the geometric means with the next bandwidths of the grid.
     first, last : int
         Indices of the first and the last bandwidth in the grid.
+
+    Examples
+    --------
+    >>> plateau = sweep_bandwidths([[0.0], [0.1], [5.0]], [0.5, 1.0, 2.0, 20.0]).longest()
+    >>> plateau.n_clusters, plateau.first, plateau.last
+    (2, 0, 2)
     """
 
     n_clusters: int
@@ -59,6 +65,12 @@ class BandwidthSweep:
         Labels of the rows at each bandwidth.
     n_clusters : (m,) integer array
         Number of clusters at each bandwidth, not counting noise.
+
+    Examples
+    --------
+    >>> sweep = sweep_bandwidths([[0.0], [0.1], [5.0]], [0.05, 1.0, 20.0])
+    >>> sweep.n_clusters
+    array([3, 2, 1])
     """
 
     bandwidths: Array

@@ -104,6 +104,13 @@ class ClusterTable:
         Number of rows in each cluster with a confidence below `DOUBTFUL`.
     stability : array of shape (n_clusters,) or None
         Stability of each cluster.
+
+    Examples
+    --------
+    >>> from modeseek import MeanShift
+    >>> table = ClusterTable.of(MeanShift(1.0).fit([[0.0], [0.1], [5.0]]).result_)
+    >>> table.sizes, table.n_noise
+    (array([2, 1]), 0)
     """
 
     sizes: IntArray

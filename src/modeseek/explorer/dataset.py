@@ -9,9 +9,9 @@ import numpy as np
 from modeseek._common.text import printable
 from modeseek._common.types import IntArray
 from modeseek._storage import DataError, Table, parse_table, read_table
+from modeseek._storage.table import unique_names
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
 from modeseek.prepare import TablePreparer
-from modeseek.prepare.plan import unique_names
 
 # columns with these names are taken for known groups
 GROUP_NAMES = ("label", "class", "target", "component", "cluster")

@@ -46,6 +46,11 @@ class SegmentConfig:
         first.
     reference_share : float
         The reference size as a share of the image.
+
+    Examples
+    --------
+    >>> SegmentConfig(color_bin=4.0).color_bin  # segment(image, config=SegmentConfig(...))
+    4.0
     """
 
     cell_level: int = -1

@@ -65,6 +65,15 @@ class Saved:
         How tables are prepared for it, if the command saved it or `save` was called with a preparer.
     written_by : str
         The version of modeseek that wrote the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from modeseek import MeanShift
+    >>> path = os.path.join(tempfile.mkdtemp(), "hills.modeseek")
+    >>> save(MeanShift(1.0).fit([[0.0], [0.1], [5.0]]), path)
+    >>> read_model(path).predict([[4.0], [0.3]])
+    array([1, 0])
     """
 
     model: Any
@@ -164,6 +173,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     -----
     AdviceWarning
         If the features were prepared before the fit: `read_model(path).predict` prepares rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from modeseek import MeanShift
+    >>> path = os.path.join(tempfile.mkdtemp(), "hills.modeseek")
+    >>> save(MeanShift(1.0).fit([[0.0], [0.1], [5.0]]), path)
+    >>> load(path)
+    MeanShift(bandwidth=1.0)
     """
     saved = read_model(path)
     if saved.preparer is not None and saved.preparer.changes_numbers:
@@ -182,6 +200,16 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     ------
     DataError
         As `load` does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from modeseek import MeanShift
+    >>> path = os.path.join(tempfile.mkdtemp(), "hills.modeseek")
+    >>> save(MeanShift(1.0).fit([[0.0], [0.1], [5.0]]), path)
+    >>> saved = read_model(path)
+    >>> saved.model, saved.preparer is None
+    (MeanShift(bandwidth=1.0), True)
     """
     stored: StoredModel = read_container(path, "model", StoredModel, REMEDY)
     # parameters that an older version did not have get their defaults

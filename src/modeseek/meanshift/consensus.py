@@ -63,6 +63,11 @@ class Consensus:
         Mean adjusted Rand index between the partitions and the consensus.
     cluster_stability : (k,) array
         For each cluster, mean over the partitions of the largest Jaccard index with one of their clusters.
+
+    Examples
+    --------
+    >>> consensus([[0, 0, 1], [0, 0, 1], [0, 1, 1]]).labels
+    array([0, 0, 1])
     """
 
     labels: IntArray

@@ -45,6 +45,12 @@ def mean_shift_vector(x: Array, h: float, points: Array, weights: Array, profile
     points : (n, d) array
     weights : (n,) array
     profile : Profile
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.kernels.profiles import BIWEIGHT
+    >>> mean_shift_vector(np.zeros(1), 1.0, np.array([[0.0], [0.5], [9.0]]), np.ones(3), BIWEIGHT)
+    array([0.21428571])
     """
     difference = points.astype(np.float64) - x
     g = weights * profile.weight(np.square(difference).sum(axis=1) / h**2)
@@ -55,7 +61,14 @@ def mean_shift_vector(x: Array, h: float, points: Array, weights: Array, profile
 def shift_vector(
     x: ArrayLike, points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None
 ) -> Array:
-    """Return the shift vectors m_h(x) = S_h(x) - x of one query (d,) or several (m, d)."""
+    """Return the shift vectors m_h(x) = S_h(x) - x of one query (d,) or several (m, d).
+
+    Examples
+    --------
+    >>> points = [[0.0], [0.5], [9.0]]
+    >>> shift_vector([0.0], points, h=1.0)  # shift([0.0], ...) - [0.0]
+    array([0.21428571])
+    """
     points, w, kernel = _checked(points, h, profile, weights)
     queries = np.asarray(x, dtype=np.float64)
     rows = np.atleast_2d(queries)
@@ -131,6 +144,14 @@ def gradient(points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", 
     """Return the gradient of L_h, shape (n, d).
 
     Its block i is (2 / h^2) sum_j w_i w_j G((x_i - x_j)/h) (x_j - x_i).
+
+    Examples
+    --------
+    >>> points = [[0.0], [0.5], [9.0]]
+    >>> gradient(points, h=1.0)
+    array([[ 1.5],
+           [-1.5],
+           [ 0. ]])
     """
     points, w, kernel = _checked(points, h, profile, weights)
     return np.array([_block_gradient(i, h, points, w, kernel) for i in range(len(points))])
@@ -139,7 +160,14 @@ def gradient(points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", 
 def block_gradient(
     i: int, points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None
 ) -> Array:
-    """Return block i of the gradient of L_h, shape (d,)."""
+    """Return block i of the gradient of L_h, shape (d,).
+
+    Examples
+    --------
+    >>> points = [[0.0], [0.5], [9.0]]
+    >>> block_gradient(0, points, h=1.0)
+    array([1.5])
+    """
     points, w, kernel = _checked(points, h, profile, weights)
     return _block_gradient(i, h, points, w, kernel)
 

@@ -43,6 +43,15 @@ class Partition:
         Whether no later update can change the partition.
     theorem2 : bool
         Whether the conditions of Theorem 2 hold at this state: diameter < tau < h_min / 2 and gap > h_min - tau.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import Stopping, make_problem, partition, run, stochastic
+    >>> chain = stochastic(make_problem([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> result = run(chain, Stopping(tau=0.05))
+    >>> part = partition(chain, result, tau=0.05)
+    >>> part.labels, part.certified
+    (array([0, 0, 1]), True)
     """
 
     labels: IntArray

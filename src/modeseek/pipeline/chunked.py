@@ -21,6 +21,7 @@ from modeseek._storage import (
     format_of,
     open_chunks,
 )
+from modeseek._storage.table import unique_names
 from modeseek.estimators.state import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.directions import check_directions
@@ -80,7 +81,7 @@ class _ChunkedRun:
         self.spec = OutputSpec(0, self.chunks.columns)
         if rows is not None:
             first.check_free(job.outputs.label_column)
-            self.spec = check_writable(first, rows)
+            self.spec = check_writable(first, rows, unique_names(first.columns))
         # whether the writer must know the cells of all columns before its first row
         self.needs_contents = rows is not None and format_of(rows).needs_contents(self.chunks.delimiter)
         self.store = ResumeStore(job, self.chunks)
@@ -94,6 +95,9 @@ class _ChunkedRun:
         state = self._find_columns(state)
         assert state.statistics is not None
         self.preparer.finish(state.statistics, self.first, job.metric)
+        self.spec = self.spec._replace(contents=state.contents, features=self.preparer.kept_columns_)
+        if job.outputs.rows is not None:
+            format_of(job.outputs.rows).check_contents(job.outputs.rows, self.spec)
         job.note(*self.first.notes, *self.preparer.notes_)
         if state.step == SKETCH:
             state = self._pass(state, self._add_to_sketch, self.preparer.kept_columns_)
@@ -156,7 +160,7 @@ class _ChunkedRun:
         """Count the rows, and collect what the writer must know before its first row."""
         contents = state.contents
         if self.needs_contents:
-            found = check_writable(table, str(self.job.outputs.rows)).contents
+            found = table.contents()
             contents = tuple(a | b for a, b in zip(contents or found, found, strict=True))
         return replace(state, rows=state.rows + table.n_rows, contents=contents)
 
@@ -197,7 +201,7 @@ class _ChunkedRun:
         if target is not None:
             added = tuple(added_columns(self.job, self.chunks.columns, fit.labels, fit.confidence))
             guard = self.job.outputs.guard_formulas
-            spec = self.spec._replace(n_rows=state.rows, added=added, contents=state.contents, guard=guard)
+            spec = self.spec._replace(n_rows=state.rows, added=added, guard=guard)
             try:
                 self.writer = ChunkWriter(target, self.store.path, spec, state.output)
             except DataError:

@@ -27,10 +27,11 @@ def cluster_in_memory(job: Job) -> PipelineResult:
     table = read_table(job.files[0], header=job.data.header)
     if outputs.rows is not None:
         table.check_free(outputs.label_column)
-        check_writable(table, outputs.rows)
     preparer = job.data.preparer(table, job.metric)
     prepared = preparer.fit_table(table, job.metric)
     job.note(*table.notes, *preparer.notes_)
+    if outputs.rows is not None:
+        check_writable(table, outputs.rows, preparer.kept_columns_)
     check_directions(job, table, prepared.complete, prepared.X)
     fit = run_fit(job, lambda: estimator.fit(prepared.X))
     if fit.interrupted and not estimator.__sklearn_is_fitted__():
@@ -43,7 +44,7 @@ def cluster_in_memory(job: Job) -> PipelineResult:
         result = replace(result, truth=TruthComparison.of(job.data.truth, cells, found.labels))
     if outputs.rows is not None:
         added = added_columns(job, table.columns, found.labels, found.confidence, prepared.complete)
-        write_table(table, outputs.rows, added, guard=outputs.guard_formulas)
+        write_table(table, outputs.rows, added, features=preparer.kept_columns_, guard=outputs.guard_formulas)
     write_extras(job, result, Shown(table, prepared, estimator))
     if fit.interrupted:
         raise PipelineInterrupted(result)

@@ -20,7 +20,7 @@ def label_file(
     label_column: str = "cluster",
     notify: Callable[[Note], None] | None = None,
 ) -> None:
-    """Write the rows of a file with the labels that a saved model predicts for them.
+    r"""Write the rows of a file with the labels that a saved model predicts for them.
 
     Parameters
     ----------
@@ -35,6 +35,18 @@ def label_file(
         Name of the column of labels.
     notify : callable, optional
         Called with a `Note` if rows have missing values; they are written without a cluster.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from modeseek import MeanShift, io
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> io.save(MeanShift(1.0).fit([[0.0], [0.1], [5.0]]), folder / "hills.modeseek")
+    >>> _ = (folder / "new.csv").write_text("x\n4.0\n0.3\n")
+    >>> label_file(folder / "hills.modeseek", folder / "new.csv", folder / "labelled.csv")
+    >>> (folder / "labelled.csv").read_text().split()
+    ['x,cluster', '4.0,1', '0.3,0']
     """
     if not label_column:
         raise OptionError("label_column", "must not be empty: give the new column a name.")
@@ -50,11 +62,13 @@ def label_file(
         # a model saved from Python: its own feature names, or all columns in their order
         names = getattr(saved.model, "feature_names_in_", None)
         features = table.features(None if names is None else [str(each) for each in names])
-        write_table(table, target, {label_column: saved.model.predict(features.values)})
+        labels = saved.model.predict(features.values)
+        write_table(table, target, {label_column: labels}, features=features.names)
         return
     prepared = saved.preparer.prepare(table)
     labels = saved.model.predict(prepared.X) if len(prepared.X) else np.zeros(0, np.intp)
     if len(labels) < table.n_rows and notify is not None:
         without = f"{table.n_rows - len(labels):,} of {table.n_rows:,} rows"
         notify(Note(f"missing values in {without}, which get no cluster"))
-    write_table(table, target, {label_column: spread(labels, prepared.complete)})
+    added = {label_column: spread(labels, prepared.complete)}
+    write_table(table, target, added, features=saved.preparer.kept_columns_)

@@ -14,7 +14,7 @@ from modeseek.prepare import Note, TablePreparer
 
 @dataclass(frozen=True)
 class DataOptions:
-    """How the columns of a file become features; see `modeseek.prepare.TablePreparer`.
+    r"""How the columns of a file become features; see `modeseek.prepare.TablePreparer`.
 
     Attributes
     ----------
@@ -35,6 +35,18 @@ class DataOptions:
         Whether the first line of a text file holds column names. The default is to detect it.
     truth : str, optional
         A column with known groups. It is not clustered, and the result is compared with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from modeseek import MeanShift
+    >>> from modeseek.pipeline import DataOptions, cluster_file
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "data.csv").write_text("name,x\na,0.0\nb,0.1\nc,5.0\n")
+    >>> options = DataOptions(columns=["x"], scale="none")
+    >>> cluster_file(folder / "data.csv", MeanShift(1.0), options).clusters.sizes
+    array([2, 1])
     """
 
     columns: Sequence[str] | None = None
@@ -65,7 +77,7 @@ def split_names(names: Sequence[str], columns: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files that `cluster_file` writes; None means that a file is not written.
+    r"""The files that `cluster_file` writes; None means that a file is not written.
 
     Attributes
     ----------
@@ -84,6 +96,19 @@ class Outputs:
         Name of the column of labels.
     guard_formulas : bool, default=False
         Whether cells of a text file that a spreadsheet would run as formulas are prefixed with an apostrophe.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from modeseek import MeanShift
+    >>> from modeseek.pipeline import DataOptions, Outputs, cluster_file
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "data.csv").write_text("name,x\na,0.0\nb,0.1\nc,5.0\n")
+    >>> outputs = Outputs(rows=str(folder / "found.csv"), label_column="group")
+    >>> _ = cluster_file(folder / "data.csv", MeanShift(1.0), DataOptions(columns=["x"], scale="none"), outputs)
+    >>> (folder / "found.csv").read_text().split()
+    ['name,x,group', 'a,0.0,0', 'b,0.1,0', 'c,5.0,1']
     """
 
     rows: str | None = None
@@ -121,6 +146,12 @@ class PipelineConfig:
         The interval is also at least this many times as long as the last save took.
     scheduler_timeout : float
         Seconds to wait for an answer of a Dask scheduler.
+
+    Examples
+    --------
+    >>> from modeseek.pipeline import PipelineConfig
+    >>> PipelineConfig(chunk_bytes=1 << 20).chunk_bytes  # cluster_file(..., config=PipelineConfig(...))
+    1048576
     """
 
     chunk_bytes: int = 1 << 23

@@ -22,7 +22,7 @@ NOT_REPORTED = ("callbacks", "checkpoint", "checkpoint_every", "seeds", "verbose
 
 @dataclass(frozen=True, eq=False)
 class PipelineResult:
-    """Result of `cluster_file`.
+    r"""Result of `cluster_file`.
 
     Attributes
     ----------
@@ -43,6 +43,18 @@ class PipelineResult:
         Comparison with the column `DataOptions.truth`.
     notes : tuple of Note
         Remarks on the data, and warnings of the fit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from modeseek import MeanShift
+    >>> from modeseek.pipeline import cluster_file
+    >>> path = Path(tempfile.mkdtemp()) / "data.csv"
+    >>> _ = path.write_text("x,y\n0.0,1.0\n0.1,1.1\n5.0,4.0\n")
+    >>> result = cluster_file(path, MeanShift(1.0))
+    >>> result.features, result.clusters.sizes, result.fit.labels
+    (('x', 'y'), array([2, 1]), array([0, 0, 1]))
     """
 
     fit: FitResult

@@ -42,6 +42,12 @@ class Band(NamedTuple):
         The line.
     low, high : array-like of shape (n,)
         The interval.
+
+    Examples
+    --------
+    >>> band = Band([1, 2, 3], [0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.6, 0.7, 0.8])
+    >>> len(band.mean)
+    3
     """
 
     x: ArrayLike
@@ -66,6 +72,11 @@ class LineStyle:
         Width of the line in points.
     alpha : float
         Opacity of the interval.
+
+    Examples
+    --------
+    >>> LineStyle(color="black", marker="").dash
+    '-'
     """
 
     color: str = TEXT_COLOR

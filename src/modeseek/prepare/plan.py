@@ -11,6 +11,7 @@ from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._storage import NoColumnsError, Table
 from modeseek._storage.cells import missing_cells, plain_column, to_numbers
+from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig
 from modeseek.prepare.facts import ColumnFacts
 
@@ -29,6 +30,12 @@ class Note(NamedTuple):
         The parameter of `TablePreparer` that addresses the remark, or "".
     value : str
         The value of this parameter to try, or "".
+
+    Examples
+    --------
+    >>> note = Note("2 of 9 rows have missing values", "missing", "median")
+    >>> str(note), note.option
+    ('2 of 9 rows have missing values', 'missing')
     """
 
     text: str
@@ -94,22 +101,6 @@ class Choice(NamedTuple):
     columns: tuple[str, ...] | None
     ignore: tuple[str, ...]
     encode: str
-
-
-def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names in which repeated ones have a number added.
-
-    Examples
-    --------
-    >>> unique_names(["a", "b", "a"])
-    ('a', 'b', 'a.2')
-    """
-    seen: dict[str, int] = {}
-    found = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
-    return tuple(found)
 
 
 def candidates(table: Table, choice: Choice) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
 from modeseek._storage import DataError, IncompleteRowsError, Table
 from modeseek._storage.cells import STYLES
+from modeseek._storage.table import unique_names
 from modeseek.prepare.config import DEFAULT_CONFIG, PrepareConfig
 from modeseek.prepare.facts import ColumnFacts, column_facts
 from modeseek.prepare.plan import (
@@ -26,7 +27,6 @@ from modeseek.prepare.plan import (
     feature_values,
     listed,
     make_plan,
-    unique_names,
 )
 from modeseek.prepare.scaling import SCALES, FeatureScaling, RowSample, fit_scaling, skewed_features
 

@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array
 from modeseek._storage import Table
-from modeseek._storage.cells import arrow_column
+from modeseek._storage.table import unique_names
+from modeseek._storage.values import arrow_table
 from modeseek.prepare.config import DEFAULT_CONFIG
 from modeseek.prepare.facts import ColumnFacts
-from modeseek.prepare.plan import Note, candidates, unique_names
+from modeseek.prepare.plan import Note, candidates
 from modeseek.prepare.preparation import Preparation, Prepared, PrepareOptions, Statistics, table_facts
 
 
@@ -182,7 +183,7 @@ def as_table(X: Any, source: str = "the table") -> Table:
         return Table(source, X)
     if hasattr(X, "iloc"):  # pandas
         names = unique_names([*map(str, X.columns)])
-        return Table(source, pa.table({name: arrow_column(X.iloc[:, j]) for j, name in enumerate(names)}))
+        return Table(source, arrow_table(names, (X.iloc[:, j] for j in range(len(names)))))
     if hasattr(X, "__arrow_c_stream__"):
         return Table(source, pa.table(X))
     if isinstance(X, dict):

@@ -212,6 +212,14 @@ class Page:
         A short summary below the title.
     blocks : sequence of blocks
         The content, from top to bottom.
+
+    Examples
+    --------
+    >>> from modeseek.report import Bullets, Details, Heading, Paragraph, TableBlock, Verdict
+    >>> table = TableBlock(["claim", "result"], [["K is larger", Verdict("holds", "good")]])
+    >>> blocks = [Heading("Claims"), Paragraph("Two runs."), Bullets(["one", "two"]), table, Details("Log", "none")]
+    >>> len(Page("A study", "In short.", blocks).blocks)
+    5
     """
 
     title: str

@@ -32,6 +32,11 @@ class SketchConfig:
         Largest number of sampled rows.
     max_cell_width : float
         If cells are wider than this times the smallest bandwidth, a sample is more accurate.
+
+    Examples
+    --------
+    >>> SketchConfig().max_rows
+    50000
     """
 
     max_rows: int = 50_000
@@ -90,6 +95,14 @@ class Sketch:
     cells : GridCells or None
         None in more dimensions than a grid is used for.
     sample : Sample
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> layout = SketchLayout.of(rows, SketchConfig())
+    >>> one, two = layout.empty().add(rows[:400]), layout.empty().add(rows[400:])
+    >>> one.merge(two).weight
+    1000.0
     """
 
     cells: GridCells | None
@@ -162,6 +175,13 @@ class SketchPoints:
         Side of a cell over the smallest bandwidth; None for a sample.
     weight : float
         Weight of all rows.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0], [0.0], [1.0]])
+    >>> points = SketchLayout.of(rows, SketchConfig()).empty().add(rows).points(1.0, 1.0, "sample")
+    >>> points.points.shape, sorted(points.weights.tolist())
+    ((2, 1), [1.0, 2.0])
     """
 
     source: GridCells | Sample

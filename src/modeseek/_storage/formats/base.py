@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.hints import did_you_mean
-from modeseek._storage.cells import Content, to_numbers
+from modeseek._storage.cells import to_numbers
+from modeseek._storage.contents import Content, to_typed
 from modeseek._storage.errors import DataError, UnknownFormatError
 from modeseek._storage.input_file import InputFile, split_endings, split_part
-from modeseek._storage.table import Table
+from modeseek._storage.table import Table, unique_names
 
 __all__ = [
     "FORMATS",
@@ -126,6 +127,8 @@ class OutputSpec(NamedTuple):
         Names of the columns that are added after them.
     contents : tuple of Content
         What the columns of the input hold, if the format needs it; else empty.
+    features : tuple of str
+        The columns of the input that are clustered, by the names of `unique_names`.
     delimiter : str
         Delimiter of a text file.
     guard : bool
@@ -136,6 +139,7 @@ class OutputSpec(NamedTuple):
     columns: tuple[str, ...]
     added: tuple[str, ...] = ()
     contents: tuple[Content, ...] = ()
+    features: tuple[str, ...] = ()
     delimiter: str = ","
     guard: bool = False
 
@@ -178,8 +182,37 @@ class Format(ABC):
         """Return whether `OutputSpec.contents` is needed for rows of a file with this delimiter (None: not text)."""
         return False
 
+    def check_schema(self, target: str, schema: Any) -> None:  # noqa: B027 (not every format needs it)
+        """Raise a `DataError` if the format cannot hold the names and types of an Arrow schema."""
+
     def check_contents(self, target: str, spec: OutputSpec) -> None:  # noqa: B027 (not every format needs it)
         """Raise a `DataError` if the format cannot hold the columns without loss."""
+
+
+class TypedFormat(Format):
+    """A format whose columns have types and different names. Text gets the types that its contents allow."""
+
+    def needs_contents(self, delimiter: str | None) -> bool:
+        return delimiter is not None
+
+    def check_schema(self, target: str, schema: Any) -> None:
+        twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
+        if twice is not None:
+            raise DataError(
+                f"cannot write '{target}': {schema.names.count(twice)} columns are named '{twice}', and {self.name} "
+                "needs different names; rename them, or write .csv."
+            )
+
+
+def typed_chunks(spec: OutputSpec, chunks: Iterable[Any]) -> Iterator[Any]:
+    """Yield Arrow tables in which columns of text have the types that their contents allow."""
+    names = unique_names(spec.columns)
+    for chunk in chunks:
+        for j, content in enumerate(spec.contents):
+            column = to_typed(chunk.column(j), content, feature=names[j] in spec.features)
+            if column is not chunk.column(j):
+                chunk = chunk.set_column(j, spec.columns[j], column)
+        yield chunk
 
 
 class NumericFormat(Format):
@@ -189,8 +222,13 @@ class NumericFormat(Format):
         return True
 
     def check_contents(self, target: str, spec: OutputSpec) -> None:
-        for name, content in zip(spec.columns, spec.contents, strict=False):
+        for name, unique, content in zip(spec.columns, unique_names(spec.columns), spec.contents, strict=False):
             instead = "write .csv or .parquet."
+            if content.is_respelled and (content & Content.TEXT or unique not in spec.features):
+                raise DataError(
+                    f"cannot write '{target}': the text of column '{name}' is not that of a number of {self.name} "
+                    f"(float64), which would change it, as 1.10 to 1.1; {instead}"
+                )
             if content & Content.TEXT:
                 raise DataError(
                     f"cannot write '{target}': column '{name}' is not numeric, and {self.name} "

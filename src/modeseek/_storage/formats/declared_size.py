@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Iterator
+from io import SEEK_END
 from struct import error as StructError
 from struct import unpack_from
 from typing import IO, Any
@@ -17,6 +19,10 @@ TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 VALUE_TYPE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}value-type"
 # types of messages in Arrow's format
 DICTIONARY_BATCH, RECORD_BATCH = 2, 3
+# fields of the footer of a file, and the size of their entries
+DICTIONARIES, RECORD_BATCHES = 2, 3
+BLOCK_BYTES = 24
+ARROW_MAGIC = b"ARROW1"
 
 
 def sheet_bytes(archive: zipfile.ZipFile) -> int:
@@ -83,17 +89,44 @@ def arrow_bytes(stream: IO[bytes]) -> int:
     A compressed buffer begins with its size. pyarrow allocates it without a bound, and gives no access to it. The
     positions of buffers are read from the metadata, a flatbuffer.
     """
-    import pyarrow as pa
-
-    if stream.read(8)[:6] != b"ARROW1":
-        stream.seek(0)
     total = 0
-    for message in pa.ipc.MessageReader.open_stream(stream):
+    for message in _messages(stream):
         try:
             total += _message_bytes(message)
         except StructError:
             continue  # damaged: pyarrow refuses it
     return total
+
+
+def _messages(stream: IO[bytes]) -> Iterator[Any]:
+    """Yield the messages of an Arrow stream, or those that the footer of an Arrow file names."""
+    import pyarrow as pa
+
+    is_file = stream.read(8)[: len(ARROW_MAGIC)] == ARROW_MAGIC
+    stream.seek(0)
+    if not is_file:
+        yield from pa.ipc.MessageReader.open_stream(stream)
+        return
+    for offset in _block_offsets(stream):
+        stream.seek(offset)
+        yield pa.ipc.read_message(stream)
+
+
+def _block_offsets(stream: IO[bytes]) -> list[int]:
+    """Return where the footer of an Arrow file places dictionaries and rows."""
+    end = stream.seek(-len(ARROW_MAGIC) - 4, SEEK_END)
+    size = unpack_from("<i", stream.read(4))[0]
+    if not 0 < size <= end:
+        raise ValueError("it is cut short or damaged")
+    stream.seek(end - size)
+    footer = stream.read(size)
+    root, offsets = unpack_from("<I", footer)[0], []
+    for number in (DICTIONARIES, RECORD_BATCHES):
+        if blocks := _field(footer, root, number):
+            first = blocks + unpack_from("<I", footer, blocks)[0]
+            count = unpack_from("<I", footer, first)[0]
+            offsets += [unpack_from("<q", footer, first + 4 + BLOCK_BYTES * block)[0] for block in range(count)]
+    return offsets
 
 
 def _message_bytes(message: Any) -> int:

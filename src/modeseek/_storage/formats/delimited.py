@@ -16,12 +16,13 @@ import numpy as np
 
 from modeseek._common.text import counted
 from modeseek._common.types import IntArray
-from modeseek._storage.cells import is_missing, is_number, to_array
+from modeseek._storage.cells import is_missing, is_number
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
 from modeseek._storage.formats.dialect import WHITESPACE, Dialect, QuoteError, find_dialect, rows_of
 from modeseek._storage.formats.encodings import ENCODING_BYTES, ENCODINGS, UTF8, Recoded, find_encoding, unpacking
 from modeseek._storage.table import Table
+from modeseek._storage.values import to_cells
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # bytes from which delimiter and header are detected
@@ -211,7 +212,7 @@ def write_rows(stream: TextIO, spec: OutputSpec, chunks: Iterable[Any], *, heade
     names: list[Iterable[Any]] = [(name,) for name in (*spec.columns, *spec.added)]
     # tolist: Python's numbers print the shortest digits that read back as the same number
     parts = (chunk.slice(at, ROWS_TOGETHER) for chunk in chunks for at in range(0, len(chunk), ROWS_TOGETHER))
-    tables = ([to_array(column).tolist() for column in part.columns] for part in parts)
+    tables: Iterator[list[Iterable[Any]]] = ([to_cells(column) for column in part.columns] for part in parts)
     for columns in chain([names] if header else [], tables):
         if spec.guard:
             columns = [[guarded(cell) for cell in column] for column in columns]

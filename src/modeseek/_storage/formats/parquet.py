@@ -5,11 +5,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from modeseek._storage.cells import to_typed
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
+from modeseek._storage.formats.base import (
+    InputFile,
+    OutputSpec,
+    Position,
+    Reader,
+    ReadOptions,
+    TypedFormat,
+    register_format,
+    typed_chunks,
+)
 from modeseek._storage.table import Table
-from modeseek._storage.unpacking import check_unpacked
+from modeseek._storage.unpacking import check_unpacked, unpacked_size
 
 # buffer size in bytes, if the file is not read as a whole
 BUFFER_BYTES = 1 << 20
@@ -55,7 +63,7 @@ class ParquetReader(Reader):
         with self._open(indexed=self._texts) as opened:
             check_unpacked(self.file.name, _declared_size(opened.metadata), self.size)
             for batch in (each for group in range(opened.num_row_groups) for each in self._batches(opened, group)):
-                unpacked += sum(map(_unpacked_size, batch.columns))
+                unpacked += sum(map(unpacked_size, batch.columns))
                 check_unpacked(self.file.name, unpacked, self.size)
                 batches.append(self._typed(batch))
             return Table(self.file.name, pa.Table.from_batches(batches, self.schema), self.row_names)
@@ -68,7 +76,9 @@ class ParquetReader(Reader):
         """Return a batch with the types of the file, instead of indices."""
         import pyarrow as pa
 
-        schema = self.schema.empty_table().select(batch.schema.names).schema
+        schema = self.schema
+        if len(schema) > batch.num_columns:  # by name, so not if all columns are read, of which two can have one name
+            schema = schema.empty_table().select(batch.schema.names).schema
         # not `RecordBatch.cast`, which the lowest supported version lacks
         columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -83,7 +93,7 @@ class ParquetReader(Reader):
                 for count, batch in enumerate(self._batches(opened, group, None if only is None else list(only))):
                     if group == start.at and count < start.within:
                         continue
-                    check_unpacked(self.file.name, sum(map(_unpacked_size, batch.columns)), self.size)
+                    check_unpacked(self.file.name, sum(map(unpacked_size, batch.columns)), self.size)
                     data = pa.Table.from_batches([self._typed(batch)]).replace_schema_metadata(self.schema.metadata)
                     table = Table(self.file.name, data, self.row_names, first_row=row)
                     row += len(batch)
@@ -104,23 +114,6 @@ def _declared_size(metadata: Any) -> int:
     return size
 
 
-def _unpacked_size(array: Any) -> int:
-    """Return the size of an array after indices into different values are replaced by the values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(array.type):
-        lengths = pc.binary_length(array.dictionary) if len(array.dictionary) else array.indices
-        return pc.sum(pc.take(lengths, array.indices).cast(pa.int64())).as_py() or 0
-    if pa.types.is_struct(array.type):
-        return sum(map(_unpacked_size, array.flatten()))
-    if pa.types.is_map(array.type):
-        return _unpacked_size(array.keys) + _unpacked_size(array.items)
-    if pa.types.is_nested(array.type):
-        return 8 * len(array) + _unpacked_size(array.flatten())
-    return int(array.nbytes)
-
-
 def _pandas_index(schema: Any) -> tuple[str, ...]:
     """Return the columns that hold the index of a pandas table; none if the metadata cannot be read."""
     try:
@@ -131,7 +124,7 @@ def _pandas_index(schema: Any) -> tuple[str, ...]:
     return tuple(name for name in names if name in schema.names) if isinstance(names, list) else ()
 
 
-class Parquet(Format):
+class Parquet(TypedFormat):
     """Apache Parquet."""
 
     name = "Parquet"
@@ -141,17 +134,25 @@ class Parquet(Format):
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
         return ParquetReader(file, options)
 
-    def needs_contents(self, delimiter: str | None) -> bool:
-        return delimiter is not None
+    def check_schema(self, target: str, schema: Any) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        super().check_schema(target, schema)
+        for each in schema:
+            try:
+                pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([each])).close()
+            except (NotImplementedError, ValueError):  # of Arrow
+                raise DataError(
+                    f"cannot write '{target}': column '{each.name}' has the type {each.type}, which Parquet does not "
+                    "have; write .csv or .arrow."
+                ) from None
 
     def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
         import pyarrow.parquet as pq
 
         writer = None
-        for chunk in chunks:
-            for j, content in enumerate(spec.contents):
-                # columns of text get the types that their contents allow
-                chunk = chunk.set_column(j, spec.columns[j], to_typed(chunk.column(j), content))
+        for chunk in typed_chunks(spec, chunks):
             writer = pq.ParquetWriter(path, chunk.schema) if writer is None else writer
             writer.write_table(chunk)
         if writer is not None:

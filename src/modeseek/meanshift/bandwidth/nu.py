@@ -92,6 +92,12 @@ class CustomNu:
         run is certified only at the upper end of the whole range.
     squares_diverge : bool, optional
         Whether the sum of nu_k^2 diverges, if known.
+
+    Examples
+    --------
+    >>> nu = get_nu(lambda k: 1 / k)
+    >>> nu(np.array([1.0, 2.0, 4.0]))
+    array([1.  , 0.5 , 0.25])
     """
 
     function: Callable[[float], float]

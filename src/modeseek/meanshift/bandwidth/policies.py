@@ -61,6 +61,12 @@ class Shrinking(RangePolicy):
     """h_{k+1} ~ U[h_inf - nu_k (h_inf - h_min), h_inf + nu_k (h_max - h_inf)]: a range that shrinks to h_inf.
 
     This is our reading of the paper's experiments, whose table of settings has an h_inf that Algorithm 1b never uses.
+
+    Examples
+    --------
+    >>> policy = Shrinking(0.2, 1.6, 0.6)
+    >>> policy.draw(np.array([0.5]), h=0.6, k=0).round(3), policy.upper(0.6, 10**6) < 1.6
+    (array([0.9]), True)
     """
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
@@ -75,7 +81,13 @@ class Shrinking(RangePolicy):
 @storable()
 @dataclass(frozen=True)
 class Uniform(RangePolicy):
-    """h_{k+1} ~ U[h_min, h_max], independent and identically distributed."""
+    """h_{k+1} ~ U[h_min, h_max], independent and identically distributed.
+
+    Examples
+    --------
+    >>> Uniform(0.2, 1.6).draw(np.array([0.0, 0.5, 1.0]), h=0.6, k=0)
+    array([0.2, 0.9, 1.6])
+    """
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return independent draws from the whole range."""
@@ -92,6 +104,11 @@ class Anchored(RangePolicy):
     """h_{k+1} = h_inf / sqrt(alpha) with alpha ~ U(1 - delta, 1 + delta): one step of `Walk`, always from h_inf.
 
     delta = min{nu_k, (h_inf/h_min)^2 - 1, 1 - (h_inf/h_max)^2}.
+
+    Examples
+    --------
+    >>> Anchored(0.2, 1.6, 0.6).draw(np.array([0.5]), h=0.9, k=0)
+    array([0.6])
     """
 
     def _max_delta(self) -> float:

@@ -69,6 +69,13 @@ class Absorption(NamedTuple):
         Probabilities that h converges to h_min and to h_max; None if it may converge to another bandwidth.
     message : str
         The same as a sentence.
+
+    Examples
+    --------
+    >>> walk = Walk(0.2, 1.6, 0.6)
+    >>> end = walk.absorption()
+    >>> round(end.to_min + end.to_max, 6)
+    1.0
     """
 
     to_min: float | None

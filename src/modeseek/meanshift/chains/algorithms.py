@@ -127,6 +127,14 @@ def mean_shift(
         A scout that has not arrived after this many steps leaves no path. 0 disables scouts.
     config : ClimbConfig, optional
         When queries are merged, and when scouts are used.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import Stopping, make_problem, partition, run
+    >>> problem = make_problem([[0.0], [0.1], [5.0]])
+    >>> chain = mean_shift(problem, 1.0)
+    >>> partition(chain, run(chain, Stopping(tau=0.05)), tau=0.05).labels
+    array([0, 0, 1])
     """
     check_number("bandwidth", h)
     config = ClimbConfig() if config is None else config
@@ -160,7 +168,16 @@ def mean_shift(
 
 
 def blurring(problem: Problem, h: float) -> Chain:
-    """Return blurring mean shift: all points move at once against the current state."""
+    """Return blurring mean shift: all points move at once against the current state.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import Stopping, make_problem, partition, run
+    >>> problem = make_problem([[0.0], [0.1], [5.0]])
+    >>> chain = blurring(problem, 1.0)
+    >>> partition(chain, run(chain, Stopping(tau=0.05)), tau=0.05).labels
+    array([0, 0, 1])
+    """
     check_number("bandwidth", h)
     reused = _ReusedWorkspace(problem)
 
@@ -194,7 +211,16 @@ def stochastic(
     scales: Array | None = None,
     local_factor: LocalFactor | None = None,
 ) -> Chain:
-    """Return stochastic mean shift: `doubly_stochastic` with a constant bandwidth."""
+    """Return stochastic mean shift: `doubly_stochastic` with a constant bandwidth.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import Stopping, make_problem, partition, run
+    >>> problem = make_problem([[0.0], [0.1], [5.0]])
+    >>> chain = stochastic(problem, 1.0, seed=0)
+    >>> partition(chain, run(chain, Stopping(tau=0.05)), tau=0.05).labels
+    array([0, 0, 1])
+    """
     return doubly_stochastic(
         problem,
         Constant(h),
@@ -234,6 +260,15 @@ def doubly_stochastic(
         Factor on the bandwidth for each point.
     local_factor : LocalFactor, optional
         Factor on the bandwidth from the position and the density of the point that moves. Not on a GPU.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import Stopping, make_problem, partition, run
+    >>> problem = make_problem([[0.0], [0.1], [5.0]])
+    >>> from modeseek.meanshift.bandwidth import Shrinking
+    >>> chain = doubly_stochastic(problem, Shrinking(0.2, 1.6, 0.6), seed=0)
+    >>> partition(chain, run(chain, Stopping(tau=0.05)), tau=0.05).labels
+    array([0, 0, 1])
     """
     assert problem.engine is not None
     if local_factor is not None and problem.engine.name == "cuda":

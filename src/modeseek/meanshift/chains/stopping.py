@@ -18,7 +18,13 @@ CHECK_EVERY_SWEEP = 32
 
 @storable()
 class Outcome(Enum):
-    """Why a fit ended; the value is the message."""
+    """Why a fit ended; the value is the message.
+
+    Examples
+    --------
+    >>> Outcome.CERTIFIED.value, Outcome.CERTIFIED.converged
+    ('certified: no later update can change the partition', True)
+    """
 
     CERTIFIED = "certified: no later update can change the partition"
     SMALL_SHIFTS = "the last shifts of enough points were below the threshold"
@@ -57,6 +63,13 @@ class Stopping:
         Limit on the sweeps of this run.
     max_time : float, optional
         Limit in seconds. An incomplete sweep is dropped.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import make_problem, run, stochastic
+    >>> chain = stochastic(make_problem([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> run(chain, Stopping(tau=0.05, max_sweeps=1)).sweeps
+    1
     """
 
     tau: float

@@ -131,7 +131,16 @@ def as_record(record: RecordSpec, known: Iterable[str] = STATE_QUANTITIES) -> Re
 @storable()
 @dataclass(frozen=True)
 class Trace:
-    """Recorded series, with the names of `Record`; None for a quantity that was not recorded."""
+    """Recorded series, with the names of `Record`; None for a quantity that was not recorded.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import Stopping, as_record, make_problem, run, stochastic
+    >>> chain = stochastic(make_problem([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> trace = run(chain, Stopping(tau=0.05), record=as_record("clumps")).trace
+    >>> int(trace.clumps.values[-1])
+    2
+    """
 
     h: Series | None = None
     shift: Series | None = None

@@ -49,6 +49,11 @@ class Profile:
         Whether k extended by zero is C1 as well, which requires k'(1) = 0.
     code : int or None
         Number of the compiled branch; None for a user-defined profile.
+
+    Examples
+    --------
+    >>> BIWEIGHT.name, float(BIWEIGHT.k(0.5)), float(BIWEIGHT.weight(0.5)), BIWEIGHT.smooth
+    ('biweight', 0.25, 1.0, True)
     """
 
     name: str

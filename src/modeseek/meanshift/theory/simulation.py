@@ -159,6 +159,13 @@ def gradient_paths(
 
     Run r has the draws of `doubly_stochastic(..., seed=seed, chain=r, order=order)`. Each update takes n^2 distances in
     each run.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.bandwidth import Constant
+    >>> paths = gradient_paths([[0.0], [0.0], [0.0], [0.5]], Constant(1.0), n_runs=100, n_updates=5)
+    >>> paths.largest.shape
+    (100, 5)
     """
     start, kernel = check_state(points).astype(np.float64), get_profile(profile)
     w, n = check_weights(weights, len(start)), len(start)
@@ -258,6 +265,12 @@ def simulate_absorption(
     """Simulate paths of a walk, and return the shares within a relative tolerance of either end of the range.
 
     `Walk.absorption` has the closed formula.
+
+    Examples
+    --------
+    >>> shares = simulate_absorption(Walk(0.2, 1.6, 0.6), n_paths=50, n_draws=100)
+    >>> 0 <= shares.to_min <= 1
+    True
     """
     words = uniforms(seed, 0, 1, n_paths * n_draws)[:, 1].reshape(n_paths, n_draws)
     h = walk_paths(walk, words)[:, -1]

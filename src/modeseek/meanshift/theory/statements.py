@@ -220,7 +220,16 @@ def _distance_from_hull(x: Array, corners: Array) -> float:
 
 
 def partition_stays(chain: Chain, state: ChainState, tau: float, *, sweeps: int = 20) -> bool:
-    """Return whether the partition at tau is the same after every one of some further sweeps."""
+    """Return whether the partition at tau is the same after every one of some further sweeps.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import Stopping, make_problem, partition, run, stochastic
+    >>> chain = stochastic(make_problem([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> result = run(chain, Stopping(tau=0.05))
+    >>> partition_stays(chain, result.state, 0.05)
+    True
+    """
     before = components(state.points, tau)
     for _ in range(sweeps):
         state, _ = chain.sweep(state)
@@ -240,6 +249,14 @@ def gradient_norms(chain: Chain, *, sweeps: int, start: ChainState | None = None
     -------
     (sweeps + 1,) array
         The first entry is that of the start.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import make_problem, stochastic
+    >>> chain = stochastic(make_problem([[0.0], [0.1], [5.0]]), 1.0, seed=0)
+    >>> norms = gradient_norms(chain, sweeps=20)
+    >>> bool(norms[-1] < norms[0])
+    True
     """
     problem, state = chain.problem, chain.init() if start is None else start
     norms = []

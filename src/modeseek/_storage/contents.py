@@ -1,0 +1,147 @@
+"""What columns hold, and the types that columns of text can be written as."""
+
+from decimal import Decimal
+from enum import IntFlag
+from typing import Any
+
+import numpy as np
+
+from modeseek._common.storable import storable
+from modeseek._storage.cells import is_text, plain_column, present_cells, to_numbers, trimmed_cells
+
+__all__ = ["Content"]
+
+# integers of greater magnitude are not all float64 numbers
+EXACT = 1 << 53
+# all decimal numbers with this many digits, or fewer, are different float64 numbers
+EXACT_DIGITS = 15
+# Python writes smaller numbers with an exponent
+MIN_FIXED = 1e-4
+
+
+@storable()
+class Content(IntFlag):
+    """What the cells of a column are, apart from missing ones; contents of two chunks combine by `|`."""
+
+    EMPTY = 0
+    INTEGER = 1
+    BIG_INTEGER = 2  # some are not float64 numbers
+    FRACTION = 4
+    TEXT = 8
+    WHOLE_FRACTION = 16  # 5.0, which a column with the integer 5 must not have
+    RESPELLED = 32  # numbers whose text a float64 number does not give back, such as 1.10 and +5
+
+    @property
+    def is_text(self) -> bool:
+        """Whether no numeric type holds the numbers of all cells without loss."""
+        return bool(self & Content.TEXT) or (Content.BIG_INTEGER | Content.FRACTION) in self
+
+    @property
+    def is_respelled(self) -> bool:
+        """Whether a column of text, read as numbers, is not written again with the same text."""
+        return bool(self & Content.RESPELLED) or (Content.INTEGER | Content.WHOLE_FRACTION) in self
+
+
+def content_of(column: Any) -> Content:
+    """Return what an Arrow column holds.
+
+    Numbers that a numeric type would change count as text: 007, and integers beyond 64 bits.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [content_of(pa.chunked_array([each])).name for each in (["1", "NA"], ["2.5"], ["007"], ["?"], [2**60])]
+    ['INTEGER', 'FRACTION', 'TEXT', 'EMPTY', 'BIG_INTEGER']
+    >>> [content_of(pa.chunked_array([each])).is_respelled for each in (["2.0", "0.5"], ["2.50"], ["2", "2.0"], ["+2"])]
+    [False, True, True, True]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = plain_column(column)
+    if column.null_count == len(column):
+        return Content.EMPTY
+    if pa.types.is_boolean(column.type):
+        return Content.INTEGER
+    if pa.types.is_integer(column.type):
+        ends = pc.min_max(column).as_py()
+        return Content.INTEGER if ends["min"] >= -EXACT and ends["max"] <= EXACT else Content.BIG_INTEGER
+    if pa.types.is_floating(column.type):
+        return Content.FRACTION
+    if pa.types.is_decimal(column.type):
+        return _content_of_decimals(column)
+    return _content_of_text(column) if is_text(column) else Content.TEXT
+
+
+def _content_of_decimals(column: Any) -> Content:
+    exact = column.type.precision <= EXACT_DIGITS or all(
+        each is None or Decimal(repr(float(each))) == each for each in column.to_pylist()
+    )
+    if column.type.scale <= 0:
+        return Content.INTEGER if exact else Content.BIG_INTEGER
+    return Content.FRACTION if exact else Content.TEXT | Content.RESPELLED
+
+
+def _content_of_text(column: Any) -> Content:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    present = present_cells(column)
+    whole = pc.match_substring_regex(present, r"^(0|-?[1-9][0-9]{0,18})$")
+    integers, others = present.filter(whole), present.filter(pc.invert(whole))
+    content = Content.EMPTY
+    if len(others):
+        content = _content_of_fractions(others)
+    if len(integers):
+        try:
+            content |= content_of(integers.cast(pa.int64()))
+        except pa.ArrowInvalid:
+            content = Content.TEXT
+    trimmed, missing = trimmed_cells(column)
+    if content and pc.any(pc.and_(pc.invert(missing), pc.not_equal(column, trimmed))).as_py():
+        content |= Content.RESPELLED  # blanks around a number
+    return content
+
+
+def _content_of_fractions(cells: Any) -> Content:
+    """Return what cells of text hold that are neither missing nor integers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    # leading zeros and integers of many digits are identifiers; a float would change them
+    changed = pc.any(pc.match_substring_regex(cells, r"^[+-]?(0[0-9]|[0-9]{16,}$)")).as_py()
+    cells = pc.unique(cells)
+    values, bad = to_numbers(cells)
+    if changed or bad is not None:
+        return Content.TEXT
+    content = Content.FRACTION
+    texts = cells.to_pylist()
+    if any(text.endswith(".0") for text in texts):
+        content |= Content.WHOLE_FRACTION
+    # Python writes the shortest digits that read back as the same number; Arrow does so faster, for most numbers
+    same = np.asarray(pc.equal(pc.cast(pa.array(values), pa.string()), cells)) & (np.abs(values) >= MIN_FIXED)
+    if all(texts[at] == repr(float(values[at])) for at in np.flatnonzero(~same)):
+        return content
+    content |= Content.RESPELLED
+    # infinite numbers, and different texts of many digits that become one number
+    long = np.asarray(pc.match_substring_regex(cells, rf"([0-9]\.?){{{EXACT_DIGITS + 1}}}"))
+    infinite = np.isinf(values) & np.asarray(pc.match_substring_regex(cells, "[0-9]"))
+    if infinite.any() or len(np.unique(values[long])) < long.sum():
+        content |= Content.TEXT
+    return content
+
+
+def to_typed(column: Any, content: Content, *, feature: bool) -> Any:
+    """Return a column of text as one of integers or floats, if its content allows it; other columns unchanged.
+
+    The text of numbers such as 1.10 and +5 is kept unless the column is a feature, whose numbers were clustered.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_text(column) or content.is_text or not content or (content.is_respelled and not feature):
+        return column
+    trimmed, missing = trimmed_cells(column)
+    if content & Content.FRACTION:
+        return pa.array(to_numbers(column)[0], pa.float64(), from_pandas=True)
+    return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed).cast(pa.int64())

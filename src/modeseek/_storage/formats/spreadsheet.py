@@ -1,0 +1,70 @@
+"""Sheets of Excel and OpenDocument files, by python-calamine: the first one, or FILE::SHEET."""
+
+from typing import Any, ClassVar
+
+from modeseek._storage.formats.base import InputFile, ReadOptions, register_format
+from modeseek._storage.formats.declared_size import sheet_bytes
+from modeseek._storage.formats.dialect import has_header
+from modeseek._storage.formats.whole import WholeFormat, chosen_part
+from modeseek._storage.unpacking import check_unpacked
+from modeseek._storage.values import arrow_table
+
+
+class Spreadsheet(WholeFormat):
+    """A sheet of an Excel or OpenDocument file."""
+
+    name = "a spreadsheet"
+    suffixes: ClassVar[tuple[str, ...]] = (".xlsx", ".ods", ".xlsm", ".xlsb")
+    magic = b"PK\x03\x04"
+    writable = False
+    part = "sheet"
+
+    def load(self, file: InputFile, options: ReadOptions) -> Any:
+        try:
+            from python_calamine import CalamineWorkbook
+        except ImportError:
+            raise ImportError(f"{file.name} needs python-calamine: pip install 'modeseek[spreadsheets]'") from None
+        self.check_size(file)
+        with file.open() as stream:
+            book = CalamineWorkbook.from_filelike(stream)
+        sheet = chosen_part(file, book.sheet_names, "sheet", book.sheet_names[:1])
+        cells: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
+        rows = [list(map(_cell, row)) for row in cells if any(cell != "" for cell in row)]
+        header = (
+            has_header([["" if cell is None else str(cell) for cell in row] for row in rows[:100]]) if rows else False
+        )
+        header = header if options.header is None else options.header
+        first = ["" if cell is None else str(cell).strip() for cell in rows[0]] if rows else []
+        names = [cell or f"column{j}" for j, cell in enumerate(first, start=1)]
+        names = names if header else [f"x{j}" for j in range(len(names))]
+        return arrow_table(names, zip(*rows[1 if header else 0 :], strict=True) if rows[header:] else [()] * len(names))
+
+    def check_size(self, file: InputFile) -> None:
+        """Raise `UnpackedSizeError` if the file unpacks to more than the bound."""
+        import zipfile
+
+        with file.open() as stream, zipfile.ZipFile(stream) as archive:
+            packed = file.stamp()[0]
+            check_unpacked(file.name, sum(member.file_size for member in archive.infolist()), packed)
+            check_unpacked(file.name, sheet_bytes(archive), packed)
+
+
+def _cell(value: Any) -> Any:
+    """Return the value of a cell: numbers without a fraction are integers, as spreadsheets show them."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None if value == "" else value
+
+
+class OldSpreadsheet(Spreadsheet):
+    """A sheet of an Excel file of before 2007."""
+
+    suffixes = (".xls",)
+    magic = b"\xd0\xcf\x11\xe0"
+
+    def check_size(self, file: InputFile) -> None:
+        """Files of this format are not compressed."""
+
+
+for _format in (Spreadsheet(), OldSpreadsheet()):
+    register_format(_format)
