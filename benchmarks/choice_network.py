@@ -1,7 +1,12 @@
 """Training of the networks behind ModeSeek's choice, with NumPy alone.
 
-A network scores each candidate of a set. The loss is the expected regret of a random choice with probabilities
-softmax(score): the adjusted Rand index of the best candidate less the expected one.
+A network scores each candidate of a set, and softmax(score) is the probability p that a candidate is the true
+partition. With the agreement A of all pairs of candidates, e = A p is the expected agreement of each candidate, by
+which `ModeSeek` chooses. The loss is the sum of three terms, with y the true adjusted Rand index of the candidates:
+
+- the regret of a random choice by softmax(beta e): the best y less the expected y;
+- the squared error of e as a prediction of y, so that the expected agreement is right on average;
+- the regret of a random choice by p, with a small weight: it guides the first steps.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from modeseek.selection.choice import Choice, probabilities, single_bonus
 from modeseek.selection.features import FEATURES
@@ -43,6 +49,10 @@ class TrainingConfig:
         Knots of the mapping of each feature to [-1, 1].
     least_ceiling : float
         Sets whose best candidate is worse than this are left out.
+    beta : float
+        Sharpness of the choice by the expected agreement.
+    error_weight, guide_weight : float
+        Weights of the second and of the third term of the loss.
     """
 
     hidden: int = 64
@@ -53,6 +63,9 @@ class TrainingConfig:
     decay: float = 1e-3
     quantiles: int = 33
     least_ceiling: float = 0.25
+    beta: float = 10.0
+    error_weight: float = 10.0
+    guide_weight: float = 0.3
 
 
 class Sets(NamedTuple):
@@ -66,9 +79,11 @@ class Sets(NamedTuple):
     owner : (c,) array
         Set of each candidate.
     ceiling : (s,) array
-        Score of the best candidate of each set, those that were not kept included.
+        Score of the best candidate of each set.
     name : (s,) array of str
         Family, or name of a labelled set.
+    few, change : (s,) arrays of bool
+        Whether only few rows of the set were kept, and whether it was changed at random.
     agreement : (m,) array
         For each set, one after the other, the adjusted Rand index of each pair of its candidates.
     """
@@ -78,6 +93,8 @@ class Sets(NamedTuple):
     owner: np.ndarray
     ceiling: np.ndarray
     name: np.ndarray
+    few: np.ndarray
+    change: np.ndarray
     agreement: np.ndarray
 
 
@@ -103,13 +120,14 @@ def train_choice(sets: Sets, inside: np.ndarray, seeds: range, config: TrainingC
     empty = Choice(USED, FLAGS, tuple(knots), tuple(places), ())
     inputs = empty.encode(sets.features).astype(np.float32)
     chosen = np.flatnonzero(inside & (sets.ceiling > config.least_ceiling))
+    agreement = [each for _, each in each_set(sets)]
     with ThreadPoolExecutor(2) as threads:
-        networks = list(threads.map(lambda seed: _train(inputs, sets, chosen, seed, config), seeds))
+        networks = list(threads.map(lambda seed: _train(inputs, sets, agreement, chosen, seed, config), seeds))
     layers = tuple(np.stack(each).astype(np.float64) for each in zip(*networks, strict=True))
     return Choice(USED, FLAGS, tuple(knots), tuple(places), layers)
 
 
-def _train(inputs, sets: Sets, chosen: np.ndarray, seed: int, config: TrainingConfig) -> list[np.ndarray]:
+def _train(inputs, sets: Sets, agreement, chosen, seed: int, config: TrainingConfig) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     start = np.searchsorted(sets.owner, np.arange(len(sets.ceiling) + 1))
     h, d = config.hidden, inputs.shape[1]
@@ -121,8 +139,9 @@ def _train(inputs, sets: Sets, chosen: np.ndarray, seed: int, config: TrainingCo
     steps = max(1, int(config.epochs * len(chosen) / batch))
     for step in range(steps):
         some = rng.choice(chosen, batch, replace=False)
-        rows = np.concatenate([np.arange(start[i], start[i + 1]) for i in some])
-        gradient = _gradient(layers, inputs[rows], sets.scores[rows], start[some + 1] - start[some], rng, config)
+        parts = [slice(start[i], start[i + 1]) for i in some]
+        x, y = (np.concatenate([each[part] for part in parts]) for each in (inputs, sets.scores))
+        gradient = _gradient(layers, x, np.clip(y, 0, 1), [agreement[i] for i in some], rng, config)
         done = step / steps
         rate = config.rate * min(1.0, 5 * done + 0.02) * (0.5 + 0.5 * np.cos(np.pi * max(0.0, (done - 0.2) / 0.8)))
         for i, (slope, (mean, square)) in enumerate(zip(gradient, moments, strict=True)):
@@ -133,11 +152,9 @@ def _train(inputs, sets: Sets, chosen: np.ndarray, seed: int, config: TrainingCo
     return layers
 
 
-def _gradient(layers, x, scores, counts, rng: np.random.Generator, config: TrainingConfig) -> list[np.ndarray]:
-    """Return the gradient of the loss over the sets of one step; `counts` are their numbers of candidates."""
+def _gradient(layers, x, y, agreement, rng: np.random.Generator, config: TrainingConfig) -> list[np.ndarray]:
+    """Return the gradient of the loss over the sets of one step; `agreement` has a matrix for each set."""
     w1, b1, w2, b2, w3, b3 = layers
-    first, owner = np.concatenate([[0], np.cumsum(counts)[:-1]]), np.repeat(np.arange(len(counts)), counts)
-    y = np.clip(scores, 0, 1)
 
     def kept(shape: tuple[int, ...], share: float) -> np.ndarray:
         return (rng.random(shape, dtype=np.float32) > share) / np.float32(1 - config.dropout)
@@ -148,13 +165,26 @@ def _gradient(layers, x, scores, counts, rng: np.random.Generator, config: Train
     a2 = (a1 * gate1) @ w2 + b2
     gate2 = (a2 > 0) * kept(a2.shape, config.dropout)
     out = ((a2 * gate2) @ w3 + b3)[:, 0]
-    power = np.exp(out - np.maximum.reduceat(out, first)[owner])
-    share = power / np.add.reduceat(power, first)[owner]
-    expected = np.add.reduceat(share * y, first)
-    slope = (-share * (y - expected[owner]) / len(counts))[:, None].astype(np.float32)
+    slope, start = np.empty((len(out), 1), dtype=np.float32), 0
+    for each in agreement:
+        part = slice(start, start + len(each))
+        slope[part, 0] = _slope(out[part].astype(np.float64), y[part], each, config) / len(agreement)
+        start += len(each)
     back2 = (slope @ w3.T) * gate2
     back1 = (back2 @ w2.T) * gate1
     return [x.T @ back1, back1.sum(0), (a1 * gate1).T @ back2, back2.sum(0), (a2 * gate2).T @ slope, slope.sum(0)]
+
+
+def _slope(scores: np.ndarray, y: np.ndarray, agreement: np.ndarray, config: TrainingConfig) -> np.ndarray:
+    """Return the derivative of the loss of one set with respect to the scores of its candidates."""
+    p = softmax(scores)
+    expected = agreement @ p
+    chosen = softmax(config.beta * expected)
+    # half of the weight is on candidates that are likely to be chosen
+    weight = (chosen + 1.0 / len(y)) / 2
+    slope = 2 * config.error_weight * weight * (expected - y) - config.beta * chosen * (y - chosen @ y)
+    back = agreement @ slope - config.guide_weight * y
+    return p * (back - p @ back)
 
 
 class Decisions(NamedTuple):

@@ -16,6 +16,7 @@ these faults are left out.
 from __future__ import annotations
 
 import faulthandler
+import gzip
 import io
 import json
 import os
@@ -23,6 +24,7 @@ import re
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -31,13 +33,16 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.feather import write_feather
 
 from common import machine, parser_of, read_csv, replace_section, table, write_csv
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
@@ -62,6 +67,8 @@ STATUSES_OF = {
 RESULT_SO_FAR = re.compile("interrupted: the result so far was written to (.*)\\.")
 # seconds after which a command is held to hang; long, because the machine may be busy
 HANGS = 1200.0
+# endings of files that are read in chunks
+CHUNKED = (".csv", ".tsv", ".gz", ".npy", ".parquet")
 # temporary files, which may remain after SIGKILL only
 TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.\w+")
 # numbers of a JSON summary that differ between runs
@@ -77,16 +84,37 @@ def write_rows(rng: np.random.Generator, folder: Path) -> Path:
     n = int(rng.choice([60, 400, 3000]))
     centers = rng.normal(0, 5, (int(rng.integers(1, 5)), 2))
     X = centers[rng.integers(0, len(centers), n)] + rng.normal(0, 0.3, (n, 2))
-    suffix = str(rng.choice(["csv", "tsv", "npy", "npz", "parquet"]))
+    suffix = str(
+        rng.choice(["csv", "tsv", "csv.gz", "npy", "npz", "parquet", "arrow", "jsonl", "xlsx", "db", "duckdb"])
+    )
     path = folder / f"rows.{suffix}"
     ids = 9_007_199_254_740_993_000 + np.arange(n)
-    if suffix in ("csv", "tsv"):
-        mark = "," if suffix == "csv" else "\t"
+    columns = pa.table({"id": ids, "x": X[:, 0], "y": X[:, 1]})
+    if suffix in ("csv", "tsv", "csv.gz"):
+        mark = "\t" if suffix == "tsv" else ","
         cells = [("id", "x", "y"), *((str(i), repr(x), repr(y)) for i, (x, y) in zip(ids, X.tolist(), strict=True))]
         lines = [mark.join(row) for row in cells]
-        path.write_text("\n".join(lines) + "\n")
+        text = ("\n".join(lines) + "\n").encode()
+        path.write_bytes(gzip.compress(text, mtime=0) if suffix == "csv.gz" else text)
     elif suffix == "parquet":
-        pq.write_table(pa.table({"id": ids, "x": X[:, 0], "y": X[:, 1]}), path)
+        pq.write_table(columns, path)
+    elif suffix == "arrow":
+        write_feather(columns, str(path))
+    elif suffix == "jsonl":
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in columns.to_pylist()))
+    elif suffix == "xlsx":
+        book = openpyxl.Workbook()
+        for row in (columns.column_names, *(list(each.values()) for each in columns.to_pylist())):
+            # numbers of a spreadsheet have 15 digits
+            book.active.append([str(row[0]), *row[1:]])
+        book.save(path)
+    elif suffix in ("db", "duckdb"):
+        with closing(sqlite3.connect(path) if suffix == "db" else duckdb.connect(str(path))) as connection:
+            connection.execute("CREATE TABLE rows (id BIGINT, x DOUBLE, y DOUBLE)")
+            connection.executemany(
+                "INSERT INTO rows VALUES (?, ?, ?)", [list(each.values()) for each in columns.to_pylist()]
+            )
+            connection.commit()
     elif suffix == "npy":
         np.save(path, X)
     else:
@@ -109,10 +137,12 @@ def command_of(rng: np.random.Generator, folder: Path) -> tuple[list[str], list[
         np.savez_compressed(folder / "speech.npz", X=X, times=np.arange(80)[:, None] * 0.5 + [0, 1])
         return ["diarize", "speech.npz", "-o", "out.rttm", "--json", "out.json"], ["out.rttm", "out.json"]
     source = write_rows(rng, folder)
-    ignore = ["--ignore", "id"] if source.suffix in (".csv", ".tsv", ".parquet") else []
+    ignore = ["--ignore", "id"] if source.suffix not in (".npy", ".npz") else []
     algorithm = ["--algorithm", str(rng.choice(["modeseek", "ms", "dsms"]))]
     numeric = [".npy"] if not ignore else []
-    target = "out" + str(rng.choice([".csv", ".tsv", ".parquet", *numeric]))
+    chunked = kind == "chunks" and source.suffix in CHUNKED
+    whole = [] if chunked else [".jsonl", ".arrow"]
+    target = "out" + str(rng.choice([".csv", ".tsv", ".parquet", *numeric, *whole]))
     if kind == "label":
         run(["cluster", source.name, *ignore, "--algorithm", "ms", "--save", "model.modeseek", "--quiet"], folder)
         return ["label", "model.modeseek", source.name, "-o", target], [target]
@@ -122,7 +152,7 @@ def command_of(rng: np.random.Generator, folder: Path) -> tuple[list[str], list[
         given, outputs = [*given, "--save", "out.modeseek"], [*outputs, "out.modeseek"]
     if rng.random() < 0.1:
         given, outputs = [*given, "--plot", "out.png"], [*outputs, "out.png"]
-    if kind == "chunks" and source.suffix != ".npz":
+    if chunked:
         given.append("--out-of-core")
     return given, outputs
 

@@ -93,6 +93,32 @@ def of_one(rows: Rows, order: Sequence[str]) -> str:
     return table(["method", "all", *(name.removeprefix("spk_") for name in names)], lines)
 
 
+def of_meeting(rows: Rows) -> str:
+    """Return the error rates on the meeting."""
+    lines = [[row["method"], *(f"{figure(row, c):.1%}" for c in ("ari", "ami")), row["found"]] for row in rows]
+    return table(["method", "overlap counted", "overlap left out", "speakers found (4)"], lines)
+
+
+def targets(rows: Rows, method: str = "diarize") -> str:
+    """Return whether the targets are met."""
+    sets, few, one = (
+        [r for r in rows if r["part"] == part and r["method"] == method] for part in ("sets", "few", "one")
+    )
+    ari = float(np.mean(means_by_set(sets, lambda row: figure(row, "ari"))))
+    hits, names = sum(share > 0.5 for share in means_by_set(sets, near)), len({row["set"] for row in sets})
+    whole = float(np.mean([row["found"] == "1" for row in one]))
+    case = float(np.mean([figure(row, "ari") for row in few]))
+    lines = [
+        ["mean ARI of whole sets", "0.86", f"{ari:.3f}", ari >= 0.86],
+        ["number of speakers within 20 %", "5 of 6", f"{hits} of {names}", hits >= 5],
+        ["one speaker stays whole", "90 %", f"{whole:.0%} of {len(one)}", whole >= 0.9],
+        ["4 to 20 speakers, 3 to 20 utterances", "0.85", f"{case:.2f}", case >= 0.85],
+    ]
+    return table(
+        ["target", "at least", "measured", ""], [[*line[:3], "met" if line[3] else "not met"] for line in lines]
+    )
+
+
 def tables(rows: Rows, order: Sequence[str]) -> str:
     """Return all tables of the page."""
     sets, draws = ([row for row in rows if row["part"] == part] for part in ("sets", "few"))
@@ -107,7 +133,14 @@ def tables(rows: Rows, order: Sequence[str]) -> str:
     if one := [row for row in rows if row["part"] == "one"]:
         parts += [
             "### One speaker alone",
-            "How many of the six speakers with most rows of each set, each alone, come out as one speaker.",
+            "How many of the speakers with ten rows or more, each alone, come out as one speaker.",
             of_one(one, order),
+        ]
+    if meeting := [row for row in rows if row["part"] == "der"]:
+        parts += [
+            "### Diarization error rate on the meeting",
+            of_meeting(meeting),
+            "### Targets",
+            targets(rows),
         ]
     return "\n\n".join(parts)

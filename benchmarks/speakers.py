@@ -6,10 +6,11 @@ Run it as
     python benchmarks/speakers.py --table FILE.csv [--report benchmarks/results/speakers.md]
 
 DIR is a folder as `quality.py` takes it; sets of the kind "speaker-embedding" are used, rows shuffled with the seed.
-Three parts: *sets*, each as it is; *few*, the paper's case: 4 to 20 speakers drawn from a set, each with 3 to 20 rows
-(log-uniform); and *one*, each of the six speakers with most rows alone. No method has settings for a particular
-set. Two entries use the truth: k-means is given the number of speakers, and "linkage, best threshold" uses, for each
-set, the threshold with the best ARI.
+Four parts: *sets*, each as it is; *few*, the paper's case: 4 to 20 speakers drawn from a set, each with 3 to 20 rows
+(log-uniform); *one*, each speaker with ten rows or more alone; and *der*, diarization error rates on the meeting
+(column `ari`: overlap counted, `ami`: overlap left out). No method has settings for a particular set. Two entries use
+the truth: k-means is given the number of speakers, and "linkage, best threshold" uses, for each set, the threshold
+with the best ARI.
 
 Rows are written to --out as they are measured, and a run with the same --out resumes.
 """
@@ -28,6 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
@@ -35,19 +37,24 @@ from threadpoolctl import threadpool_limits
 import modeseek
 from common import ROOT, machine, read_csv, replace_section
 from labelled import NOISE, LabelledSet, prepared, read_sets, scores
-from modeseek.diarization import EmbeddingTransform, SpeakerSearch
+from modeseek.diarization import SpeakerClusterer, find_turns
 from speaker_tables import tables
 
 KIND = "speaker-embedding"
+MEETING = "spk_ami_es2005a_xvec"
 COLUMNS = (
     *("part", "set", "draw", "n", "k", "method", "seed", "ari", "ami", "k_paper", "k_weighted", "found", "noise"),
     *("seconds", "error", "machine"),
 )
 # a cosine of 0.5, in the middle, not tuned
 THRESHOLD = 0.5
+# pyannote/speaker-diarization-3.1
+PYANNOTE_THRESHOLD, PYANNOTE_LEAST = 0.7045654963945799, 12
 THRESHOLDS = np.arange(0.025, 1.2, 0.025)
 # the paper's case
 FEWEST, MOST, SPEAKERS = 3, 20, (4, 20)
+# rows of a speaker that is clustered alone
+LEAST_ALONE = 10
 
 
 class Task(NamedTuple):
@@ -71,12 +78,8 @@ class Method(NamedTuple):
     slow: bool = False
 
 
-def _ours(*preparation: Any) -> Callable[[Task], np.ndarray]:
-    def fit(task: Task) -> np.ndarray:
-        search = SpeakerSearch(transform=EmbeddingTransform(*preparation), random_state=task.seed)
-        return search.find(task.X).labels
-
-    return fit
+def _ours(task: Task) -> np.ndarray:
+    return SpeakerClusterer(random_state=task.seed).predict(task.X)
 
 
 def _estimator(name: str) -> Callable[[Task], np.ndarray]:
@@ -97,6 +100,22 @@ def _best_linkage(task: Task) -> np.ndarray:
     tree, known = linkage(task.X, "average", metric="cosine"), task.y != NOISE
     cuts = [fcluster(tree, each, "distance") - 1 for each in THRESHOLDS]
     return max(cuts, key=lambda labels: adjusted_rand_score(task.y[known], labels[known]))
+
+
+def _pyannote(task: Task) -> np.ndarray:
+    """Agglomerative clustering as pyannote.audio 3.1 documents it, by SciPy: it needs neither torch nor its weights.
+
+    Centroid linkage of unit vectors, cut at a distance; rows of small clusters join the large one of the closest
+    direction.
+    """
+    labels = fcluster(linkage(task.X, "centroid"), PYANNOTE_THRESHOLD, "distance") - 1
+    least = min(PYANNOTE_LEAST, max(1, round(0.1 * len(labels))))
+    large = np.flatnonzero(np.bincount(labels) >= least)
+    if not len(large):
+        return np.zeros(len(labels), dtype=int)
+    means = np.array([task.X[labels == each].mean(axis=0) for each in range(labels.max() + 1)])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    return (means @ means[large].T).argmax(axis=1)[labels]
 
 
 def _spectral(task: Task) -> np.ndarray:
@@ -124,10 +143,9 @@ def _turn_to_diarize(*, limit: bool) -> Callable[[Task], np.ndarray]:
 
 
 METHODS = [
-    Method("diarize", _ours()),
-    Method("diarize, centred", _ours(True)),
-    Method("diarize, 32 whitened", _ours(True, 32, True)),
+    Method("diarize", _ours),
     Method("ModeSeek", _estimator("ModeSeek")),
+    Method("pyannote's linkage", _pyannote),
     Method("HDBSCAN", lambda task: HDBSCAN(min_cluster_size=5, copy=True).fit(task.X).labels_),
     Method("spectral", _spectral),
     Method("spectral, ICASSP 2018", _icassp),
@@ -173,10 +191,11 @@ def few(data: LabelledSet, draw: int) -> np.ndarray:
 
 
 def alone(data: LabelledSet, rank: int) -> np.ndarray:
-    """Return the rows of the speaker with the (rank + 1)-th most rows; none if there are fewer speakers."""
+    """Return the rows of the speaker with the (rank + 1)-th most rows; none if these are fewer than ten."""
     names, counts = np.unique(data.y[data.y != NOISE], return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    return np.flatnonzero(data.y == names[order[rank]]) if rank < len(order) else np.empty(0, dtype=int)
+    able = rank < len(order) and counts[order[rank]] >= LEAST_ALONE
+    return np.flatnonzero(data.y == names[order[rank]]) if able else np.empty(0, dtype=int)
 
 
 def rows_of(job: Job) -> np.ndarray:
@@ -215,11 +234,47 @@ def jobs_of(sets: Sequence[LabelledSet], seeds: int, draws: int) -> Iterator[Job
                 yield from (Job("few", data, draw, method, draw) for method in methods)
         if not slow:
             told = ("k-means, told k", "linkage, best threshold")
-            some = [(data, rank) for data in sets for rank in range(draws) if len(alone(data, rank))]
+            ranks = range(1 if draws == 1 else max(len(np.unique(data.y)) for data in sets))
+            some = [(data, rank) for data in sets for rank in ranks if len(alone(data, rank))]
             yield from (Job("one", *each, name, 0) for each in some for name in methods if name not in told)
         for seed in range(1 if slow else seeds):
             for data in sets:
                 yield from (Job("sets", data, 0, method, seed) for method in methods)
+
+
+def meeting_errors(folder: Path, data: LabelledSet) -> list[dict[str, Any]]:
+    """Return the diarization error rates of the methods on a set with times and `overlap_seconds`, in window centres.
+
+    A speaker is active in the centre of a window if more than half of the window is theirs. "diarize" uses the times.
+    """
+    with np.load(next(folder.rglob(f"{data.name}.npz"))) as stored:
+        times, seconds = stored["times"], stored["overlap_seconds"]
+    active = seconds > 0.5 * (times[:, 1] - times[:, 0])[:, None]
+    X = prepared(data.X, "l2")
+    task = Task(X, data.y, 0)
+    labels = {name: BY_NAME[name].fit(task) for name in ("ModeSeek", "pyannote's linkage", "k-means, told k")}
+    labels = {
+        "diarize": find_turns(X, times).speakers.labels,
+        "diarize, smoothed": find_turns(X, times, smooth=True).speakers.labels,
+        "diarize, without times": BY_NAME["diarize"].fit(task),
+        **labels,
+    }
+    rows = []
+    for name, found in labels.items():
+        row: dict[str, Any] = {"part": "der", "set": data.name, "draw": 0, "n": len(X), "k": task.k, "method": name}
+        one = active.sum(axis=1) == 1
+        errors = error_rate(active, found), error_rate(active[one], found[one])
+        rows.append({**row, "seed": 0, "ari": errors[0], "ami": errors[1], "found": len(np.unique(found))})
+    return rows
+
+
+def error_rate(active: np.ndarray, labels: np.ndarray) -> float:
+    """Return the diarization error rate of one found speaker for each window; `active` has the true speakers."""
+    labels = np.unique(labels, return_inverse=True)[1]
+    spoken = active.sum(axis=1)
+    both = active[spoken > 0].astype(float).T @ np.eye(labels.max() + 1)[labels[spoken > 0]]
+    right = both[linear_sum_assignment(both, maximize=True)].sum()
+    return float((np.maximum(spoken, 1)[spoken > 0].sum() - right) / spoken.sum())
 
 
 def run(jobs: Sequence[Job], out: Path | None) -> list[dict[str, str]]:
@@ -230,16 +285,24 @@ def run(jobs: Sequence[Job], out: Path | None) -> list[dict[str, str]]:
     for job in jobs:
         if job.key in done:
             continue
-        measured = {**measure(job), "machine": stated}
-        row = {key: f"{v:.4g}" if isinstance(v := measured.get(key, ""), float) else str(v) for key in COLUMNS}
-        rows.append(row)
+        rows += write([{**measure(job), "machine": stated}], out)
+    return rows
+
+
+def write(measured: Sequence[dict[str, Any]], out: Path | None) -> list[dict[str, str]]:
+    """Print rows, add them to the file, and return them as text."""
+    rows = [
+        {key: f"{v:.4g}" if isinstance(v := each.get(key, ""), float) else str(v) for key in COLUMNS}
+        for each in measured
+    ]
+    for row in rows:
         print(*(row[each] for each in COLUMNS[:-1]), file=sys.stderr, flush=True)
-        if out:
-            with open(out, "a", newline="") as file:
-                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-                if file.tell() == 0:
-                    writer.writeheader()
-                writer.writerow(row)
+    if out:
+        with open(out, "a", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            if file.tell() == 0:
+                writer.writeheader()
+            writer.writerows(rows)
     return rows
 
 
@@ -250,6 +313,8 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--table", type=Path, metavar="CSV", help="measure nothing: print the tables of this file")
     parser.add_argument("--out", type=Path, help="CSV file that rows are added to as they come")
     parser.add_argument("--report", type=Path, help="page whose section is replaced")
+    parser.add_argument("--seeds", type=int, default=3, help="orders of the rows of whole sets")
+    parser.add_argument("--methods", nargs="+", choices=list(BY_NAME), help="measure these only")
     parser.add_argument("--quick", action="store_true", help="one seed, one draw, no chains: not to be quoted")
     arguments = parser.parse_args(given)
     if (arguments.data is None) == (arguments.table is None):
@@ -260,8 +325,14 @@ def main(given: Sequence[str] | None = None) -> None:
         sets = [data for data in read_sets(arguments.data) if data.kind == KIND]
         if not sets:
             raise SystemExit(f"{arguments.data} has no sets of the kind {KIND!r}")
-        jobs = jobs_of(sets, 1, 1) if arguments.quick else jobs_of(sets, 3, 6)
-        rows = run([job for job in jobs if not (arguments.quick and BY_NAME[job.method].slow)], arguments.out)
+        jobs = jobs_of(sets, 1, 1) if arguments.quick else jobs_of(sets, arguments.seeds, 6)
+        jobs = [job for job in jobs if not (arguments.quick and BY_NAME[job.method].slow)]
+        rows = run([job for job in jobs if job.method in (arguments.methods or BY_NAME)], arguments.out)
+        for data in sets:
+            if data.name == MEETING and not any(row["part"] == "der" for row in rows):
+                rows += write(
+                    [{**row, "machine": machine()} for row in meeting_errors(arguments.data, data)], arguments.out
+                )
     text = tables(rows, [method.name for method in METHODS])
     print(text)
     if arguments.report:

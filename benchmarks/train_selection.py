@@ -1,14 +1,15 @@
 """Train the model by which `ModeSeek` chooses among candidate partitions.
 
-    python benchmarks/train_selection.py collect OUT [--seconds 500] [--jobs 2] [--data FOLDER]
+    python benchmarks/train_selection.py collect OUT [--seconds 500] [--jobs 2] [--few] [--change] [--data FOLDER]
     python benchmarks/train_selection.py fit OUT
     python benchmarks/train_selection.py judge OUT
 
 `collect` computes the features of the candidates of synthetic sets and adds a file to OUT. Repeat it to add more sets:
-each run continues with the next seeds. With --data, a folder of labelled pools (each a folder with a `manifest.json`),
-it collects these instead; they are never trained on. `fit` writes the model to `src/modeseek/selection/choice.npz`.
-`judge` trains with families left out, and reports the mean adjusted Rand index of the chosen candidates on left-out
-families and on the labelled pools.
+each run continues with the next seeds. With --few, only 20 to 200 rows of each set are kept; with --change, each set is
+changed at random (`synthetic/changes.py`). With --data, a folder of labelled pools (each a folder with a
+`manifest.json`), it collects these instead; they are never trained on. `fit` writes the model to
+`src/modeseek/selection/choice.npz`. `judge` trains with families left out, and reports the mean adjusted Rand index of
+the chosen candidates on left-out families and on the labelled pools.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from choice_network import Decisions, Sets, TrainingConfig, decide, train_choice
+from common import write_csv
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
 from modeseek.selection.choice import load_choice, with_single
-from modeseek.selection.data import prepare_data
+from modeseek.selection.data import base_sample, prepare_data
 from modeseek.selection.features import candidate_features
 from modeseek.selection.pool import build_pool
 from synthetic import FAMILIES, make, prepared
@@ -47,13 +49,14 @@ POOLS = ("open", "open2")
 
 
 class Task(NamedTuple):
-    """One set to analyse: its pool ("synthetic" or a folder), its name, its seed, and whether few rows are kept."""
+    """One set to analyse: its pool ("synthetic" or a folder), name and seed; whether few rows are kept, or changed."""
 
     pool: str
     name: str
     seed: int
     data: Path | None = None
     few: bool = False
+    change: bool = False
 
 
 class Analysed(NamedTuple):
@@ -73,7 +76,7 @@ class Analysed(NamedTuple):
 def load(task: Task) -> tuple[np.ndarray, np.ndarray, str]:
     """Return rows, labels and metric of a set, with the rows in random order."""
     if task.data is None:
-        sample = make(task.name, task.seed, few=task.few)
+        sample = make(task.name, task.seed, few=task.few, change=task.change)
         return prepared(sample), sample.y, sample.metric
     entry = manifest(task.data / task.pool)[task.name]
     with np.load(task.data / task.pool / entry["file"]) as file:
@@ -99,7 +102,7 @@ def analyse(task: Task) -> Analysed:
     points = canonical_points(X, np.ones(len(X)), Geometry(metric))
     data = prepare_data(points)
     pool = build_pool(data)
-    features = candidate_features(data, pool)
+    features = candidate_features(data, base_sample(data), pool)
     seconds = time.process_time() - start
     known = y >= 0
     partitions = [each.labels[points.inverse] for each in pool.candidates] + [np.zeros(len(X), dtype=int)]
@@ -122,7 +125,7 @@ def tasks(args: argparse.Namespace, seed: int, began: float) -> Iterator[Task]:
         for name in np.random.default_rng(seed).permutation(list(args.families or FAMILIES)):
             if count == args.sets or time.perf_counter() - began > args.seconds:
                 return
-            yield Task(SYNTHETIC, str(name), seed, few=args.few)
+            yield Task(SYNTHETIC, str(name), seed, few=args.few, change=args.change)
             count += 1
         seed += 1
 
@@ -143,34 +146,26 @@ def collect(args: argparse.Namespace) -> None:
     for pool in (SYNTHETIC, *POOLS):
         mine = [each for each in found if each.task.pool == pool]
         if mine:
-            write(args.out / (f"{pool}-{number}.npz" if pool == SYNTHETIC else f"{pool}.npz"), mine, args.keep)
+            write(args.out / (f"{pool}-{number}.npz" if pool == SYNTHETIC else f"{pool}.npz"), mine)
     seconds = np.array([each.seconds for each in found])
     print(f"{len(found):,} sets, CPU time {seconds.mean():.2f} s each (median {np.median(seconds):.2f})")
 
 
-def write(path: Path, sets: list[Analysed], keep: int) -> None:
-    """Write the features and scores of some sets; of synthetic sets, only some candidates."""
-    rng = np.random.default_rng(0)
-    kept = [_kept(each.scores, rng, keep) if each.task.data is None else np.arange(len(each.scores)) for each in sets]
-    both = list(zip(sets, kept, strict=True))
+def write(path: Path, sets: list[Analysed]) -> None:
+    """Write the features, scores and agreement of all candidates of some sets."""
     np.savez_compressed(
         path,
-        features=np.concatenate([each.features[rows] for each, rows in both]).astype(np.float16),
-        scores=np.concatenate([each.scores[rows] for each, rows in both]),
-        origins=np.concatenate([each.origins[rows] for each, rows in both]),
-        agreement=np.concatenate([each.agreement[np.ix_(rows, rows)].ravel() for each, rows in both]).astype(
-            np.float16
-        ),
-        owner=np.repeat(np.arange(len(sets)), [len(rows) for rows in kept]),
+        features=np.concatenate([each.features for each in sets]).astype(np.float16),
+        scores=np.concatenate([each.scores for each in sets]),
+        origins=np.concatenate([each.origins for each in sets]),
+        agreement=np.concatenate([each.agreement.ravel() for each in sets]).astype(np.float16),
+        owner=np.repeat(np.arange(len(sets)), [len(each.scores) for each in sets]),
         ceiling=np.array([each.scores.max() for each in sets]),
         name=np.array([each.task.name for each in sets]),
+        few=np.array([each.task.few for each in sets]),
+        change=np.array([each.task.change for each in sets]),
         seconds=np.array([each.seconds for each in sets]),
     )
-
-
-def _kept(scores: np.ndarray, rng: np.random.Generator, keep: int) -> np.ndarray:
-    some = rng.permutation(len(scores) - 1)[:keep]
-    return np.unique([*some, int(scores.argmax()), len(scores) - 1])
 
 
 def read(folder: Path, pool: str) -> Sets:
@@ -180,22 +175,22 @@ def read(folder: Path, pool: str) -> Sets:
     before = np.cumsum([0, *(len(part["name"]) for part in parts)])
     joined = {
         key: np.concatenate([part[key] for part in parts])
-        for key in ("features", "scores", "ceiling", "name", "agreement")
+        for key in ("features", "scores", "ceiling", "name", "few", "change", "agreement")
     }
     owner = np.concatenate([part["owner"] + start for part, start in zip(parts, before, strict=False)])
     joined |= {key: joined[key].astype(np.float32) for key in ("features", "agreement")}
     return Sets(owner=owner, **joined)
 
 
-def left_out(sets: Sets, judged: Sets, config: TrainingConfig, *, folds: int, seed: int = 0) -> np.ndarray:
-    """Return scores of the candidates of `judged` by networks that were trained without their family."""
-    names = sorted(set(sets.name) | set(judged.name))
-    fold, own = (np.array([names.index(name) % folds for name in each.name]) for each in (sets, judged))
-    found = np.zeros(len(judged.owner))
+def left_out(sets: Sets, config: TrainingConfig, *, folds: int, seed: int = 0) -> np.ndarray:
+    """Return scores of all candidates by two networks that were trained without their family."""
+    names = sorted(set(sets.name))
+    fold = np.array([names.index(name) % folds for name in sets.name])
+    found = np.zeros(len(sets.owner))
     for number in range(folds):
         choice = train_choice(sets, fold != number, range(seed, seed + 2), config)
-        rows = np.flatnonzero(own[judged.owner] == number)
-        found[rows] = choice.raw_scores(judged.features[rows])
+        rows = np.flatnonzero(fold[sets.owner] == number)
+        found[rows] = choice.raw_scores(sets.features[rows])
     return found
 
 
@@ -220,28 +215,45 @@ def fit(args: argparse.Namespace) -> None:
     print(f"{len(sets.name):,} sets, {args.model.stat().st_size:,} bytes, sha256 {digest}")
 
 
-def report(title: str, sets: Sets, runs: list[Decisions]) -> None:
+def report(sets: Sets, runs: list[Decisions], inside: np.ndarray, title: str) -> None:
     """Print the mean scores by group of families, with the interval over families and the spread between trainings."""
     group = np.array([FAMILIES[name].group for name in sets.name])
-    for name in sorted(set(group)):
-        families = sorted(set(sets.name[group == name]))
-        scores = np.array([[run.score[sets.name == family].mean() for family in families] for run in runs])
+    for name in sorted(set(group[inside])):
+        mine = inside & (group == name)
+        families = sorted(set(sets.name[mine]))
+        scores = np.array([[run.score[mine & (sets.name == family)].mean() for family in families] for run in runs])
         half = 1.96 * scores.mean(axis=0).std(ddof=1) / np.sqrt(len(families)) if len(families) > 1 else np.nan
-        expected = np.mean([run.expected[group == name].mean() for run in runs])
+        expected = np.mean([run.expected[mine].mean() for run in runs])
         print(
-            f"{title}, {name}: {scores.mean():.3f} +- {half:.3f} over families, "
+            f"left-out families, {title}, {name}: {scores.mean():.3f} +- {half:.3f} over families, "
             f"{scores.mean(axis=1).std():.3f} between trainings, expected {expected:.3f}, "
-            f"best candidate {sets.ceiling[group == name].mean():.3f}"
+            f"best candidate {sets.ceiling[mine].mean():.3f}, {mine.sum()} sets"
         )
 
 
+def family_rows(sets: Sets, runs: list[Decisions]) -> list[dict[str, object]]:
+    """Return the mean score of each left-out family, for sets with all rows and with few rows."""
+    rows = []
+    for name in sorted(set(sets.name)):
+        for few in (False, True):
+            mine = (sets.name == name) & (sets.few == few) & ~sets.change
+            if mine.any():
+                score, expected = (np.mean([getattr(run, key)[mine] for run in runs]) for key in Decisions._fields)
+                row = {"family": name, "group": FAMILIES[name].group, "few rows": few, "sets": mine.sum()}
+                rows.append(row | {"score": score, "expected": expected, "best": sets.ceiling[mine].mean()})
+    return rows
+
+
 def judge(args: argparse.Namespace) -> None:
-    """Report the scores on left-out families by group, over several trainings, and on labelled pools."""
+    """Report the scores on left-out families, over several trainings, and on labelled pools."""
     sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
-    whole = sets if args.whole is None else read(args.whole, SYNTHETIC)
     sharpness, bonus = np.array(args.sharpness), np.array(args.bonus)
-    scores = [left_out(sets, whole, config, folds=args.folds, seed=100 * i) for i in range(args.fits)]
-    report("left-out families", whole, [decide(each, whole, sharpness, bonus) for each in scores])
+    scores = [left_out(sets, config, folds=args.folds, seed=100 * i) for i in range(args.fits)]
+    runs = [decide(each, sets, sharpness, bonus) for each in scores]
+    for title, inside in (("all rows", ~sets.few), ("20 to 200 rows", sets.few)):
+        report(sets, runs, inside & ~sets.change, title)
+    if args.table is not None:
+        write_csv(args.table, family_rows(sets, runs))
     choice = load_choice()
     for pool in POOLS:
         if (args.out / f"{pool}.npz").exists():
@@ -261,16 +273,16 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--data", type=Path, help="folder with labelled pools")
     found.add_argument("--seconds", type=float, default=500.0, help="start no set after this time")
     found.add_argument("--sets", type=int, help="synthetic sets at most")
-    found.add_argument("--keep", type=int, default=24, help="candidates kept of a synthetic set, with the best one")
-    found.add_argument("--whole", type=Path, help="sets with all candidates, from collect --keep 1000, to judge")
+    found.add_argument("--table", type=Path, help="CSV file for the results of `judge` by family")
     found.add_argument("--few", action="store_true", help="keep only 20 to 200 rows of each synthetic set")
+    found.add_argument("--change", action="store_true", help="change each synthetic set at random")
     found.add_argument("--families", nargs="*", help="only these families")
     found.add_argument("--jobs", type=int, default=2)
     found.add_argument("--sharpness", type=float, nargs=2, default=(0.15, 0.1), help="see modeseek.selection.choice")
     found.add_argument("--bonus", type=float, nargs=2, default=(-20.0, 0.0), help="of the single cluster, likewise")
     found.add_argument("--epochs", type=int, default=TrainingConfig.epochs)
-    found.add_argument("--networks", type=int, default=4, help="networks in the model")
-    found.add_argument("--folds", type=int, default=5)
+    found.add_argument("--networks", type=int, default=8, help="networks in the model")
+    found.add_argument("--folds", type=int, default=3)
     found.add_argument("--fits", type=int, default=3, help="trainings for each fold of `judge`")
     found.add_argument("--model", type=Path, default=MODEL, help="where `fit` writes the model")
     return found

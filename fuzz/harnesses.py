@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from archives import ods_of, unsparse, xlsx_of
 from seals import mutated, sealed
 
 from modeseek._common.hints import AdviceWarning, CheckpointWarning
-from modeseek._storage import DataError, Table, open_chunks, read_arrays, read_image, read_table
+from modeseek._storage import DataError, Table, open_chunks, read_arrays, read_image, read_table, write_table
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.diarization.rttm import read_turns
 from modeseek.diarization.segment_files import read_windows
@@ -152,6 +153,21 @@ def _same(one: np.ndarray, two: np.ndarray) -> bool:
     return len(one) == len(two) and repr(one.tolist()) == repr(two.tolist())
 
 
+def _whole(path: Path) -> None:
+    """All rows, which are then written in formats with and without types, and read again."""
+    table = read_table(path)
+    assert len(table.columns) == len(table.cells) > 0
+    assert all(len(cells) == table.n_rows for cells in table.cells)
+    for ending in (".csv", ".jsonl", ".parquet"):
+        target = Path(f"{path}{ending}")
+        try:
+            write_table(table, target, {})
+        except DataError:
+            continue
+        if ending != ".csv":  # a row of empty cells is a blank line
+            assert read_table(target).n_rows == table.n_rows
+
+
 def _archive(path: Path) -> None:
     _numbers(read_table(path))
 
@@ -207,13 +223,13 @@ def _model(path: Path) -> None:
 
 
 def chains() -> list[Chain]:
-    """Return the runs that checkpoints of the corpus are of."""
+    """Return the chains whose checkpoints are in the corpus."""
     points = make_problem(np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.2], [3.0, 3.0], [3.1, 3.0]]), engine="reference")
     return make_chains(partial(doubly_stochastic, points, Shrinking(0.4, 1.6, 0.8), seed=0), 2)
 
 
 def run_of_chains(path: Path, sweeps: int) -> None:
-    """Run them, or go on with them."""
+    """Run the chains, or resume them from a checkpoint."""
     stopping = Stopping(tau=0.1, threshold=0.0, max_sweeps=sweeps)
     record = Record(clumps=1, gap=2, objective=3, snapshots=1, limit=16)
     results = run_chains(chains(), stopping, n_jobs=1, record=record, checkpoint=Checkpoint(path))
@@ -222,7 +238,7 @@ def run_of_chains(path: Path, sweeps: int) -> None:
 
 
 def _checkpoint(path: Path) -> None:
-    """Whatever is taken can be gone on from, for a sweep or two."""
+    """Check that a run can resume from every accepted checkpoint, for one or two sweeps."""
     warnings.simplefilter("ignore", CheckpointWarning)
     run_of_chains(path, 3)
 
@@ -233,6 +249,17 @@ HARNESSES = {
     "parquet": Harness(".parquet", _table, 4096),
     "npy": Harness(".npy", _table, 512),
     "npz": Harness(".npz", _archive, 2048),
+    "gz": Harness(".csv.gz", _table, 512),
+    "bz2": Harness(".csv.bz2", _table, 512),
+    "xz": Harness(".csv.xz", _table, 512),
+    "zst": Harness(".csv.zst", _table, 512),
+    "arrow": Harness(".arrow", _whole, 4096),
+    "json": Harness(".jsonl", _whole, 512),
+    "xlsx": Harness(".xlsx", _whole, 8192),
+    "xlsx-sealed": Harness(".xlsx", _whole, 1024, xlsx_of),
+    "ods-sealed": Harness(".ods", _whole, 1024, ods_of),
+    "sqlite": Harness(".db", _whole, 4096),
+    "duckdb": Harness(".duckdb", _whole, 8192, unsparse),
     "windows": Harness(".npz", _arrays, 2048),
     "rttm": Harness(".rttm", _rttm, 512),
     "lab": Harness(".lab", _segments, 256),

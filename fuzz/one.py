@@ -1,4 +1,4 @@
-"""Fuzz one reader, in a process of its own, for so many seconds: what `run.py` starts."""
+"""Fuzz one reader for a given number of seconds; `run.py` starts this script in its own process."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ with atheris.instrument_imports(
         "modeseek.io",
         "modeseek.meanshift.chains.checkpoint",
         "csv",
+        "json",
+        "gzip",
         "zipfile",
         "numpy.lib._format_impl",
         "PIL",

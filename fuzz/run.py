@@ -41,7 +41,7 @@ class Tally(NamedTuple):
 
 
 def fuzz(name: str, seconds: int, found: Path, seed: int) -> Tally:
-    """Fuzz one reader for so many seconds."""
+    """Fuzz one reader for a given number of seconds."""
     new = found / "corpus" / name
     new.mkdir(parents=True, exist_ok=True)
     before = len(list(new.iterdir()))

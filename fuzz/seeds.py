@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
 import io
+import lzma
+import sqlite3
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -11,9 +15,11 @@ from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from archives import ods_of, sparse, xlsx_of
 from harnesses import CORPUS, run_of_chains
 from PIL import Image
 from seals import opened
@@ -47,6 +53,50 @@ def _tables() -> Iterator[pa.Table]:
     yield pa.table({"i": [1, 2], "x": [0.5, 1.5]}).replace_schema_metadata(
         {"pandas": '{"index_columns": ["i"], "columns": [], "pandas_version": "2.2.0"}'}
     )
+
+
+def _ipc(table: pa.Table, *, stream: bool, compression: str | None) -> bytes:
+    file = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with (pa.ipc.new_stream if stream else pa.ipc.new_file)(file, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return file.getvalue()
+
+
+JSON = [
+    '{"a": 1.5, "b": "x"}\n{"a": null, "c": [1, {"d": 2}]}\n',
+    '[{"a": 12345678901234567890, "b": true}, {"a": 1, "b": 3}]',
+    '{"a": [1, 2], "b": ["x", "1"]}',
+    '\ufeff{"é": "\\u00e9", "n": NaN}\r\n{"é": {"k": 1}, "n": -1e400}\r\n',
+]
+SHEET = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
+<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c><c r="B1" t="str"><v>b</v></c></row>
+<row r="2"><c r="A2"><v>1.5</v></c><c r="B2" t="b"><v>1</v></c></row>
+<row><c><v>2</v></c><c t="e"><v>#DIV/0!</v></c></row></sheetData></worksheet>"""
+ODS = "urn:oasis:names:tc:opendocument:xmlns"
+CONTENT = f"""<office:document-content xmlns:office="{ODS}:office:1.0" xmlns:table="{ODS}:table:1.0"
+xmlns:text="{ODS}:text:1.0"><office:body><office:spreadsheet><table:table table:name="a"><table:table-row>
+<table:table-cell office:value-type="string"><text:p>a</text:p></table:table-cell></table:table-row>
+<table:table-row table:number-rows-repeated="2"><table:table-cell office:value-type="float" office:value="1.5"/>
+</table:table-row></table:table></office:spreadsheet></office:body></office:document-content>""".replace("\n<", "<")
+
+
+def _sqlite(*statements: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        connection = sqlite3.connect(Path(folder, "a"))
+        for statement in ("PRAGMA page_size = 512", *statements):
+            connection.execute(statement)
+        connection.commit()
+        connection.close()
+        return Path(folder, "a").read_bytes()
+
+
+def _duckdb() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        with duckdb.connect() as connection:
+            connection.execute(f"ATTACH '{folder}/a' AS a (BLOCK_SIZE 16384)")
+            connection.execute("CREATE TABLE a.t AS SELECT i AS n, i / 7 AS x, 'text' || i AS s FROM range(9) r(i)")
+        return sparse(Path(folder, "a").read_bytes())
 
 
 def _arrays() -> Iterator[np.ndarray]:
@@ -145,6 +195,19 @@ def all_seeds() -> dict[str, list[bytes]]:
     lab = ["0.0 1.5 ann\n1.5 3\n", "0 1e9\n"]
     segments = ["start,end\n0,1.5\n1,2\n", "onset;duration\n0;1\n2;0.5\n", "0 1\n1 2\n"]
     made = {"csv": texts, "tsv": texts, "parquet": parquet, "npy": arrays + objects, "array": arrays + objects}
+    packers = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    made |= {name: [pack(texts[0]), pack(texts[3]) + pack(texts[2])] for name, pack in packers.items()}
+    made["zst"] = [pa.compress(text, codec="zstd", asbytes=True) for text in texts[:2]]
+    tables = list(_tables())
+    made["arrow"] = [_ipc(table, stream=False, compression=None) for table in tables[1:4]]
+    made["arrow"] += [
+        _ipc(tables[2], stream=True, compression="lz4"),
+        _ipc(tables[4], stream=False, compression="zstd"),
+    ]
+    made |= {"json": [text.encode() for text in JSON], "xlsx": [xlsx_of(SHEET.encode()), ods_of(CONTENT.encode())]}
+    made |= {"xlsx-sealed": [SHEET.encode()], "ods-sealed": [CONTENT.encode()], "duckdb": [_duckdb()]}
+    rows = "INSERT INTO t VALUES (1, 2.5, 'x', x'00ff'), (2, NULL, 'y', 7)"
+    made["sqlite"] = [_sqlite("CREATE TABLE t (a, b REAL, c TEXT, d)", rows)]
     made |= {"npz": archives, "windows": archives, "tiff": list(_tiffs())}
     made |= {form: list(_pictures(form)) for form in ("png", "jpeg", "bmp", "webp")}
     models, checkpoints = list(_models()), list(_checkpoints())

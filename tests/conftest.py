@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "modeseek",
     deadline=None,
-    max_examples=30,
+    max_examples=20,
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -63,14 +63,18 @@ def family(group: str) -> Callable[[Callable[[np.random.Generator], Sample]], Ca
     return register
 
 
-def make(name: str, seed: int, *, few: bool = False) -> Sample:
+def make(name: str, seed: int, *, few: bool = False, change: bool = False) -> Sample:
     """Return the data set of a family for a seed, with its rows in random order.
 
-    With `few`, only 20 to 200 rows at random are kept.
+    With `few`, only 20 to 200 rows at random are kept. With `change`, the set is changed at random (`changes`).
     """
+    from synthetic.changes import changed
+
     # the name enters the seed, so that two families never share their random numbers
     rng = np.random.default_rng([seed, *name.encode()])
     sample = FAMILIES[name].generate(rng)
+    if change:
+        sample = changed(rng, sample, FAMILIES[name].generate.__module__)
     order = rng.permutation(len(sample.X))
     if few:
         order = order[: int(20 * 10 ** rng.random())]

@@ -1,4 +1,4 @@
-"""The measurement against labels scores what it says, goes on where it stopped, and survives a method that fails."""
+"""The measurement against labels scores what it says, resumes where it stopped, and continues if a method fails."""
 
 from __future__ import annotations
 

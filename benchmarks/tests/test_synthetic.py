@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from synthetic import FAMILIES, NULL, make, prepared
+from synthetic.recordings import SETTINGS, TIMED, make_recording
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -23,3 +24,13 @@ def test_a_fifth_of_the_families_has_no_clusters():
     null = sum(family.group == NULL for family in FAMILIES.values())
     assert len(FAMILIES) >= 40
     assert null / len(FAMILIES) >= 0.2
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_recordings_are_unit_vectors_that_repeat(setting):
+    first, again, alone = make_recording(setting, 3), make_recording(setting, 3), make_recording(setting, 3, alone=True)
+    assert np.array_equal(first.X, again.X)
+    assert np.allclose(np.linalg.norm(first.X, axis=1), 1)
+    assert len(first.X) == len(first.y) <= 1000
+    assert len(np.unique(alone.y[alone.y >= 0])) == 1
+    assert (first.times is not None) == (setting in TIMED)

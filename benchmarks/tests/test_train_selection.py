@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 import train_selection
-from choice_network import Sets, TrainingConfig, decide, train_choice
+from choice_network import Sets, TrainingConfig, _slope, decide, train_choice
 from modeseek.selection.features import FEATURES
 
 
@@ -16,15 +17,16 @@ def test_a_tiny_training_runs_from_end_to_end(tmp_path, monkeypatch, capsys):
     out, model = str(tmp_path / "features"), tmp_path / "choice.npz"
     for command in (
         ["collect", out, "--sets", "4", "--jobs", "1", "--families", *families],
-        ["collect", out, "--sets", "4", "--jobs", "1", "--families", *families],
+        ["collect", out, "--sets", "4", "--jobs", "1", "--few", "--change", "--families", *families],
         ["fit", out, "--epochs", "2", "--networks", "1", "--model", str(model)],
-        ["judge", out, "--epochs", "2", "--folds", "2", "--fits", "2"],
+        ["judge", out, "--epochs", "2", "--folds", "2", "--fits", "2", "--table", str(tmp_path / "families.csv")],
     ):
         monkeypatch.setattr("sys.argv", ["train_selection.py", *command])
         train_selection.main()
     with np.load(model) as stored:
         assert stored["n_sets"] == 8
-    assert "left-out families, null" in capsys.readouterr().out
+    assert "left-out families, all rows, null" in capsys.readouterr().out
+    assert (tmp_path / "families.csv").read_text().count("moons") == 1
 
 
 def collected(rng: np.random.Generator, n_sets: int, each: int) -> Sets:
@@ -36,7 +38,26 @@ def collected(rng: np.random.Generator, n_sets: int, each: int) -> Sets:
     scores = 1 / (1 + np.exp(-3 * features[:, FEATURES.index("silhouette")]))
     ceiling = scores.reshape(n_sets, each).max(axis=1)
     agreement = np.tile(np.eye(each).ravel(), n_sets)
-    return Sets(features, scores, np.repeat(np.arange(n_sets), each), ceiling, np.full(n_sets, ""), agreement)
+    owner, name, no = np.repeat(np.arange(n_sets), each), np.full(n_sets, ""), np.zeros(n_sets, dtype=bool)
+    return Sets(features, scores, owner, ceiling, name, no, no, agreement)
+
+
+def test_the_derivative_of_the_loss_is_that_of_differences():
+    rng, config = np.random.default_rng(0), TrainingConfig()
+    scores, y, agreement = rng.normal(size=7), rng.random(7), rng.random((7, 7))
+    agreement = (agreement + agreement.T) / 2
+    chosen = softmax(config.beta * agreement @ softmax(scores))
+    weight = (chosen + 1 / 7) / 2
+
+    def loss(scores):
+        p = softmax(scores)
+        expected = agreement @ p
+        error = config.error_weight * (weight * np.square(expected - y)).sum()
+        return error - softmax(config.beta * expected) @ y - config.guide_weight * p @ y
+
+    steps = 1e-6 * np.eye(7)
+    numeric = [(loss(scores + step) - loss(scores - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(_slope(scores, y, agreement, config), numeric, atol=1e-7)
 
 
 def test_a_network_learns_which_feature_counts():

@@ -50,6 +50,7 @@ def test_a_terminal_shows_a_line_for_compilation_but_not_for_cached_code(tmp_pat
     assert warm == [""]
 
 
+@pytest.mark.slow
 def test_a_pipe_shows_nothing(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", COMPILES],

@@ -71,6 +71,7 @@ def test_scales(name, scale):
     assert 0 < estimate_bandwidth(X * scale) < 20 * scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", SHIFTING)
 @pytest.mark.parametrize(("scale", "offset"), [(1e-150, 0.0), (1e150, 0.0), (1.0, 1e12), (1e-3, 1e9), (1e140, 1e151)])
@@ -129,6 +130,7 @@ def test_mixed_scales_and_kinds_on_every_engine(engine, kind):
         assert adjusted_rand_score(truth, fitted(name, rows, extent / 3, engine=engine).labels_) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", SHIFTING)
 def test_few_and_equal_rows_on_every_engine(engine, name):

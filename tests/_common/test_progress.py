@@ -15,7 +15,7 @@ from rich.console import Console
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.neighbors import nearest, nearest_neighbors
 from modeseek._common.progress import display, show_progress
-from modeseek._common.progress.display import ProgressLine
+from modeseek._common.progress.display import DisplayConfig, ProgressLine, configure_display
 from modeseek._common.progress.words import clock, count
 from modeseek._common.types import Stage
 from modeseek.datasets import paper_mixture
@@ -51,6 +51,20 @@ def stderr(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     return replace
+
+
+@pytest.fixture
+def at_once():
+    """Draw lines of progress without delay."""
+    with configure_display(DisplayConfig(delay=0.0, interval=0.01)):
+        yield
+
+
+@pytest.fixture
+def late():
+    """Draw no lines of progress: the delay is longer than any test."""
+    with configure_display(DisplayConfig(delay=60.0)):
+        yield
 
 
 @pytest.fixture
@@ -176,8 +190,7 @@ def test_several_chains_report_how_many_have_ended(now):
 
 
 @pytest.mark.parametrize("cls", [StochasticMeanShift, ModeSeek, MeanShift])
-def test_silent_in_a_pipe_shown_on_a_terminal(cls, stderr, monkeypatch):
-    monkeypatch.setattr(display, "DELAY", 0.0)
+def test_silent_in_a_pipe_shown_on_a_terminal(cls, stderr, at_once):
     title = {"StochasticMeanShift": "SMS", "MeanShift": "MS"}.get(cls.__name__, "ModeSeek")
     for terminal in (False, True):
         shown = stderr(terminal)
@@ -186,23 +199,20 @@ def test_silent_in_a_pipe_shown_on_a_terminal(cls, stderr, monkeypatch):
         cls(verbose=0).fit(X)
 
 
-def test_forced_colours_do_not_make_a_terminal(stderr, monkeypatch):
-    monkeypatch.setattr(display, "DELAY", 0.0)
+def test_forced_colours_do_not_make_a_terminal(stderr, monkeypatch, at_once):
     monkeypatch.setenv("FORCE_COLOR", "1")
     shown = stderr(False)
     StochasticMeanShift(verbose=1).fit(X)
     assert shown.getvalue() == ""
 
 
-def test_short_work_shows_nothing(stderr, monkeypatch):
-    monkeypatch.setattr(display, "DELAY", 60.0)
+def test_short_work_shows_nothing(stderr, late):
     shown = stderr(True)
     StochasticMeanShift(verbose=1).fit(X).predict(X)
     assert shown.getvalue() == ""
 
 
-def test_an_inner_block_uses_the_line_of_the_outer_one(stderr, monkeypatch):
-    monkeypatch.setattr(display, "DELAY", 60.0)
+def test_an_inner_block_uses_the_line_of_the_outer_one(stderr, late):
     stderr(True)
     with show_progress("rows.csv") as outer:
         outer(Stage("reading", 1, 2, "bytes"))
@@ -214,9 +224,8 @@ def test_an_inner_block_uses_the_line_of_the_outer_one(stderr, monkeypatch):
         assert other is not outer
 
 
-def test_prints_to_a_file_are_not_drawn_into_the_terminal(stderr, monkeypatch):
+def test_prints_to_a_file_are_not_drawn_into_the_terminal(stderr, monkeypatch, at_once):
     """rich would redirect standard output to the console of the line, which is standard error."""
-    monkeypatch.setattr(display, "DELAY", 0.0)
     shown, out = stderr(True), Stream(False)
     monkeypatch.setattr(sys, "stdout", out)
     with show_progress("DSMS"):
@@ -227,11 +236,9 @@ def test_prints_to_a_file_are_not_drawn_into_the_terminal(stderr, monkeypatch):
     assert "kept" not in shown.getvalue()
 
 
-def test_a_notebook_shows_a_line_and_removes_it(stderr, monkeypatch):
+def test_a_notebook_shows_a_line_and_removes_it(stderr, monkeypatch, at_once):
     stderr(False)
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
-    monkeypatch.setattr(display, "DELAY", 0.0)
-    monkeypatch.setattr(display, "TICK", 0.01)
     cells = []
 
     class Handle:
@@ -257,10 +264,10 @@ def test_a_notebook_shows_a_line_and_removes_it(stderr, monkeypatch):
 
 
 NO_DELAY = """
-from modeseek._common.progress import display
-display.DELAY = 0.0
+from modeseek._common.progress.display import DisplayConfig, configure_display
 from modeseek.cli import main
-main()
+with configure_display(DisplayConfig(delay=0.0)):
+    main()
 """
 
 
@@ -327,8 +334,7 @@ def test_arrived_is_true_for_all_climbers_at_the_end():
     assert not chain.arrived(chain.init()).any()
 
 
-def test_verbose_changes_no_label(stderr, monkeypatch):
-    monkeypatch.setattr(display, "DELAY", 0.0)
+def test_verbose_changes_no_label(stderr, at_once):
     stderr(True)
     for cls in (ModeSeek, DoublyStochasticMeanShift):
         silent, shown = (cls(random_state=0, verbose=verbose).fit(X) for verbose in (0, 1))

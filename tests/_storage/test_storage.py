@@ -449,7 +449,6 @@ BAD_FILES = [
     ("a.csv", "a,b\n1,2\n".encode("utf-16")[:-1], "it is cut short or damaged"),
     ("a.csv", b"a,b\n1,\0\n", "line 2 has a zero byte"),
     ("a.cvs", "a,b\n1,2\n", r"unknown ending '.cvs'. Did you mean '.csv'\?"),
-    ("a", "a,b\n1,2\n", "the name has no ending"),
     ("a.npy", b"garbage of any kind", "cannot be read: it is cut short or not a NumPy file"),
     ("a.npy", saved(np.save, np.eye(9))[:-8], "cut short"),
     ("a.npy", saved(np.save, PICKLED, allow_pickle=True), "holds Python objects, which are never loaded"),

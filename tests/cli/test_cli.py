@@ -19,9 +19,10 @@ from modeseek._common.scaling import Scaling
 from modeseek._storage import read_table
 from modeseek.cli import options as command_options
 from modeseek.cli.commands import ENTRY
+from modeseek.cli.messages import print_note
 from modeseek.datasets import paper_mixture
 from modeseek.estimators.alternatives import listed_alternatives
-from modeseek.prepare import TablePreparer
+from modeseek.prepare import Note, TablePreparer
 from waiting import PATIENCE
 
 X, Y = paper_mixture(15, random_state=0)
@@ -105,14 +106,14 @@ def test_modeseek_runs_where_nobody_names_another(blobs, tmp_path):
     assert (tmp_path / "named.csv").read_text() == target.read_text()
 
 
-def test_what_was_nearly_chosen(blobs, tmp_path):
+def test_alternatives_are_listed(blobs, tmp_path):
     _, out, _ = run("cluster", blobs)
     # scaled as the command does, to the last digit: the expected agreement is a step function
     columns = {"width": BLOBS[:, 0], "height": BLOBS[:, 1]}
     model = ModeSeek(random_state=0).fit(TablePreparer(scale="standard").fit_transform(columns))
     listed = listed_alternatives(model)
     assert listed
-    lines = out.splitlines()[out.splitlines().index("nearly chosen:") + 1 :]
+    lines = out.splitlines()[out.splitlines().index("alternatives:") + 1 :]
     assert lines == [
         f"  {k} clusters (expected agreement {agreement:.2f}): --n-clusters {k}"
         for k, agreement in ((each.n_clusters, each.expected_agreement) for each in listed)
@@ -122,7 +123,7 @@ def test_what_was_nearly_chosen(blobs, tmp_path):
     assert max(counts) <= 30
     record = json.loads(run("cluster", blobs, "--json", "-", "-q")[1])
     fields = ("n_clusters", "expected_agreement", "stability")
-    assert [tuple(each[name] for name in fields) for each in record["nearly_chosen"]] == [
+    assert [tuple(each[name] for name in fields) for each in record["alternatives"]] == [
         tuple(getattr(each, name) for name in fields) for each in model.alternatives_[1:]
     ]
 
@@ -136,6 +137,19 @@ def test_one_cluster_says_why(tmp_path):
     assert "; preferred to " in reason
     assert " because " in reason
     assert "to look further: --min-clusters 2 for the best partition" in out
+    assert "--scale" not in out
+
+
+def test_one_cluster_offers_only_what_has_an_effect(tmp_path):
+    """Logarithms were offered although no column was skewed, and another scaling of a single column."""
+    rng = np.random.default_rng(0)
+    even, skewed = rng.normal(size=100), np.exp(2 * rng.normal(size=100))
+    for columns, steps in (((even,), ()), ((even, skewed), ("--scale log", "--scale robust, because"))):
+        np.save(tmp_path / "a.npy", np.column_stack(columns))
+        out = run("cluster", tmp_path / "a.npy", "--max-clusters", "1")[1]
+        [line] = [line for line in out.splitlines() if line.startswith("to look further")]
+        assert [step for step in ("--scale log", "--scale robust, because") if step in line] == list(steps)
+        assert line.count("--") == 1 + len(steps) + (len(columns) > 1)
 
 
 def test_known_groups_are_compared(data, tmp_path):
@@ -202,7 +216,7 @@ def test_centres_are_in_the_units_of_the_data(tmp_path):
     assert [cluster["size"] for cluster in record["clusters"]] == [3, 2]
     np.testing.assert_allclose([c["center"] for c in record["clusters"]], [[3000, 2], [1000, 1]], rtol=1e-6)
     assert "60.0%" in out
-    assert "mass ↑ 3,000" in out
+    assert "mass ↑ 3000" in out
 
 
 def test_one_cluster_has_no_gap(tmp_path):
@@ -669,3 +683,15 @@ def test_a_signal_ends_a_run_with_its_result(tmp_path):
     assert "Traceback" not in done.stderr
     record = json.loads((tmp_path / "out.json").read_text())
     assert (record["outcome"], record["n_rows"]) == ("interrupted", 300)
+
+
+def test_a_terminal_wraps_notes_between_words(monkeypatch, capsys):
+    """Notes were broken inside words in a terminal of 80 columns."""
+    text = "left out: " + ", ".join(f"column-{number}" for number in range(40))
+    monkeypatch.setenv("COLUMNS", "80")
+    for terminal in (True, False):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        print_note(Note(text, "scale", "log"))
+        lines = capsys.readouterr().err.splitlines()
+        assert " ".join(line.strip() for line in lines) == f"note: {text} (--scale log)."
+        assert (max(map(len, lines)) <= 80) == terminal

@@ -45,6 +45,21 @@ def test_segment_into_a_number_of_regions(tmp_path):
     assert np.load(tmp_path / "labels.npy").max() == 3
 
 
+@pytest.mark.parametrize("ending", ["npy", "tif"])
+def test_several_numbers_of_regions_write_layers(tmp_path, ending):
+    target, summary = tmp_path / f"layers.{ending}", tmp_path / "summary.json"
+    picture = EXAMPLES / "still-life.png"
+    done = call("segment", str(picture), "--n-regions", "3,6,12", "-o", str(target), "--json", str(summary))
+    assert done[0] == 0
+    assert "3 regions in 240 x 320 pixels" in done[1]
+    assert "12 regions in 240 x 320 pixels" in done[1]
+    layers = read_image(target).values
+    assert (layers == segment(np.asarray(Image.open(picture)), n_regions=(3, 6, 12))).all()
+    record = json.loads(summary.read_text())
+    assert record["shape"] == [3, 240, 320]
+    assert [layer["n_regions"] for layer in record["layers"]] == [3, 6, 12]
+
+
 def test_segment_reads_volumes(tmp_path):
     volume = np.zeros((12, 20, 20), np.uint16)
     volume[:, 5:15, 5:15] = 900
@@ -65,6 +80,10 @@ def test_segment_reads_volumes(tmp_path):
         (["good.png", "-o", "labels.jpg"], r"unknown ending '.jpg'.*Known: .png, .tif, .tiff, .npy"),
         (["good.png", "-o", "good.png"], r"-o good.png is also an input file"),
         (["good.png", "--spacing", "1;2"], r"--spacing must be numbers separated by commas"),
+        (["good.png", "--n-regions", "5;20"], r"--n-regions must be an integer, or several separated by commas"),
+        (["good.png", "--n-regions", "5,20", "-o", "x.png"], r"x.png can hold one label image, .* has 2 numbers: use"),
+        (["good.png", "--n-regions", "5,20", "--overlay", "x.png"], r"--overlay shows one label image"),
+        (["good.png", "--n-regions", "0"], r"good.png: n_regions must be a whole number >= 1"),
         (["good.png", "--channel-axis", "last"], r"--channel-axis must be an integer or none; got 'last'"),
         (["volume.npy", "--overlay", "o.png"], r"--overlay is for images: .*volume.npy is a volume"),
         (["good.png", "--colour-bandwidth", "-3"], r"good.png: color_bandwidth must be a finite number > 0"),

@@ -1,11 +1,14 @@
 """The search for speakers."""
 
+import itertools
+
 import numpy as np
 import pytest
 from voices import same, voices
 
 from modeseek.diarization import DiarizationConfig, EmbeddingTransform, SpeakerSearch, find_turns
-from modeseek.diarization.average_linkage import find_linkage_partition
+from modeseek.diarization.average_linkage import LinkagePartition, find_linkage_partition
+from modeseek.diarization.smoothing import _viterbi, smooth_labels
 
 
 @pytest.mark.parametrize("seed", [0, 3])
@@ -73,6 +76,18 @@ def test_stretches_of_overlapping_windows_are_not_speakers():
     assert find_turns(rows, times).speakers.n_speakers <= 6
 
 
+def test_linkage_neither_splits_one_speaker_of_mode_seek_nor_merges_its_speakers():
+    """The silhouette of a single speaker is 0, so that average linkage used to replace it."""
+    rows, who = voices((10, 10, 10))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    two = np.minimum(who, 1)
+    search = SpeakerSearch()
+    assert search._prefers(LinkagePartition(who, 1.0, 1.0, []), rows, two, True)
+    assert not search._prefers(LinkagePartition(who, 1.0, 1.0, []), rows, 0 * who, True)
+    assert not search._prefers(LinkagePartition(two, 1.0, 1.0, []), rows, who, True)
+    assert search._prefers(LinkagePartition(two, 1.0, 1.0, []), rows, who, False)
+
+
 def test_linkage_of_noise_is_unstable():
     rows = np.random.default_rng(0).normal(size=(80, 32))
     found = find_linkage_partition(
@@ -93,3 +108,50 @@ def test_whitened_rows_have_unit_covariance():
     x = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     projected = EmbeddingTransform(whiten=True)._project(x - x.mean(axis=0))
     assert np.allclose(np.cov(projected.T, bias=True), np.eye(projected.shape[1]), atol=1e-8)
+
+
+def test_whitening_does_not_make_all_rows_equally_distant():
+    """n rows that are whitened in n - 1 components are a simplex, and only rounding tells them apart."""
+    rows, _ = voices((20, 15, 14), d=64)
+    whitened = EmbeddingTransform(whiten=True).apply(rows.astype(np.float32))
+    cosines = (whitened @ whitened.T)[np.triu_indices(len(rows), 1)]
+    assert whitened.shape[1] == 4
+    assert cosines.std() > 0.1
+    nearly = EmbeddingTransform(whiten=True).apply((rows + 1e-7).astype(np.float32))
+    assert np.allclose(np.abs(nearly), np.abs(whitened), atol=1e-3)
+
+
+def test_smoothing_is_the_most_probable_sequence():
+    """All sequences of two speakers in six windows are compared."""
+    rng = np.random.default_rng(0)
+    rows = np.eye(2)[[0, 0, 1, 0, 1, 1]] + rng.normal(0, 0.5, (6, 2))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    evidence, elapsed, mean_turn = 3.0 * rows, np.array([1.0, 1.0, 4.0, 1.0, 0.5]), 2.0
+    stay = 0.5 + 0.5 * np.exp(-elapsed / mean_turn)
+    best = max(
+        itertools.product(range(2), repeat=6),
+        key=lambda s: (
+            sum(evidence[range(6), s])
+            + sum(np.log(stay if same else 1 - stay) for stay, same in zip(stay, np.diff(s) == 0, strict=True))
+        ),
+    )
+    assert tuple(_viterbi(evidence, elapsed, np.arange(6), mean_turn)) == best
+
+
+def test_smoothing_removes_an_uncertain_window_within_a_turn():
+    rows, who = voices((20, 20), noise=0.3)
+    rows[7] = rows[8] / np.linalg.norm(rows[8]) + rows[30] / np.linalg.norm(rows[30])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    times = np.column_stack([0.5 * np.arange(40), 0.5 * np.arange(40) + 1.0])
+    wrong = who.copy()
+    wrong[7] = 1
+    assert (smooth_labels(rows, wrong, times) == who).all()
+    # two long turns stay two turns
+    assert (smooth_labels(rows, who, times) == who).all()
+
+
+def test_smoothing_needs_windows_that_follow_each_other():
+    rows, _ = voices((6, 6))
+    times = np.column_stack([np.arange(12.0), np.arange(12.0) + 1.0])
+    with pytest.raises(ValueError, match="overlapping"):
+        find_turns(rows, times, overlapping="keep", smooth=True)

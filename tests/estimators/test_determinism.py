@@ -25,7 +25,10 @@ CASE = golden.CASES["shrinking"][2]
 LARGE = ("brute", "neighbor_lists", "moment_tree")
 
 
-@pytest.mark.parametrize("case", golden.CASES)
+# the Gaussian profile has kernels of its own, which take seconds to compile
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow) if case == "gaussian" else case for case in golden.CASES]
+)
 def test_kept_answers(case):
     assert golden.differences(golden.answer(case), KEPT[case]) == []
 

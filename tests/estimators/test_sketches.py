@@ -15,7 +15,6 @@ from modeseek.estimators.base import BaseClusterer
 from modeseek.sketches import SketchConfig
 
 X, Y = make_blobs(2400, centers=5, cluster_std=0.7, random_state=3)
-X = X.astype(np.float32)
 MODELS = {
     "dsms": DoublyStochasticMeanShift(random_state=0),
     "sms": StochasticMeanShift(2.0, random_state=0),

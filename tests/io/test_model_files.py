@@ -85,7 +85,7 @@ MODELS = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
 def test_models_come_back_whole(name, dtype, tmp_path):
     model = MODELS[name].fit(X.astype(dtype))
     back = there_and_back(model, tmp_path / "a.modeseek")

@@ -113,7 +113,7 @@ RIDGES = np.concatenate(
 )
 
 
-@pytest.mark.parametrize("profile", ["biweight", "quadweight"])
+@pytest.mark.parametrize("profile", ["biweight", pytest.param("quadweight", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("data", "at_most"), [(BLOBS, 0.9), (RIDGES, 0.7)])
 def test_scout_paths_give_the_same_modes(data, at_most, profile, monkeypatch):
     h, tol, space = 2.0, 1e-4, make_problem(data, profile=profile, engine="brute")

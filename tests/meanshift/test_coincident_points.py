@@ -60,6 +60,7 @@ def test_few_points_are_not_merged():
     assert find_coincident(np.zeros((10, 2))) is None
 
 
+@pytest.mark.parametrize("single", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COLLAPSING)
 @given(
     d=st.sampled_from([2, 5, 16, 300]),
@@ -67,10 +68,9 @@ def test_few_points_are_not_merged():
     k=st.integers(1, 9),
     seed=st.integers(0, 2**32 - 1),
     weighted=st.booleans(),
-    single=st.booleans(),
     cosine=st.booleans(),
 )
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_clumps_move_as_in_the_reference(name, d, n, k, seed, weighted, single, cosine):
     rng = np.random.default_rng(seed)
     dtype, tolerance = (np.float32, 1e-5) if single else (np.float64, 1e-9)

@@ -180,11 +180,14 @@ def test_lighter_fragments_join_only_above_one_half(max_fragments):
     assert consensus(partitions, max_fragments=max_fragments).labels.tolist() == [0, 0, 0, 1, 0]
 
 
-def test_blocks_of_lighter_fragments_do_not_matter(monkeypatch):
+def test_blocks_of_lighter_fragments_do_not_matter():
     partitions = noisy(np.repeat([0, 1, 2], 50), 9, 0.2, np.random.default_rng(2))
-    whole = consensus(partitions, max_fragments=10)
-    monkeypatch.setattr(consensus_module, "BLOCK", 20)
-    assert_array_equal(consensus(partitions, max_fragments=10).labels, whole.labels)
+    fragments = find_fragments(partitions, np.ones(150))
+    heavy, light = fragments.labels[:, :10], fragments.labels[:, 10:]
+    given = light, heavy, np.arange(10) // 2, fragments.weights[:10]
+    whole = consensus_module._closest_group(*given)
+    assert (whole >= 0).any()
+    assert_array_equal(consensus_module._closest_group(*given, block=20), whole)
 
 
 def test_votes_of_some_points():

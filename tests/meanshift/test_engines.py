@@ -59,7 +59,9 @@ def agree(name, state, profile, geometry=None, tolerance=1e-9, batch_size=1, ord
         assert workspaces[1].points.dtype == state.points.dtype
 
 
-@pytest.mark.parametrize(("metric", "profile"), [("euclidean", "biweight"), ("cosine", "gaussian")])
+@pytest.mark.parametrize(
+    ("metric", "profile"), [("euclidean", "biweight"), pytest.param("cosine", "gaussian", marks=pytest.mark.slow)]
+)
 def test_brute_skips_only_blocks_out_of_reach(metric, profile):
     rng = np.random.default_rng(0)
     points = rng.normal(size=(1100, 5)) + 9.0 * np.eye(5)[rng.integers(0, 5, 1100)]
@@ -106,7 +108,14 @@ def test_single_and_read_only_queries_are_not_compiled_again(name):
     assert kinds_of_arguments() == before
 
 
-@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+# each profile has kernels of its own, which take seconds to compile
+@pytest.mark.parametrize(
+    "profile",
+    [
+        pytest.param(profile, id=name, marks=() if name in ("biweight", "flat") else pytest.mark.slow)
+        for name, profile in PROFILES.items()
+    ],
+)
 @pytest.mark.parametrize("name", FAST)
 @given(state=states(dimensions=(2,), kinds=[kind for kind in DEGENERATE if kind != "single"]))
 @settings(max_examples=15)
@@ -130,6 +139,7 @@ def test_three_hundred_dimensions(name, kind, data):
     agree(name, data.draw(states(dimensions=(300,), kinds=(kind,), max_n=20)), PROFILES["biweight"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAST)
 @given(state=states(dimensions=(2, 5), dtype=np.float32))
 @settings(max_examples=15)

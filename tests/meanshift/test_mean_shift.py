@@ -19,9 +19,12 @@ DATA = {
 }
 
 
+# three and more dimensions have kernels of their own, which take seconds to compile
 @pytest.mark.parametrize("options", [{}, {"bin_seeding": True}, {"cluster_all": False}, {"min_bin_freq": 3}])
 @pytest.mark.parametrize("share", [0.4, 1.0])
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if X.shape[1] == 2 else pytest.mark.slow) for name, X in DATA.items()]
+)
 def test_flat_gives_the_centres_of_sklearn(name, share, options):
     X = DATA[name]
     if "min_bin_freq" in options:

@@ -35,7 +35,7 @@ def _replace_names(request, monkeypatch):
         monkeypatch.setattr(suite, name, value)
 
 
-@pytest.fixture(params=[np.float64, np.float32])
+@pytest.fixture(params=[np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
 def global_dtype(request):
     return request.param
 

@@ -343,8 +343,15 @@ def chain_for(name, seed):
     return doubly_stochastic(space, policy, seed=seed, scales=scales, **how)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", SETUPS)
+# other profiles and metrics have kernels of their own, which take seconds to compile
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if {"profile", "metric"} & options.keys() else ())
+        for name, (_, options) in SETUPS.items()
+    ],
+)
 def test_the_certificate_is_never_followed_by_a_change(name, seed):
     """In every column of the table, proven or not: the certificate is what a run can show for itself."""
     chain = chain_for(name, seed)

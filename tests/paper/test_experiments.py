@@ -245,6 +245,7 @@ def test_config_has_every_field():
 # ---------------------------------------- lines of one's own
 
 
+@pytest.mark.slow
 def test_own_lines_join_the_figure(tmp_path):
     mine = {"k-means": KMeans(3, n_init=2), "scan": DBSCAN(0.4), "uniform": Uniform(0.2, 1.6)}
     compared = compare(mine, runs=2, quick=True)

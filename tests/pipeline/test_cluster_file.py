@@ -49,9 +49,21 @@ def test_notes_name_the_option_and_the_column(tmp_path):
     assert all(isinstance(note, Note) for note in notes)
 
 
+def test_the_code_of_the_report_says_which_rows_have_labels(tmp_path):
+    for cell, comment in (("", True), ("3.5", False)):
+        (tmp_path / "a.csv").write_text(f"u,v\n1,{cell}\n" + "".join(f"{a},{b}\n" for a, b in X[:30].tolist()))
+        cluster_file(tmp_path / "a.csv", mean_shift(), outputs=Outputs(report=str(tmp_path / "a.html")))
+        assert ("# of the rows without missing values" in (tmp_path / "a.html").read_text("utf-8")) == comment
+
+
 def test_names_with_commas(tmp_path):
     (tmp_path / "a.csv").write_text('"u,v",w,z\n1,2,3\n3,4,5\n')
-    for columns, expected in ((["u,v"], ("u,v",)), (["w,z"], ("w", "z")), (["w , z"], ("w", "z"))):
+    for columns, expected in (
+        (["u,v"], ("u,v",)),
+        (["w,z"], ("w", "z")),
+        (["w , z"], ("w", "z")),
+        (["w,u,v"], ("w", "u,v")),
+    ):
         assert cluster_file(tmp_path / "a.csv", mean_shift(), DataOptions(columns=columns)).features == expected
 
 

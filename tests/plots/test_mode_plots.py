@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from inputs import SEEDS, random_graph
 from modeseek import ModeSeek
 from modeseek.estimators.alternatives import listed_alternatives
-from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure, tree_layout
+from modeseek.plots import palette, plot_alternatives, plot_prominence, plot_tree, save_figure
 from modeseek.plots.tree_layout import layout_hills, order_modes
 from modeseek.selection.modes import merge_tree, point_tree
 from modeseek.selection.select import Candidate
@@ -179,10 +179,9 @@ def test_each_hill_of_an_estimator_is_one_cluster(model, ax):
     assert sorted(colours) == sorted(palette(3))
 
 
-def test_sample_of_points_keeps_peaks_and_weights(monkeypatch, model):
+def test_sample_of_points_keeps_peaks_and_weights(model):
     whole = layout_hills(model.tree_, model.tree_.level)
-    monkeypatch.setattr(tree_layout, "MAX_POINTS", 60)
-    some = layout_hills(model.tree_, model.tree_.level)
+    some = layout_hills(model.tree_, model.tree_.level, max_points=60)
     assert [hill.mode for hill in some] == [hill.mode for hill in whole]
     assert sum(len(hill.points) for hill in some) <= 60 + len(model.tree_)
     for hill, full in zip(some, whole, strict=True):

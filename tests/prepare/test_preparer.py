@@ -37,6 +37,7 @@ def text_table(cells, delimiter=","):
         ([f"2026-01-{i % 28 + 1:02}" for i in range(N)], "dates"),
         ([f"Jan {i % 28 + 1} 2026" for i in range(N)], "dates"),
         (list(range(7, 7 + N)), "numbers the rows"),
+        (RNG.permutation(N) + 1001, "numbers the rows in another order"),
         (list(range(60 * N, 0, -60)), "equal steps from row to row"),
         ([3.5] * N, "constant"),
         (["u"] * N, "constant"),
@@ -107,6 +108,25 @@ def test_one_hot_features():
     assert preparer.transform({**NUMBERS, "kind": ["new"] * N, "two": ["y"] * N})[0, 2:].tolist() == [0, 0, 0, 1]
 
 
+def test_categories_of_numbers_and_text():
+    """A column of the drive of cars, with the levels 4, f and r, was left out even with one-hot encoding."""
+    preparer, _ = fitted({"drive": ["4", "f", "r", "f"] * 10}, encode="onehot")
+    assert preparer.get_feature_names_out().tolist()[2:] == ["drive=4", "drive=f", "drive=r"]
+    assert str(fitted({"drive": ["4", "f"] * 20})[0].notes_[0]).endswith("one-hot encoding uses drive")
+
+
+def test_integers_with_repetitions_do_not_number_the_rows():
+    order = RNG.permutation(N)
+    order[order == 3] = 4
+    assert fitted({"c": order})[0].kept_columns_ == ("a", "b", "c")
+
+
+def test_medians_of_encoded_text():
+    """The note promised medians of text."""
+    note = str(fitted({"kind": ["u", "v", "w", None] * 10}, encode="onehot")[0].notes_[-1])
+    assert note.endswith("medians, also of the 0 and 1 of encoded text, can replace the values")
+
+
 def test_missing_values():
     gaps = np.where(np.arange(N) == 3, np.nan, np.arange(N) ** 2.0)
     gaps[5] = np.inf
@@ -135,10 +155,26 @@ def test_columns_of_few_different_values():
 def test_codes_of_missing_values_are_named():
     values = np.linspace(15.0, 25.0, N) ** 2
     values[[4, 9]] = -999
-    note = "may stand for missing values: c (-999); leave such cells empty"
-    assert str(fitted({"c": values})[0].notes_[-1]) == note
+    note = ("may stand for missing values: c (-999)", "missing_values", "-999")
+    assert fitted({"c": values})[0].notes_[-1] == note
+    preparer, X = fitted({"c": values}, missing_values=[-999])
+    assert len(X) == N - 2
+    assert preparer.complete_rows({**NUMBERS, "c": values}).sum() == N - 2
+    text = text_table({"c": [f"{value:.1f}" for value in values], "d": ["x", "none of these"] * 20})
+    assert TablePreparer(missing_values=["-999", "x"], encode="onehot").fit(text).kept_columns_ == ("c",)
+    assert len(TablePreparer(missing_values=["-999"]).fit_transform(text)) == N - 2
     values[values < 0] = 999  # the other values have a range of 400, and the largest is 625
     assert not any("missing" in str(each) for each in fitted({"c": values})[0].notes_)
+
+
+def test_latitude_and_longitude():
+    places = {"longitude": RNG.uniform(-120, -70, N), "latitude": RNG.uniform(25, 50, N)}
+    note = TablePreparer().fit(places).notes_[-1]
+    assert note[1:] == ("columns", "latitude,longitude")
+    assert note.text.startswith("latitude and longitude count as coordinates of a plane")
+    note = TablePreparer(columns=["latitude", "longitude"]).fit(places).notes_[-1]
+    assert note[1:] == ("metric", "haversine")
+    assert not TablePreparer().fit({**places, "latitude": 10 * places["latitude"]}).notes_
 
 
 def test_frames_of_polars():
@@ -166,6 +202,9 @@ def test_strict():
     for columns, error in (({"kind": ["u", "v"] * 20}, TextColumnError), ({"c": [None, 1.0] * 20}, MissingValueError)):
         with pytest.raises(error):
             fitted({name: pd.Series(each) for name, each in columns.items()}, strict=True)
+    with pytest.raises(TextColumnError, match=r"'kind' is not numeric.*Missing values: c 20\.") as caught:
+        fitted({"kind": ["u", "v"] * 20, "c": pd.Series([None, 1.0] * 20)}, strict=True)
+    assert caught.value.missing == {"c": 20}
     assert fitted({"id": range(N), "same": [1] * N}, strict=True)[0].kept_columns_ == ("a", "b", "id", "same")
 
 
@@ -209,7 +248,11 @@ def test_it_is_a_transformer():
         preparer.transform(NUMBERS)
 
 
-@pytest.mark.parametrize("options", [{}, {"missing": "median"}, {"scale": "robust"}, {"encode": "onehot"}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"missing": "median"}, {"scale": "robust"}, {"encode": "onehot"}, {"missing_values": ("7",)}],
+    ids=str,
+)
 def test_chunks_give_the_preparation_of_the_whole_table(options):
     """Also if the first rows suggest other columns: a constant that varies later, and numbers that become text."""
     rows = {
@@ -218,6 +261,9 @@ def test_chunks_give_the_preparation_of_the_whole_table(options):
         "comma": ["1"] * 20 + ["1,5", "0,25"] * 10,
         "kind": ["u"] * 13 + ["v", "w", "w"] * 9,
         "gap": ["3", "", "4", "7"] * 10,
+        "drive": ["4"] * 15 + ["f", "r"] * 12 + ["4"],
+        "order": [str(each) for each in np.random.default_rng(1).permutation(N)],
+        "repeated": [str(each) for each in [*np.random.default_rng(1).permutation(N - 1), 3]],
     } | {name: [str(each) for each in values] for name, values in NUMBERS.items()}
     whole = text_table(rows)
     one = TablePreparer(**options).fit(whole)

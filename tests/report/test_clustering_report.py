@@ -15,6 +15,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from test_report import Reader
+from typer.testing import CliRunner
 
 from modeseek import (
     BlurringMeanShift,
@@ -28,6 +29,7 @@ from modeseek._common.points import canonical_points
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
 from modeseek._storage import DataError
+from modeseek.cli import app
 from modeseek.estimators.alternatives import listed_alternatives
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitSettings, make_result
@@ -504,3 +506,17 @@ def test_kinds_of_table_cells():
     assert markdown.endswith("a *rule*\n")
     with pytest.raises(ValueError, match="color of swatch 'a' must be '#rrggbb'; got 'red'"):
         Swatch("a", "red")
+
+
+def test_the_command_names_its_options_and_the_library_its_parameters(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", header="x,y", comments="")
+    model = StochasticMeanShift(0.6, random_state=0).fit(X)
+    write_report(tmp_path / "python.html", model, X)
+    page = (tmp_path / "python.html").read_text(encoding="utf-8")
+    assert "<code>n_chains=8</code>" in page
+    assert "--chains" not in page
+    command = ["cluster", str(tmp_path / "rows.csv"), "--algorithm", "sms", "--bandwidth", "0.6"]
+    done = CliRunner().invoke(app, [*command, "--report", str(tmp_path / "command.html")])
+    assert done.exit_code == 0, done.output
+    assert "<code>--chains 8</code>" in (tmp_path / "command.html").read_text(encoding="utf-8")

@@ -58,7 +58,7 @@ def test_probabilities_sum_to_one_and_follow_the_scores():
     assert found.sum() == pytest.approx(1.0)
     assert found[2] == pytest.approx(1.0, abs=1e-5)
     level = probabilities(np.array([3.0, 1.0, 3.0]), sharpness)
-    assert level[2] == 0.5
+    assert level[2] == pytest.approx(1 / (2 + np.exp(-1)))
     assert level[0] / level[1] == pytest.approx(np.exp(0.2))
     np.testing.assert_array_equal(probabilities(np.array([-4.0]), sharpness), [1.0])
 

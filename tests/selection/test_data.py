@@ -7,8 +7,8 @@ from sklearn.decomposition import PCA
 
 from inputs import selection_data_of
 from modeseek._common.neighbors import nearest_neighbors
-from modeseek.selection.config import DataConfig, SubsamplesConfig
-from modeseek.selection.data import principal_components, subsample
+from modeseek.selection.config import DataConfig, SelectionConfig, SubsamplesConfig
+from modeseek.selection.data import base_sample, principal_components, subsample
 
 
 @pytest.mark.parametrize("block_rows", [7, 1 << 15])
@@ -46,18 +46,21 @@ def test_a_subsample_has_the_neighbours_that_a_new_search_finds():
     assert_array_equal(some.points, data.points[rows])
 
 
-def test_small_subsamples_search_their_neighbours_again():
+def test_the_base_sample_has_neighbours_of_its_own():
     data = selection_data_of(np.random.default_rng(0).normal(size=(300, 2)))
-    some, rows = subsample(data, np.random.default_rng(3), SubsamplesConfig(max_points=60, n_neighbors=10))
-    assert len(rows) == 60
-    assert_array_equal(some.indices, nearest_neighbors(data.components[rows], 10).indices)
+    some, rows = base_sample(data, SelectionConfig(base_points=100))
+    assert len(rows) == len(some) == 100
+    assert_array_equal(some.indices, nearest_neighbors(data.components[rows], 60).indices)
+    whole, rows = base_sample(data)
+    assert whole is data
+    assert_array_equal(rows, np.arange(300))
 
 
 def test_a_point_without_neighbours_in_the_subsample_is_its_own():
     X = np.concatenate([np.zeros((1, 1)), np.arange(100.0, 104.0)[:, None]])
     data = selection_data_of(X)
     for seed in range(20):
-        some, _ = subsample(data, np.random.default_rng(seed), SubsamplesConfig(share=0.6, search_below=0.0))
+        some, _ = subsample(data, np.random.default_rng(seed), SubsamplesConfig(share=0.6))
         assert (some.indices >= 0).all()
         assert (some.indices < len(some)).all()
         assert (some.distances > 0).all()

@@ -11,6 +11,7 @@ from sklearn.metrics import silhouette_samples
 
 from inputs import DEGENERATE, raw_rows, selection_data_of
 from modeseek.selection.config import DEFAULT
+from modeseek.selection.data import base_sample
 from modeseek.selection.features import FEATURES, TABLE, candidate_features, feature_table
 from modeseek.selection.features.gaussians_loops import gaussian_scores
 from modeseek.selection.features.geometry_loops import center_statistics, separations, silhouettes
@@ -47,13 +48,13 @@ def test_the_page_lists_the_features():
 def test_the_table_has_a_row_for_each_candidate_and_one_for_the_single_cluster():
     data = selection_data_of(labelled()[0])
     pool = build_pool(data, config=QUICK)
-    table = candidate_features(data, pool, config=QUICK)
+    table = candidate_features(data, base_sample(data), pool, config=QUICK)
     assert table.shape == (len(pool) + 1, len(FEATURES))
     assert np.isfinite(table[:-1]).mean() > 0.8
     log_k = table[:-1, FEATURES.index("log_k")]
     assert_allclose(np.exp(log_k), [each.labels.max() + 1 for each in pool.candidates])
     assert np.isnan(table[-1, FEATURES.index("log_k")])
-    assert_array_equal(table, candidate_features(data, pool, config=QUICK, n_jobs=2))
+    assert_array_equal(table, candidate_features(data, base_sample(data), pool, config=QUICK, n_jobs=2))
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
@@ -85,7 +86,7 @@ def test_degenerate_data_have_features(kind):
         if len(np.unique(rows, axis=0)) >= 3:
             data = selection_data_of(rows)
             pool = build_pool(data, config=QUICK)
-            table = candidate_features(data, pool, config=QUICK)
+            table = candidate_features(data, base_sample(data), pool, config=QUICK)
             assert not np.isinf(table).any()
 
 

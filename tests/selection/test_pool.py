@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from inputs import labels_of_points, selection_data_of
 from modeseek.selection.config import DEFAULT
+from modeseek.selection.data import base_sample
 from modeseek.selection.pool import ORIGINS, build_pool, distinct
 from modeseek.selection.proposers import PROPOSERS, Proposal
 from modeseek.selection.proposers.base import ABSORBED
@@ -51,7 +52,7 @@ def test_the_number_of_threads_changes_nothing(pool):
     assert_array_equal(pool.votes, other.votes)
     for one, two in zip(pool.candidates, other.candidates, strict=True):
         assert_array_equal(one.labels, two.labels)
-    assert_array_equal(reproducibility(DATA, pool), reproducibility(DATA, pool, n_jobs=2))
+    assert_array_equal(reproducibility(base_sample(DATA), pool), reproducibility(base_sample(DATA), pool, n_jobs=2))
 
 
 def test_a_rare_cluster_stays_in_the_pool():
@@ -108,8 +109,8 @@ def test_clear_clusters_are_reproducible_and_random_ones_are_not(pool):
     best = int(np.argmax([adjusted_rand_score(TRUTH, each.labels) for each in pool.candidates]))
     noise = pool.candidates[best]._replace(labels=np.random.default_rng(0).permutation(TRUTH).astype(np.int32))
     both = replace(pool, candidates=(pool.candidates[best], noise))
-    found = reproducibility(DATA, both)
+    found = reproducibility(base_sample(DATA), both)
     assert found[0] > 0.95
     assert found[1] < 0.2
     nothing = replace(DEFAULT, reproducibility=replace(DEFAULT.reproducibility, n_subsamples=0))
-    assert np.isnan(reproducibility(DATA, both, config=nothing)).all()
+    assert np.isnan(reproducibility(base_sample(DATA), both, config=nothing)).all()

@@ -148,16 +148,16 @@ def _sums(rows: Array, reach: Array) -> IntArray:
 def _coded_sums(rows: Array, reach: Array, weights: Array) -> IntArray:
     """Return two such sums with a hash of each row and its weight in place of the sum of its absolute values."""
     total = np.zeros((2, rows.shape[1]), dtype=np.int64)
-    of_weight = _mixed(_steps(weights, weights.max()))
+    of_weight = hashes(_steps(weights, weights.max()))
     for block in _blocks(rows):
         steps = _steps(rows[block], reach)
         sizes = np.abs(steps)
-        code = _mixed(_mixed(sizes).sum(axis=1) + of_weight[block])
-        total += np.stack([_mixed(sizes + code[:, None]).sum(axis=0), code @ steps])
+        code = hashes(hashes(sizes).sum(axis=1) + of_weight[block])
+        total += np.stack([hashes(sizes + code[:, None]).sum(axis=0), code @ steps])
     return total
 
 
-def _mixed(numbers: IntArray) -> IntArray:
+def hashes(numbers: IntArray) -> IntArray:
     """Return a hash of each integer."""
     numbers = (numbers + 1) * MULTIPLIER
     return (numbers ^ (numbers >> 29)) * MULTIPLIER

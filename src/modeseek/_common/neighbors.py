@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,7 +148,7 @@ def nearest_neighbors(points: Array, k: int, *, n_jobs: int | None = None, watch
     k : int
         At most n - 1.
     n_jobs : int, optional
-        Number of threads for the tree search.
+        Number of threads.
     watch : callable, optional
         Receives the number of finished rows, as a `Stage`.
 
@@ -170,7 +169,7 @@ def nearest_neighbors(points: Array, k: int, *, n_jobs: int | None = None, watch
             distances[part], indices[part] = (each.reshape(-1, most) for each in found)
     else:
         centered = points - central_point(points)
-        indices = _from_products(centered, k, watch)
+        indices = _from_products(centered, k, n_jobs, watch)
         # rounding may have pushed a point out of its own list
         lost = ~(indices == np.arange(n)[:, None]).any(axis=1)
         indices[lost, -1] = np.flatnonzero(lost)
@@ -201,7 +200,7 @@ def _sort_ties(indices: IntArray, distances: Array) -> None:
     indices[rows], distances[rows] = np.take_along_axis(near, order, axis=1), np.take_along_axis(length, order, axis=1)
 
 
-def _from_products(points: Array, k: int, watch: Watcher | None) -> IntArray:
+def _from_products(points: Array, k: int, n_jobs: int | None, watch: Watcher | None) -> IntArray:
     """Return the k + 1 nearest points of each point, up to the rounding of products.
 
     scikit-learn does this faster than NumPy or SciPy. A forked process uses one thread, because OpenMP threads do not
@@ -210,7 +209,7 @@ def _from_products(points: Array, k: int, watch: Watcher | None) -> IntArray:
     from sklearn.neighbors import NearestNeighbors  # slow to import
 
     search = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points)
-    with threadpool_limits(1, user_api="openmp") if os.getpid() != IMPORTING_PROCESS else nullcontext():
+    with threadpool_limits(effective_n_jobs(n_jobs) if os.getpid() == IMPORTING_PROCESS else 1):
         return np.concatenate([search.kneighbors(points[part])[1] for part in _parts(len(points), watch)])
 
 

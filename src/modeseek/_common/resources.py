@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from time import perf_counter
 
+from modeseek._common.overrides import override, override_limit
+
 # control groups and rlimits express "no limit" by numbers above this one (an exabyte)
 NO_LIMIT = 1 << 60
 # smaller needs (64 MB) are never refused: they are within the fluctuation caused by other processes
@@ -50,11 +52,9 @@ def limit_time(seconds: float | None) -> Iterator[None]:
     ...
     modeseek._common.resources.TimeUp
     """
-    token = _deadline.set(min(_deadline.get(), math.inf if seconds is None else perf_counter() + seconds))
-    try:
+    until = math.inf if seconds is None else perf_counter() + seconds
+    with override(_deadline, min(_deadline.get(), until)):
         yield
-    finally:
-        _deadline.reset(token)
 
 
 def deadline() -> float:
@@ -94,13 +94,8 @@ def limit_memory(n_bytes: float) -> Iterator[None]:
     ...     available_memory() == 1 << 30
     True
     """
-    if not n_bytes > 0:
-        raise ValueError(f"n_bytes must be a number > 0; got {n_bytes!r}.")
-    token = _limit.set(n_bytes)
-    try:
+    with override_limit(_limit, n_bytes):
         yield
-    finally:
-        _limit.reset(token)
 
 
 def available_memory() -> float:

@@ -7,6 +7,7 @@ maximum on each plane. A rounded value therefore stands for an interval, and its
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,28 +75,21 @@ class SpreadPoints:
         One point for each copy.
     origin : (m,) integer array
         The distinct point that each copy comes from, ascending.
-    n_columns : int
-        Number of rounded columns.
+    columns : tuple of int
+        The columns of the data that are spread.
     variance : float
         Variance of the spread along a coordinate, the mean over coordinates.
     """
 
     points: Points
     origin: IntArray
-    n_columns: int
+    columns: tuple[int, ...]
     variance: float
 
     @property
     def first(self) -> IntArray:
         """First copy of each distinct point."""
         return np.flatnonzero(np.diff(self.origin, prepend=-1))
-
-    @property
-    def note(self) -> str:
-        """What was done, in words."""
-        d = self.points.values.shape[1]
-        columns = "the column is" if d == 1 else f"{self.n_columns} of {d} columns {_verb(self.n_columns)}"
-        return f"{columns} rounded, and values count as intervals of one rounding step"
 
     def majority(self, labels: IntArray) -> IntArray:
         """Return the label that most copies of each distinct point have; of equally frequent ones, the smallest."""
@@ -124,8 +118,8 @@ def spread_rounded(points: Points, config: RoundingConfig = DEFAULT) -> SpreadPo
     >>> from modeseek._common.types import Geometry
     >>> rows = np.round(np.random.default_rng(0).normal(size=(1000, 2)), 1)
     >>> spread = spread_rounded(canonical_points(rows, np.ones(1000), Geometry()))
-    >>> spread.points.values.shape, spread.note
-    ((1000, 2), '2 of 2 columns are rounded, and values count as intervals of one rounding step')
+    >>> spread.points.values.shape, spread.columns
+    ((1000, 2), (0, 1))
     """
     if points.geometry.spherical:
         return None
@@ -147,7 +141,10 @@ def spread_rounded(points: Points, config: RoundingConfig = DEFAULT) -> SpreadPo
     copied = points._replace(
         values=spread.astype(values.dtype), weights=(weights / copies)[origin], inverse=np.arange(len(origin))
     )
-    return SpreadPoints(copied, origin, len(rounded), float(np.square(spread - values[origin]).mean()))
+    columns = points.frame.columns[rounded] if len(points.frame.columns) else rounded
+    return SpreadPoints(
+        copied, origin, tuple(sorted(columns.tolist())), float(np.square(spread - values[origin]).mean())
+    )
 
 
 def rounding_steps(values: Array, weights: Array, config: RoundingConfig = DEFAULT) -> Array:
@@ -199,17 +196,39 @@ def _multiples(gaps: Array, config: RoundingConfig) -> IntArray | None:
 
 
 def _coarser_multiples(places: IntArray, weights: Array, config: RoundingConfig) -> IntArray:
-    """Return for each place on the lattice the multiple of the step that most rows are rounded to, or 1."""
+    """Return for each place on the lattice the coarsest multiple of the step that its rows are rounded to, or 1.
+
+    The search goes from fine to coarse: multiples of 20 steps are common if most rows are rounded to 10 steps, which is
+    no evidence of rounding to 20.
+    """
     # one frequent value, such as 0, is no evidence of rounding
     weights = np.where(weights == weights.max(), 0.0, weights)
-    for multiple in reversed(config.coarser):
-        shares = np.bincount(places % multiple, weights=weights, minlength=multiple) / max(weights.sum(), 1.0)
-        on_multiple = places % multiple == np.argmax(shares)
-        # without rounding to the multiple, the share would be 1 / multiple
-        often = (shares.max() - 1 / multiple) / (1 - 1 / multiple) >= config.coarser_share
-        if often and on_multiple.sum() >= config.min_levels:
-            return np.where(on_multiple, multiple, 1)
-    return np.ones(len(places), dtype=np.int64)
+    chain = [(1, np.ones(len(places), dtype=bool))]
+    while True:
+        multiple, on_multiple = chain[-1]
+        found = {}
+        for each in (each for each in config.coarser if each > multiple and each % multiple == 0):
+            residues = np.where(on_multiple, places % each, each)
+            rows = np.bincount(residues, weights=weights, minlength=each)[:each]
+            on_each = residues == np.argmax(rows)
+            if _often(weights, on_each, on_multiple, multiple / each, config) and on_each.sum() >= config.min_levels:
+                found[each] = float(rows.max()), on_each
+        if not found:
+            break
+        best = max(found, key=lambda each: (found[each][0], each))
+        chain.append((best, found[best][1]))
+    widths = np.ones(len(places), dtype=np.int64)
+    for (fine, on_fine), (multiple, on_multiple) in reversed([*pairwise(chain)]):
+        # rows on coarser multiples are no evidence of this one
+        if _often(np.where(widths == 1, weights, 0.0), on_multiple, on_fine, fine / multiple, config):
+            widths[on_multiple & (widths == 1)] = multiple
+    return widths
+
+
+def _often(weights: Array, places: Array, finer: Array, ratio: float, config: RoundingConfig) -> bool:
+    """Return whether more rows have these places than expected of those on finer ones, of which they are a `ratio`."""
+    rows, finer_rows = float(weights[places].sum()), float(weights[finer].sum())
+    return rows - ratio * finer_rows >= config.coarser_share * (1 - ratio) * finer_rows > 0
 
 
 def _copies(weights: Array, config: RoundingConfig) -> IntArray:
@@ -228,5 +247,18 @@ def _offsets(values: Array, seed: int) -> Array:
     return offsets
 
 
-def _verb(n: int) -> str:
-    return "is" if n == 1 else "are"
+def rounding_note(columns: tuple[int, ...], n_columns: int) -> str:
+    """Return in words that columns are spread; "" if none is.
+
+    Examples
+    --------
+    >>> rounding_note((1,), 4)
+    '1 of 4 columns is visibly rounded, and its values count as intervals of one rounding step'
+    """
+    if not columns:
+        return ""
+    which = "the column is" if n_columns == 1 else f"{len(columns)} of {n_columns} columns "
+    if n_columns > 1:
+        which += "is" if len(columns) == 1 else "are"
+    whose = "its" if len(columns) == 1 else "their"
+    return f"{which} visibly rounded, and {whose} values count as intervals of one rounding step"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 
 from modeseek._common.types import Array
 
 # mean radius of the Earth, of the International Union of Geodesy and Geophysics
 EARTH_RADIUS = 6_371_008.8
+LATITUDES = ("lat", "latitude")
+LONGITUDES = ("lon", "lng", "long", "longitude")
 
 
 class CoordinateError(ValueError):
@@ -112,3 +117,18 @@ def _vectors(rows: Array) -> Array:
     horizontal = np.cos(latitude)
     vectors = np.stack([horizontal * np.cos(longitude), horizontal * np.sin(longitude), np.sin(latitude)], axis=1)
     return vectors.astype(rows.dtype)
+
+
+def map_axes(names: Sequence[str]) -> tuple[int, int] | None:
+    """Return the columns of longitude and latitude, if there is exactly one of each by their names.
+
+    Examples
+    --------
+    >>> map_axes(["Latitude", "station_long", "depth"])
+    (1, 0)
+    >>> map_axes(["plate", "along"]) is None
+    True
+    """
+    words = [re.split(r"[^a-z]+", str(name).lower()) for name in names]
+    found = [[j for j, each in enumerate(words) if set(known) & set(each)] for known in (LONGITUDES, LATITUDES)]
+    return (found[0][0], found[1][0]) if [len(each) for each in found] == [1, 1] and found[0] != found[1] else None

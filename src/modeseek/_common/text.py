@@ -1,4 +1,21 @@
-"""Numbers with nouns and names of files, for messages and labels."""
+"""Numbers with nouns, names of files and names of settings, for messages and labels."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+# how a text names a parameter and its value, which may be None
+NameSetting: TypeAlias = Callable[[str, object], str]
+
+
+def python_setting(name: str, value: object) -> str:
+    """Return a setting as a Python argument, in Markdown.
+
+    Examples
+    --------
+    >>> python_setting("scale", "log"), python_setting("columns", None)
+    ("`scale='log'`", '`columns`')
+    """
+    return f"`{name}`" if value is None else f"`{name}={value!r}`"
 
 
 def counted(n: int, noun: str) -> str:

@@ -1,7 +1,7 @@
 """Cells and columns: what is a number, and what is missing."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -242,6 +242,37 @@ def trimmed_cells(column: Any) -> tuple[Any, Any]:
 
     trimmed = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
     return trimmed, pc.is_in(pc.utf8_lower(trimmed), value_set=pa.array(sorted(MISSING), trimmed.type))
+
+
+def without_codes(column: Any, codes: Sequence[str]) -> Any:
+    """Return a column in which cells that equal one of `codes`, as text or as a number, are missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> without_codes(pa.chunked_array([[1.5, -999.0]]), ["-999"]).to_pylist()
+    [1.5, None]
+    >>> without_codes(pa.chunked_array([["a", " x ", "-999.0"]]), ["-999", "x"]).to_pylist()
+    ['a', None, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = plain_column(column)
+    numbers = [float(code) for code in codes if is_number(code)]
+    if is_text(column):
+        cells = pc.utf8_trim_whitespace(column)
+        found = [
+            cell
+            for cell in pc.unique(cells).drop_null().to_pylist()
+            if cell in codes or (is_number(cell) and float(cell) in numbers)
+        ]
+        mask = pc.is_in(cells, value_set=pa.array(found, cells.type))
+    elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        mask = pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(numbers, pa.float64()))
+    else:
+        return column
+    return pc.if_else(mask, pa.scalar(None, column.type), column)
 
 
 def plain_column(column: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from modeseek._common.storable import storable
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats import STANDARD_STREAM, Format, Position, Reader, ReadOptions, format_of
+from modeseek._storage.formats import STANDARD_STREAM, Format, Position, Reader, ReadOptions, input_format
 from modeseek._storage.reading import check_source, open_reader, readable
 from modeseek._storage.table import Table
 
@@ -145,11 +145,11 @@ def open_chunks(
         check_source(path)
         if not Path(path).is_file():
             raise DataError(f"'{path}' is not a regular file: it can be read only once, and so only in memory.")
-        if not format_of(path).chunked:
-            raise DataError(f"'{path}': {format_of(path).name} is read in memory only: save it in another format.")
+        if not input_format(path).chunked:
+            raise DataError(f"'{path}': {input_format(path).name} is read in memory only: save it in another format.")
         readers.append(open_reader(path, options))
-        _check_alike(readers[0], readers[-1], format_of(path) is format_of(paths[0]))
-    return Chunks(tuple(readers), format_of(paths[0]))
+        _check_alike(readers[0], readers[-1], input_format(path) is input_format(paths[0]))
+    return Chunks(tuple(readers), input_format(paths[0]))
 
 
 def _check_alike(first: Reader, other: Reader, same_format: bool) -> None:

@@ -33,7 +33,7 @@ class Content(IntFlag):
 
     @property
     def is_text(self) -> bool:
-        """Whether no numeric type holds the numbers of all cells without loss."""
+        """Whether every numeric type would change the number of some cell."""
         return bool(self & Content.TEXT) or (Content.BIG_INTEGER | Content.FRACTION) in self
 
     @property

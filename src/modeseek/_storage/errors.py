@@ -1,7 +1,7 @@
 """Errors about files and tables, with fields that say what they are about, so that callers can add remedies."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from modeseek._common.hints import did_you_mean
@@ -219,6 +219,8 @@ class TextColumnError(DataError):
         Its row, counted from 1.
     line : int or None
         Its line, if the file is text.
+    missing : dict of str to int
+        Numeric columns with missing values, and how many each has.
     """
 
     def __init__(
@@ -229,14 +231,17 @@ class TextColumnError(DataError):
         row: int,
         line: int | None,
         corrections: Sequence[str] = (),
+        missing: Mapping[str, int] | None = None,
     ):
         self.source, self.columns, self.example, self.row, self.line = source, tuple(columns), example, row, line
-        self.corrections = tuple(corrections)
+        self.corrections, self.missing = tuple(corrections), dict(missing or {})
         shown = repr(example)
         shown = shown if len(shown) <= 40 else shown[:36] + "...'"
         self.problem = f"{source}: column '{columns[0]}' is not numeric: {place_of(row, line)} has {shown}."
         if len(columns) > 1:
             self.problem += f" Not numeric either: {', '.join(columns[1:])}."
+        if missing:
+            self.problem += f" Missing values: {', '.join(f'{name} {count:,}' for name, count in missing.items())}."
         super().__init__(self.explain(f"leave {'the columns' if len(columns) > 1 else 'the column'} out"))
 
     def explain(self, omission: str) -> str:

@@ -97,7 +97,11 @@ def write_image(path: str | os.PathLike[str], values: NDArray, colors: Sequence[
         elif suffix in TIFF_SUFFIXES:
             from tifffile import imwrite
 
-            imwrite(part, values.astype(np.int32) if is_label else values, compression="zlib")
+            if is_label:
+                # three planes of labels are not RGB
+                imwrite(part, values.astype(np.int32), compression="zlib", photometric="minisblack")
+            else:
+                imwrite(part, values, compression="zlib")
         else:
             from PIL import Image
 

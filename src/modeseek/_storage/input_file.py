@@ -12,6 +12,7 @@ from io import BufferedReader, BytesIO, RawIOBase
 from lzma import LZMADecompressor
 from pathlib import Path
 from typing import Any, BinaryIO
+from zipfile import BadZipFile, ZipFile
 
 from modeseek._storage.errors import DataError, SourceChangedError
 from modeseek._storage.unpacking import BoundedStream
@@ -24,6 +25,19 @@ def _open_zstd(raw: BinaryIO) -> BinaryIO:
     import pyarrow as pa
 
     return pa.CompressedInputStream(raw, "zstd")
+
+
+def _open_zip(raw: BinaryIO) -> Any:
+    """Open the only file of an archive."""
+    try:
+        archive = ZipFile(raw)
+    except BadZipFile as error:
+        raise DataError(f"it is cut short or damaged ({error}).") from None
+    # macOS adds files of its own
+    names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+    if len(names) != 1:
+        raise DataError(f"the archive holds {len(names)} files: unpack it, and give one of them.")
+    return archive.open(names[0])
 
 
 class Decompressed(RawIOBase):
@@ -80,7 +94,10 @@ COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
     ".bz2": lambda raw: Decompressed(raw, BZ2Decompressor),
     ".xz": lambda raw: Decompressed(raw, LZMADecompressor, b"\0"),
     ".zst": _open_zstd,
+    ".zip": _open_zip,
 }
+# what compressed files begin with; archives begin like spreadsheets
+PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 
 class UnpackedStream(BoundedStream):
@@ -146,7 +163,11 @@ class InputFile:
         """Return the decompressed content of a stream of `open_raw`, up to the bound on unpacked sizes."""
         if not self.compression:
             return raw
-        unpacked = COMPRESSIONS[self.compression](raw)
+        try:
+            unpacked = COMPRESSIONS[self.compression](raw)
+        except (DataError, OSError) as error:
+            raw.close()
+            raise DataError(f"{self.name} cannot be read: {error}") from None
         return BufferedReader(UnpackedStream(unpacked, self.name, self.stamp()[0], raw))
 
     def stamp(self) -> tuple[int, int]:

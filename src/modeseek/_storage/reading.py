@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats import FORMATS, STANDARD_STREAM, InputFile, Reader, ReadOptions, format_of
+from modeseek._storage.formats import FORMATS, STANDARD_STREAM, InputFile, Reader, ReadOptions, input_format
 from modeseek._storage.formats.npy import read_header
 from modeseek._storage.formats.npz import open_archive
-from modeseek._storage.input_file import is_remote, split_endings, split_part
+from modeseek._storage.input_file import PACKED, is_remote, split_endings, split_part
 from modeseek._storage.table import Table
 
 __all__ = ["parse_table", "read_arrays", "read_bytes", "read_table"]
@@ -27,8 +28,9 @@ def read_table(source: str | os.PathLike[str], *, header: bool | None = None) ->
     Parameters
     ----------
     source : str or path-like
-        The file; its ending determines the format. Text may be compressed (.gz, .bz2, .xz, .zst); its delimiter (comma,
-        semicolon, tab, bar or blanks) and its encoding are detected. ``FILE::NAME`` is a sheet of a spreadsheet or a
+        The file; its ending determines the format, and a file without an ending is read as text. Text may be compressed
+        (.gz, .bz2, .xz, .zst, and .zip with one file); its delimiter (comma, semicolon, tab, bar or blanks) and its
+        encoding are detected. ``FILE::NAME`` is a sheet of a spreadsheet or a
         table of a database. Addresses such as s3://bucket/birds.csv are read with fsspec.
     header : bool or None
         Whether the first row of a text file holds names; None detects it.
@@ -130,14 +132,19 @@ def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader:
 
 
 def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -> Reader:
-    """Open a file in the format of a path; refuse one that begins like a file of another format."""
-    format_ = format_of(path)
+    """Open a file in the format of a path; refuse one that begins like a file of another format.
+
+    Text that is compressed is unpacked, whatever its name.
+    """
+    format_ = input_format(path)
     if file.part and not format_.part:
         raise DataError(f"{file.name} holds one table, which has no name: leave out '::{file.part}'.")
     with file.open_raw() as stream:
         head = stream.read(64)
+    if not file.compression and not format_.magic:
+        file = replace(file, compression=next((end for start, end in PACKED.items() if head.startswith(start)), ""))
     found = [each for each in FORMATS.values() if each.magic and head.startswith(each.magic)]
-    if found and format_ not in found:
+    if found and format_ not in found and not file.compression:
         raise DataError(
             f"{file.name} is {found[0].name}, not {format_.name}: rename it to end in {found[0].suffixes[0]}."
         )
@@ -150,7 +157,7 @@ def check_source(path: str | os.PathLike[str]) -> None:
     check_exists(where)
     if where.stat().st_size == 0 and where.is_file():
         raise DataError(f"'{where}' is empty: give a file with at least one row of numbers.")
-    format_of(path)
+    input_format(path)
 
 
 def check_exists(path: Path) -> None:

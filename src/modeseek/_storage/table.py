@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.types import Array, IntArray
-from modeseek._storage.cells import correction, is_number, to_array, to_numbers, to_objects
+from modeseek._storage.cells import correction, is_number, to_array, to_numbers, to_objects, without_codes
 from modeseek._storage.contents import Content, content_of
 from modeseek._storage.errors import (
     MissingValueError,
@@ -180,10 +180,21 @@ class Table:
         taken = [to_numbers(self.data.column(j)) for j in chosen]
         values, names = np.column_stack([numbers for numbers, _ in taken]), tuple(self.columns[j] for j in chosen)
         if any(bad is not None for _, bad in taken):
-            self.refuse_text([j for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None])
+            text = [j for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None]
+            gaps = zip(chosen, names, (~np.isfinite(values)).sum(axis=0).tolist(), strict=True)
+            self.refuse_text(text, {name: count for j, name, count in gaps if count and j not in text})
         if not np.isfinite(values).all():
             self.refuse_gaps(values, names)
         return Features(values, names)
+
+    def with_missing(self, codes: Sequence[str]) -> Table:
+        """Return the table with missing values in place of cells that equal one of `codes`."""
+        if not codes:
+            return self
+        import pyarrow as pa
+
+        columns = [without_codes(column, codes) for column in self.data.columns]
+        return replace(self, data=pa.table(columns, names=list(self.columns)))
 
     def check_free(self, name: str) -> None:
         """Raise `NameTakenError` if a column has this name."""
@@ -203,8 +214,8 @@ class Table:
             return self.columns.index(name)
         raise UnknownColumnError(self.source, name, self.columns)
 
-    def refuse_text(self, columns: Sequence[int]) -> NoReturn:
-        """Raise a `TextColumnError` about columns with cells that are not numbers."""
+    def refuse_text(self, columns: Sequence[int], missing: Mapping[str, int] | None = None) -> NoReturn:
+        """Raise a `TextColumnError` about columns with text; `missing` counts missing values in others."""
         cells, row = to_objects(self.data.column(columns[0])), to_numbers(self.data.column(columns[0]))[1]
         assert row is not None
         numbers, corrections = sum(is_number(str(cell)) for cell in cells), []
@@ -213,7 +224,7 @@ class Table:
         if better := correction(cells[row]):
             corrections.append(better)
         names = [self.columns[j] for j in columns]
-        raise TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections)
+        raise TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections, missing)
 
     def refuse_gaps(self, values: Array, names: Sequence[str]) -> NoReturn:
         """Raise a `MissingValueError` about features with values that are not finite."""

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.overrides import override_limit
 from modeseek._storage.errors import UnpackedSizeError
 
 __all__ = ["BoundedStream", "UnpackConfig", "check_unpacked", "limit_unpacked", "unpacked_bound"]
@@ -61,13 +62,8 @@ def limit_unpacked(n_bytes: float | None) -> Iterator[None]:
     >>> unpacked_bound(1000)
     268435456
     """
-    if n_bytes is not None and not n_bytes > 0:
-        raise ValueError(f"n_bytes must be a number > 0; got {n_bytes!r}.")
-    token = _limit.set(n_bytes)
-    try:
+    with override_limit(_limit, n_bytes):
         yield
-    finally:
-        _limit.reset(token)
 
 
 def unpacked_bound(packed: int, config: UnpackConfig = DEFAULT_CONFIG) -> float:

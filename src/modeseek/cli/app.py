@@ -25,8 +25,8 @@ ClickError: type[Exception] = next(base for base in typer.BadParameter.__mro__ i
 # as shells report a process that a signal ended
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
-# texts of errors without a type of their own, under a limit on memory or processes: of Python and Arrow, and of the
-# system if a library cannot be loaded
+# Python and Arrow raise errors without a specific type if a thread cannot start, and so does the loader of shared
+# libraries if memory is limited: only these texts distinguish them
 NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
 NO_MEMORY = ("failed to map segment", "annot allocate memory")
 

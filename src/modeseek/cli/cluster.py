@@ -7,7 +7,7 @@ from typing import Any, NoReturn, get_type_hints
 
 from modeseek._common.progress import show_progress
 from modeseek.cli.commands import UsageError
-from modeseek.cli.messages import library_errors, print_note
+from modeseek.cli.messages import library_errors, name_setting, print_note
 from modeseek.cli.options import BANDWIDTHS, DEFAULT_ALGORITHM, MEAN_SHIFT, METHOD, STANDARD_STREAM, ClusterOptions
 from modeseek.cli.screen import show_result
 from modeseek.estimators import ESTIMATORS
@@ -26,11 +26,25 @@ def run(options: ClusterOptions) -> None:
         raise UsageError("--in-memory takes one file: several files are read in chunks, one after the other.")
     estimator = build_estimator(options)
     data = DataOptions(
-        *(options.columns, options.ignore or (), options.scale, options.encode, options.missing, options.strict),
-        *(options.header, options.truth),
+        options.columns,
+        options.ignore or (),
+        options.scale,
+        options.encode,
+        options.missing,
+        options.strict,
+        options.header,
+        options.truth,
+        options.missing_values or (),
     )
     outputs = Outputs(
-        options.output, options.json, options.plot, options.report, options.save, options.name, options.guard_formulas
+        options.output,
+        options.json,
+        options.plot,
+        options.report,
+        options.save,
+        options.name,
+        options.guard_formulas,
+        name_setting,
     )
     try:
         with library_errors(), nullcontext() if options.quiet else show_progress("modeseek") as line:

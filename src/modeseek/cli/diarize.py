@@ -54,6 +54,7 @@ def run(options: DiarizeOptions) -> None:
                 uri=recording(options),
                 min_duration=options.min_duration,
                 overlapping=options.overlapping,
+                smooth=options.smooth,
             )
     except KeyboardInterrupt:
         print("interrupted before there was a result: nothing was written.", file=sys.stderr)

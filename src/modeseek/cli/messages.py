@@ -2,7 +2,9 @@
 
 import math
 import shlex
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -42,8 +44,11 @@ def library_errors() -> Iterator[None]:
 def print_note(note: Note) -> None:
     """Print a note of the library on standard error."""
     option = f" ({_option(note.option)} {shlex.quote(note.value)})" if note.option else ""
-    text = f"{note.text.removesuffix('.')}{option}."
-    print(f"note: {' '.join(text.split())}", file=sys.stderr)
+    text = f"note: {' '.join(note.text.removesuffix('.').split())}{option}."
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        text = textwrap.fill(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    print(text, file=sys.stderr)
 
 
 def message_of(error: Exception) -> str:
@@ -51,11 +56,12 @@ def message_of(error: Exception) -> str:
     match error:
         case TextColumnError():
             them = "them" if len(error.columns) > 1 else "it"
-            return error.explain(f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}")
+            gaps = ", and leave out --strict for the missing values" if error.missing else ""
+            return error.explain(f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}{gaps}")
         case MissingValueError():
             them = "the columns" if len(error.columns) > 1 else "the column"
             omission = f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}"
-            return error.explain(f"{omission}, or use --missing drop or --missing median")
+            return error.explain(f"{omission}, or use --missing drop or --missing median without --strict")
         case IncompleteRowsError():
             return error.explain("fill them in with --missing median")
         case NoColumnsError(encodable=()):
@@ -88,6 +94,17 @@ def message_of(error: Exception) -> str:
                 "add --restart to start over."
             )
     return str(error)
+
+
+def name_setting(name: str, value: object) -> str:
+    """Return the option that sets a parameter of the library, as Markdown code.
+
+    Examples
+    --------
+    >>> name_setting("n_chains", 8)
+    '`--chains 8`'
+    """
+    return f"`{_option(name)}`" if value is None else f"`{_option(name)} {value}`"
 
 
 def _option(name: str) -> str:

@@ -63,9 +63,9 @@ class ClusterOptions:
     Attributes
     ----------
     files : FILE
-        CSV, TSV or other delimited text and JSON lines, also compressed (gz, bz2, xz, zst); Parquet, Arrow, Feather,
-        NPY, NPZ, Excel and OpenDocument (FILE::SHEET), SQLite and DuckDB (FILE::TABLE); - reads text from standard
-        input. Several files must have the same columns.
+        CSV, TSV or other delimited text and JSON lines, also compressed (gz, bz2, xz, zst, zip); Parquet, Arrow,
+        Feather, NPY, NPZ, Excel and OpenDocument (FILE::SHEET), SQLite and DuckDB (FILE::TABLE); - reads text from
+        standard input. Several files must have the same columns.
     output : FILE
         Write the rows with their cluster, and with their confidence if the algorithm computes it. The suffix sets
         the format; - prints CSV.
@@ -98,6 +98,8 @@ class ClusterOptions:
         onehot: a feature with values 0 and 1 for each value of text columns with up to 20 values. Default: drop.
     missing : drop|median|error
         Rows with missing values: written without a cluster, filled with medians, or refused. Default: drop.
+    missing_values : -999,X
+        Cells that stand for missing values, besides empty cells, NA, NaN, null, None, ?, - and a point.
     strict : flag
         Refuse text and missing values instead of leaving them out.
     header : flag
@@ -186,6 +188,7 @@ class ClusterOptions:
     scale: Annotated[str | None, Option(DATA)] = None
     encode: Annotated[str, Option(DATA)] = "drop"
     missing: Annotated[str, Option(DATA)] = "drop"
+    missing_values: Annotated[list[str] | None, Option(DATA)] = None
     strict: Annotated[bool, Option(DATA, "--strict")] = False
     header: Annotated[bool | None, Option(DATA, "--header/--no-header")] = None
     out_of_core: Annotated[bool | None, Option(DATA, "--out-of-core/--in-memory")] = None
@@ -283,8 +286,9 @@ class SegmentOptions:
         Radius of the kernel in colour; black and white have distance 100. Default: 10.0.
     threshold : X
         Merge adjacent regions with a dissimilarity up to this value; smaller values give more regions. Default: 0.75.
-    n_regions : N
-        Number of regions, instead of a threshold.
+    n_regions : N[,N...]
+        Number of regions, instead of a threshold. Several numbers, such as 5,20,80, write a stack of label images to a
+        TIFF or NPY file, one for each number.
     min_size : N
         Before that, regions with fewer pixels are merged into the neighbour with the closest colour. Default: the
         pixels of a square of half a bandwidth.
@@ -304,7 +308,7 @@ class SegmentOptions:
     spatial_bandwidth: Annotated[float | None, Option(METHOD)] = None
     colour_bandwidth: Annotated[float, Option(METHOD)] = 10.0
     threshold: Annotated[float, Option(METHOD)] = 0.75
-    n_regions: Annotated[int | None, Option(METHOD)] = None
+    n_regions: Annotated[str | None, Option(METHOD)] = None
     min_size: Annotated[float | None, Option(METHOD)] = None
     connected: Annotated[bool, Option(METHOD, "--connected/--scattered")] = True
     spacing: Annotated[str | None, Option(METHOD)] = None
@@ -347,6 +351,8 @@ class DiarizeOptions:
     overlapping : cut|keep
         cut: end windows that overlap in the middle of the overlap. keep: for segments that are turns. Default:
         cut.
+    smooth : flag
+        Smooth the speakers in time: the most probable sequence of speakers, with a mean turn of 2 s as prior.
     num_speakers : N
         Number of speakers. Default: chosen from the data.
     min_speakers : N
@@ -377,6 +383,7 @@ class DiarizeOptions:
     uri: Annotated[str | None, Option(DATA)] = None
     min_duration: Annotated[float, Option(DATA)] = 0.5
     overlapping: Annotated[str, Option(DATA)] = "cut"
+    smooth: Annotated[bool, Option(SPEAKERS, "--smooth")] = False
     num_speakers: Annotated[int | None, Option(SPEAKERS)] = None
     min_speakers: Annotated[int | None, Option(SPEAKERS)] = None
     max_speakers: Annotated[int | None, Option(SPEAKERS)] = None

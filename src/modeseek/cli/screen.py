@@ -14,7 +14,9 @@ from modeseek._common.text import counted
 from modeseek.estimators.alternatives import listed_alternatives, rating
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.pipeline import Outputs, PipelineResult
+from modeseek.pipeline.result_notes import stretched_features
 from modeseek.pipeline.truth import TruthComparison
+from modeseek.prepare.plan import listed
 from modeseek.report.cluster_traits import format_value
 
 # rows of a table; a line below says how many are left out
@@ -39,9 +41,9 @@ def make_console(*, stderr: bool) -> Console:
 
 
 def print_lines(console: Console, *lines: str, style: str = "") -> None:
-    """Print lines of text that may hold square brackets."""
+    """Print lines of text that may hold square brackets; a terminal wraps them between words."""
     for line in lines:
-        console.print(Text(line, style=style), soft_wrap=True)
+        console.print(Text(line, style=style), soft_wrap=not console.is_terminal)
 
 
 def print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> None:
@@ -141,18 +143,21 @@ def _cross_table(truth: TruthComparison, noise: bool, width: int) -> Table:
 
 
 def _next_steps(result: PipelineResult) -> list[str]:
-    """Return what was nearly chosen, and what to try if there is one cluster."""
+    """Return the alternatives, and what to try if there is one cluster."""
     lines = []
     for each in listed_alternatives(result.estimator):
         name, value = rating(each)
         count = each.n_clusters
         lines.append(f"  {counted(count, 'cluster')} ({name} {value:.2f}): --n-clusters {count}")
     if lines:
-        lines.insert(0, "nearly chosen:")
+        lines.insert(0, "alternatives:")
     if result.fit.n_clusters == 1 and result.clusters.n_rows > 1:
-        scale = result.preparer.scale
         steps = ["--min-clusters 2 for the best partition into two or more clusters"]
-        steps += [f"--scale {each}" for each in ("log", "robust") if each != scale]
+        if any((note.option, note.value) == ("scale", "log") for note in result.notes):
+            steps.append("--scale log for the skewed columns")
+        stretched = stretched_features(result.fit, result.preparer)
+        if stretched:
+            steps.append(f"--scale robust, because a few extreme values determine the scale of {listed(stretched)}")
         if len(result.features) > 1:
             steps.append("--columns A,B for fewer columns")
         lines.append(f"to look further: {'; '.join(steps)}")

@@ -41,6 +41,7 @@ def run(options: SegmentOptions) -> None:
     with library_errors():
         require_scikit_image()
         check_targets(targets, [options.picture])
+    n_regions = _n_regions(options)
     values, remark = read_image(options.picture)
     if remark:
         print_note(Note(remark))
@@ -48,15 +49,40 @@ def run(options: SegmentOptions) -> None:
     if options.overlay is not None and values.ndim - (axis is not None) != 2:
         raise UsageError(f"--overlay is for images: {options.picture} is a volume of shape {values.shape}.")
     start = time.perf_counter()
-    labels = _labels(options, values, axis)
+    labels = _labels(options, n_regions, values, axis)
     seconds = time.perf_counter() - start
     if options.overlay is not None:
         write_image(options.overlay, overlay(values, labels, channel_axis=axis))
-    regions = _measure(labels, values, axis)
+    layers = [_measure(layer, values, axis) for layer in (labels if isinstance(n_regions, list) else [labels])]
     if options.json is not None:
-        write_json(options.json, _record(options, labels, regions, seconds))
+        write_json(options.json, _record(options, labels, layers, seconds))
     if not options.quiet:
-        _show(options, labels, regions, seconds)
+        _show(options, layers, seconds)
+
+
+def _n_regions(options: SegmentOptions) -> int | list[int] | None:
+    """Return one number, or a list if several are given."""
+    if options.n_regions is None:
+        return None
+    try:
+        numbers = [int(part) for part in options.n_regions.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"--n-regions must be an integer, or several separated by commas, such as 5,20,80; got "
+            f"'{options.n_regions}'."
+        ) from None
+    if len(numbers) == 1:
+        return numbers[0]
+    if options.output is not None and Path(options.output).suffix.lower() == ".png":
+        raise UsageError(
+            f"{options.output} can hold one label image, but --n-regions has {len(numbers)} numbers: use the ending "
+            ".tif or .npy, or give one number."
+        )
+    if options.overlay is not None:
+        raise UsageError(
+            f"--overlay shows one label image, but --n-regions has {len(numbers)} numbers: give one number."
+        )
+    return numbers
 
 
 def _channel_axis(options: SegmentOptions, values: NDArray) -> int | None:
@@ -76,22 +102,30 @@ def _channel_axis(options: SegmentOptions, values: NDArray) -> int | None:
         raise UsageError(f"--channel-axis must be an integer or none; got '{given}'.") from None
 
 
-def _labels(options: SegmentOptions, values: NDArray, axis: int | None) -> NDArray:
+def _labels(options: SegmentOptions, n_regions: int | list[int] | None, values: NDArray, axis: int | None) -> NDArray:
     if options.output is None or Path(options.output).suffix.lower() != ".npy":
-        labels = _segment(options, values, axis, None)
+        labels = _segment(options, n_regions, values, axis, None)
         if options.output is not None:
             write_image(options.output, labels, palette(min(256, int(labels.max()) + 1)))
         return labels
     # as a memory map, so that neither pixels nor labels have to fit into memory
     shape = values.shape if axis is None else tuple(int(n) for n in np.delete(values.shape, axis))
+    if isinstance(n_regions, list):
+        shape = (len(n_regions), *shape)
     with atomic_path(options.output) as part:
         target = np.lib.format.open_memmap(part, "w+", np.int32, shape)
-        _segment(options, values, axis, target)
+        _segment(options, n_regions, values, axis, target)
         target.flush()
     return np.load(options.output, mmap_mode="r")
 
 
-def _segment(options: SegmentOptions, values: NDArray, axis: int | None, out: NDArray | None) -> NDArray:
+def _segment(
+    options: SegmentOptions,
+    n_regions: int | list[int] | None,
+    values: NDArray,
+    axis: int | None,
+    out: NDArray | None,
+) -> NDArray:
     shown = nullcontext() if options.quiet else show_progress("segment")
     with warnings.catch_warnings(record=True) as caught, shown as line:
         warnings.simplefilter("always")
@@ -101,7 +135,7 @@ def _segment(options: SegmentOptions, values: NDArray, axis: int | None, out: ND
                 spatial_bandwidth=options.spatial_bandwidth,
                 color_bandwidth=options.colour_bandwidth,
                 threshold=options.threshold,
-                n_regions=options.n_regions,
+                n_regions=n_regions,
                 min_size=options.min_size,
                 enforce_connectivity=options.connected,
                 spacing=_spacing(options.spacing),
@@ -128,10 +162,15 @@ def _spacing(text: str | None) -> list[float] | None:
 
 @dataclass(frozen=True, eq=False)
 class _Regions:
-    """Number of pixels and mean values of each region."""
+    """Shape of a label image, and the number of pixels and mean values of each region."""
 
+    shape: tuple[int, ...]
     sizes: NDArray
     means: NDArray
+
+    @property
+    def pixels(self) -> int:
+        return int(self.sizes.sum())
 
 
 def _measure(labels: NDArray, values: NDArray, axis: int | None) -> _Regions:
@@ -143,36 +182,41 @@ def _measure(labels: NDArray, values: NDArray, axis: int | None) -> _Regions:
         values = np.asarray(pixels[start : start + BAND_ROWS], dtype=float).reshape(-1, channels)
         sizes += np.bincount(flat, minlength=k)
         sums += np.stack([np.bincount(flat, values[:, c], k) for c in range(channels)], axis=1)
-    return _Regions(sizes, sums / sizes[:, None])
+    return _Regions(labels.shape, sizes, sums / sizes[:, None])
 
 
-def _record(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: float) -> dict[str, Any]:
+def _record(options: SegmentOptions, labels: NDArray, layers: list[_Regions], seconds: float) -> dict[str, Any]:
+    """Return the summary; with several layers, each has its own regions."""
     found = [
-        {"label": label, "pixels": int(size), "share": float(size / labels.size), "mean": mean.tolist()}
-        for label, (size, mean) in enumerate(zip(regions.sizes, regions.means, strict=True), 1)
+        [
+            {"label": label, "pixels": int(size), "share": float(size / layer.pixels), "mean": mean.tolist()}
+            for label, (size, mean) in enumerate(zip(layer.sizes, layer.means, strict=True), 1)
+        ]
+        for layer in layers
     ]
+    counted_regions = [{"n_regions": len(regions), "regions": regions} for regions in found]
     return {
         "version": __version__,
         "file": options.picture,
         "settings": {name: value for name, value in vars(options).items() if name not in ("picture", "quiet")},
         "shape": list(labels.shape),
-        "n_regions": len(found),
-        "regions": found,
+        **(counted_regions[0] if len(layers) == 1 else {"layers": counted_regions}),
         "seconds": seconds,
     }
 
 
-def _show(options: SegmentOptions, labels: NDArray, regions: _Regions, seconds: float) -> None:
+def _show(options: SegmentOptions, layers: list[_Regions], seconds: float) -> None:
     console = make_console(stderr=options.json == STANDARD_STREAM)
-    k, unit = len(regions.sizes), "voxels" if labels.ndim == 3 else "pixels"
-    size = " x ".join(f"{n:,}" for n in labels.shape)
-    title = f"{counted(k, 'region')} in {size} {unit} of {printable(Path(options.picture).name)}"
-    print_lines(console, title, style="bold")
-    names = ("region", unit, "share", "mean value" if regions.means.shape[1] == 1 else "mean values")
-    rows = [
-        (str(label), f"{pixels:,}", f"{pixels / labels.size:.1%}", " ".join(f"{value:>6.4g}" for value in mean))
-        for label, (pixels, mean) in enumerate(zip(regions.sizes, regions.means, strict=True), 1)
-    ]
-    print_table(console, names, rows, "smaller regions")
+    for layer in layers:
+        unit = "voxels" if len(layer.shape) == 3 else "pixels"
+        size = " x ".join(f"{n:,}" for n in layer.shape)
+        title = f"{counted(len(layer.sizes), 'region')} in {size} {unit} of {printable(Path(options.picture).name)}"
+        print_lines(console, title, style="bold")
+        names = ("region", unit, "share", "mean value" if layer.means.shape[1] == 1 else "mean values")
+        rows = [
+            (str(label), f"{pixels:,}", f"{pixels / layer.pixels:.1%}", " ".join(f"{value:>6.4g}" for value in mean))
+            for label, (pixels, mean) in enumerate(zip(layer.sizes, layer.means, strict=True), 1)
+        ]
+        print_table(console, names, rows, "smaller regions")
     print_lines(console, f"took {seconds:.1f} s")
     print_written(console, options.output, options.overlay, options.json)

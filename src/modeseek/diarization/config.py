@@ -29,6 +29,10 @@ class DiarizationConfig:
     unclustered_confidence : float
         Factor on the confidence of windows that were too short to be clustered, and of windows whose nearest clustered
         window has another speaker.
+    mean_turn : float
+        Prior of the smoothing in time: mean length of a turn in seconds.
+    max_concentration : float
+        Largest factor that turns a cosine into a log-likelihood.
 
     Examples
     --------
@@ -46,6 +50,8 @@ class DiarizationConfig:
     linkage_subsamples: int = 8
     linkage_subsample_fraction: float = 0.7
     unclustered_confidence: float = 0.5
+    mean_turn: float = 2.0
+    max_concentration: float = 200.0
 
 
 DEFAULT_CONFIG = DiarizationConfig()

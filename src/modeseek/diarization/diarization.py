@@ -3,14 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number
-from modeseek.diarization.embeddings import EmbeddingTransform, check_embeddings
+from modeseek.diarization.config import DiarizationConfig
+from modeseek.diarization.embeddings import EmbeddingTransform, check_embeddings, mean_directions
 from modeseek.diarization.pyannote_import import import_pyannote
+from modeseek.diarization.smoothing import smooth_labels
 from modeseek.diarization.speaker_search import Speakers, SpeakerSearch
 from modeseek.diarization.turns import Turn, check_segments, make_turns, speaker_names, to_annotation, trim_windows
+from modeseek.meanshift.partition import rank_by_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +72,7 @@ def diarize(
     max_speakers: int | None = None,
     min_duration: float = 0.5,
     overlapping: str = "cut",
+    smooth: bool = False,
     center: bool = False,
     components: int | None = None,
     whiten: bool = False,
@@ -93,6 +98,9 @@ def diarize(
     overlapping : {"cut", "keep"}, default="cut"
         "cut" divides overlapping windows in the middle of the overlap. "keep" leaves them whole, for segments that
         are turns.
+    smooth : bool, default=False
+        Replace the speakers of windows by the most probable sequence of a hidden Markov model (Viterbi). Its prior is
+        the mean length of a turn, `DiarizationConfig.mean_turn`. Not with ``overlapping="keep"``.
     center : bool, default=False
         Subtract the mean of the unit rows.
     components : int, optional
@@ -131,7 +139,9 @@ def diarize(
     import_pyannote("core")  # fail before the computation, not after
     transform = EmbeddingTransform(center, components, whiten)
     search = SpeakerSearch(num_speakers, min_speakers, max_speakers, transform, random_state, n_jobs, verbose)
-    found = find_turns(embeddings, segments, search, uri=uri, min_duration=min_duration, overlapping=overlapping)
+    found = find_turns(
+        embeddings, segments, search, uri=uri, min_duration=min_duration, overlapping=overlapping, smooth=smooth
+    )
     return found.annotation
 
 
@@ -143,6 +153,7 @@ def find_turns(
     uri: str | None = None,
     min_duration: float = 0.5,
     overlapping: str = "cut",
+    smooth: bool = False,
 ) -> Diarization:
     """Determine who speaks when, with the confidence of each turn; does not need pyannote.
 
@@ -155,6 +166,7 @@ def find_turns(
     uri : str, optional
     min_duration : float, default=0.5
     overlapping : {"cut", "keep"}, default="cut"
+    smooth : bool, default=False
         These parameters have the same meaning as in `diarize`.
 
     Returns
@@ -177,6 +189,24 @@ def find_turns(
     # a window of 0.5 s may be 12.3 - 11.8, slightly below 0.5
     short = times[:, 1] - times[:, 0] < min_duration - 1e-9
     trimmed = trim_windows(times, overlapping)
-    speakers = (search or SpeakerSearch()).find(rows, times, short)
+    if smooth and overlapping == "keep":
+        raise ValueError('smooth=True needs windows that follow each other: use overlapping="cut".')
+    search = search or SpeakerSearch()
+    speakers = search.find(rows, times, short)
+    if smooth:
+        speakers = _smoothed(speakers, search.transform.apply(rows), times, search.config)
     turns = make_turns(trimmed, speakers.labels, speakers.confidence, speaker_names(speakers.n_speakers))
     return Diarization(turns, times, trimmed, speakers, uri)
+
+
+def _smoothed(speakers: Speakers, rows: Array, times: Array, config: DiarizationConfig) -> Speakers:
+    """Smooth the speakers in time; windows with a new speaker have at most half of their confidence."""
+    labels = smooth_labels(rows, speakers.labels, times, config)
+    changed = labels != speakers.labels
+    confidence = np.where(changed, config.unclustered_confidence, 1.0) * speakers.confidence
+    # a speaker without windows is dropped, and speaker 0 has the most windows
+    labels = rank_by_weight(np.unique(labels, return_inverse=True)[1], np.ones(len(labels))).labels
+    message = f"{speakers.message}; {int(changed.sum()):,} windows smoothed"
+    return speakers._replace(
+        labels=labels, confidence=confidence, directions=mean_directions(rows, labels), message=message
+    )

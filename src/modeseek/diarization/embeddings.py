@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer
 
+# rows that are converted to float64 at once
+COVARIANCE_BLOCK = 8192
+
 
 @dataclass(frozen=True)
 class EmbeddingTransform:
@@ -24,9 +27,13 @@ class EmbeddingTransform:
     components : int, optional
         Keep this number of principal components of the centred rows.
     whiten : bool
-        Scale the principal components to equal variance.
+        Scale the principal components to equal variance. n rows that are whitened in n - 1 components have the same
+        distance from each other, up to rounding. Therefore at most n / `rows_per_component` components are kept, or
+        n / 2 if `components` is given.
     min_variance_ratio : float
         Principal components with a smaller share of the largest variance are rounding errors and are dropped.
+    rows_per_component : int
+        Number of rows for each whitened component.
 
     Examples
     --------
@@ -40,6 +47,7 @@ class EmbeddingTransform:
     components: int | None = None
     whiten: bool = False
     min_variance_ratio: float = 1e-6
+    rows_per_component: int = 10
 
     def apply(self, embeddings: Array) -> Array:
         """Return the transformed rows, in the precision of `embeddings`."""
@@ -53,15 +61,24 @@ class EmbeddingTransform:
 
     def _project(self, rows: Array) -> Array:
         # the covariance matrix does not grow with the number of rows
-        variances, directions = np.linalg.eigh(np.asarray(rows.T @ rows, dtype=np.float64) / len(rows))
+        variances, directions = np.linalg.eigh(_covariance(rows))
         variances, directions = variances[::-1], directions[:, ::-1]
         count = int((variances > self.min_variance_ratio * variances[0]).sum()) if variances[0] > 0 else 1
         if self.components is not None:
             count = min(check_integer("components", self.components, low=1), count)
+        if self.whiten:
+            each = self.rows_per_component if self.components is None else 2
+            count = min(count, max(1, len(rows) // each))
         directions = directions[:, :count]
         if self.whiten:
             directions = directions / np.sqrt(np.maximum(variances[:count], np.finfo(np.float64).tiny))
         return rows @ directions.astype(rows.dtype)
+
+
+def _covariance(rows: Array) -> Array:
+    """Return the covariance of centred rows in float64, without a copy of all rows."""
+    parts = (rows[i : i + COVARIANCE_BLOCK].astype(np.float64) for i in range(0, len(rows), COVARIANCE_BLOCK))
+    return sum((part.T @ part for part in parts), np.zeros((rows.shape[1], rows.shape[1]))) / len(rows)
 
 
 UNIT_LENGTH = EmbeddingTransform()

@@ -189,10 +189,14 @@ class SpeakerSearch:
     def _prefers(self, linkage: LinkagePartition, rows: Array, labels: IntArray, in_bounds: bool) -> bool:
         """Return whether average linkage is stable and has a larger silhouette than the labels of ModeSeek.
 
-        It is also preferred if the number of clusters of ModeSeek is out of bounds.
+        It serves to find speakers with a few windows. It is not preferred if ModeSeek finds one speaker, or more
+        speakers than it does. It is always preferred if the number of clusters of ModeSeek is out of bounds.
         """
-        if not in_bounds or linkage.stability < self.config.min_linkage_stability:
-            return not in_bounds
+        if not in_bounds:
+            return True
+        count = len(np.unique(labels))
+        if count == 1 or linkage.labels.max() + 1 < count or linkage.stability < self.config.min_linkage_stability:
+            return False
         return linkage.silhouette > mean_silhouette(cosine_distances(rows), labels)
 
     def _from_model(self, rows: Array, clustered: IntArray, model: ModeSeek) -> tuple[IntArray, Array]:

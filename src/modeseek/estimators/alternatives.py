@@ -13,7 +13,7 @@ MAX_CLUSTERS = 30
 RATINGS = ("expected_agreement", "stability")
 
 
-def nearly_chosen(model: ModeSeek) -> list[Candidate]:
+def other_partitions(model: ModeSeek) -> list[Candidate]:
     """Return the alternatives that differ from `labels_`, best first, with labels of all rows.
 
     Examples
@@ -21,7 +21,7 @@ def nearly_chosen(model: ModeSeek) -> list[Candidate]:
     >>> from sklearn.datasets import make_blobs
     >>> X, y = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
     >>> model = ModeSeek(random_state=0).fit(X)
-    >>> len(model.alternatives_) - len(nearly_chosen(model))
+    >>> len(model.alternatives_) - len(other_partitions(model))
     1
     """
     return [each for each, same in _compared(model) if not same]
@@ -40,7 +40,7 @@ def listed_alternatives(model: ModeSeek) -> list[Candidate]:
     """
     most = max(MAX_CLUSTERS, 2 * model.n_clusters_)
     found: dict[int, Candidate] = {}
-    for each in sorted(nearly_chosen(model), key=lambda each: -rating(each)[1]):
+    for each in sorted(other_partitions(model), key=lambda each: -rating(each)[1]):
         if 1 < each.n_clusters <= most and each.n_clusters != model.n_clusters_:
             found.setdefault(each.n_clusters, each)
     return list(found.values())[:MAX_LISTED]
@@ -63,4 +63,8 @@ def _compared(model: ModeSeek) -> list[tuple[Candidate, bool]]:
     inverse, labels = index.points.inverse, index.labels[index.points.inverse]
     known = np.where(labels < 0, labels.max() + 1, labels)
     rows = [each._replace(labels=each.labels[inverse]) for each in model.alternatives_]
-    return [(each, rand_agreement(known, each.labels) >= model._config.same_agreement) for each in rows]
+    agreement = [rand_agreement(known, each.labels) for each in rows]
+    # another alternative may be nearly the same
+    chosen = max(agreement, default=0.0)
+    same = agreement.index(chosen) if chosen >= model._config.same_agreement else None
+    return [(each, number == same) for number, each in enumerate(rows)]

@@ -70,8 +70,7 @@ class ChainClusterer(BaseClusterer):
         labels, centers = self._final_labels(data, part)
         points = data.points
         of_rows = replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))
-        message = "; ".join(filter(None, (outcome.value, data.settings.note)))
-        fields = {"outcome": outcome, "message": message, "partition": of_rows} | fields
+        fields = {"outcome": outcome, "message": outcome.value, "partition": of_rows} | fields
         return make_result(type(self).__name__, data, labels, centers, **fields)
 
     def _final_labels(self, data: FitData, part: Partition) -> tuple[IntArray, Array]:

@@ -137,7 +137,7 @@ def with_constraints(result: FitResult, constraints: Constraints) -> FitResult:
 
 
 def _nearest_clusters(result: FitResult, rows: IntArray) -> list[int]:
-    """Return all clusters, the nearest to some points first: by their centres, or by edges without coordinates."""
+    """Return all clusters, the nearest to some points first: by centres, or by graph edges without coordinates."""
     index = result.index
     if index.neighbors is not None:
         near = np.bincount(index.labels[index.neighbors.indices[rows]].ravel(), minlength=result.n_clusters)

@@ -11,6 +11,7 @@ from modeseek._common.validation import check_number, seed_of
 from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitData, FitSettings
 from modeseek.meanshift.bandwidth import NuSpec, make_policy
+from modeseek.meanshift.bandwidth.walks import RangePolicy
 from modeseek.meanshift.chains import Chain, doubly_stochastic
 from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.selection.bandwidths import complete_range
@@ -246,7 +247,6 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
 
 
 def _range_of(policy: BandwidthPolicy) -> tuple[float, float, float]:
-    """Return h_min, h_inf and h_max of a policy object; the last two are not part of the protocol."""
-    h_inf = getattr(policy, "h_inf", None) or policy.h_0
-    h_max = getattr(policy, "h_max", policy.upper(policy.h_0, 0))
-    return float(policy.h_min), float(h_inf), float(h_max)
+    """Return h_min, h_inf and h_max of a policy object; policies without a range have a bound instead of h_max."""
+    h_max = policy.h_max if isinstance(policy, RangePolicy) else policy.upper(policy.h_0, 0)
+    return float(policy.h_min), float(policy.h_0), float(h_max)

@@ -63,7 +63,7 @@ def _choose_settings(estimator: BaseClusterer, sample: Points, watch: Watcher | 
     """Return the settings in force; automatic bandwidths of rounded data are those of rows spread within the steps."""
     spread = spread_rounded(sample) if estimator._has_automatic_bandwidth else None
     if spread is not None:
-        return replace(estimator._choose_settings(spread.points, watch, spread.variance), note=spread.note)
+        return replace(estimator._choose_settings(spread.points, watch, spread.variance), rounded=spread.columns)
     settings = estimator._choose_settings(sample, watch)
     return replace(settings, in_meters=sample.geometry.metric == "haversine")
 

@@ -13,7 +13,7 @@ from modeseek._common.types import IntArray
 from modeseek._common.validation import check_integer
 from modeseek.estimators.result import FitResult
 from modeseek.meanshift.partition import rank_by_weight
-from modeseek.selection import DEFAULT, Pool, prepare_data
+from modeseek.selection import DEFAULT, Pool, base_sample, prepare_data
 from modeseek.selection.graph_data import graph_config, graph_data
 from modeseek.selection.hierarchy import DEFAULT as CONFIG
 from modeseek.selection.hierarchy import Edges, Hierarchy, build_hierarchy
@@ -175,7 +175,7 @@ def _stability(result: FitResult, layers: Sequence[IntArray]) -> list[float]:
     # noise is compared as if it were a cluster
     labels = [np.where(each < 0, each.max() + 1, each).astype(np.int32) for each in layers]
     pool = Pool(tuple(Proposal("", each) for each in labels), *(np.zeros((0, 0)) for _ in range(3)))
-    return [float(each) for each in reproducibility(data, pool, config=config)]
+    return [float(each) for each in reproducibility(base_sample(data, config), pool, config=config)]
 
 
 def _point_labels(result: FitResult, labels: IntArray, clustered: IntArray) -> IntArray:

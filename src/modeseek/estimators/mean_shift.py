@@ -212,7 +212,7 @@ class MeanShift(ChainClusterer):
         return "Increase max_iter or tol."
 
     def _seeds(self, points: Points, h: float) -> Seeds | None:
-        """Return where climbers start; None: at the points."""
+        """Return the initial positions of the climbers; None if they start at the points."""
         if self.seeds is None:
             if not self.bin_seeding:
                 return None

@@ -1,6 +1,6 @@
 """ModeSeek: clustering without parameters, by the best of many proposed partitions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -260,6 +260,7 @@ class ModeSeek(BaseClusterer):
         )
         if spread is not None:
             found, inverse = of_distinct_points(found, spread), spread.first[inverse]
+            data = replace(data, settings=replace(data.settings, rounded=spread.columns))
         result = self._selection_result(
             data,
             found.labels,

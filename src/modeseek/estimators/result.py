@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, diags_array
 from modeseek._common.neighbors import Neighbors, nearest, nearest_row
 from modeseek._common.points import Points
 from modeseek._common.resources import check_memory
+from modeseek._common.rounding import rounding_note
 from modeseek._common.sphere import chord_to_meters, place_on_sphere
 from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, IntArray, Watcher
@@ -23,8 +24,19 @@ from modeseek.sketches import Labeler, SketchPoints, is_dask
 
 # fields and properties of `FitResult` that estimators have as attributes, with a trailing underscore
 ATTRIBUTES = (
-    *("labels", "n_clusters", "outcome", "confidence", "cluster_stability", "stability", "trace", "partition"),
-    *("n_updates", "n_iter", "points", "chain_labels", "sketch"),
+    "labels",
+    "n_clusters",
+    "outcome",
+    "confidence",
+    "cluster_stability",
+    "stability",
+    "trace",
+    "partition",
+    "n_updates",
+    "n_iter",
+    "points",
+    "chain_labels",
+    "sketch",
 )
 ATTRIBUTES_OF_SELECTION = ("tree", "alternatives", "message", "interrupted")
 
@@ -50,8 +62,8 @@ class FitSettings:
         Whether each draw moves one point at exactly the bandwidth that the policy returned.
     in_meters : bool
         Whether the bandwidths are chords of the unit sphere that users see in metres.
-    note : str
-        What was special about the automatic choice, in words; empty if nothing.
+    rounded : tuple of int
+        The visibly rounded columns, whose values count as intervals of one rounding step in automatic choices.
 
     Examples
     --------
@@ -71,7 +83,7 @@ class FitSettings:
     engine: str | None = None
     single_updates: bool = False
     in_meters: bool = False
-    note: str = ""
+    rounded: tuple[int, ...] = ()
 
     @property
     def bandwidths(self) -> dict[str, float]:
@@ -366,13 +378,16 @@ class FitResult:
 def make_result(algorithm: str, data: FitData, labels: IntArray, centers: Array, **fields: Any) -> FitResult:
     """Return the result for labels of the distinct points and centres in their coordinates.
 
-    `fields` are the other fields of `FitResult`; `settings` is `data.settings` if it is not among them.
+    `fields` are the other fields of `FitResult`; `settings` is `data.settings` if it is not among them. The message
+    gets a remark on rounded columns.
     """
     points, k = data.points, len(centers)
     rows = labels[points.inverse]
     sizes = np.bincount(np.where(rows < 0, k, rows), minlength=k + 1)
     weights = np.bincount(np.where(labels < 0, k, labels), weights=points.weights, minlength=k + 1)
     fields.setdefault("settings", data.settings)
+    rounding = rounding_note(fields["settings"].rounded, points.n_features)
+    fields["message"] = "; ".join(filter(None, (fields["message"], rounding)))
     return FitResult(
         algorithm=algorithm,
         labels=rows,

@@ -37,5 +37,4 @@ def of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:
         memberships=csr_array(spread.mean(found.memberships.toarray())),
         votes=(),
         candidates=tuple(candidates),
-        message=f"{found.message}; {spread.note}",
     )

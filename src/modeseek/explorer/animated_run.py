@@ -20,7 +20,7 @@ from modeseek.meanshift.types import ChainState
 from modeseek.plots.alternatives import match_labels
 
 
-class Frame(NamedTuple):
+class AnimationFrame(NamedTuple):
     """What is drawn at one time.
 
     Attributes
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """A partition that ModeSeek nearly chose.
+    """A partition that ModeSeek considered and did not choose.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Alternative(NamedTuple):
     note : str
         How it compares with the chosen one.
     colors : (m,) uint8 array
-        Colour of each drawn point, as in `Frame`; matching clusters have the colour of the chosen ones.
+        Colour of each drawn point, as in `AnimationFrame`; matching clusters have the colour of the chosen ones.
     """
 
     n_clusters: int
@@ -82,7 +82,7 @@ class AnimatedRun:
 
     Attributes
     ----------
-    frame : Frame
+    frame : AnimationFrame
         The current frame.
     result : FitResult or None
         None until the run has ended.
@@ -121,7 +121,7 @@ class AnimatedRun:
         self.start, self.axes = self._project.start, self._project.axes
         shown = len(data.shown)
         self._clump_colors = ClumpColors(shown)
-        self.frame = Frame(self.start, self._clump_colors.update(np.arange(shown)), shown)
+        self.frame = AnimationFrame(self.start, self._clump_colors.update(np.arange(shown)), shown)
         self._part, self._whole = data.config.first_part, False
         self._sweep_shift, self._count_due = 0.0, 0.0
         if self._fit is not None:
@@ -196,7 +196,7 @@ class AnimatedRun:
             colors, clumps = self._clump_colors.update(labels), int(labels.max()) + 1
             ended = time.perf_counter()
             self._count_due = ended + (ended - began) / config.clump_time_share
-        self.frame = Frame(self._project(state.points), colors, clumps, state.k, sweeps, state.h, shift)
+        self.frame = AnimationFrame(self._project(state.points), colors, clumps, state.k, sweeps, state.h, shift)
 
     def _record(self, fit: StepwiseFit) -> None:
         h = self.bandwidths.get("h_inf") or self.bandwidths["bandwidth"]

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from modeseek.explorer.animated_run import AnimatedRun, Frame
+from modeseek.explorer.animated_run import AnimatedRun, AnimationFrame
 
 
 class RunThread:
@@ -25,7 +25,7 @@ class RunThread:
         None until it has been made.
     failure : str
         Error message, if the run could not be made or failed.
-    previous, frame : Frame or None
+    previous, frame : AnimationFrame or None
         The last two frames.
     shown_at : float
         Time of `frame`, by the monotonic clock.
@@ -36,8 +36,8 @@ class RunThread:
     def __init__(self, make_run: Callable[[Callable[[], bool]], AnimatedRun], pace: float = 4.0):
         self.run: AnimatedRun | None = None
         self.failure = ""
-        self.previous: Frame | None = None
-        self.frame: Frame | None = None
+        self.previous: AnimationFrame | None = None
+        self.frame: AnimationFrame | None = None
         self.shown_at, self.frames = 0.0, 0
         self.pace = pace
         self._make_run = make_run
@@ -114,6 +114,6 @@ class RunThread:
                 self._changed.wait(remaining if self._playing else None)
         return False
 
-    def _publish(self, frame: Frame) -> None:
+    def _publish(self, frame: AnimationFrame) -> None:
         self.previous, self.frame, self.shown_at = self.frame or frame, frame, time.monotonic()
         self.frames += 1

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 class SegmentConfig:
     """Constants that shape the result of `modeseek.images.segment`.
 
-    The weights and edges are round numbers, chosen by hand. The default threshold of `segment` agrees with the best one
-    on synthetic images (`benchmarks/synthetic_pictures.py`) for these values.
+    The weights and edges are round numbers. They and the default threshold of `segment` were chosen by hand with
+    photographs in view.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from modeseek.images.region_graph import RegionGraph
 from modeseek.images.regions import components
 
 
-class MergeTree(NamedTuple):
+class RegionTree(NamedTuple):
     """Merges of regions; merge m joins two earlier nodes into node k + m, where the k regions are nodes 0 to k - 1.
 
     Attributes
@@ -41,7 +41,7 @@ class MergeTree(NamedTuple):
         return components(self.n_regions + len(self.heights), links)[: self.n_regions]
 
 
-def merge_regions(graph: RegionGraph, config: SegmentConfig) -> MergeTree:
+def merge_regions(graph: RegionGraph, config: SegmentConfig) -> RegionTree:
     """Merge pairs of regions that are each other's most similar neighbour, in rounds, until no pair is left."""
     k = len(graph.sizes)
     reference_size = config.reference_share * float(graph.sizes.sum())
@@ -60,7 +60,7 @@ def merge_regions(graph: RegionGraph, config: SegmentConfig) -> MergeTree:
         groups = np.cumsum(kept) - 1
         groups[second] = groups[first]
         nodes, graph = nodes[kept], graph.merged(groups)
-    return MergeTree(k, np.concatenate(children), heights[k:])
+    return RegionTree(k, np.concatenate(children), heights[k:])
 
 
 def _mutually_closest(pairs: IntArray, values: Array, k: int) -> IntArray:

@@ -14,7 +14,7 @@ from modeseek._common.validation import check_integer, check_number
 from modeseek.images.config import DEFAULT_CONFIG, SegmentConfig
 from modeseek.images.density_modes import Bandwidths, count_pixels, modes_of_cells
 from modeseek.images.input_image import InputImage, check_image
-from modeseek.images.merging import MergeTree, merge_regions
+from modeseek.images.merging import RegionTree, merge_regions
 from modeseek.images.region_graph import measure_regions
 from modeseek.images.regions import MASKED, RegionCollector
 from modeseek.images.scikit_image import require_scikit_image
@@ -149,7 +149,7 @@ def segment(
     return result
 
 
-def _check_cuts(threshold: Any, n_regions: Any) -> tuple[bool, list[Callable[[MergeTree], IntArray]]]:
+def _check_cuts(threshold: Any, n_regions: Any) -> tuple[bool, list[Callable[[RegionTree], IntArray]]]:
     """Return whether there are several layers, and for each layer a function that cuts the tree."""
     name, given = ("threshold", threshold) if n_regions is None else ("n_regions", n_regions)
     layered = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str)
@@ -158,8 +158,8 @@ def _check_cuts(threshold: Any, n_regions: Any) -> tuple[bool, list[Callable[[Me
         raise ValueError(f"{name} is an empty sequence: give a number, or one for each layer.")
     if n_regions is None:
         levels = [check_number(name, value, strict=False) for value in values]
-        return layered, [partial(MergeTree.cut, threshold=level) for level in levels]
-    return layered, [partial(MergeTree.cut_into, n_groups=check_integer(name, value, low=1)) for value in values]
+        return layered, [partial(RegionTree.cut, threshold=level) for level in levels]
+    return layered, [partial(RegionTree.cut_into, n_groups=check_integer(name, value, low=1)) for value in values]
 
 
 def _by_size(groups: IntArray, sizes: IntArray) -> IntArray:

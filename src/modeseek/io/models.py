@@ -17,7 +17,7 @@ from modeseek._common.version import __version__
 from modeseek._storage import read_container, write_container
 from modeseek.estimators import ESTIMATORS
 from modeseek.estimators.state import FittedState, fitted_state, restore_state
-from modeseek.prepare.plan import Feature
+from modeseek.prepare.plan import MatrixColumn
 from modeseek.prepare.preparation import Preparation
 from modeseek.prepare.preparer import TablePreparer, restored
 from modeseek.prepare.scaling import FeatureScaling
@@ -219,5 +219,5 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     if preparation is None and stored.columns is not None:
         d = len(stored.columns)
         scaling = FeatureScaling(np.zeros(d), *(stored.scaling or Scaling.none(d)))
-        preparation = Preparation(tuple(map(Feature, stored.columns)), np.zeros(d), scaling, "error")
+        preparation = Preparation(tuple(map(MatrixColumn, stored.columns)), np.zeros(d), scaling, "error")
     return Saved(model, None if preparation is None else restored(preparation), stored.written_by)

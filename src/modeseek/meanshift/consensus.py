@@ -281,7 +281,7 @@ def _merge(close: Array, mass: Array, kept: int, gone: int) -> None:
     mass[kept] = total
 
 
-def _closest_group(labels: IntArray, heavy: IntArray, groups: IntArray, weights: Array) -> IntArray:
+def _closest_group(labels: IntArray, heavy: IntArray, groups: IntArray, weights: Array, block: int = BLOCK) -> IntArray:
     """Return for each column of labels the group with the largest mean co-association; -1 if it is at most one half."""
     m, n = labels.shape
     k = int(groups.max()) + 1
@@ -291,7 +291,7 @@ def _closest_group(labels: IntArray, heavy: IntArray, groups: IntArray, weights:
     rows, columns = (heavy + start[:-1, None]).ravel(), np.tile(groups, m)
     within = csr_array((shares, (rows, columns)), shape=(start[-1], k))
     closest = np.full(n, -1, dtype=np.intp)
-    step = max(1, BLOCK // k)
+    step = max(1, block // k)
     for low in range(0, n, step):
         some = (labels[:, low : low + step] + start[:-1, None]).T
         starts = np.arange(0, some.size + 1, m)

@@ -24,7 +24,7 @@ LAST_SHRINKING_DRAW = 10**7
 
 
 @dataclass(frozen=True)
-class Absorption(Experiment):
+class AbsorptionWalks(Experiment):
     """Simulated walks compared with the closed formula.
 
     Attributes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from modeseek._common.validation import check_choice, check_integer
 from modeseek._storage import DataError
-from modeseek.paper.absorption import Absorption
+from modeseek.paper.absorption import AbsorptionWalks
 from modeseek.paper.bandwidth_range import BandwidthRange
 from modeseek.paper.certificate import CertificateTimes
 from modeseek.paper.certificate_times import TimesToCertificate
@@ -28,9 +28,24 @@ from modeseek.paper.sweep import Sweep
 from modeseek.paper.updates import Updates
 from modeseek.report import write_page
 
-COMPARISONS: tuple[type[Experiment], ...] = (*(Sparse, Imbalance, Clusters, BandwidthRange, Sweep, Outliers, RangeMap),)
+COMPARISONS: tuple[type[Experiment], ...] = (
+    Sparse,
+    Imbalance,
+    Clusters,
+    BandwidthRange,
+    Sweep,
+    Outliers,
+    RangeMap,
+)
 THEORY: tuple[type[Experiment], ...] = (
-    *(Absorption, OneRun, Updates, SubmartingaleMeans, GradientNorm, CertificateTimes, TimesToCertificate, Steps),
+    AbsorptionWalks,
+    OneRun,
+    Updates,
+    SubmartingaleMeans,
+    GradientNorm,
+    CertificateTimes,
+    TimesToCertificate,
+    Steps,
 )
 EXPERIMENTS: Mapping[str, Experiment] = {kind.name: kind() for kind in (*COMPARISONS, *THEORY)}
 # default number of repetitions

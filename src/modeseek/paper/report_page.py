@@ -110,7 +110,7 @@ def _findings(results: Mapping[Experiment, Rows], made: RunInfo) -> list[Block]:
 
 
 def _tests(results: Mapping[Experiment, Rows]) -> list[Block]:
-    """Return the test of each claim, and of the statements that are not in the paper."""
+    """Return a section for each claim of the paper, then one for each further statement that was tested."""
     found, beyond = _judged(results), _judged(results, BEYOND)
     blocks: list[Block] = [Heading("Claim by claim")] if found else []
     for number, each in enumerate(found, start=1):

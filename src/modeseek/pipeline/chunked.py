@@ -27,15 +27,14 @@ from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.directions import check_directions
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
-from modeseek.prepare.plan import feature_values
 from modeseek.prepare.preparation import Prepared, Statistics
 
 
-def cluster_in_chunks(job: Job) -> PipelineResult:
+def cluster_in_chunks(job: PipelineJob) -> PipelineResult:
     """Read files in chunks, cluster a sketch of their rows and write the outputs.
 
     Raises
@@ -68,7 +67,7 @@ class _ChunkedRun:
     writer: ChunkWriter | None = None
     step: str = ""
 
-    def __init__(self, job: Job):
+    def __init__(self, job: PipelineJob):
         self.job, rows = job, job.outputs.rows
         if job.estimator.get_params(deep=False)["sketch"] is None:
             job.estimator.set_params(sketch="auto")
@@ -171,7 +170,7 @@ class _ChunkedRun:
 
     def _prepare(self, state: ResumeState, chunk: Chunk) -> tuple[ResumeState, Prepared]:
         """Prepare a chunk, and add its numbers to the checksum."""
-        values = feature_values(chunk.table, self.preparer.preparation_.features)
+        values = self.preparer.preparation_.values(chunk.table)
         return state.read(values), self.preparer.preparation_.apply(chunk.table, values)
 
     def _add_to_sketch(self, state: ResumeState, chunk: Chunk) -> ResumeState:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from modeseek._common.types import Watcher
-from modeseek._storage import STANDARD_STREAM, format_of
+from modeseek._storage import STANDARD_STREAM, input_format
 from modeseek.pipeline.errors import OptionError
-from modeseek.pipeline.options import DataOptions, Job, Note, Outputs, PipelineConfig, as_files
+from modeseek.pipeline.options import DataOptions, Note, Outputs, PipelineConfig, PipelineJob, as_files
 from modeseek.pipeline.outputs import check_outputs
 from modeseek.pipeline.result import PipelineResult
 
@@ -90,7 +90,7 @@ def cluster_file(
     (array([156, 123,  63]), array([3682., 5076., 3781.]))
     """
     files = as_files(source)
-    job = Job(files, estimator, data, outputs, config, resume, progress, notify)
+    job = PipelineJob(files, estimator, data, outputs, config, resume, progress, notify)
     check_outputs(job)
     in_chunks = scheduler is not None or _read_in_chunks(job, out_of_core)
     if in_chunks and data.truth is not None:
@@ -108,7 +108,7 @@ def cluster_file(
     return cluster_in_memory(job)
 
 
-def _read_in_chunks(job: Job, out_of_core: bool | None) -> bool:
+def _read_in_chunks(job: PipelineJob, out_of_core: bool | None) -> bool:
     if len(job.files) > 1:
         if out_of_core is False:
             raise OptionError("out_of_core", "must not be False for several files: they are read in chunks.")
@@ -116,4 +116,4 @@ def _read_in_chunks(job: Job, out_of_core: bool | None) -> bool:
     path = Path(job.files[0])
     if out_of_core is not None or job.files[0] == STANDARD_STREAM or not path.is_file():
         return bool(out_of_core)
-    return path.stat().st_size > job.config.large_file_bytes and format_of(path).chunked
+    return path.stat().st_size > job.config.large_file_bytes and input_format(path).chunked

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.result import PipelineResult
 from modeseek.report.python_code import changed_parameters, estimator_call, file_data_code, fit_code, list_literal
 
 
-def python_code(job: Job, result: PipelineResult, *, chunked: bool) -> str:
+def python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
     """Return a script with the same files, columns, scaling and estimator; `chunked`: the files were read in chunks."""
     if not chunked:
-        return fit_code(job.estimator, file_data_code(job.files[0], header=job.data.header), result.preparer)
+        code = fit_code(job.estimator, file_data_code(job.files[0], header=job.data.header), result.preparer)
+        dropped = result.complete is not None and not result.complete.all()
+        return code + ("  # of the rows without missing values" if dropped else "")
     options = changed_parameters(result.preparer)
     if job.data.header is not None:
         options["header"] = job.data.header

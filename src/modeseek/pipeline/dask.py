@@ -19,12 +19,12 @@ from modeseek._storage import (
     NameTakenError,
     SourceChangedError,
     check_target,
-    format_of,
+    input_format,
 )
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import added_columns, spread, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.prepare import TablePreparer
@@ -85,7 +85,7 @@ def connect(address: str, kept: str, *, timeout: float = 10.0) -> Iterator[Any]:
             raise SchedulerError(address, f"{MESSAGES[error.what].format(address)}; {kept}.") from error
 
 
-def cluster_on_dask(job: Job, address: str) -> PipelineResult:
+def cluster_on_dask(job: PipelineJob, address: str) -> PipelineResult:
     """Have the workers of a Dask cluster read files, and label and write their rows."""
     _check(job)
     stamps = _stamps(job)
@@ -108,26 +108,28 @@ def cluster_on_dask(job: Job, address: str) -> PipelineResult:
     return result
 
 
-def _check(job: Job) -> None:
+def _check(job: PipelineJob) -> None:
     outputs = job.outputs
     for name in ("model", "plot", "report"):
         if getattr(outputs, name) is not None:
             raise OptionError(name, "needs the rows, which stay on the workers of the Dask scheduler: leave it out.")
     if STANDARD_STREAM in job.files:
         raise DataError("a Dask scheduler cannot read standard input: name the files.")
-    if {format_of(file).name for file in job.files} not in ({"Parquet"}, {"delimited text"}):
+    if {input_format(file).name for file in job.files} not in ({"Parquet"}, {"delimited text"}):
         raise DataError("a Dask scheduler reads Parquet or CSV, all files in one format: convert the others first.")
     if outputs.rows is not None:
         check_target(outputs.rows, [".parquet"])
         if Path(outputs.rows).exists():
-            raise DataError(f"'{outputs.rows}' exists, and a Dask scheduler writes a new folder: use another name.")
+            raise DataError(
+                f"'{outputs.rows}' exists, but a Dask scheduler needs a new output folder: use another name."
+            )
 
 
-def _read(job: Job) -> Any:
+def _read(job: PipelineJob) -> Any:
     import dask.dataframe as dd
     import pandas
 
-    if format_of(job.files[0]).name == "Parquet":
+    if input_format(job.files[0]).name == "Parquet":
         read = dd.read_parquet
     else:
         options: dict[str, Any] = {} if job.data.header is not False else {"header": None}
@@ -144,12 +146,12 @@ def _read(job: Job) -> Any:
         raise DataError(f"cannot read: {error}") from error
 
 
-def _stamps(job: Job) -> dict[str, tuple[int, int]]:
+def _stamps(job: PipelineJob) -> dict[str, tuple[int, int]]:
     """Return size and modification time of the files; those of remote files are unknown."""
     return {file: (os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in job.files if os.path.isfile(file)}
 
 
-def _prepare(job: Job, frame: Any) -> TablePreparer:
+def _prepare(job: PipelineJob, frame: Any) -> TablePreparer:
     """Return a fitted preparer: the same statistics, in the same order, as without Dask."""
     from dask import delayed
 
@@ -183,7 +185,7 @@ def _add_statistics(title: str, options: PrepareOptions, statistics: Statistics,
     return statistics.add(table, statistics.values(table, options), options) if table.n_rows else statistics
 
 
-def _label(job: Job, frame: Any, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
+def _label(job: PipelineJob, frame: Any, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
     """Label, write and count the rows; the output folder gets its name when it is complete."""
     from dask import compute, delayed
 

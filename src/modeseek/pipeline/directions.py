@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from modeseek._common.types import Array
 from modeseek._storage import DataError, Table
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 
 
-def check_directions(job: Job, table: Table, complete: NDArray[np.bool_], scaled: Array) -> None:
+def check_directions(job: PipelineJob, table: Table, complete: NDArray[np.bool_], scaled: Array) -> None:
     """Raise an error with the line of the first all-zero row, if the metric is "cosine"."""
     zero = ~scaled.any(axis=1) if job.metric == "cosine" else np.zeros(1, bool)
     if zero.any():

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from modeseek._common.hints import ScaleWarning
 from modeseek._common.types import Stage
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 
 
 class Fit(NamedTuple):
@@ -25,7 +25,7 @@ class Fit(NamedTuple):
     interrupted: bool
 
 
-def run_fit(job: Job, fit: Callable[[], Any]) -> Fit:
+def run_fit(job: PipelineJob, fit: Callable[[], Any]) -> Fit:
     """Call `fit`, and add its warnings to the notes of the job."""
     if job.progress is not None:
         job.progress(Stage("clustering"))

@@ -9,13 +9,13 @@ from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.directions import check_directions
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import run_fit
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.pipeline.truth import TruthComparison
 
 
-def cluster_in_memory(job: Job) -> PipelineResult:
+def cluster_in_memory(job: PipelineJob) -> PipelineResult:
     """Read a file, cluster its rows and write the outputs.
 
     Raises

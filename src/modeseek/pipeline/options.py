@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from modeseek._common.text import printable
+from modeseek._common.text import NameSetting, printable, python_setting
 from modeseek._common.types import Watcher
 from modeseek._storage import STANDARD_STREAM, Table, format_of
 from modeseek.prepare import Note, TablePreparer
@@ -29,6 +29,8 @@ class DataOptions:
         What to do with text columns that have few different values.
     missing : {"drop", "median", "error"}, default="drop"
         What to do with rows that have missing values. Dropped rows are written without a cluster.
+    missing_values : sequence of str, default=()
+        Cells that stand for missing values, such as "-999".
     strict : bool, default=False
         Whether text and missing values are errors.
     header : bool, optional
@@ -57,6 +59,7 @@ class DataOptions:
     strict: bool = False
     header: bool | None = None
     truth: str | None = None
+    missing_values: Sequence[str] = ()
 
     def preparer(self, table: Table, metric: str) -> TablePreparer:
         """Return the preparer for a table (or its first chunk) with all columns."""
@@ -64,15 +67,36 @@ class DataOptions:
         ignore = (*split_names(self.ignore, table.columns), *(() if self.truth is None else (self.truth,)))
         default = "standard" if metric == "euclidean" else "none"
         scale = default if self.scale is None else self.scale
+        codes = tuple(code.strip() for each in self.missing_values for code in str(each).split(","))
         return TablePreparer(
-            columns=columns, ignore=ignore, encode=self.encode, missing=self.missing, scale=scale, strict=self.strict
+            columns=columns,
+            ignore=ignore,
+            encode=self.encode,
+            missing=self.missing,
+            scale=scale,
+            missing_values=codes,
+            strict=self.strict,
         )
 
 
 def split_names(names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Return names of columns; a name with commas that is not a column is split at the commas."""
-    parts = ([name] if name in columns else [part.strip() for part in name.split(",")] for name in names)
-    return [part for each in parts for part in each if part]
+    """Return names of columns from lists that are separated by commas, which names may contain, too.
+
+    Examples
+    --------
+    >>> split_names(["a,b, c"], ["a", "b, c"])
+    ['a', 'b, c']
+    """
+    found = []
+    for name in names:
+        parts = name.split(",")
+        while parts:
+            joined = [",".join(parts[:count]).strip() for count in range(len(parts), 1, -1)]
+            # the longest name that exists
+            taken = next((each for each in joined if each in columns), parts[0].strip())
+            found.append(taken)
+            parts = parts[taken.count(",") + 1 :]
+    return [name for name in found if name]
 
 
 @dataclass(frozen=True)
@@ -96,6 +120,8 @@ class Outputs:
         Name of the column of labels.
     guard_formulas : bool, default=False
         Whether cells of a text file that a spreadsheet would run as formulas are prefixed with an apostrophe.
+    name_setting : callable, optional
+        How the report names a setting; see `modeseek.report.write_report`.
 
     Examples
     --------
@@ -118,6 +144,7 @@ class Outputs:
     model: str | None = None
     label_column: str = "cluster"
     guard_formulas: bool = False
+    name_setting: NameSetting = python_setting
 
     def paths(self) -> dict[str, str]:
         """Return the files to write, by field name, without standard output."""
@@ -146,6 +173,10 @@ class PipelineConfig:
         The interval is also at least this many times as long as the last save took.
     scheduler_timeout : float
         Seconds to wait for an answer of a Dask scheduler.
+    followed_values : int
+        A note names columns with at most this many values that the clusters follow.
+    followed_share : float
+        Clusters follow a column if they determine the value of this share of the rows without its most frequent value.
 
     Examples
     --------
@@ -159,10 +190,12 @@ class PipelineConfig:
     save_interval: float = 2.0
     save_cost_ratio: float = 20.0
     scheduler_timeout: float = 10.0
+    followed_values: int = 10
+    followed_share: float = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class PipelineJob:
     """One call of `cluster_file`.
 
     Attributes

@@ -16,7 +16,7 @@ from modeseek._common.types import Array
 from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, writable_suffixes, write_json
 from modeseek._storage.input_file import local_path
 from modeseek.pipeline.errors import OptionError, OutputConflict
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.result import PipelineResult, pipeline_record
 from modeseek.prepare.preparation import Prepared
 
@@ -31,7 +31,7 @@ SCALINGS = {
 }
 
 
-def check_outputs(job: Job) -> None:
+def check_outputs(job: PipelineJob) -> None:
     """Raise an error, before any work, for outputs that cannot be written or that would overwrite another file."""
     outputs = job.outputs
     if not outputs.label_column:
@@ -96,7 +96,7 @@ def check_targets(
 
 
 def added_columns(
-    job: Job, columns: Sequence[str], labels: Any, confidence: Any, complete: NDArray[np.bool_] | None = None
+    job: PipelineJob, columns: Sequence[str], labels: Any, confidence: Any, complete: NDArray[np.bool_] | None = None
 ) -> dict[str, Any]:
     """Return the columns to add to the rows: labels, and confidence unless it is None.
 
@@ -143,7 +143,7 @@ class Shown:
         return self.table.cells[column][self.prepared.complete].tolist()
 
 
-def write_extras(job: Job, result: PipelineResult, shown: Shown | None, *, chunked: bool = False) -> None:
+def write_extras(job: PipelineJob, result: PipelineResult, shown: Shown | None, *, chunked: bool = False) -> None:
     """Write the JSON summary, the model, the picture and the report."""
     outputs = job.outputs
     if outputs.json is not None:
@@ -158,7 +158,7 @@ def write_extras(job: Job, result: PipelineResult, shown: Shown | None, *, chunk
         _write_report(job, result, shown, chunked=chunked)
 
 
-def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
+def _draw(job: PipelineJob, result: PipelineResult, shown: Shown) -> None:
     from modeseek.plots import save_clusters
 
     (_, X, scaled), centers = shown.prepared, result.clusters.centers
@@ -178,7 +178,7 @@ def _draw(job: Job, result: PipelineResult, shown: Shown) -> None:
     )
 
 
-def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
+def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
     from modeseek.pipeline.code import python_code
     from modeseek.report import write_report
 
@@ -211,6 +211,7 @@ def _write_report(job: Job, result: PipelineResult, shown: Shown, *, chunked: bo
         code=python_code(job, result, chunked=chunked),
         # rows are counted from 1, as in messages about the file
         first_row=1,
+        name_setting=job.outputs.name_setting,
     )
 
 

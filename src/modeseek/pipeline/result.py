@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from modeseek._common.version import __version__
 from modeseek.estimators import ESTIMATORS
-from modeseek.estimators.alternatives import nearly_chosen
+from modeseek.estimators.alternatives import other_partitions
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
-from modeseek.pipeline.options import Job, Note
+from modeseek.pipeline.options import Note, PipelineJob
+from modeseek.pipeline.result_notes import result_notes
 from modeseek.pipeline.truth import TruthComparison
 from modeseek.prepare import TablePreparer
 
@@ -79,15 +80,20 @@ class PipelineResult:
 
 
 def make_result(
-    job: Job, preparer: TablePreparer, counts: RowCounts, seconds: float, complete: NDArray[np.bool_] | None = None
+    job: PipelineJob,
+    preparer: TablePreparer,
+    counts: RowCounts,
+    seconds: float,
+    complete: NDArray[np.bool_] | None = None,
 ) -> PipelineResult:
-    """Return the result of a fitted estimator."""
+    """Return the result of a fitted estimator, and add notes on it."""
     fit: FitResult = job.estimator.result_
+    job.note(*result_notes(fit, preparer, job.config))
     clusters = ClusterTable.of(fit, counts).with_centers(preparer.inverse_transform(fit.centers))
     return PipelineResult(fit, clusters, job.estimator, preparer, seconds, complete, tuple(job.notes))
 
 
-def pipeline_record(job: Job, result: PipelineResult) -> dict[str, Any]:
+def pipeline_record(job: PipelineJob, result: PipelineResult) -> dict[str, Any]:
     """Return a summary of a result as values that JSON can hold."""
     fit, table, parameters = result.fit, result.clusters, result.estimator.get_params(deep=False)
     clusters: list[dict[str, Any]] = [
@@ -125,14 +131,14 @@ def _selection_record(result: PipelineResult) -> dict[str, Any]:
         "outcome": "interrupted" if fit.interrupted else "chosen",
         "converged": not fit.interrupted,
         "stability": fit.stability,
-        "nearly_chosen": [
+        "alternatives": [
             {
                 "n_clusters": each.n_clusters,
                 "by": each.proposer,
                 "expected_agreement": each.expected_agreement,
                 "stability": _finite(each.stability),
             }
-            for each in nearly_chosen(result.estimator)
+            for each in other_partitions(result.estimator)
         ],
     }
 

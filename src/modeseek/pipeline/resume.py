@@ -16,7 +16,7 @@ from modeseek._common.version import __version__
 from modeseek._storage import STANDARD_STREAM, Chunks, Content, Place, WorkFolder
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import ResumeMismatch
-from modeseek.pipeline.options import Job
+from modeseek.pipeline.options import PipelineJob
 from modeseek.prepare.preparation import Statistics
 from modeseek.sketches import Sketch
 
@@ -99,13 +99,13 @@ class ResumeStore:
 
     Parameters
     ----------
-    job : Job
+    job : PipelineJob
         The call.
     chunks : Chunks
         Its input files.
     """
 
-    def __init__(self, job: Job, chunks: Chunks):
+    def __init__(self, job: PipelineJob, chunks: Chunks):
         named = job.outputs.rows not in (None, STANDARD_STREAM)
         self._folder = WorkFolder(str(job.outputs.rows)) if named else None
         self._job, self._identity = job, _identity(job, chunks)
@@ -171,7 +171,7 @@ class ResumeStore:
             self._folder.remove()
 
 
-def _identity(job: Job, chunks: Chunks) -> dict[str, Any]:
+def _identity(job: PipelineJob, chunks: Chunks) -> dict[str, Any]:
     """Return everything that the rows of the output depend on, as JSON would read it back."""
     parameters = job.estimator.get_params(deep=False)
     identity = {

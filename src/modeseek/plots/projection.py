@@ -1,20 +1,16 @@
 """Projection of points with d features to the one or two dimensions of a plot."""
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
+from modeseek._common.sphere import map_axes
 from modeseek._common.types import Array
 
 # with more features, a randomized SVD replaces the eigenvectors of the covariance matrix
 MAX_EXACT_FEATURES = 1000
-
-
-LATITUDES = ("lat", "latitude")
-LONGITUDES = ("lon", "lng", "long", "longitude")
 
 
 class Projection(NamedTuple):
@@ -102,21 +98,6 @@ def robust_limits(points: Array) -> tuple[Array, Array]:
         low = np.where(inside, points, np.inf).min(axis=0)
         high = np.where(inside, points, -np.inf).max(axis=0)
     return low, high
-
-
-def map_axes(names: Sequence[str]) -> tuple[int, int] | None:
-    """Return the columns of longitude and latitude, if there is exactly one of each by their names.
-
-    Examples
-    --------
-    >>> map_axes(["Latitude", "station_long", "depth"])
-    (1, 0)
-    >>> map_axes(["plate", "along"]) is None
-    True
-    """
-    words = [re.split(r"[^a-z]+", str(name).lower()) for name in names]
-    found = [[j for j, each in enumerate(words) if set(known) & set(each)] for known in (LONGITUDES, LATITUDES)]
-    return (found[0][0], found[1][0]) if [len(each) for each in found] == [1, 1] and found[0] != found[1] else None
 
 
 def project(X: Array, centers: Array, feature_names: Sequence[str] | None) -> Projection:

@@ -31,11 +31,12 @@ class Hill(NamedTuple):
     weights: Array
 
 
-def layout_hills(tree: MergeTree, level: float) -> list[Hill]:
+def layout_hills(tree: MergeTree, level: float, max_points: int = MAX_POINTS) -> list[Hill]:
     """Return the hills of the modes with at least the given prominence, in the order of `order_modes`.
 
     Points are added from the top down, each on the lighter side of its hill, and hills that merge are joined as a
-    whole. So all points above a saddle are next to each other, and the outline of a hill follows the density.
+    whole. So all points above a saddle are next to each other, and the outline of a hill follows the density. Of more
+    than `max_points` points, a sample is laid out.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def layout_hills(tree: MergeTree, level: float) -> list[Hill]:
     mode_of_label = np.empty(len(tree), dtype=np.intp)
     mode_of_label[labels[tree.inverse[tree.row]]] = np.arange(len(tree))
     mode_of_point = mode_of_label[labels]
-    points, weights = _sample_points(tree, mode_of_point)
+    points, weights = _sample_points(tree, mode_of_point, max_points)
     weight = np.zeros(len(labels))
     weight[points] = weights
     merging = np.flatnonzero(tree.prominence < level)
@@ -136,14 +137,14 @@ def _find_root(root: list[int], mode: int) -> int:
     return mode
 
 
-def _sample_points(tree: MergeTree, mode_of_point: IntArray) -> tuple[IntArray, Array]:
+def _sample_points(tree: MergeTree, mode_of_point: IntArray, max_points: int) -> tuple[IntArray, Array]:
     """Return the points to draw and their weights: all peaks, and a regular sample of the other points."""
     n = len(tree.weights)
-    if n <= MAX_POINTS:
+    if n <= max_points:
         return np.arange(n), tree.weights
     # the points of each mode from its peak down; a point that is kept stands for those up to the next
     order = np.lexsort((-tree.point_tree.heights, mode_of_point))
     kept = np.zeros(n, dtype=bool)
-    kept[:: -(-n // MAX_POINTS)] = True
+    kept[:: -(-n // max_points)] = True
     kept |= np.isin(order, tree.inverse[tree.row])
     return order[kept], np.add.reduceat(tree.weights[order], np.flatnonzero(kept))

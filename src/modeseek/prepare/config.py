@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PrepareConfig:
-    """Limits by which `TablePreparer` judges columns.
+    """Limits that decide which columns `TablePreparer` keeps.
 
     Attributes
     ----------

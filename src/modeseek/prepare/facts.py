@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeseek._common.frame import hashes
 from modeseek._common.storable import storable
+from modeseek._common.types import IntArray
 from modeseek._storage.cells import (
     STYLES,
     is_text,
@@ -17,8 +19,11 @@ from modeseek._storage.cells import (
     to_numbers,
     unit_symbol,
 )
+from modeseek._storage.contents import EXACT
 from modeseek.prepare.config import PrepareConfig
 
+# integers that are hashed at once
+HASHED_ROWS = 1 << 20
 # texts that are dates in all their cells
 DATE = (
     r"^(?:\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?(?:[T ]\d.*)?|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}(?: \d.*)?"
@@ -49,6 +54,8 @@ class ColumnFacts(NamedTuple):
         The distinct texts; empty if there are too many.
     values : tuple of float
         The distinct numbers; empty if there are too many.
+    code : int
+        Sum of hashes of the numbers, modulo 2^64, if all cells are integers; 0 otherwise.
     distinct : bool
         Whether no text occurs twice and at most half of them are numbers.
     """
@@ -65,6 +72,16 @@ class ColumnFacts(NamedTuple):
     levels: tuple[str, ...] = ()
     distinct: bool = False
     values: tuple[float, ...] = ()
+    code: int = 0
+
+    @property
+    def fills_range(self) -> bool:
+        """Whether the numbers are the integers from the smallest to the largest one, each once, in any order."""
+        if not self.code or self.high - self.low + 1 != self.rows:
+            return False
+        starts = range(int(self.low), int(self.high) + 1, HASHED_ROWS)
+        sums = (_hash_sum(np.arange(each, min(each + HASHED_ROWS, int(self.high) + 1))) for each in starts)
+        return _wrapped(sum(sums)) == self.code
 
     @property
     def constant(self) -> bool:
@@ -98,11 +115,22 @@ class ColumnFacts(NamedTuple):
             self._common_step(other),
             levels if known[0] and len(levels) <= config.max_levels else (),
             values=values if known[1] and len(values) <= config.few_values else (),
+            code=_wrapped(self.code + other.code) if self.code and other.code else 0,
         )
 
     def _common_step(self, other: ColumnFacts) -> float:
         step = (other.high if other.step < 0 else other.low) - self.last
         return step if all(each.step == step or np.isnan(each.step) for each in (self, other)) else 0.0
+
+
+def _hash_sum(integers: IntArray) -> int:
+    """Return the sum of hashes of integers, which depends on no order."""
+    return int(hashes(integers).sum())
+
+
+def _wrapped(total: int) -> int:
+    """Return an integer modulo 2^64, as a signed number."""
+    return (total + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
@@ -152,7 +180,24 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
     # the first values show that most columns have many
     few = len(np.unique(finite[:1000])) <= config.few_values and np.unique(finite)
     distinct = tuple(few.tolist()) if few is not False and len(few) <= config.few_values else ()
-    return ColumnFacts(len(values), missing, "number", styles, symbol, low, high, last, step, values=distinct)
+    whole = not missing and bool((finite % 1 == 0).all()) and max(abs(low), abs(high)) < EXACT
+    code = _hash_sum(finite.astype(np.int64)) if whole else 0
+    # the levels, in case that later chunks have text
+    levels = _levels(present_cells(column), config) if distinct and is_text(column) else ()
+    return ColumnFacts(
+        *(len(values), missing, "number", styles, symbol, low, high, last, step),
+        levels=levels,
+        values=distinct,
+        code=code,
+    )
+
+
+def _levels(cells: Any, config: PrepareConfig) -> tuple[str, ...]:
+    """Return the distinct texts, or () if there are too many."""
+    import pyarrow.compute as pc
+
+    unique = pc.unique(cells)
+    return tuple(sorted(unique.to_pylist())) if len(unique) <= config.max_levels else ()
 
 
 def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:
@@ -165,7 +210,6 @@ def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:
         kind = "date"
     elif numbers:
         kind = "mixed"
-    few = kind == "text" and len(unique) <= config.max_levels
-    levels = tuple(sorted(unique.to_pylist())) if few else ()
+    levels = _levels(unique, config) if kind != "date" else ()
     distinct = len(unique) == len(column) and 2 * numbers <= len(unique)
     return ColumnFacts(len(column), len(column) - len(present), kind, (), levels=levels, distinct=distinct)

@@ -15,6 +15,8 @@ from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig
 from modeseek.prepare.facts import ColumnFacts
 
+# reasons to leave out columns that can be encoded if they have few different values
+TEXTS = ("text", "numbers and text")
 # names that a note lists before it says how many others there are
 MAX_NAMES = 12
 
@@ -27,7 +29,7 @@ class Note(NamedTuple):
     text : str
         The remark, a sentence without a full stop.
     option : str
-        The parameter of `TablePreparer` that addresses the remark, or "".
+        The parameter of `TablePreparer` that addresses the remark, or "metric" of the estimator, or "".
     value : str
         The value of this parameter to try, or "".
 
@@ -47,7 +49,7 @@ class Note(NamedTuple):
 
 
 @storable()
-class Feature(NamedTuple):
+class MatrixColumn(NamedTuple):
     """One column of the matrix.
 
     Attributes
@@ -75,11 +77,11 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    features : tuple of Feature
+    features : tuple of MatrixColumn
     notes : tuple of Note
     """
 
-    features: tuple[Feature, ...]
+    features: tuple[MatrixColumn, ...]
     notes: tuple[Note, ...]
 
     @property
@@ -88,7 +90,7 @@ class Plan(NamedTuple):
         return tuple(dict.fromkeys(feature.column for feature in self.features))
 
 
-class Choice(NamedTuple):
+class ColumnChoice(NamedTuple):
     """How columns are chosen: the parameters of `TablePreparer` that concern columns.
 
     Attributes
@@ -103,7 +105,7 @@ class Choice(NamedTuple):
     encode: str
 
 
-def candidates(table: Table, choice: Choice) -> tuple[str, ...]:
+def candidates(table: Table, choice: ColumnChoice) -> tuple[str, ...]:
     """Return the columns that may become features, by unique names.
 
     Raises
@@ -119,7 +121,7 @@ def candidates(table: Table, choice: Choice) -> tuple[str, ...]:
     return tuple(name for name in chosen if name not in ignored)
 
 
-def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: Choice, config: PrepareConfig) -> Plan:
+def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: ColumnChoice, config: PrepareConfig) -> Plan:
     """Decide which columns become features.
 
     Parameters
@@ -128,7 +130,7 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: Choice, co
         The table, or its first chunk.
     facts : mapping of str to ColumnFacts
         Facts of the candidates, over all rows.
-    choice : Choice
+    choice : ColumnChoice
     config : PrepareConfig
 
     Raises
@@ -141,23 +143,23 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: Choice, co
     reasons = {name: _reason(name, each, table, choice, config) for name, each in facts.items()}
     if choice.columns is not None:
         _refuse_chosen(table, facts, reasons, choice)
-        reasons = {name: reason if reason in ("text", "all missing") else "" for name, reason in reasons.items()}
+        reasons = {name: reason if reason in (*TEXTS, "all missing") else "" for name, reason in reasons.items()}
     else:
         reasons |= _few_values(facts, [name for name, reason in reasons.items() if not reason], config)
-    encodable = [name for name, each in facts.items() if reasons[name] == "text" and len(each.levels) >= 2]
-    features: list[Feature] = []
+    encodable = [name for name, each in facts.items() if reasons[name] in TEXTS and len(each.levels) >= 2]
+    features: list[MatrixColumn] = []
     for name, each in facts.items():
         if choice.encode == "onehot" and name in encodable:
             # of two levels, one says everything
             levels = each.levels if len(each.levels) > 2 else each.levels[1:]
-            features += [Feature(name, level=level) for level in levels]
+            features += [MatrixColumn(name, level=level) for level in levels]
             reasons[name] = ""
         elif not reasons[name]:
-            features.append(Feature(name, preferred_style(each.styles, table.delimiter)))
+            features.append(MatrixColumn(name, preferred_style(each.styles, table.delimiter)))
     if not features:
         # a table of constants is one cluster
         constant = [name for name, reason in reasons.items() if reason == "constant" and facts[name].styles]
-        features = [Feature(name, facts[name].styles[0]) for name in constant]
+        features = [MatrixColumn(name, facts[name].styles[0]) for name in constant]
         reasons |= dict.fromkeys(constant, "")
     left_out = {name: reason for name, reason in reasons.items() if reason}
     if not features:
@@ -172,7 +174,7 @@ def preferred_style(styles: Sequence[str], delimiter: str | None) -> str:
     return styles[0]
 
 
-def _reason(name: str, facts: ColumnFacts, table: Table, choice: Choice, config: PrepareConfig) -> str:
+def _reason(name: str, facts: ColumnFacts, table: Table, choice: ColumnChoice, config: PrepareConfig) -> str:
     """Return why a column is left out, or ""."""
     if name in table.row_names:
         return "row names"
@@ -188,6 +190,8 @@ def _reason(name: str, facts: ColumnFacts, table: Table, choice: Choice, config:
         return "constant"
     if facts.step and facts.rows >= config.min_counted_rows and len(table.columns) > 1:
         return "numbers the rows" if facts.step == 1 else "equal steps from row to row"
+    if facts.rows >= config.min_counted_rows and len(table.columns) > 1 and facts.fills_range:
+        return "numbers the rows in another order"
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
 
 
@@ -204,10 +208,12 @@ def _few_values(facts: Mapping[str, ColumnFacts], kept: Sequence[str], config: P
     return few if 2 * len(few) < len(kept) else {}
 
 
-def _refuse_chosen(table: Table, facts: Mapping[str, ColumnFacts], reasons: Mapping[str, str], choice: Choice) -> None:
+def _refuse_chosen(
+    table: Table, facts: Mapping[str, ColumnFacts], reasons: Mapping[str, str], choice: ColumnChoice
+) -> None:
     bad = [name for name, each in facts.items() if not each.styles]
     if choice.encode == "onehot":
-        bad = [name for name in bad if reasons[name] != "text" or len(facts[name].levels) < 2]
+        bad = [name for name in bad if reasons[name] not in TEXTS or len(facts[name].levels) < 2]
     if bad:
         table.refuse_text([table.position(name) for name in bad])
 
@@ -229,9 +235,9 @@ def listed(names: Sequence[str]) -> str:
 def _notes(
     left_out: Mapping[str, str],
     encodable: Sequence[str],
-    features: Iterable[Feature],
+    features: Iterable[MatrixColumn],
     facts: Mapping[str, ColumnFacts],
-    choice: Choice,
+    choice: ColumnChoice,
 ) -> list[Note]:
     notes = []
     if left_out:
@@ -254,7 +260,7 @@ def _notes(
     return notes
 
 
-def feature_values(table: Table, features: Sequence[Feature], *, refuse: bool = True) -> Array:
+def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bool = True) -> Array:
     """Return the features of a table, with NaN for missing values.
 
     Raises

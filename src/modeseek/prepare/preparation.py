@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.scaling import Moments, dominant
+from modeseek._common.sphere import map_axes
 from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice
@@ -19,8 +20,8 @@ from modeseek._storage.table import unique_names
 from modeseek.prepare.config import DEFAULT_CONFIG, PrepareConfig
 from modeseek.prepare.facts import ColumnFacts, column_facts
 from modeseek.prepare.plan import (
-    Choice,
-    Feature,
+    ColumnChoice,
+    MatrixColumn,
     Note,
     Plan,
     candidates,
@@ -44,6 +45,7 @@ class PrepareOptions:
     missing: str = "drop"
     scale: str = "standard"
     strict: bool = False
+    missing_values: tuple[str, ...] = ()
     config: PrepareConfig = DEFAULT_CONFIG
 
     def check(self) -> PrepareOptions:
@@ -54,9 +56,9 @@ class PrepareOptions:
         return self
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> ColumnChoice:
         """The options that concern the choice of columns."""
-        return Choice(self.columns, self.ignore, self.encode)
+        return ColumnChoice(self.columns, self.ignore, self.encode)
 
 
 class Prepared(NamedTuple):
@@ -78,7 +80,7 @@ class Prepared(NamedTuple):
 
 
 def _check(preparation: Preparation) -> None:
-    features, fills, scaling, missing = preparation
+    features, fills, scaling, missing, _ = preparation
     require(missing in MISSING and features, "the preparation")
     require(all(feature.style in STYLES for feature in features), "the preparation")
     require(is_real(fills, 1) and len(fills) == len(scaling.shift) == len(features), "the preparation")
@@ -90,26 +92,33 @@ class Preparation(NamedTuple):
 
     Attributes
     ----------
-    features : tuple of Feature
+    features : tuple of MatrixColumn
     fills : (d,) array
         The medians that replace missing values, if `missing` is "median".
     scaling : FeatureScaling
     missing : {"drop", "median", "error"}
+    missing_values : tuple of str
+        Cells that stand for missing values.
     """
 
-    features: tuple[Feature, ...]
+    features: tuple[MatrixColumn, ...]
     fills: Array
     scaling: FeatureScaling
     missing: str
+    missing_values: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(feature.name for feature in self.features)
 
+    def values(self, table: Table) -> Array:
+        """Return the features of a table, with NaN for missing values."""
+        return feature_values(table.with_missing(self.missing_values), self.features)
+
     def apply(self, table: Table, values: Array | None = None) -> Prepared:
         """Prepare rows of a table; `values` are their features with NaN for missing values, if known."""
-        values = feature_values(table, self.features) if values is None else values
+        values = self.values(table) if values is None else values
         gaps = np.isnan(values)
         if self.missing == "error" and gaps.any():
             table.refuse_gaps(values, self.names)
@@ -128,7 +137,7 @@ class Statistics(NamedTuple):
     ----------
     facts : dict of str to ColumnFacts
         Facts of the columns that may become features.
-    features : tuple of Feature
+    features : tuple of MatrixColumn
         The features that the following fields are about.
     incomplete : int
         Number of rows with missing values.
@@ -139,7 +148,7 @@ class Statistics(NamedTuple):
     """
 
     facts: dict[str, ColumnFacts]
-    features: tuple[Feature, ...]
+    features: tuple[MatrixColumn, ...]
     incomplete: int
     sample: RowSample
     moments: Moments
@@ -147,9 +156,10 @@ class Statistics(NamedTuple):
     @classmethod
     def start(cls, table: Table, options: PrepareOptions) -> Statistics:
         """Return the statistics of no rows; the features are those of the first chunk of the table."""
+        table = table.with_missing(options.missing_values)
         if options.strict:
             names = table.features(options.columns, options.ignore).names
-            return _EMPTY.restart(tuple(map(Feature, names)))
+            return _EMPTY.restart(tuple(map(MatrixColumn, names)))
         facts = table_facts(table, candidates(table, options.choice), options.config)
         try:
             features = make_plan(table, facts, options.choice, options.config).features
@@ -159,19 +169,21 @@ class Statistics(NamedTuple):
             features = ()
         return _EMPTY._replace(facts=facts).restart(features)
 
-    def restart(self, features: tuple[Feature, ...]) -> Statistics:
+    def restart(self, features: tuple[MatrixColumn, ...]) -> Statistics:
         """Return the statistics of no rows, for other features."""
         facts, d = dict.fromkeys(self.facts, ColumnFacts(0, 0, "", tuple(STYLES))), len(features)
         return Statistics(facts, features, 0, RowSample.empty(d), Moments.empty(d))
 
     def values(self, table: Table, options: PrepareOptions) -> Array:
         """Return the features of a table, with NaN for missing values, and for text unless `strict` is true."""
+        table = table.with_missing(options.missing_values)
         if options.strict:
             return table.features(self.columns).values
         return feature_values(table, self.features, refuse=False)
 
     def add(self, table: Table, values: Array, options: PrepareOptions) -> Statistics:
         """Return the statistics with the rows of a table and their `values`."""
+        table = table.with_missing(options.missing_values)
         config, new = options.config, table_facts(table, tuple(self.facts), options.config)
         facts = {name: each.join(new[name], config) for name, each in self.facts.items()}
         complete = np.isfinite(values).all(axis=1)
@@ -216,10 +228,10 @@ class Statistics(NamedTuple):
             rows = sample[np.isfinite(sample).all(axis=1)]
         skewed = skewed_features(rows, options.config) & ~_indicators(self.features, rows)
         notes += _scale_notes(options, metric, names, rows, skewed) + _value_notes(options, self.features, rows)
-        notes += _code_notes(names, rows)
+        notes += _code_notes(names, rows) + (_map_notes(names, rows) if metric == "euclidean" else [])
         moments = None if options.missing == "median" else self.moments
         scaling = fit_scaling(options.scale, rows, skewed, moments)
-        return Preparation(self.features, fills, scaling, options.missing), notes
+        return Preparation(self.features, fills, scaling, options.missing, options.missing_values), notes
 
     def spreads(self, preparation: Preparation) -> Array:
         """Return the standard deviation of each feature, in the units of the table."""
@@ -235,7 +247,9 @@ class Statistics(NamedTuple):
         rows = f"missing values in {self.incomplete:,} of {self.sample.seen:,} rows ({where})"
         if options.missing == "median":
             return [Note(f"{rows}, which medians replace")]
-        return [Note(f"{rows}, which get no cluster; medians can replace the values", "missing", "median")]
+        encoded = any(feature.level is not None and feature.column in counts for feature in self.features)
+        medians = "medians, also of the 0 and 1 of encoded text," if encoded else "medians"
+        return [Note(f"{rows}, which get no cluster; {medians} can replace the values", "missing", "median")]
 
 
 _EMPTY = Statistics({}, (), 0, RowSample.empty(0), Moments.empty(0))
@@ -252,13 +266,13 @@ def _medians(sample: Array) -> Array:
     return np.array([np.median(column[~np.isnan(column)]) if np.isfinite(column).any() else 0.0 for column in sample.T])
 
 
-def _indicators(features: tuple[Feature, ...], rows: Array) -> NDArray[np.bool_]:
+def _indicators(features: tuple[MatrixColumn, ...], rows: Array) -> NDArray[np.bool_]:
     """Return which features have at most two values."""
     low, high = rows.min(axis=0), rows.max(axis=0)
     return np.array([feature.level is not None for feature in features]) | ((rows == low) | (rows == high)).all(axis=0)
 
 
-def _value_notes(options: PrepareOptions, features: tuple[Feature, ...], rows: Array) -> list[Note]:
+def _value_notes(options: PrepareOptions, features: tuple[MatrixColumn, ...], rows: Array) -> list[Note]:
     """Return a note on columns with so few different values that each may become a cluster."""
     config, few = options.config, {}
     for feature, column in zip(features, rows.T, strict=True):
@@ -273,14 +287,30 @@ def _value_notes(options: PrepareOptions, features: tuple[Feature, ...], rows: A
 
 def _code_notes(names: list[str], rows: Array) -> list[Note]:
     """Return a note on columns where -999 or a like number lies far outside the other values, more than once."""
-    found = []
+    found: dict[str, str] = {}
     for name, column in zip(names, rows.T, strict=True):
         values, counts = np.unique(column, return_counts=True)
         for code, others, count in ((values[0], values[1:], counts[0]), (values[-1], values[:-1], counts[-1])):
             nines = len(others) > 1 and count > 1 and re.fullmatch(r"-?99+", f"{code:.10g}")
             if nines and np.abs(others - code).min() >= np.ptp(others):
-                found.append(f"{name} ({code:.10g})")
-    return [Note(f"may stand for missing values: {listed(found)}; leave such cells empty")] if found else []
+                found[f"{name} ({code:.10g})"] = f"{code:.10g}"
+    if not found:
+        return []
+    codes = ",".join(dict.fromkeys(found.values()))
+    return [Note(f"may stand for missing values: {listed([*found])}", "missing_values", codes)]
+
+
+def _map_notes(names: list[str], rows: Array) -> list[Note]:
+    """Return a note on columns of longitude and latitude, which count as coordinates of a plane."""
+    found = map_axes(names)
+    if found is None or (np.abs(rows[:, found]) > (180, 90)).any():
+        return []
+    longitude, latitude = found
+    text = f"{names[latitude]} and {names[longitude]} count as coordinates of a plane; for distances on the globe, use"
+    if (latitude, longitude) == (0, 1) and len(names) == 2:
+        return [Note(f"{text} the metric haversine", "metric", "haversine")]
+    chosen = f"{names[latitude]},{names[longitude]}"
+    return [Note(f"{text} these two columns alone, in this order, with the metric haversine", "columns", chosen)]
 
 
 def _scale_notes(

@@ -45,6 +45,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         "standard": mean 0 and standard deviation 1. "robust": median 0, and the quartile range of a normal
         distribution with standard deviation 1. "log": the logarithm sign(x) log(1 + |x| / u) of heavily skewed
         features, where u is the smallest positive magnitude, and then as "standard". "none": no scaling.
+    missing_values : sequence of str or float, default=()
+        Cells that stand for missing values, such as -999, in any column. Empty cells, "NA", "NaN", "null", "None", "?",
+        "-" and "." always do.
     strict : bool, default=False
         Raise an error for text and missing values in any column that is not ignored, and leave nothing else out.
 
@@ -84,6 +87,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         encode: str = "drop",
         missing: str = "drop",
         scale: str = "standard",
+        missing_values: Sequence[str | float] = (),
         strict: bool = False,
     ):
         self.columns = columns
@@ -91,6 +95,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         self.encode = encode
         self.missing = missing
         self.scale = scale
+        self.missing_values = missing_values
         self.strict = strict
 
     def fit(self, X: Any, y: object = None) -> TablePreparer:
@@ -146,7 +151,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     @property
     def changes_numbers(self) -> bool:
         """Whether the matrix differs from the columns of the table that it is made from."""
-        features, _, scaling, _ = self.preparation_
+        features, _, scaling, _, _ = self.preparation_
         plain = all(feature.level is None for feature in features)
         return not (plain and (scaling.factor == 1).all() and not scaling.shift.any() and not scaling.unit.any())
 
@@ -154,7 +159,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """Return the parameters as a value, checked."""
         columns = None if self.columns is None else tuple(self.columns)
         options = PrepareOptions(
-            columns, tuple(self.ignore), self.encode, self.missing, self.scale, self.strict, DEFAULT_CONFIG
+            *(columns, tuple(self.ignore), self.encode, self.missing, self.scale, self.strict),
+            *(tuple(map(str, self.missing_values)), DEFAULT_CONFIG),
         )
         return options.check()
 
@@ -196,7 +202,7 @@ def as_table(X: Any, source: str = "the table") -> Table:
 
 def restored(preparation: Preparation) -> TablePreparer:
     """Return the fitted preparer of a model file."""
-    preparer = TablePreparer(missing=preparation.missing)
+    preparer = TablePreparer(missing=preparation.missing, missing_values=preparation.missing_values)
     preparer.preparation_, preparer.notes_ = preparation, ()
     preparer.kept_columns_ = tuple(dict.fromkeys(feature.column for feature in preparation.features))
     return preparer

@@ -143,17 +143,21 @@ def format_value(value: float, spread: float) -> str:
 
     Examples
     --------
-    >>> format_value(5076.016, 801.9), format_value(47.505, 5.46), format_value(2007.853, 0.8)
-    ('5,076', '47.5', '2,007.85')
+    >>> format_value(5076.016, 801.9), format_value(47.5, 5.4), format_value(2007.853, 0.8), format_value(1999.0, 4.5)
+    ('5076', '47.5', '2007.85', '1999')
     >>> format_value(29_601_212.0, 1.06e8), format_value(1.5e15, 2e14), format_value(0.0, 0.0)
     ('30,000,000', '1.5e+15', '0')
     """
+    # years have no separator
+    comma = "," if abs(value) >= 1e4 else ""
     if spread <= 0 or not np.isfinite(spread):
-        return f"{value:,.6g}"
+        return f"{value:{comma}.6g}"
     decimals = 1 - floor(log10(spread))
     if abs(value) < 1e12 and decimals <= 6:
         decimals = max(0, decimals) if abs(value) < 1e7 else decimals
-        return f"{round(value, decimals) + 0.0:,.{max(0, decimals)}f}"
+        if abs(value - round(value)) < 1e-9 * max(1.0, abs(value)):  # the mean of equal integers, such as years
+            decimals = min(0, decimals)
+        return f"{round(value, decimals) + 0.0:{comma}.{max(0, decimals)}f}"
     digits = 2 if value == 0 else max(3, 2 + floor(log10(abs(value))) - floor(log10(spread)))
     return f"{value:.{min(digits, 15)}g}"
 

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from modeseek._common.text import counted
+from modeseek._common.text import NameSetting, counted, python_setting
 from modeseek._common.validation import check_integer
 from modeseek._storage import atomic_path, check_target
 from modeseek.estimators.table import DOUBTFUL
@@ -42,6 +42,7 @@ def write_report(
     code: str | None = None,
     comparison: Any = None,
     first_row: int = 0,
+    name_setting: NameSetting = python_setting,
 ) -> None:
     """Write a report on a clustering: a single HTML file that needs no network.
 
@@ -78,6 +79,9 @@ def write_report(
         Comparison of the clusters with known groups.
     first_row : int, default=0
         Number of the first row, if rows are numbered.
+    name_setting : callable, optional
+        ``name_setting(parameter, value)`` returns how texts name a setting; `value` may be None. The default is a
+        Python argument, such as `n_chains=8`.
 
     Raises
     ------
@@ -109,6 +113,7 @@ def write_report(
         check_row_names(row_names, named, n),
         check_integer("first_row", first_row, low=0),
         check_extra(extra, n),
+        name_setting,
     )
     blocks: list[Block] = [
         *scatter_section(data),

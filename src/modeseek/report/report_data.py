@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.sphere import unit_rows
+from modeseek._common.text import NameSetting, python_setting
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_state
 from modeseek.estimators.base import BaseClusterer
@@ -51,6 +52,8 @@ class ReportData:
         Number of the first row.
     extra : tuple of ExtraColumn
         Columns that were not used for clustering.
+    name_setting : callable
+        ``name_setting(parameter, value)`` is how texts name a setting.
     """
 
     estimator: BaseEstimator
@@ -60,6 +63,7 @@ class ReportData:
     row_names: tuple[str, ...] | None
     first_row: int
     extra: tuple[ExtraColumn, ...]
+    name_setting: NameSetting = python_setting
 
     @property
     def result(self) -> FitResult | None:

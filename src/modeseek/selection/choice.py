@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import resources
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import softmax
 
 from modeseek._common.types import Array
 from modeseek.selection.features import FEATURES
@@ -147,21 +147,18 @@ def single_bonus(features: Array, bonus: Array) -> float:
 def probabilities(scores: Array, sharpness: Array) -> Array:
     """Turn the scores of candidates into probabilities.
 
-    The probability of the single cluster, the last candidate, is a logistic function of the difference between its
-    score and the highest score of the others. The rest is divided among the others in proportion to
-    exp(sharpness[1] * score).
+    The probability of the single cluster, the last candidate, is its share in softmax(sharpness[0] * score). The rest
+    is divided among the others in proportion to exp(sharpness[1] * score).
 
     Examples
     --------
-    >>> probabilities(np.array([2.0, 2.0, 2.0]), np.array([1.0, 0.2]))
-    array([0.25, 0.25, 0.5 ])
+    >>> probabilities(np.array([2.0, 2.0, 2.0]), np.array([1.0, 0.5])).round(3)
+    array([0.333, 0.333, 0.333])
     """
     if len(scores) == 1:
         return np.ones(1)
-    best = scores[:-1].max()
-    single = np.clip(expit(sharpness[0] * (scores[-1] - best)), *CERTAIN)
-    shares = np.exp(sharpness[1] * (scores[:-1] - best))
-    return np.append((1.0 - single) * shares / shares.sum(), single)
+    single = np.clip(softmax(sharpness[0] * scores)[-1], *CERTAIN)
+    return np.append((1.0 - single) * softmax(sharpness[1] * scores[:-1]), single)
 
 
 def with_single(agreement: Array) -> Array:

@@ -325,11 +325,7 @@ class SubsamplesConfig:
     ----------
     n_subsamples : int
     share : float
-        Share of the points in a subsample.
-    max_points : int
-        Upper bound on the points of a subsample.
-    search_below : float
-        Neighbours are searched again if a subsample has a smaller share of the points.
+        Share of the points of the base sample in a subsample.
     n_neighbors : int
         Neighbours of each point in a subsample.
     compared_points : int
@@ -340,8 +336,6 @@ class SubsamplesConfig:
 
     n_subsamples: int = 2
     share: float = 0.7
-    max_points: int = 4000
-    search_below: float = 0.5
     n_neighbors: int = 40
     compared_points: int = 400
     sample_share: float = 0.6
@@ -371,7 +365,6 @@ class VotesConfig(SubsamplesConfig):
     """
 
     n_subsamples: int = 10
-    max_points: int = 2000
     min_votes: int = 4
 
 
@@ -417,6 +410,8 @@ class SelectionConfig:
         Partitions with at least this adjusted Rand index are considered the same in `alternatives_`.
     max_alternatives : int
         Number of different partitions that are kept.
+    base_points : int
+        Subsamples are drawn from a random sample of this size, or from all points if there are fewer.
     knowledge_prior : float
         With this number of known pairs of points, they have the same weight in the choice as the expected agreement.
     data, modes, communities, spanning_tree, centers, mixture, mean_shift, refinements, pool, reproducibility, features
@@ -429,6 +424,7 @@ class SelectionConfig:
     proposers: tuple[str, ...] = ("modes", "communities", "spanning_tree", "centers", "mixture", "mean_shift")
     same_agreement: float = 0.9
     max_alternatives: int = 5
+    base_points: int = 3000
     knowledge_prior: float = 20.0
     data: DataConfig = DataConfig()
     approximate: ApproximateConfig = ApproximateConfig()

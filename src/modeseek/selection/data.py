@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -123,37 +124,47 @@ def _is_approximate(values: Array, engine: str, config: ApproximateConfig) -> bo
     return engine == "approximate" or (n >= config.min_points and d > config.max_tree_dimensions)
 
 
-def subsample(
-    data: SelectionData, rng: np.random.Generator, config: SubsamplesConfig
-) -> tuple[SelectionData, IntArray]:
-    """Return a random subsample of the points, and their indices.
+class Subset(NamedTuple):
+    """Some points of the data, with their own neighbours, and their indices in the data."""
 
-    Neighbours are searched again only if few of them are left; otherwise each point keeps those that are in the
-    subsample. Without coordinates they cannot be searched, so `max_points` does not apply.
+    data: SelectionData
+    rows: IntArray
+
+
+def base_sample(data: SelectionData, config: SelectionConfig = DEFAULT, *, n_jobs: int | None = None) -> Subset:
+    """Return the points from which all subsamples are drawn: a random sample if there are many points.
+
+    Neighbours are searched once, in this sample. Without coordinates they cannot be searched, so it has all points.
     """
     n = len(data)
-    size = max(4, min(round(config.share * n), config.max_points if data.has_coordinates else n))
-    rows = np.sort(rng.permutation(n)[:size])
+    if n <= config.base_points or not data.has_coordinates:
+        return Subset(data, np.arange(n))
+    rows = np.sort(np.random.default_rng((config.seed, 3000)).permutation(n)[: config.base_points])
+    found = nearest_neighbors(data.components[rows], min(config.data.n_neighbors, len(rows) - 1), n_jobs=n_jobs)
+    return Subset(_some_points(data, rows, _positive(found)), rows)
+
+
+def subsample(data: SelectionData, rng: np.random.Generator, config: SubsamplesConfig) -> Subset:
+    """Return a random subsample of the points; each keeps those neighbours that are in the subsample."""
+    rows = np.sort(rng.permutation(len(data))[: max(4, round(config.share * len(data)))])
     width = min(len(rows) - 1, data.n_neighbors, config.n_neighbors)
-    components = np.ascontiguousarray(data.components[rows])
-    if data.has_coordinates and len(rows) < config.search_below * n:
-        indices, distances = _positive(nearest_neighbors(components, width))
-    else:
-        indices, distances = _kept_neighbors(data, rows, width)
-    some = replace(
+    return Subset(_some_points(data, rows, _kept_neighbors(data, rows, width)), rows)
+
+
+def _some_points(data: SelectionData, rows: IntArray, neighbors: Neighbors) -> SelectionData:
+    return replace(
         data,
         points=data.points[rows],
-        components=components,
+        components=np.ascontiguousarray(data.components[rows]),
         coordinates=np.ascontiguousarray(data.coordinates[rows]),
-        indices=indices,
-        distances=distances,
+        indices=neighbors.indices,
+        distances=neighbors.distances,
         weights=data.weights[rows],
     )
-    return some, rows
 
 
-def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> tuple[IntArray, Array]:
-    """Return indices and distances of the first `width` neighbours of `rows` that are in the subsample `rows`.
+def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> Neighbors:
+    """Return the first `width` neighbours of `rows` that are in the subsample `rows`.
 
     If fewer neighbours are left, the last is repeated. A point without any becomes its own neighbour, at the largest
     known distance.
@@ -164,7 +175,7 @@ def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> tuple[In
     place[rows] = np.arange(len(rows), dtype=np.int32)
     indices, distances = np.empty((len(rows), width), dtype=np.int32), np.empty((len(rows), width))
     keep_loop(data.indices, data.distances, rows, place, indices, distances)
-    return indices, distances
+    return Neighbors(indices, distances)
 
 
 def principal_components(values: Array, rounding: float, config: DataConfig) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from modeseek.metrics import rand_agreement
 from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, merge_clusters, merge_into
 from modeseek.selection.choice import TIE, Choice, load_choice, with_single
 from modeseek.selection.config import DEFAULT, SelectionConfig
-from modeseek.selection.data import SelectionData
+from modeseek.selection.data import SelectionData, Subset, base_sample
 from modeseek.selection.features import FEATURES, candidate_features
 from modeseek.selection.graph_data import fill_unknown
 from modeseek.selection.hierarchy import Edges, build_hierarchy
@@ -159,13 +160,18 @@ class Selector:
     choice: Choice = field(default_factory=load_choice)
     knowledge: Knowledge | None = None
 
+    @cached_property
+    def base(self) -> Subset:
+        """The points from which subsamples are drawn."""
+        return base_sample(self.data, self.config, n_jobs=self.n_jobs)
+
     def rank(self) -> Ranking:
         """Propose and compare candidates."""
         progress, n_jobs = self.progress, self.n_jobs
         pool = build_pool(self.data, config=self.config, n_jobs=n_jobs, progress=progress)
         features = progress.finish(
             *("features", "candidates", len(pool)),
-            lambda: candidate_features(self.data, pool, config=self._config_in_time(), n_jobs=n_jobs),
+            lambda: candidate_features(self.data, self.base, pool, config=self._config_in_time(), n_jobs=n_jobs),
         )
         if not self.data.has_coordinates:
             features = fill_unknown(features, self.choice, self.config)
@@ -274,7 +280,7 @@ class Selector:
             return ()
         count = self.config.votes.n_subsamples
         seeds = [(self.seed, number) for number in range(count)]
-        votes = run_each(lambda seed: vote(self.data, chosen, seed, self.config), seeds, self.n_jobs)
+        votes = run_each(lambda seed: vote(self.data, self.base, chosen, seed, self.config), seeds, self.n_jobs)
         return tuple(self.progress.collect("confidence", "subsamples", count, votes))
 
     def _different(self, ranking: Ranking, order: Sequence[int]) -> list[int]:

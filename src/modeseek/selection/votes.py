@@ -7,7 +7,7 @@ import numpy as np
 from modeseek._common.types import IntArray
 from modeseek.meanshift.consensus import Vote
 from modeseek.selection.config import SelectionConfig
-from modeseek.selection.data import SelectionData, subsample
+from modeseek.selection.data import SelectionData, Subset, subsample
 from modeseek.selection.pool import table_of
 from modeseek.selection.proposers import PROPOSERS, Proposal
 from modeseek.selection.proposers.base import ABSORBED, REFINED, SPHERICAL
@@ -15,19 +15,20 @@ from modeseek.selection.proposers.samples import draw
 from modeseek.selection.refinements import absorb_small, refine_as_mixture, spherical_k_means
 
 
-def vote(data: SelectionData, chosen: Proposal, seed: tuple[int, int], config: SelectionConfig) -> Vote:
-    """Return the points of a random subsample and their partition.
+def vote(data: SelectionData, base: Subset, chosen: Proposal, seed: tuple[int, int], config: SelectionConfig) -> Vote:
+    """Return the points of a random subsample of `base` and their partition.
 
     The proposer of the chosen partition proposes again, and the proposal that agrees best with the chosen partition is
-    the vote. If the subsample is a small share of the points, the other points get the label of a neighbour.
+    the vote. If `base` is a sample, the points outside of the subsample get the label of a neighbour.
     """
     rng = np.random.default_rng(seed)
-    some, rows = subsample(data, rng, config.votes)
+    some, rows = subsample(base.data, rng, config.votes)
+    rows = base.rows[rows]
     wanted = chosen.labels[rows]
     labels = _proposed_again(some, wanted, chosen, rng, config)
     if chosen.variant == SPHERICAL:
         labels = spherical_k_means(some.points, labels, config.refinements.max_spherical_steps)
-    if len(rows) >= config.votes.search_below * len(data):
+    if len(base.rows) == len(data):
         return rows, labels
     from modeseek.selection.partition_loops import fill
 

@@ -175,7 +175,7 @@ def dask_errors() -> Iterator[None]:
 
 def _cause(error: Exception) -> str | None:
     """Return what failed, as in `DaskError.what`; None if the error does not come from Dask."""
-    # Dask raises a plain RuntimeError for a graph that the scheduler cannot load; only its text tells
+    # Dask has no error type for a graph that the scheduler cannot load: it raises RuntimeError with this text
     if isinstance(error, RuntimeError) and "deserialization of the task graph" in str(error):
         return "modeseek"
     if isinstance(error, ModuleNotFoundError) and error.name == "modeseek":

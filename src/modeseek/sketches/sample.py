@@ -82,7 +82,7 @@ class Sample:
     def merge(self, other: Sample) -> Sample:
         """Return the sample of the rows of both."""
         if self.size != other.size:
-            raise ValueError(f"samples of sizes {self.size} and {other.size} cannot be merged: give both one size.")
+            raise ValueError(f"samples of sizes {self.size} and {other.size} cannot be merged: use one size.")
         return self._with(other.keys, other.rows, other.counts, self.weight + other.weight)
 
     def discounted(self, factor: float) -> Sample:

@@ -191,7 +191,7 @@ class SketchPoints:
     weight: float
 
     def find(self, rows: Array, n_jobs: int | None = None) -> IntArray:
-        """Return the number of the point that stands for each row: that of its cell, or the nearest."""
+        """Return the index of the point that stands for each row: the point of its cell, or the nearest point."""
         if isinstance(self.source, Sample):
             return self.source.find(rows, n_jobs)
         found = self.source.find(rows)

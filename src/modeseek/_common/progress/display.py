@@ -8,22 +8,39 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeAlias
 
+from modeseek._common.overrides import override
 from modeseek._common.progress.words import clock, describe
 from modeseek._common.types import Stage
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-# seconds before the line appears: shorter work shows nothing
-DELAY = 0.5
-# seconds between two updates of the line
-TICK = 0.2
 BAR_WIDTH = 16
 # characters of the line beside the description: spinner, bar, time, time left
 REST_WIDTH = 50
+
+
+@dataclass(frozen=True)
+class DisplayConfig:
+    """When the line of progress is drawn.
+
+    Attributes
+    ----------
+    delay : float
+        Seconds before the line appears. Shorter work shows no line.
+    interval : float
+        Seconds between two updates of the line.
+    """
+
+    delay: float = 0.5
+    interval: float = 0.2
+
+
+DEFAULT = DisplayConfig()
 
 
 class ProgressLine:
@@ -81,11 +98,17 @@ class ProgressLine:
 
 Draw: TypeAlias = Callable[[], None]
 _current: ContextVar[ProgressLine | None] = ContextVar("progress line", default=None)
+_config: ContextVar[DisplayConfig] = ContextVar("progress display", default=DEFAULT)
+
+
+def configure_display(config: DisplayConfig) -> AbstractContextManager[None]:
+    """Use other settings for the lines of progress that start inside a block."""
+    return override(_config, config)
 
 
 @contextmanager
 def show_progress(title: str) -> Iterator[ProgressLine | None]:
-    """Show a line of progress on standard error while the block runs, if it runs for more than half a second.
+    """Show a line of progress on standard error while the block runs, if it runs for longer than `DisplayConfig.delay`.
 
     Yields the line, to be called with `Stage` values, or None if standard error is neither a terminal nor a notebook.
     A block inside another one uses the line of the outer block, with its own title.
@@ -111,23 +134,22 @@ def show_progress(title: str) -> Iterator[ProgressLine | None]:
         yield None
         return
     ended = Event()
-    thread = Thread(target=_redraw, args=(display, ended), daemon=True)
+    thread = Thread(target=_redraw, args=(display, ended, _config.get()), daemon=True)
     thread.start()
-    token = _current.set(line)
     try:
-        yield line
+        with override(_current, line):
+            yield line
     finally:
-        _current.reset(token)
         ended.set()
         thread.join()
 
 
-def _redraw(display: AbstractContextManager[Draw], ended: Event) -> None:
-    if ended.wait(DELAY):
+def _redraw(display: AbstractContextManager[Draw], ended: Event, config: DisplayConfig) -> None:
+    if ended.wait(config.delay):
         return
     with display as draw:
         draw()
-        while not ended.wait(TICK):
+        while not ended.wait(config.interval):
             draw()
 
 

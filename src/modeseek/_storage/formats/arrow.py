@@ -21,13 +21,13 @@ class Arrow(WholeFormat):
         import pyarrow as pa
 
         with file.open() as stream:
-            check_unpacked(file.name, arrow_bytes(stream), file.stamp()[0])
-            stream.seek(0)
-            is_file = stream.read(len(self.magic)) == self.magic
-            stream.seek(0)
-            opened = pa.ipc.open_file(stream) if is_file else pa.ipc.open_stream(stream)
-            batches = map(opened.get_batch, range(opened.num_record_batches)) if is_file else opened
-            return pa.Table.from_batches(bounded(batches, file), opened.schema)
+            data = stream.read()
+        # from memory: Arrow allocates the sizes that a file declares before it reads them from a stream
+        check_unpacked(file.name, arrow_bytes(pa.BufferReader(data)), file.stamp()[0])
+        is_file = data.startswith(self.magic)
+        opened = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(pa.BufferReader(data))
+        batches = map(opened.get_batch, range(opened.num_record_batches)) if is_file else opened
+        return pa.Table.from_batches(bounded(batches, file), opened.schema)
 
     def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
         import pyarrow as pa

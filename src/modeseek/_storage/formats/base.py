@@ -28,6 +28,7 @@ __all__ = [
     "ReadOptions",
     "Reader",
     "format_of",
+    "input_format",
     "register_format",
     "writable_suffixes",
 ]
@@ -275,6 +276,17 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     raise UnknownFormatError(os.fspath(path), suffix, FORMATS, _conversion(suffix, compression))
 
 
+def input_format(path: str | os.PathLike[str]) -> Format:
+    """Return the format of a file to read; a name without an ending is that of a text.
+
+    Examples
+    --------
+    >>> input_format("birds").name
+    'delimited text'
+    """
+    return format_of(path) if split_endings(split_part(path)[0])[0] else FORMATS[".csv"]
+
+
 def _conversion(suffix: str, compression: str) -> str:
     """Return how to convert a file of a known foreign format."""
     if suffix in FORMATS:
@@ -287,7 +299,7 @@ def _conversion(suffix: str, compression: str) -> str:
         return "It is an image: modeseek.images.segment finds its regions."
     if suffix in SOUNDS:
         return "It is a recording: modeseek.diarization.diarize takes embeddings of its windows, from a speaker model."
-    return "Unpack it first: unzip." if suffix == ".zip" else did_you_mean(suffix, FORMATS).strip()
+    return did_you_mean(suffix, FORMATS).strip()
 
 
 def writable_suffixes() -> list[str]:

@@ -83,7 +83,7 @@ def _ods_cells(stream: IO[bytes]) -> int:
     return largest
 
 
-def arrow_bytes(stream: IO[bytes]) -> int:
+def arrow_bytes(stream: Any) -> int:
     """Return the size of the compressed buffers of an Arrow file or stream after decompression.
 
     A compressed buffer begins with its size. pyarrow allocates it without a bound, and gives no access to it. The
@@ -98,7 +98,7 @@ def arrow_bytes(stream: IO[bytes]) -> int:
     return total
 
 
-def _messages(stream: IO[bytes]) -> Iterator[Any]:
+def _messages(stream: Any) -> Iterator[Any]:
     """Yield the messages of an Arrow stream, or those that the footer of an Arrow file names."""
     import pyarrow as pa
 
@@ -112,7 +112,7 @@ def _messages(stream: IO[bytes]) -> Iterator[Any]:
         yield pa.ipc.read_message(stream)
 
 
-def _block_offsets(stream: IO[bytes]) -> list[int]:
+def _block_offsets(stream: Any) -> list[int]:
     """Return where the footer of an Arrow file places dictionaries and rows."""
     end = stream.seek(-len(ARROW_MAGIC) - 4, SEEK_END)
     size = unpack_from("<i", stream.read(4))[0]

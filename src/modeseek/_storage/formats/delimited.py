@@ -55,6 +55,9 @@ class DelimitedReader(Reader):
         if self._dialect.skipped:
             self.notes += (f"{counted(self._dialect.skipped, 'line')} above the table skipped",)
         self.columns, self.row_names = self._dialect.names, self._dialect.row_names
+        lines = [bool(line.strip()) for line in text.splitlines()]
+        if len(self.columns) == 1 and not all(lines[: len(lines) - lines[::-1].index(True)]):
+            self.notes += ("blank lines skipped: in a table with one column they are no rows",)
         self.delimiter: str = self._dialect.delimiter
 
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+from modeseek._storage.cells import is_number
+from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import InputFile, ReadOptions, register_format
 from modeseek._storage.formats.declared_size import sheet_bytes
 from modeseek._storage.formats.dialect import has_header
@@ -30,6 +32,10 @@ class Spreadsheet(WholeFormat):
         sheet = chosen_part(file, book.sheet_names, "sheet", book.sheet_names[:1])
         cells: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
         rows = [list(map(_cell, row)) for row in cells if any(cell != "" for cell in row)]
+        others = [name for name in book.sheet_names if name != sheet]
+        if others and not file.part and not any(is_number(str(cell)) for row in rows for cell in row):
+            example = f"name another sheet, as {file.name[1:-1]}::{others[0]}"
+            raise DataError(f"{file.name}: sheet '{sheet}' has no numbers: {example}. There are: {', '.join(others)}.")
         header = (
             has_header([["" if cell is None else str(cell) for cell in row] for row in rows[:100]]) if rows else False
         )

@@ -119,7 +119,11 @@ class ExplorerPage:
         page.add_panel("data", self.data_form.layout)
         page.add_panel("settings", pn.Column(self.panels[0].form.layout, self.compare, self.panels[1].form.layout))
         bar = pn.FlexBox(
-            *(self.run_button, self.step_button, self.reset_button, self.pace, self.tab),
+            self.run_button,
+            self.step_button,
+            self.reset_button,
+            self.pace,
+            self.tab,
             align_items="center",
             sizing_mode="stretch_width",
         )

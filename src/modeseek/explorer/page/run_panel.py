@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek.explorer.animated_run import AnimatedRun, Frame
+from modeseek.explorer.animated_run import AnimatedRun, AnimationFrame
 from modeseek.explorer.page.alternative_pictures import AlternativePictures
 from modeseek.explorer.page.forms import SettingsForm
 from modeseek.explorer.page.line_figures import LineFigure
@@ -114,7 +114,7 @@ class RunPanel:
             self._update_status(groups)
         return ended
 
-    def _chosen_frame(self, run: AnimatedRun, frame: Frame) -> Frame:
+    def _chosen_frame(self, run: AnimatedRun, frame: AnimationFrame) -> AnimationFrame:
         """Return the last frame in the colours of the picture that was clicked."""
         if not self._pictured:
             self._pictured = True

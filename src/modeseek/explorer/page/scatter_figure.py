@@ -7,7 +7,7 @@ from bokeh.models import ColumnDataSource, CustomJS, LinearColorMapper, PlainTex
 from bokeh.plotting import figure
 
 from modeseek._common.types import Array, IntArray
-from modeseek.explorer.animated_run import Frame
+from modeseek.explorer.animated_run import AnimationFrame
 from modeseek.explorer.clump_colors import N_COLORS
 from modeseek.explorer.page.line_figures import style_figure
 from modeseek.explorer.page.style import FigureColors
@@ -90,7 +90,7 @@ class ScatterFigure:
         """Show the initial positions, all in one colour."""
         self._send(self._start, np.zeros(len(self._start), np.uint8), [self._colors.uncolored])
 
-    def show(self, positions: Array, frame: Frame, *, ended: bool) -> None:
+    def show(self, positions: Array, frame: AnimationFrame, *, ended: bool) -> None:
         """Send a frame."""
         colors = [*CLUMP_COLORS, self._colors.uncolored]
         if ended:

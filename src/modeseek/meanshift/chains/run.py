@@ -179,7 +179,7 @@ class Sweeps(Iterator[Swept]):
         return ResumePoint(self.state, self.sweeps, self._seconds(), self._recorder.kept())
 
     def result(self) -> ChainResult:
-        """Return the result of the run; before its end, with `Outcome.INTERRUPTED`. The iterator ends with it."""
+        """Stop the iterator and return the result; the outcome of an unfinished run is `Outcome.INTERRUPTED`."""
         self.outcome = self.outcome or Outcome.INTERRUPTED
         return ChainResult(self.state, self.outcome, self._recorder.trace(), self.sweeps, self._seconds())
 

@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Setup:
+class RunProperties:
     """The properties of a run that the proofs depend on.
 
     Attributes
@@ -62,14 +62,14 @@ class Setup:
 
 
 # a condition of a proof: None where the set-up meets it as in the paper
-Rule = Callable[[Setup], Cell | None]
+Rule = Callable[[RunProperties], Cell | None]
 
 
-def _open(fails: Callable[[Setup], bool], reference: str) -> Rule:
+def _open(fails: Callable[[RunProperties], bool], reference: str) -> Rule:
     return lambda setup: Cell(Coverage.OPEN, reference) if fails(setup) else None
 
 
-def _extends(applies: Callable[[Setup], bool], reference: str) -> Rule:
+def _extends(applies: Callable[[RunProperties], bool], reference: str) -> Rule:
     return lambda setup: Cell(Coverage.EXTENSION, reference) if applies(setup) else None
 
 
@@ -128,11 +128,11 @@ def proven(
     'the proof needs E[(h_k / h_{k+1})^2 | past] <= 1'
     """
     plain = metric == "euclidean" and not local_scale
-    setup = Setup(get_profile(profile), law_of(policy), order, weighted, plain, batch_size)
+    setup = RunProperties(get_profile(profile), law_of(policy), order, weighted, plain, batch_size)
     return {name: _cell(setup, *statement) for name, statement in STATEMENTS.items()}
 
 
-def _cell(setup: Setup, where: str, rules: tuple[Rule, ...]) -> Cell:
+def _cell(setup: RunProperties, where: str, rules: tuple[Rule, ...]) -> Cell:
     found = [cell for cell in (rule(setup) for rule in rules) if cell is not None]
     for coverage in (Coverage.OPEN, Coverage.EXTENSION):
         reasons = [cell.reference for cell in found if cell.coverage is coverage]

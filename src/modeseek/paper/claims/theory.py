@@ -9,7 +9,7 @@ from modeseek._common.types import Array
 from modeseek.meanshift.bandwidth import Walk, make_policy
 from modeseek.meanshift.chains import doubly_stochastic, make_problem
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
-from modeseek.paper.absorption import Absorption
+from modeseek.paper.absorption import AbsorptionWalks
 from modeseek.paper.claims.base import SPREADS, Claim, Finding, Measured, Reading, readings
 from modeseek.paper.contenders import POLICIES
 from modeseek.paper.gradient import GradientNorm, last_norms
@@ -144,7 +144,7 @@ def _covers_the_range(measured: Measured, reading: Reading) -> Finding:
     # the distribution of h does not depend on the data: the walk is simulated, shrinking has a formula
     given = Hyperparameters()
     if reading["policy"] == "shrinking":
-        low, high = Absorption(settings=given).shrinking(given.max_updates)
+        low, high = AbsorptionWalks(settings=given).shrinking(given.max_updates)
         share = (high - low) / (given.h_max - given.h_min)
         return Finding(share >= COVERED, f"draw 10^7 is uniform on {low:.2f} to {high:.2f}, {share:.0%} of the range")
     paths = measured["absorption"].where(kind="path", nu="log-log")

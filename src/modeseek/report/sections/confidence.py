@@ -25,7 +25,7 @@ def confidence_section(data: ReportData) -> list[Block]:
     if data.confidence is None:
         hint = ""
         if isinstance(data.estimator, RandomChainClusterer):
-            hint = " Several chains do: set `n_chains=8` (`--chains 8` on the command line)."
+            hint = f" Several chains do: set {data.name_setting('n_chains', 8)}."
         return [heading, Paragraph(f"This fit computed no confidence for its rows.{hint}")]
     in_cluster = data.labels >= 0
     rows = np.flatnonzero(data.doubtful)

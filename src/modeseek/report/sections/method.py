@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from modeseek._common.text import counted
+from modeseek._common.text import NameSetting, counted
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import listed_alternatives, rating
 from modeseek.estimators.result import FitResult
@@ -16,24 +16,26 @@ RUN_CAPTION = (
     "diameter and gap are in units of the data as clustered."
 )
 
-ONE_CLUSTER = (
-    "To see the best partition into two or more clusters, set `min_clusters=2` (`--min-clusters 2`). Other scaling "
-    "(`--scale robust`, `--scale log`) or fewer columns (`--columns`) may show structure, too."
-)
+ONE_CLUSTER = "To see the best partition into two or more clusters, set {min_clusters}."
+FEWER_COLUMNS = " Fewer columns ({columns}) may also show structure."
 
 
 def method_section(data: ReportData) -> list[Block]:
     """Return the section; it is empty for estimators of other libraries."""
     if data.result is None:
         return []
-    return _choice(data.estimator, data.result) if isinstance(data.estimator, ModeSeek) else _run(data.result)
+    if isinstance(data.estimator, ModeSeek):
+        return _choice(data.estimator, data.result, data.name_setting)
+    return _run(data.result)
 
 
-def _choice(model: ModeSeek, result: FitResult) -> list[Block]:
+def _choice(model: ModeSeek, result: FitResult, name_setting: NameSetting) -> list[Block]:
     message = PlainText(f"{result.algorithm}: {result.message}.")
     blocks: list[Block] = [Heading("How the clusters were chosen"), Paragraph(message)]
     if result.n_clusters == 1 and result.n_rows > 1:
-        blocks.append(Paragraph(ONE_CLUSTER))
+        text = ONE_CLUSTER + (FEWER_COLUMNS if result.centers.shape[1] > 1 else "")
+        named = {"min_clusters": name_setting("min_clusters", 2), "columns": name_setting("columns", None)}
+        blocks.append(Paragraph(text.format(**named)))
     if not result.alternatives:
         return blocks
     if result.n_clusters > 1:
@@ -47,7 +49,7 @@ def _choice(model: ModeSeek, result: FitResult) -> list[Block]:
         rows = [[counted(other.n_clusters, "cluster"), f"{rating(other)[1]:.2f}", other.proposer] for other in others]
         caption = "Other partitions that were considered, the best first."
         if model.n_clusters is None:
-            caption += " Set `n_clusters` (`--n-clusters` on the command line) to get another number of clusters."
+            caption += f" Set {name_setting('n_clusters', None)} to get another number of clusters."
         blocks.append(TableBlock(["alternative", rating(others[0])[0], "proposed by"], rows, caption))
     return blocks
 

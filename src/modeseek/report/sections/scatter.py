@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.sphere import map_axes
 from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._storage import temporary_folder
@@ -17,7 +18,7 @@ from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.alternatives import match_labels
 from modeseek.plots.clusters import save_clusters
 from modeseek.plots.colors import NOISE_COLOR, palette
-from modeseek.plots.projection import map_axes, principal_components
+from modeseek.plots.projection import principal_components
 from modeseek.plots.sources import sample_rows
 from modeseek.report.blocks import Block, Heading, HtmlBlock
 from modeseek.report.cluster_traits import distinguishing_features, feature_separation
@@ -37,7 +38,13 @@ MAX_TRAITS = 6
 # decimal digits of a column's range that single precision resolves
 DIGITS = 6.5
 SCRIPTS = (
-    *("data.js", "drawing.js", "pointing.js", "coloring.js", "legend.js", "alternatives.js", "saving.js"),
+    "data.js",
+    "drawing.js",
+    "pointing.js",
+    "coloring.js",
+    "legend.js",
+    "alternatives.js",
+    "saving.js",
     "controls.js",
 )
 # colours of a text column

@@ -18,7 +18,7 @@ from modeseek.selection.bandwidths.config import DEFAULT, RangeConfig
 from modeseek.selection.bandwidths.ranges import Range
 from modeseek.selection.bandwidths.trials import TrialSample, trial_partitions, trial_scales
 from modeseek.selection.choice import load_choice
-from modeseek.selection.data import prepare_data
+from modeseek.selection.data import base_sample, prepare_data
 from modeseek.selection.features import candidate_features
 from modeseek.selection.pool import build_pool, table_of
 
@@ -114,7 +114,7 @@ def score_scales(
     geometry = Geometry() if geometry is None else geometry
     data = prepare_data(Points(chosen, weights, np.arange(len(rows)), np.zeros(d), geometry))
     pool = build_pool(data)
-    probabilities = load_choice().probabilities(candidate_features(data, pool))
+    probabilities = load_choice().probabilities(candidate_features(data, base_sample(data), pool))
     watch(stage._replace(done=1))
     partitions = []
     for done, labels in enumerate(trial_partitions(sample, scales, config), 2):

@@ -11,7 +11,7 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek.selection.config import DEFAULT, SelectionConfig
-from modeseek.selection.data import SelectionData
+from modeseek.selection.data import SelectionData, Subset
 from modeseek.selection.features.agreement import AGREEMENT, ORIGIN, VOTES, agreement_features
 from modeseek.selection.features.base import Feature
 from modeseek.selection.features.data_set import DATA_SET, data_set_features
@@ -40,7 +40,7 @@ FEATURES: tuple[str, ...] = tuple(each.name for each in TABLE)
 
 
 def candidate_features(
-    data: SelectionData, pool: Pool, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None
+    data: SelectionData, base: Subset, pool: Pool, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None
 ) -> Array:
     """Return the table of features: a row for each candidate and one for the single cluster, columns as in `FEATURES`.
 
@@ -49,12 +49,14 @@ def candidate_features(
     Parameters
     ----------
     data : SelectionData
+    base : Subset
+        The points from which subsamples are drawn (`base_sample`).
     pool : Pool
     config : SelectionConfig
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     """
-    stable = reproducibility(data, pool, config=config, n_jobs=n_jobs)
+    stable = reproducibility(base, pool, config=config, n_jobs=n_jobs)
     return feature_table(data, pool, stable, np.random.default_rng((config.seed, 2000)), config, n_jobs)
 
 

@@ -1,4 +1,4 @@
-"""Proposer: doubly stochastic mean shift, the paper's algorithm, at several scales."""
+"""Proposer: mean shift and doubly stochastic mean shift, the paper's algorithm, at several scales."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from modeseek.selection.proposers.samples import draw, nearest_point
 
 
 class MeanShiftScales:
-    """Clusters of doubly stochastic mean shift on a sample; other points follow the nearest point of the sample.
+    """Clusters of mean shift on a sample; other points follow the nearest point of the sample.
 
-    The bandwidth of each update is drawn from [h / 2, 2 h], a range that shrinks to h over the sweeps. A setting is
-    (neighbour whose median distance is h, h).
+    Mean shift has the bandwidth h. Doubly stochastic mean shift draws the bandwidth of each update from [h / 2, 2 h], a
+    range that shrinks to h over the sweeps. A setting is (neighbour whose median distance is h, h).
     """
 
     name: ClassVar[str] = "mean_shift"
@@ -26,7 +26,7 @@ class MeanShiftScales:
         self.config = config.mean_shift
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:
-        from modeseek.selection.proposers.mean_shift_loops import components_within, run_chain
+        from modeseek.selection.proposers.mean_shift_loops import climb, components_within, run_chain
 
         config = self.config
         rows = draw(len(data), int(sample_share * config.max_points), rng)
@@ -44,7 +44,8 @@ class MeanShiftScales:
             words = rng.random((2, config.max_sweeps * m))
             width = np.log(2.0) / (1.0 + np.arange(1, config.max_sweeps * m + 1) / m)
             ends = run_chain(x, weights, words[0], h * np.exp((2 * words[1] - 1) * width), config.max_sweeps)
-            labels = components_within(ends, config.radius * h)
-            if 0 < labels.max() < m / 2:
-                found.append(Proposal(self.name, labels if owner is None else labels[owner], (float(count), h)))
+            for each in (ends, climb(x, weights, h, config.max_sweeps)):
+                labels = components_within(each, config.radius * h)
+                if 0 < labels.max() < m / 2:
+                    found.append(Proposal(self.name, labels if owner is None else labels[owner], (float(count), h)))
         return found

@@ -16,7 +16,7 @@ from modeseek.meanshift.kernels.profiles import ZeroOutside
 from modeseek.meanshift.types import ProfileLike
 
 if TYPE_CHECKING:
-    from modeseek.meanshift.engines.brute.loops import Shifts
+    from modeseek.meanshift.engines.brute.loops import BruteShifts
 
 # Coordinates of pairs per compiled call: a fraction of a second, after which Ctrl-C takes effect.
 WORK_PER_CALL = 200_000_000
@@ -40,7 +40,12 @@ class BruteWorkspace(MergingWorkspace):
     """
 
     def __init__(
-        self, points: Array, weights: Array, shifts: Callable[[int], Shifts], geometry: Geometry, n_jobs: int | None
+        self,
+        points: Array,
+        weights: Array,
+        shifts: Callable[[int], BruteShifts],
+        geometry: Geometry,
+        n_jobs: int | None,
     ):
         super().__init__(points, weights, geometry, n_jobs, DEFAULT_MERGE)
         self._plain, self._weighted = shifts(int(not self._equal_weights)), shifts(1)

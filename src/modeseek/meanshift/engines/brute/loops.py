@@ -163,7 +163,7 @@ def _all(kind, dim, weighted, X, w, queries, spherical):  # type: ignore[no-unty
             queries.moved[k, c] = new[c]
 
 
-class Shifts(NamedTuple):
+class BruteShifts(NamedTuple):
     """Compiled functions for one profile and one class of dimensions. X has the coordinates of the points as rows.
 
     Attributes
@@ -183,12 +183,12 @@ class Shifts(NamedTuple):
 
 
 @cache
-def shifts(code: int, dim: int, weighted: int) -> Shifts:
+def shifts(code: int, dim: int, weighted: int) -> BruteShifts:
     """Return the compiled functions of a built-in profile; dim = MAX_LOW + 1 stands for every higher dimension."""
     return _compile(code, dim, weighted, cached_sum)
 
 
-def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Shifts:
+def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> BruteShifts:
     """Return the functions compiled for a user's weight on [0, 1], without disk cache."""
     on_interval = njit(weight)
 
@@ -199,7 +199,7 @@ def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Shif
     return _compile(on_half_line, dim, weighted, njit(**FAST_MATH))
 
 
-def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Shifts:
+def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> BruteShifts:
     @jit
     def each(X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
         _each(kind, dim, weighted, X, w, updates, balls, spherical)
@@ -212,4 +212,4 @@ def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Shi
     def all_(X, w, queries, spherical):  # type: ignore[no-untyped-def]
         _all(kind, dim, weighted, X, w, queries, spherical)
 
-    return Shifts(each, each_group, all_)
+    return BruteShifts(each, each_group, all_)

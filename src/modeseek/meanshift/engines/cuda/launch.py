@@ -10,8 +10,15 @@ from numba import cuda
 from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import encode_policy
 from modeseek.meanshift.engines.cuda.kernels.block import SIMULATED, multiprocessors
-from modeseek.meanshift.engines.cuda.kernels.chains import ENDED, OUTCOMES, Chains, Problems, Results, chains_kernel
-from modeseek.meanshift.engines.cuda.kernels.chains import Scratch as ChainScratch
+from modeseek.meanshift.engines.cuda.kernels.chains import (
+    ENDED,
+    OUTCOMES,
+    Chains,
+    ChainScratch,
+    Problems,
+    Results,
+    chains_kernel,
+)
 from modeseek.meanshift.engines.cuda.kernels.philox import round_keys
 from modeseek.meanshift.engines.cuda.kernels.single_shift import MAX_LOW, KernelSpec, stride_of
 from modeseek.meanshift.types import ChainEnd, ChainJob, ChainState, ProfileLike

@@ -7,7 +7,7 @@ from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.moment_tree import tree as trees
 from modeseek.meanshift.engines.moment_tree.config import DEFAULT_TREE, TreeConfig
-from modeseek.meanshift.engines.moment_tree.tree import Scratch, Tree
+from modeseek.meanshift.engines.moment_tree.tree import QueryScratch, Tree
 from modeseek.meanshift.engines.workspace import BaseWorkspace, QueryBlock, UpdateBlock, contiguous_queries, map_blocks
 from modeseek.meanshift.types import Draws, ProfileLike
 
@@ -53,7 +53,7 @@ class MomentTreeWorkspace(BaseWorkspace):
         """Move one point after the other; return the lengths of the shifts."""
         from modeseek.meanshift.engines.moment_tree.sums import shift_each
 
-        updates, scratch = UpdateBlock(*draws, np.empty(len(draws.indices))), Scratch.make(self._basis)
+        updates, scratch = UpdateBlock(*draws, np.empty(len(draws.indices))), QueryScratch.make(self._basis)
         for start in range(0, len(updates.lengths), self._config.updates_per_call):
             check_time()
             some = updates.part(start, self._config.updates_per_call)
@@ -73,7 +73,7 @@ class MomentTreeWorkspace(BaseWorkspace):
         tree, step = self._tree_for(bandwidths), self._config.updates_per_call
 
         def move(part: slice) -> int:
-            return shift_queries(self._basis, tree, block.part(part), self._spherical, Scratch.make(self._basis))
+            return shift_queries(self._basis, tree, block.part(part), self._spherical, QueryScratch.make(self._basis))
 
         least = self._config.updates_per_thread
         self.evaluations += sum(map_blocks(move, len(queries), step, self._n_jobs, least=least))

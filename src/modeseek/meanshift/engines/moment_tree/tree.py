@@ -205,7 +205,7 @@ def build_scratch(tree: Tree) -> tuple[Array, ...]:
     return *(np.empty(size, dtype=np.int64) for size in sizes), np.empty_like(tree.moments[0])
 
 
-class Scratch(NamedTuple):
+class QueryScratch(NamedTuple):
     """Arrays for one query at a time.
 
     Attributes
@@ -231,7 +231,7 @@ class Scratch(NamedTuple):
     inside: IntArray
 
     @classmethod
-    def make(cls, basis: Basis) -> Scratch:
+    def make(cls, basis: Basis) -> QueryScratch:
         """Allocate the arrays."""
         d, lanes = len(basis.dims), FAN[len(basis.dims)] ** len(basis.dims)
         n_low = max(len(basis.monomials.raised) // d, 2 * d + 1)

@@ -17,7 +17,7 @@ from modeseek.meanshift.types import ProfileLike
 
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.neighbor_lists.lists import ListKeeper
-    from modeseek.meanshift.engines.neighbor_lists.loops import Shifts
+    from modeseek.meanshift.engines.neighbor_lists.loops import ListShifts
 
 # Coordinates between two checks whether a point is farther than h, and the multiple that rows are padded to.
 BLOCK_WIDTH = 64
@@ -42,7 +42,7 @@ class NeighborListsWorkspace(MergingWorkspace):
         self,
         points: Array,
         weights: Array,
-        shifts: Shifts,
+        shifts: ListShifts,
         geometry: Geometry,
         n_jobs: int | None,
         config: ListConfig,

@@ -224,7 +224,7 @@ def find_loose(state, lists, limits):  # type: ignore[no-untyped-def]
         _anchor(lists.loose[k], positions, lists, limits)
 
 
-class Shifts(NamedTuple):
+class ListShifts(NamedTuple):
     """Compiled functions for one profile.
 
     Attributes
@@ -241,7 +241,7 @@ class Shifts(NamedTuple):
 
 
 @cache
-def shifts(code: int) -> Shifts:
+def shifts(code: int) -> ListShifts:
     """Return the compiled functions of a built-in profile."""
 
     @compiled
@@ -252,4 +252,4 @@ def shifts(code: int) -> Shifts:
     def all_(positions, weights, queries, starts, members, spherical):  # type: ignore[no-untyped-def]
         _all(code, positions, weights, queries, starts, members, spherical)
 
-    return Shifts(each, all_)
+    return ListShifts(each, all_)

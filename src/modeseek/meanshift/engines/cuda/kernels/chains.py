@@ -101,7 +101,7 @@ class Results(NamedTuple):
     max_shifts: Any
 
 
-class Scratch(NamedTuple):
+class ChainScratch(NamedTuple):
     """Scratch arrays on the device, with one row per block: weights and a new position, uniforms and an order."""
 
     weights: Any

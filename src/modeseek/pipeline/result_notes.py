@@ -1,0 +1,77 @@
+"""Notes on a result: columns with few values that the clusters follow, and visibly rounded columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from modeseek._common.types import Array, IntArray
+from modeseek.estimators.result import FitResult
+from modeseek.pipeline.options import PipelineConfig
+from modeseek.prepare import Note, TablePreparer
+from modeseek.prepare.plan import listed
+from modeseek.prepare.scaling import NORMAL_QUARTILE_RANGE
+
+# a quartile range below this share of that of a normal distribution shows that extreme values determine the spread
+STRETCHED = 0.5
+
+
+def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig) -> list[Note]:
+    """Return the notes on a fitted estimator; `preparer` made its rows."""
+    notes = []
+    if fit.settings.rounded:
+        names = [preparer.preparation_.names[column] for column in fit.settings.rounded]
+        notes.append(Note(f"visibly rounded: {listed(names)}; values count as intervals of one rounding step"))
+    followed = _followed(fit, preparer, config)
+    if followed:
+        columns = "column" if len(followed) == 1 else "columns"
+        values = listed([f"{name} ({count} values)" for name, count in followed.items()])
+        text = f"the clusters follow {columns} {values}; try without {'it' if len(followed) == 1 else 'them'}"
+        notes.append(Note(text, "ignore", ",".join(followed)))
+    return notes
+
+
+def stretched_features(fit: FitResult, preparer: TablePreparer) -> list[str]:
+    """Return the features whose standard deviation comes from a few extreme values; [] if they are not scaled by it."""
+    points = fit.index.points
+    if preparer.scale not in ("standard", "log") or len(preparer.preparation_.features) < 2:
+        return []
+    low, high = np.percentile(points.values, [25, 75], axis=0)
+    small = (high > low) & (high - low < STRETCHED * NORMAL_QUARTILE_RANGE * points.values.std(axis=0))
+    columns = points.frame.columns if len(points.frame.columns) else np.arange(len(small))
+    return [preparer.preparation_.names[column] for column in sorted(columns[small])]
+
+
+def _followed(fit: FitResult, preparer: TablePreparer, config: PipelineConfig) -> dict[str, int]:
+    """Return the columns with few values that are nearly the same within each cluster, with the number of values."""
+    points, labels = fit.index.points, fit.index.labels
+    kept = labels >= 0
+    if fit.n_clusters < 2 or len(preparer.kept_columns_) < 2:
+        return {}
+    rows = preparer.inverse_transform(points.to_data(points.values[kept]))
+    columns = np.array([feature.column for feature in preparer.preparation_.features])
+    found = {}
+    for name in preparer.kept_columns_:
+        values, count = _numbered(rows[:, columns == name], config.followed_values)
+        if count > 1 and _known_share(labels[kept], values, points.weights[kept]) >= config.followed_share:
+            found[name] = count
+    return found
+
+
+def _numbered(features: Array, most: int) -> tuple[IntArray, int]:
+    """Return the number of the value in each row, and how many values there are; 0 if there are more than `most`."""
+    # text with three levels or more has a feature for each
+    column = features[:, 0] if features.shape[1] == 1 else features.argmax(axis=1).astype(np.float64)
+    # an inverse transform is exact up to rounding errors
+    column = np.round(column / max(np.abs(column).max(), np.finfo(np.float64).tiny), 9)
+    if len(np.unique(column[:1000])) > most:
+        return np.zeros(len(column), dtype=np.intp), 0
+    values, numbers = np.unique(column, return_inverse=True)
+    return numbers, len(values) if len(values) <= most else 0
+
+
+def _known_share(labels: IntArray, values: IntArray, weights: Array) -> float:
+    """Return the share of the rows without the most frequent value whose value the cluster determines."""
+    counts = np.zeros((labels.max() + 1, values.max() + 1))
+    np.add.at(counts, (labels, values), weights)
+    by_chance = counts.sum(axis=0).max()
+    return float((counts.max(axis=1).sum() - by_chance) / max(counts.sum() - by_chance, np.finfo(np.float64).tiny))
