@@ -101,7 +101,7 @@ def _findings(results: Mapping[Experiment, Rows], made: RunInfo) -> list[Block]:
     summary = (
         f"Of {len(found)} claims of the paper's experiments and theory, {counts['good']} hold under every reading of "
         f"what the paper leaves open, {counts['partly']} under some only, and {counts['bad']} under none "
-        f"({sum(each.verdict == 'undecided' for each in found)} of these are undecided). Every claim is a quotation; "
+        f"({sum(each.verdict == 'undecided' for each in found)} undecided). Every claim is a quotation; "
         "the rule that tests it is stated below."
     )
     warning = Paragraph(f"**Only {made.runs} runs on a small grid (`--quick`): verdicts may change with more runs.**")
