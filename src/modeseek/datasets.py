@@ -152,9 +152,20 @@ def many_clusters(
     return _gaussians(centers, np.full(n_clusters, n), spread, random_state)
 
 
-def _gaussians(centers: Array, sizes: IntArray, spread: str, random_state: Any) -> tuple[Array, IntArray]:
+def paper_std(spread: str) -> float:
+    """Return the standard deviation of the paper's Gaussians for an interpretation of its 0.65.
+
+    Examples
+    --------
+    >>> paper_std("std"), round(paper_std("variance"), 3)
+    (0.65, 0.806)
+    """
     check_choice("spread", spread, SPREADS)
-    std = PAPER_SPREAD if spread == "std" else np.sqrt(PAPER_SPREAD)
+    return PAPER_SPREAD if spread == "std" else float(np.sqrt(PAPER_SPREAD))
+
+
+def _gaussians(centers: Array, sizes: IntArray, spread: str, random_state: Any) -> tuple[Array, IntArray]:
+    std = paper_std(spread)
     rng = np.random.default_rng(seed_of(random_state))
     y = np.repeat(np.arange(len(sizes)), sizes)
     return centers[y] + std * rng.standard_normal((len(y), centers.shape[1])), y

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binomtest, t, ttest_1samp
 
+from modeseek import BlurringMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking, Walk
 from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem, partition, run
@@ -24,12 +25,22 @@ from modeseek.paper.intervals import half_width, mean_interval, wilson
 from modeseek.paper.one_run import OneRun
 from modeseek.paper.paper_chains import POLICIES, states_at
 from modeseek.paper.rows import Rows
+from modeseek.paper.steps import LINES, Steps
 from modeseek.paper.submartingale import SubmartingaleMeans
 from modeseek.paper.updates import Updates
 from modeseek.plots.colors import palette
 
 PAPER = {"walk": Walk(0.2, 1.6, 0.6), "shrinking": Shrinking(0.2, 1.6, 0.6)}
-KINDS = (AbsorptionWalks, OneRun, SubmartingaleMeans, GradientNorm, CertificateTimes, Updates, TimesToCertificate)
+KINDS = (
+    AbsorptionWalks,
+    OneRun,
+    SubmartingaleMeans,
+    GradientNorm,
+    CertificateTimes,
+    Updates,
+    Steps,
+    TimesToCertificate,
+)
 EXPERIMENTS = [kind().quick() for kind in KINDS]
 # walks in ten dimensions take thousands of sweeps
 EXPERIMENTS[-1] = replace(EXPERIMENTS[-1], sizes=(30, 60), n=30, dimensions=(2, 3))
@@ -265,3 +276,20 @@ def test_updates_lemma_and_times_are_measured(found):
     times = found[TimesToCertificate]
     assert set(times.distinct("outcome")) == {"CERTIFIED"}
     assert set(times.distinct("policy")) == {"shrinking", "walk", "uniform", "anchored"}
+
+
+def test_steps_are_those_of_the_estimators(found):
+    rows = found[Steps].where(n=30, run=1)
+    X = paper_mixture(10, random_state=seed_for(SEED, 1, 0))[0]
+    blurring = BlurringMeanShift(0.6, tol=1e-6 / 0.6).fit(X)
+    small = rows.where(line="BMS", end="shifts")
+    assert small["steps"] * 30 == small["updates"] >= blurring.n_updates_  # the estimator ends at its certificate
+    for policy in POLICIES:
+        chain = direct(policy, 10, 1)
+        ended = run(chain, Stopping(0.05, threshold=1e-6, rule="shifts"))
+        mine = rows.where(line=f"DSMS {policy}")
+        assert mine.where(end="shifts")["updates"] == ended.state.k == mine.where(end="shifts")["steps"]
+        assert mine.where(end="final")["updates"] <= run(chain, Stopping(0.05)).state.k
+    climbs = rows.where(line="MS", end="shifts")
+    assert climbs["steps"] < climbs["updates"] <= 30 * climbs["steps"]
+    assert set(found[Steps].distinct("line")) == set(LINES)

@@ -426,8 +426,8 @@ class PaperOptions:
     """Run the experiments of the paper, and write their data, figures and a report on its claims.
 
     The experiments are sparse, imbalance, clusters, range, sweep, outliers, range-map, absorption, one-run, updates,
-    submartingale, gradient, certificate and times. Ctrl-C keeps the finished jobs; the same command continues with the
-    others.
+    submartingale, gradient, certificate, times and steps. Ctrl-C keeps the finished jobs; the same command continues
+    with the others.
 
     Attributes
     ----------

@@ -96,7 +96,7 @@ class CertificateTimes(BySpread):
         while True:
             if "certificate" not in seen.ends:
                 labels = components(state.points, self.tau)
-                seen.partitions.append(_numbered(labels))
+                seen.partitions.append(numbered(labels))
                 diameter = diameter_of(state.points, labels)
                 if diameter < self.tau and gap_of(state.points, labels) > self.settings.h_min - self.tau:
                     seen.theorem2.append(sweep)
@@ -154,12 +154,12 @@ class _Seen(NamedTuple):
     theorem2: list[int]
 
 
-def _numbered(labels: IntArray) -> IntArray:
+def numbered(labels: IntArray) -> IntArray:
     """Renumber labels by first occurrence, so that equal partitions have equal labels.
 
     Examples
     --------
-    >>> _numbered(np.array([2, 2, 0, 1, 0]))
+    >>> numbered(np.array([2, 2, 0, 1, 0]))
     array([0, 0, 1, 2, 1])
     """
     _, first, labels = np.unique(labels, return_index=True, return_inverse=True)

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from modeseek._common.types import Array
-from modeseek.datasets import PAPER_CENTERS, PAPER_SPREAD
+from modeseek.datasets import PAPER_CENTERS, paper_std
 from modeseek.meanshift.bandwidth import POLICIES
 from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make_problem, run
-from modeseek.paper.experiment import Experiment, Job, seed_for
+from modeseek.paper.experiment import BySpread, Job, seed_for
 from modeseek.paper.paper_chains import paper_policy
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import legend, new_figure, plain_numbers, style_panel
@@ -23,7 +23,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
 @dataclass(frozen=True)
-class TimesToCertificate(Experiment):
+class TimesToCertificate(BySpread):
     """Sweeps until the certificate for all policies, on the paper's mixture in d dimensions.
 
     Centres and bandwidths are multiplied by sqrt(d / 2), as the distances within a Gaussian grow like sqrt(d).
@@ -45,18 +45,19 @@ class TimesToCertificate(Experiment):
     most_sweeps: int = 5000
 
     name: ClassVar[str] = "times"
-    columns: ClassVar[tuple[str, ...]] = ("n", "d", "policy", "run", "sweeps", "outcome")
+    tables_shown: ClassVar[bool] = True
+    columns: ClassVar[tuple[str, ...]] = ("spread", "n", "d", "policy", "run", "sweeps", "outcome")
 
     def quick(self) -> Self:
         """Return fewer sizes and dimensions."""
         return replace(self, sizes=(30, 90), dimensions=(2, 10))
 
     def jobs(self, runs: int) -> list[Job]:
-        """Return a job for each size or dimension, policy and run."""
+        """Return a job for each spread, size or dimension, policy and run."""
         cells = dict.fromkeys([*((n, 2) for n in self.sizes), *((self.n, d) for d in self.dimensions)])
         return [
-            Job({"n": n, "d": d, "policy": policy}, repeat, 20 + 0.05 * n)
-            for (n, d), policy, repeat in product(cells, POLICIES, range(runs))
+            Job({"spread": spread, "n": n, "d": d, "policy": policy}, repeat, 20 + 0.05 * n)
+            for spread, (n, d), policy, repeat in product(self.spreads, cells, POLICIES, range(runs))
         ]
 
     def work(self, job: Job, seed: int) -> list[Row]:
@@ -65,7 +66,8 @@ class TimesToCertificate(Experiment):
         rng = np.random.default_rng(seed_for(seed, job.run, 0))
         centers = np.zeros((3, max(d, 2)))
         centers[:, :2] = PAPER_CENTERS
-        points = scale * np.repeat(centers[:, :d], n // 3, axis=0) + PAPER_SPREAD * rng.standard_normal((n, d))
+        std = paper_std(job.cell["spread"])
+        points = scale * np.repeat(centers[:, :d], n // 3, axis=0) + std * rng.standard_normal((n, d))
         given = self.settings
         scaled = replace(given, h_min=scale * given.h_min, h_max=scale * given.h_max, h_inf=scale * given.h_inf)
         chain = doubly_stochastic(
@@ -74,7 +76,7 @@ class TimesToCertificate(Experiment):
         ended = run(chain, Stopping(scaled.h_min / 4, max_sweeps=self.most_sweeps, max_updates=10**9))
         return [{**job.cell, "run": job.run, "sweeps": ended.sweeps, "outcome": ended.outcome.name}]
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
+    def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the quantiles by n and by d."""
         figure = new_figure(10.5, 4.4)
         left, right = figure.subplots(1, 2, sharey=True)
@@ -94,7 +96,7 @@ class TimesToCertificate(Experiment):
         plain_numbers(ax, "x", [float(each) for each in values])  # type: ignore[arg-type]
         style_panel(ax, x=label)
 
-    def tables(self, rows: Rows) -> list[TableBlock]:
+    def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return the quantiles of the number of sweeps, by n, d and policy."""
         body = []
         for (n, d), policy in product(dict.fromkeys(zip(rows["n"], rows["d"], strict=True)), POLICIES):

@@ -61,12 +61,18 @@ class Experiment(ABC):
         Name on the command line, and stem of the output files.
     columns : tuple of str
         Columns of its CSV file.
+    also_shown : tuple of str
+        Stems of figures, besides the first, that the short page shows too.
+    tables_shown : bool
+        Whether the short page shows its tables.
     """
 
     settings: Hyperparameters = field(default_factory=Hyperparameters)
 
     name: ClassVar[str]
     columns: ClassVar[tuple[str, ...]]
+    also_shown: ClassVar[tuple[str, ...]] = ()
+    tables_shown: ClassVar[bool] = False
 
     @property
     def title(self) -> str:

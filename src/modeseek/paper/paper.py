@@ -22,6 +22,7 @@ from modeseek.paper.range_map import RangeMap
 from modeseek.paper.report_page import RunInfo, claims_page, report_page
 from modeseek.paper.result_files import write_results
 from modeseek.paper.sparse import Sparse
+from modeseek.paper.steps import Steps
 from modeseek.paper.submartingale import SubmartingaleMeans
 from modeseek.paper.sweep import Sweep
 from modeseek.paper.updates import Updates
@@ -44,6 +45,7 @@ THEORY: tuple[type[Experiment], ...] = (
     GradientNorm,
     CertificateTimes,
     TimesToCertificate,
+    Steps,
 )
 EXPERIMENTS: Mapping[str, Experiment] = {kind.name: kind() for kind in (*COMPARISONS, *THEORY)}
 # default number of repetitions

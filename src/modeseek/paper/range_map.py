@@ -1,6 +1,7 @@
 """Maps of the quality of DSMS over h_min and h_max, for several geometries of the data."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -8,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from modeseek._common.types import Array, IntArray
-from modeseek.datasets import PAPER_CENTERS, PAPER_SPREAD
+from modeseek.datasets import PAPER_CENTERS, paper_std
 from modeseek.estimators import DoublyStochasticMeanShift
 from modeseek.paper.contenders import Contender, dsms_contender, measure
-from modeseek.paper.experiment import Experiment, Job, seed_for
+from modeseek.paper.experiment import BySpread, Job, seed_for
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.scores import MEASURES
 from modeseek.paper.theory_style import legend, new_figure, style_panel
@@ -32,12 +33,12 @@ class Data(NamedTuple):
         """Factor of centres and bandwidths: the distances within a Gaussian grow like sqrt(d)."""
         return float(np.sqrt(self.d / 2))
 
-    def draw(self, seed: int) -> tuple[Array, IntArray]:
+    def draw(self, seed: int, spread: str) -> tuple[Array, IntArray]:
         """Draw points and their components."""
         y = np.repeat(np.arange(3), self.sizes)
         centers = np.zeros((3, self.d))
         centers[:, :2] = self.unit * self.apart * PAPER_CENTERS
-        return centers[y] + PAPER_SPREAD * np.random.default_rng(seed).standard_normal((len(y), self.d)), y
+        return centers[y] + paper_std(spread) * np.random.default_rng(seed).standard_normal((len(y), self.d)), y
 
 
 SETUPS = {
@@ -53,7 +54,7 @@ SETUPS = {
 
 
 @dataclass(frozen=True)
-class RangeMap(Experiment):
+class RangeMap(BySpread):
     """DSMS (shrinking) on a grid of ranges, and on the range that is chosen from the data.
 
     Attributes
@@ -72,7 +73,9 @@ class RangeMap(Experiment):
     most_runs: int = 10
 
     name: ClassVar[str] = "range-map"
-    columns: ClassVar[tuple[str, ...]] = ("setup", "run", "automatic", "h_min", "h_max", *SHOWN)
+    also_shown: ClassVar[tuple[str, ...]] = ("range-map-k",)
+    tables_shown: ClassVar[bool] = True
+    columns: ClassVar[tuple[str, ...]] = ("spread", "setup", "run", "automatic", "h_min", "h_max", *SHOWN)
 
     def quick(self) -> Self:
         """Return fewer set-ups and ranges."""
@@ -80,12 +83,14 @@ class RangeMap(Experiment):
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each data set."""
-        return [Job({"setup": setup}, run, 800) for setup in self.setups for run in range(min(runs, self.most_runs))]
+        numbers = range(min(runs, self.most_runs))
+        cells = product(self.spreads, self.setups, numbers)
+        return [Job({"spread": spread, "setup": setup}, run, 800) for spread, setup, run in cells]
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run DSMS on every range of the grid, and on the automatic range."""
         data = SETUPS[job.cell["setup"]]
-        X, truth = data.draw(seed_for(seed, job.run, 0))
+        X, truth = data.draw(seed_for(seed, job.run, 0), job.cell["spread"])
         chance, rows = seed_for(seed, job.run, 1), []
 
         def row(contender: Contender, automatic: int, h_min: float, h_max: float) -> Row:
@@ -102,7 +107,7 @@ class RangeMap(Experiment):
         own = Contender("automatic", None, DoublyStochasticMeanShift(model.h_min_, model.h_max_, model.h_inf_))
         return [*rows, row(own, 1, model.h_min_ / data.unit, model.h_max_ / data.unit)]
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
+    def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return a figure of maps for ARI and one for K."""
         return {f"range-map-{name}": self._draw_maps(rows, name) for name in ("ari", "k")}
 
@@ -137,9 +142,13 @@ class RangeMap(Experiment):
             np.interp(np.log(own[each]), np.log(values), np.arange(len(values)))
             for each, values in (("h_max", self.h_maxs), ("h_min", self.h_mins))
         )
-        ax.plot(
-            x, y, "o", color="#D55E00", markeredgecolor="white", markersize=5, alpha=0.8, label="automatic, each run"
-        )
+        outside = (own["h_max"] < self.h_maxs[0]) | (own["h_max"] > self.h_maxs[-1])
+        outside |= (own["h_min"] < self.h_mins[0]) | (own["h_min"] > self.h_mins[-1])
+        for kept, marker, label in ((~outside, "o", "automatic, each run"), (outside, "X", "automatic, off the map")):
+            ax.plot(
+                x[kept], y[kept], marker,
+                color="#D55E00", markeredgecolor="white", markersize=6, alpha=0.8, label=label,
+            )  # fmt: skip
         ax.set_xticks(range(len(self.h_maxs)), [f"{each:g}" for each in self.h_maxs])
         ax.set_yticks(range(len(self.h_mins)), [f"{each:g}" for each in self.h_mins])
         return image
@@ -150,7 +159,7 @@ class RangeMap(Experiment):
         values = rows.where(automatic=0, h_min=h_min, h_max=h_max)[name]
         return float(values.mean()) if len(values) else np.nan
 
-    def tables(self, rows: Rows) -> list[TableBlock]:
+    def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return the best range by labels and the automatic one, compared on the second half of the runs."""
         body = []
         for setup in rows.distinct("setup"):

@@ -43,17 +43,19 @@ def report_page(results: Mapping[Experiment, Rows], made: RunInfo) -> Page:
 
 
 def claims_page(results: Mapping[Experiment, Rows], made: RunInfo) -> Page:
-    """Return the short page: the test of each claim, and the main figure of each experiment."""
+    """Return the short page: the test of each claim, and the main figures and tables of each experiment."""
     main_figures: list[Block] = [Heading("The main figures")]
-    for experiment in results:
+    for experiment, rows in results.items():
         captions = experiment.captions
-        stem = _without_spread(next(iter(captions)))
+        stems = {_without_spread(next(iter(captions))), *experiment.also_shown}
         main_figures.append(Heading(experiment.title, 3))
         main_figures += [
             ImageBlock(f"figures/{each}", caption, caption)
             for each, caption in captions.items()
-            if _without_spread(each) == stem
+            if _without_spread(each) in stems
         ]
+        if experiment.tables_shown:
+            main_figures += experiment.tables(rows)
     return _page(*_findings(results, made), *_tests(results), *_notes("reading"), *main_figures, *_provenance(made))
 
 
@@ -98,8 +100,9 @@ def _findings(results: Mapping[Experiment, Rows], made: RunInfo) -> list[Block]:
     counts = {kind: sum(each.kind == kind for each in found) for kind in ("good", "partly", "bad")}
     summary = (
         f"Of {len(found)} claims of the paper's experiments and theory, {counts['good']} hold under every reading of "
-        f"what the paper leaves open, {counts['partly']} under some only, and {counts['bad']} under none. Every claim "
-        "is a quotation; the rule that tests it is stated below."
+        f"what the paper leaves open, {counts['partly']} under some only, and {counts['bad']} under none "
+        f"({sum(each.verdict == 'undecided' for each in found)} undecided). Every claim is a quotation; "
+        "the rule that tests it is stated below."
     )
     warning = Paragraph(f"**Only {made.runs} runs on a small grid (`--quick`): verdicts may change with more runs.**")
     table = TableBlock(["", "claim", "section", "verdict", ""], body)
@@ -128,7 +131,8 @@ def _test(found: Findings, title: str, section: str) -> list[Block]:
 
 
 def _answer(finding: Finding) -> str:
-    return f"{'yes' if finding.holds else 'no'}; {finding.figures}."
+    answer = "yes" if finding.holds else "undecided" if finding.undecided else "no"
+    return f"{answer}; {finding.figures}."
 
 
 def _sentence(found: Findings) -> str:

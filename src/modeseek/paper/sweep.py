@@ -36,7 +36,7 @@ class Sweep(OnPaperMixture):
 
     def quick(self) -> Self:
         """Return fewer sizes and values."""
-        smaller = replace(self, sizes=(10, 50), bandwidths=(0.3, 0.6, 1.2, 2.4), h_mins=(0.05, 0.2, 0.6))
+        smaller = replace(self, sizes=(10, 50), bandwidths=(0.3, 0.6, 1.2, 2.4), h_mins=(0.05, 0.2, 0.4, 0.6))
         return replace(smaller, h_infs=(0.3, 0.6, 1.2), h_maxs=(0.9, 1.6, 2.4))
 
     def contenders(self) -> list[Contender]:

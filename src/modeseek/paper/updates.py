@@ -59,6 +59,7 @@ class Updates(Experiment):
     after: int = 40
 
     name: ClassVar[str] = "updates"
+    also_shown: ClassVar[tuple[str, ...]] = ("updates-gradients",)
     columns: ClassVar[tuple[str, ...]] = (
         "kind", "spread", "policy", "run", "k", "gain", "bound", "corollary", "critical", "separated",
         "selected", "largest", "p", "count", "runs",
