@@ -16,7 +16,7 @@ from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
 from modeseek.plots import plot_clusters
 from modeseek.plots.colors import MUTED_COLOR, palette
-from modeseek.selection import SelectionData, build_pool, candidate_features, prepare_data
+from modeseek.selection import SelectionData, base_sample, build_pool, candidate_features, prepare_data
 from modeseek.selection.choice import load_choice, with_single
 from modeseek.selection.pool import ORIGINS
 from modeseek.selection.proposers.modes import Modes, unique_edges
@@ -50,7 +50,7 @@ def draw_proposals(ax: Axes, pool) -> None:
     ax.set_title(f"2. Proposals: {int(below.sum())}, of which {len(pool)} differ", **TITLE)
     ax.set(xlabel="number of clusters", ylabel="proposals")
     ax.set_xticks(range(2, top + 1), [*map(str, range(2, top)), f"{top}+"])
-    ax.legend(frameon=False, fontsize=8, loc="upper center")
+    ax.legend(frameon=False, fontsize=8, loc=(0.42, 0.45))
 
 
 def draw_choice(ax: Axes, pool, expected: np.ndarray, chosen: int) -> None:
@@ -77,7 +77,8 @@ def main(path: str) -> None:
     points = canonical_points(X, np.ones(len(X)), Geometry())
     data = prepare_data(points)
     pool = build_pool(data)
-    agreement = load_choice().probabilities(candidate_features(data, pool)) @ with_single(pool.agreement)
+    features = candidate_features(data, base_sample(data), pool)
+    agreement = load_choice().probabilities(features) @ with_single(pool.agreement)
     figure = Figure(figsize=(11, 8), layout="constrained")
     (density, proposals), (expected, clusters) = figure.subplots(2, 2)
     draw_density(density, data, points.to_data(points.values))

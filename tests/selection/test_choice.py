@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,5 +105,7 @@ def test_every_feature_of_the_model_belongs_to_one_reason():
         assert sum(plain.startswith(starts) for starts in REASONS.values()) == 1, name
 
 
-def test_the_model_is_small():
-    assert len(resources.files("modeseek.selection").joinpath("choice.npz").read_bytes()) <= 2**20
+def test_the_model_is_small_and_the_one_that_the_model_card_describes():
+    model = resources.files("modeseek.selection").joinpath("choice.npz").read_bytes()
+    assert len(model) <= 2**20
+    assert hashlib.sha256(model).hexdigest() in (Path(__file__).parents[2] / "docs" / "model-card.md").read_text()
