@@ -200,7 +200,7 @@ def local_path(path: str | os.PathLike[str]) -> Path:
 
     Examples
     --------
-    >>> local_path("birds.db::nests").name, local_path("file:///tmp/birds.csv").name
+    >>> local_path("birds.db::nests").name, local_path("file:///data/birds.csv").name
     ('birds.db', 'birds.csv')
     """
     return Path(re.sub("^(file|local)://", "", split_part(path)[0]))
