@@ -14,6 +14,7 @@ from modeseek import ModeSeek
 from modeseek.cli import app
 from modeseek.estimators.alternatives import listed_alternatives
 from modeseek.report import write_report
+from waiting import PATIENCE
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")]
@@ -52,6 +53,7 @@ def opened(browser, address):
 
     def at(width, **options):
         contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **options))
+        contexts[-1].set_default_timeout(1000 * PATIENCE)
         page = contexts[-1].new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -65,8 +67,14 @@ def opened(browser, address):
     assert complaints == []
 
 
+def painted(page):
+    """Wait until the page has drawn its scheduled frames."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def ink(page):
     """Return how many pixels of the plot are drawn."""
+    painted(page)
     return page.evaluate(
         """() => {
           const canvas = document.querySelector("canvas"), copy = document.createElement("canvas");
@@ -108,7 +116,7 @@ def test_the_mouse_finds_the_same_row_as_the_keys(opened):
     x, y = map(int, page.locator(".tip").get_attribute("data-point").split())
     page.keyboard.press("Escape")
     page.mouse.move(frame["x"] + x, frame["y"] + y)
-    page.wait_for_timeout(50)
+    painted(page)
     assert page.locator(".tip strong").text_content() == wanted
     page.mouse.move(frame["x"] + 2, frame["y"] + 2)
     assert not page.locator(".tip").is_visible()
@@ -119,11 +127,9 @@ def test_clusters_are_hidden_and_shown(opened):
     before = ink(page)
     page.get_by_role("button", name="none", exact=True).click()
     page.mouse.move(5, 5)
-    page.wait_for_timeout(100)
     empty = ink(page)
     page.get_by_role("button", name="cluster 1 ·").click()
     page.mouse.move(5, 5)
-    page.wait_for_timeout(100)
     assert empty < ink(page) < before
     assert page.get_by_role("button", name="cluster 1 ·").get_attribute("aria-pressed") == "true"
     assert page.get_by_role("button", name="cluster 0 ·").get_attribute("aria-pressed") == "false"
@@ -146,13 +152,10 @@ def test_axes_zoom_and_histogram(opened):
     for values in (("4", "6"), ("5", "-1")):
         page.select_option(".across", values[0])
         page.select_option(".up", values[1])
-        page.wait_for_timeout(100)
         start = ink(page)
         page.locator(".closer").click()
-        page.wait_for_timeout(100)
         closer = ink(page)
         page.locator(".reset").click()
-        page.wait_for_timeout(100)
         assert ink(page) == start != closer
 
 
@@ -186,12 +189,13 @@ def test_colours_of_columns_and_a_saved_picture(opened):
     assert Path(waiting.value.path()).read_bytes().startswith(b"\x89PNG")
     page.select_option(".paint", label="cluster")
     page.mouse.move(5, 5)
-    page.wait_for_timeout(100)
+    painted(page)
     assert page.evaluate(pixels) == before
 
 
 def visit(browser, path, width=1280):
     page = browser.new_page(viewport={"width": width, "height": 900})
+    page.set_default_timeout(1000 * PATIENCE)
     page.goto(path.as_uri())
     return page
 
@@ -282,6 +286,7 @@ def test_a_table_with_scripts_in_its_cells_shows_them_as_text(browser, tmp_path)
     done = CliRunner().invoke(app, ["cluster", stream.name, *options])
     assert done.exit_code == 0, done.output
     page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
     wrong = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", lambda request: wrong.append(request.url) if request.url != page_file.as_uri() else None)
