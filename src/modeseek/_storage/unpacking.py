@@ -132,18 +132,18 @@ class BoundedStream(RawIOBase):
         Size of the compressed file.
     """
 
-    def __init__(self, stream: BinaryIO, source: str, packed: int):
+    def __init__(self, stream: Any, source: str, packed: int):
         self._stream, self._source, self._packed, self._read = stream, source, packed, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        block = self._stream.read(len(buffer))
-        buffer[: len(block)] = block
-        self._read += len(block)
+        # not by read: pyarrow's does not free the bytes that it made if it then raises an error
+        n_read = self._stream.readinto(buffer)
+        self._read += n_read
         check_unpacked(self._source, self._read, self._packed)
-        return len(block)
+        return n_read
 
     def close(self) -> None:
         self._stream.close()
