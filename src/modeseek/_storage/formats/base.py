@@ -162,6 +162,8 @@ class Format(ABC):
         Whether files can be written.
     part : str
         What FILE::PART names, such as "sheet"; empty if files have one table only.
+    own_names : tuple of str
+        Names that added columns cannot have, because the format uses them itself.
     """
 
     name: ClassVar[str]
@@ -170,6 +172,7 @@ class Format(ABC):
     chunked: ClassVar[bool] = True
     writable: ClassVar[bool] = True
     part: ClassVar[str] = ""
+    own_names: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
