@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from modeseek._common.overrides import override_limit
 from modeseek._storage.errors import UnpackedSizeError
 
-__all__ = ["BoundedStream", "UnpackConfig", "check_unpacked", "limit_unpacked", "unpacked_bound"]
+__all__ = ["BoundedStream", "UnpackConfig", "check_unpacked", "given_limit", "limit_unpacked", "unpacked_bound"]
 
 # bytes of a number, and of a missing value
 NUMBER_BYTES = 8
@@ -64,6 +64,11 @@ def limit_unpacked(n_bytes: float | None) -> Iterator[None]:
     """
     with override_limit(_limit, n_bytes):
         yield
+
+
+def given_limit() -> float | None:
+    """Return the bound of the enclosing `limit_unpacked`, to pass it to another process; None is the default one."""
+    return _limit.get()
 
 
 def unpacked_bound(packed: int, config: UnpackConfig = DEFAULT_CONFIG) -> float:

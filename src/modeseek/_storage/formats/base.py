@@ -107,6 +107,14 @@ class Reader(ABC):
         Chunks begin and end at the same rows every time. If `only` is given, other columns may be left out.
         """
 
+    def parts(self, n_bytes: int) -> list[tuple[int, int]]:
+        """Divide the file into parts of about `n_bytes`, for `read_part` in different processes."""
+        raise NotImplementedError
+
+    def read_part(self, part: tuple[int, int]) -> Table:
+        """Return the rows of a part."""
+        raise NotImplementedError
+
     def read(self) -> Table:
         """Return all rows."""
         tables = [table for table, _, _ in self.chunks(START, None)]
