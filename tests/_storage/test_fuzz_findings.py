@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
+import math
 import sys
 import zipfile
 from dataclasses import replace
@@ -18,6 +20,7 @@ from modeseek import StochasticMeanShift
 from modeseek._storage import (
     DataError,
     TextColumnError,
+    limit_unpacked,
     open_chunks,
     read_arrays,
     read_container,
@@ -341,3 +344,17 @@ def test_images_of_other_formats_are_not_opened(tmp_path):
     path = tmp_path / "a.png"
     path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n")
     assert "cannot identify image file" in refused(path, read_image)
+
+
+def test_an_xz_file_that_declares_a_huge_dictionary_is_refused_before_allocation(tmp_path):
+    """83 bytes took 4 GB."""
+    content = lzma.compress(b"x,y\n1,2\n3,4\n", lzma.FORMAT_ALONE)
+    path = tmp_path / "rows.csv.xz"
+    path.write_bytes(content[:1] + (0xFFFFFFFF).to_bytes(4, "little") + content[5:])
+    with pytest.raises(DataError, match=r"rows\.csv\.xz' declares a dictionary that needs too much memory"):
+        read_table(path)
+    with limit_unpacked(math.inf):
+        assert read_table(path).n_rows == 2
+    path.write_bytes(lzma.compress(b"x,y\n1,2\n3,4\n", preset=9))
+    with limit_unpacked(100):
+        assert read_table(path).n_rows == 2
