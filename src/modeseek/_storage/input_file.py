@@ -8,7 +8,7 @@ from bz2 import BZ2Decompressor
 from collections.abc import Callable
 from dataclasses import dataclass
 from gzip import GzipFile
-from io import BufferedReader, BytesIO, RawIOBase
+from io import SEEK_END, BufferedReader, BytesIO, RawIOBase
 from lzma import LZMADecompressor
 from math import inf
 from pathlib import Path
@@ -30,10 +30,19 @@ def _open_zstd(raw: BinaryIO) -> BinaryIO:
     return pa.CompressedInputStream(raw, "zstd")
 
 
+def open_zip(raw: BinaryIO) -> ZipFile:
+    """Open a ZIP archive, and refuse one that declares larger members than itself, which would be allocated."""
+    archive = ZipFile(raw)
+    size = raw.seek(0, SEEK_END)
+    if any(member.compress_size > size for member in archive.infolist()):
+        raise BadZipFile("a member is larger than the archive")
+    return archive
+
+
 def _open_zip(raw: BinaryIO) -> Any:
     """Open the only file of an archive."""
     try:
-        archive = ZipFile(raw)
+        archive = open_zip(raw)
     except BadZipFile as error:
         raise DataError(f"it is cut short or damaged ({error}).") from None
     # macOS adds files of its own
