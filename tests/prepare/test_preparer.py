@@ -56,6 +56,16 @@ def test_columns_that_are_left_out(cells, reason):
     assert len(X) == N
 
 
+@pytest.mark.parametrize(("blocks", "kept"), [([152, 124, 68], False), ([31, 28, 31, 30, 31] * 3, True)])
+def test_numbers_that_restart(blocks, kept):
+    """Sample numbers of each species (penguins-raw) were clustered; days of the month still are."""
+    numbers = np.concatenate([np.arange(1, size + 1) for size in blocks])
+    frame = pd.DataFrame({"a": RNG.normal(size=len(numbers)), "number": numbers})
+    preparer = TablePreparer().fit(frame)
+    assert ("number" in preparer.kept_columns_) == kept
+    assert any("number (numbers the rows, with restarts)" in str(note) for note in preparer.notes_) != kept
+
+
 def test_one_note_names_all_columns_that_are_left_out():
     preparer, _ = fitted({"kind": ["u", "v"] * 20, "id": range(N), "sort": ["x", "y"] * 20, "same": [1] * N})
     assert str(preparer.notes_[0]) == (

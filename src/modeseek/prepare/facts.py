@@ -45,8 +45,8 @@ class ColumnFacts(NamedTuple):
         How the cells can be read as numbers: keys of `STYLES`, "plain" for columns that are not text.
     symbol : str
         The currency or unit of the cells, or "".
-    low, high, last : float
-        Smallest, largest and last number.
+    low, high, first, last : float
+        Smallest, largest, first and last number.
     step : float
         Difference of each number from its predecessor, if it is always the same whole number; 0 otherwise, and NaN for
         a single number.
@@ -58,6 +58,8 @@ class ColumnFacts(NamedTuple):
         Sum of hashes of the numbers, modulo 2^64, if all cells are integers; 0 otherwise.
     distinct : bool
         Whether no text occurs twice and at most half of them are numbers.
+    counted : int
+        Number of cells that are one more than the cell before, if all cells are integers; 0 otherwise.
     """
 
     rows: int
@@ -73,6 +75,8 @@ class ColumnFacts(NamedTuple):
     distinct: bool = False
     values: tuple[float, ...] = ()
     code: int = 0
+    first: float = np.nan
+    counted: int = 0
 
     @property
     def fills_range(self) -> bool:
@@ -116,6 +120,8 @@ class ColumnFacts(NamedTuple):
             levels if known[0] and len(levels) <= config.max_levels else (),
             values=values if known[1] and len(values) <= config.few_values else (),
             code=_wrapped(self.code + other.code) if self.code and other.code else 0,
+            first=self.first,
+            counted=self.counted + other.counted + (other.first - self.last == 1) if self.code and other.code else 0,
         )
 
     def _common_step(self, other: ColumnFacts) -> float:
@@ -189,6 +195,8 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
         levels=levels,
         values=distinct,
         code=code,
+        first=float(finite[0]),
+        counted=int((steps == 1).sum()) if whole else 0,
     )
 
 

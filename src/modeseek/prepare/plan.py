@@ -192,6 +192,8 @@ def _reason(name: str, facts: ColumnFacts, table: Table, choice: ColumnChoice, c
         return "numbers the rows" if facts.step == 1 else "equal steps from row to row"
     if facts.rows >= config.min_counted_rows and len(table.columns) > 1 and facts.fills_range:
         return "numbers the rows in another order"
+    if facts.rows >= config.min_counted_rows and facts.counted >= config.counted_share * (facts.rows - 1):
+        return "numbers the rows, with restarts"
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
 
 
