@@ -77,6 +77,31 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
     return index
 
 
+def nearest_of(points: Array, queries: Array, k: int, *, n_jobs: int | None = None) -> IntArray:
+    """Return the k points nearest to each query, an (m, k) array.
+
+    Parameters
+    ----------
+    points : (n, d) array
+    queries : (m, d) array
+    k : int
+        At most n.
+    n_jobs : int, optional
+        Number of threads.
+
+    Examples
+    --------
+    >>> nearest_of(np.array([[0.0], [1.0], [3.0]]), np.array([[2.9]]), 2)
+    array([[2, 1]])
+    """
+    points, queries = _without_overflow(points.astype(np.float64), queries.astype(np.float64))
+    if points.shape[1] <= TREE_DIMENSIONS:
+        found = cKDTree(points).query(queries, k=k, workers=effective_n_jobs(n_jobs))[1]
+        return np.asarray(found, dtype=np.intp).reshape(len(queries), k)
+    center = central_point(points)
+    return _from_products(points - center, queries - center, k, n_jobs, None)
+
+
 def nearest_row(X: Any) -> IntArray:
     """Return for each row of distances the column of the smallest one; of equal ones, the first.
 
@@ -169,7 +194,7 @@ def nearest_neighbors(points: Array, k: int, *, n_jobs: int | None = None, watch
             distances[part], indices[part] = (each.reshape(-1, most) for each in found)
     else:
         centered = points - central_point(points)
-        indices = _from_products(centered, k, n_jobs, watch)
+        indices = _from_products(centered, centered, k + 1, n_jobs, watch)
         # rounding may have pushed a point out of its own list
         lost = ~(indices == np.arange(n)[:, None]).any(axis=1)
         indices[lost, -1] = np.flatnonzero(lost)
@@ -200,17 +225,20 @@ def _sort_ties(indices: IntArray, distances: Array) -> None:
     indices[rows], distances[rows] = np.take_along_axis(near, order, axis=1), np.take_along_axis(length, order, axis=1)
 
 
-def _from_products(points: Array, k: int, n_jobs: int | None, watch: Watcher | None) -> IntArray:
-    """Return the k + 1 nearest points of each point, up to the rounding of products.
+def _from_products(points: Array, queries: Array, k: int, n_jobs: int | None, watch: Watcher | None) -> IntArray:
+    """Return the k nearest points of each query, up to the rounding of products.
 
     scikit-learn does this faster than NumPy or SciPy. A forked process uses one thread, because OpenMP threads do not
     survive a fork and scikit-learn would wait for them forever.
     """
     from sklearn.neighbors import NearestNeighbors  # slow to import
 
-    search = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points)
+    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(points)
+    found = np.empty((len(queries), k), dtype=np.intp)
     with threadpool_limits(effective_n_jobs(n_jobs) if os.getpid() == IMPORTING_PROCESS else 1):
-        return np.concatenate([search.kneighbors(points[part])[1] for part in _parts(len(points), watch)])
+        for part in _parts(len(queries), watch):
+            found[part] = search.kneighbors(queries[part], return_distance=False)
+    return found
 
 
 def _distances_to(points: Array, indices: IntArray) -> Array:
