@@ -25,7 +25,10 @@ def test_a_tiny_training_runs_from_end_to_end(tmp_path, monkeypatch, capsys):
         train_selection.main()
     with np.load(model) as stored:
         assert stored["n_sets"] == 8
-    assert "left-out families, all rows, null" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "left-out families, all rows, null" in printed
+    assert "sets are called one cluster" in printed
+    assert "actual" in printed
     assert (tmp_path / "families.csv").read_text().count("moons") == 1
 
 
