@@ -305,17 +305,16 @@ def test_automatic_range_reports_progress():
     assert stages[-1].done == stages[-1].total
 
 
-def test_neighbour_searches_report_rows(monkeypatch):
+def test_neighbour_searches_report_rows():
     for d in (2, 20):
         rows = np.random.default_rng(d).normal(size=(90, d))
         whole, one = nearest_neighbors(rows, 5), nearest(rows, rows + 0.1)
-        monkeypatch.setattr("modeseek._common.neighbors.REPORTED_ROWS", 40)
         stages = []
-        parts = nearest_neighbors(rows, 5, watch=stages.append)
+        parts = nearest_neighbors(rows, 5, watch=stages.append, report_rows=40)
         assert [stage.done for stage in stages] == [40, 80, 90]
         np.testing.assert_array_equal(parts.indices, whole.indices)
         np.testing.assert_array_equal(parts.distances, whole.distances)
-        np.testing.assert_array_equal(nearest(rows, rows + 0.1, watch=stages.append), one)
+        np.testing.assert_array_equal(nearest(rows, rows + 0.1, watch=stages.append, report_rows=40), one)
         assert stages[-1] == Stage("nearest neighbours", 90, 90, "rows")
 
 

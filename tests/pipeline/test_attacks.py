@@ -13,9 +13,7 @@ from modeseek.pipeline import DataOptions, OutputConflict, Outputs, ResumeMismat
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
 from pipelines import At, X, cluster, mean_shift, names, text_of
 from pipelines import points as points
-from pipelines import small_sketches as small_sketches
 
-pytestmark = pytest.mark.usefixtures("small_sketches")
 PASSES = (STATISTICS, SKETCH, LABELS)
 
 

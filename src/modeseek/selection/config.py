@@ -63,6 +63,8 @@ class ApproximateConfig:
         Neighbours of each point that are used in a round, and as many points that it is a neighbour of.
     seed : int
         Seed of the random directions.
+    task_rows : int
+        Points whose neighbours one task searches.
     """
 
     min_points: int = 40_000
@@ -72,6 +74,7 @@ class ApproximateConfig:
     n_rounds: int = 2
     n_expanded: int = 24
     seed: int = 0
+    task_rows: int = 1 << 13
 
 
 @dataclass(frozen=True)

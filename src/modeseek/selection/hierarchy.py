@@ -123,7 +123,7 @@ class Hierarchy:
 
     @property
     def counts(self) -> range:
-        """The numbers of clusters that merges give."""
+        """The numbers of clusters that `cut` accepts."""
         n_parts = int(self.parts.max()) + 1
         return range(n_parts - len(self.merges), n_parts + 1)
 
