@@ -104,7 +104,7 @@ class DrawPlan:
         return len(self.weights) if self.order == "reshuffled" else self.steps * self.batch
 
     def sweep(self, number: int, h: float) -> SweepDraws:
-        """Return the draws of sweep 0, 1, ..., given the policy's bandwidth h before it."""
+        """Return the draws of a sweep, counted from 0; h is the bandwidth of the policy before this sweep."""
         first = number * self.steps
         words = self._words(number)
         path = _check_path(self.policy.draw(words[:, 1].copy(), h, first), self.steps, self.policy, h, first)
