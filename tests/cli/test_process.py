@@ -78,6 +78,15 @@ def test_a_full_disk_behind_standard_output(data):
     assert done.stderr == "error: cannot write to standard output: No space left on device.\n"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
+@pytest.mark.parametrize("options", [[], ["-o", "-"], ["--ignore", "nothing"]])
+def test_a_full_disk_behind_standard_output_and_error(data, options):
+    """The error could not be printed either, and the status was 1 after a traceback."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, "cluster", str(data), *RANGE, *options], stdout=full, stderr=full)
+    assert done.returncode == 2
+
+
 SIGNALS_ITSELF = """
 import os, signal
 from modeseek import StochasticMeanShift as Estimator

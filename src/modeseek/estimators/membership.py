@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.neighbors import nearest, nearest_neighbors
@@ -144,6 +143,8 @@ def point_memberships(
 
 def _neighbor_shares(result: FitResult, rows: Array, n_jobs: int | None, config: NeighborConfig) -> Array:
     """Return the share of each cluster in the weight of the nearest training points; 0 if all of them are noise."""
+    from sklearn.neighbors import NearestNeighbors  # slow to import
+
     points, labels, k = result.index.points, result.index.labels, result.n_clusters
     n_neighbors = min(config.n_neighbors, len(points.values))
     search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(points.values)

@@ -374,6 +374,34 @@ class VotesConfig(SubsamplesConfig):
 
 
 @dataclass(frozen=True)
+class RareConfig:
+    """Settings of the search for rare clusters.
+
+    Attributes
+    ----------
+    sampled : float
+        A cluster is rare if a base sample has fewer of its points than this, on average.
+    min_points : int
+        Least number of points of a rare cluster.
+    n_neighbors : int
+        Neighbours from which the density is estimated; half as many in a random half of the points.
+    n_halves : int
+        Random halves of the points in which a rare cluster has to be found again.
+    half : SubsamplesConfig
+        How a half is drawn.
+    least_overlap : float
+        Least share of a rare cluster in one cluster of the partition, and least Jaccard index with a cluster of a half.
+    """
+
+    sampled: float = 10.0
+    min_points: int = 100
+    n_neighbors: int = 24
+    n_halves: int = 3
+    half: SubsamplesConfig = SubsamplesConfig(share=0.5, n_neighbors=24)
+    least_overlap: float = 0.5
+
+
+@dataclass(frozen=True)
 class FeaturesConfig:
     """Settings of the features of candidates.
 
@@ -423,6 +451,7 @@ class SelectionConfig:
         Settings of the parts.
     approximate : ApproximateConfig
     votes : VotesConfig
+    rare : RareConfig
     """
 
     seed: int = 0
@@ -444,6 +473,7 @@ class SelectionConfig:
     reproducibility: ReproducibilityConfig = ReproducibilityConfig()
     features: FeaturesConfig = FeaturesConfig()
     votes: VotesConfig = VotesConfig()
+    rare: RareConfig = RareConfig()
 
 
 DEFAULT = SelectionConfig()
