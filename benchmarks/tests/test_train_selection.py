@@ -63,6 +63,7 @@ def test_the_derivative_of_the_loss_is_that_of_differences():
     np.testing.assert_allclose(_slope(scores, y, agreement, config), numeric, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_network_learns_which_feature_counts():
     sets = collected(np.random.default_rng(0), 200, 8)
     choice = train_choice(sets, np.arange(200) < 150, range(1), TrainingConfig(hidden=8, epochs=80, batch=50))

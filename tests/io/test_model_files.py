@@ -8,7 +8,7 @@ import json
 import math
 import os
 import struct
-from copy import deepcopy
+from copy import copy, deepcopy
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,13 +26,13 @@ from modeseek._common.types import Array
 from modeseek._storage import DataError, NotStorableError, read_container, write_container
 from modeseek._storage.container import DTYPES, HEAD, MAGIC, VERSION
 from modeseek.datasets import paper_mixture
-from modeseek.estimators.base import BaseClusterer
 from modeseek.io import load, read_model, save
 from modeseek.meanshift.bandwidth import Anchored, Constant, CustomNu, Power, Shrinking, Uniform, Walk
 from modeseek.meanshift.chains import Record
 from modeseek.meanshift.kernels.profiles import PROFILES, custom_profile
 from modeseek.prepare import TablePreparer
 from modeseek.sketches import SketchConfig
+from pipelines import with_sketch
 
 X, _ = paper_mixture(12, random_state=3)
 NEW = np.random.default_rng(0).normal(scale=3.0, size=(40, X.shape[1]))
@@ -119,15 +119,21 @@ def test_policies_that_ship_come_back(policy, tmp_path):
     assert there_and_back(model, tmp_path / "a").policy == policy
 
 
-def test_a_stream_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=50))
+def test_a_stream_goes_on_where_it_was(tmp_path):
+    config = SketchConfig(layout_rows=50)
+
+    def restored(model):
+        plain = copy(model)
+        del plain._sketch_config  # is not part of a file
+        return with_sketch(there_and_back(plain, tmp_path / "a"), config)
+
     for first in (X[:10], NEW, np.concatenate([X, NEW])):
-        model = StochasticMeanShift(0.6, random_state=0).partial_fit(first)
-        back = there_and_back(model, tmp_path / "a")
+        model = with_sketch(StochasticMeanShift(0.6, random_state=0), config).partial_fit(first)
+        back = restored(model)
         for each in (model, back):
             each.partial_fit(X[10:], forget=0.2)
         assert alike(model.finalize().labels_, back.finalize().labels_)
-        again = there_and_back(model, tmp_path / "b")
+        again = restored(model)
         assert_same(model, again)
         assert alike(again.partial_fit(X).finalize().labels_, model.partial_fit(X).finalize().labels_)
 

@@ -418,7 +418,7 @@ class Own:
         ({"tol": 1e-3}, "threshold was"),
         ({"record": "gap"}, "record of clumps was 1 and is now None"),
         ({"n_chains": 2}, "number of chains was 1 and is now 2"),
-        ({"local_scale": True}, "per-point scales differ"),
+        ({"local_scale": True}, "local scales differ"),
     ],
 )
 def test_checkpoints_of_other_data_or_settings_are_refused(other, reason, tmp_path):

@@ -17,9 +17,7 @@ from modeseek.pipeline import DataOptions, PipelineInterrupted
 from modeseek.pipeline.resume import SKETCH
 from pipelines import At, X, cluster, interrupt, names
 from pipelines import points as points
-from pipelines import small_sketches as small_sketches
 
-pytestmark = pytest.mark.usefixtures("small_sketches")
 posix = pytest.mark.skipif(os.name != "posix", reason="links, permissions and locks as POSIX has them")
 
 

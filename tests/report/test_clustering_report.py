@@ -37,7 +37,6 @@ from modeseek.meanshift.chains import Outcome
 from modeseek.plots.projection import principal_components
 from modeseek.report import Page, PlainText, TableBlock, to_html, to_markdown, write_report
 from modeseek.report.blocks import CellLines, HtmlBlock, RowLink, Swatch
-from modeseek.report.sections import scatter
 
 BLOBS, TRUTH = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
 THREE, _ = make_blobs([60, 40, 20], 3, centers=[[0, 0, 0], [9, 0, 0], [0, 9, 9]], random_state=0, shuffle=False)
@@ -358,29 +357,24 @@ def test_wide_data_embed_the_features_in_which_clusters_differ(tmp_path):
     assert places[2][0] == "feature 17"
 
 
-def test_samples_of_large_data_keep_small_clusters(tmp_path, monkeypatch):
-    monkeypatch.setattr(scatter, "MAX_POINTS", 500)
-    labels = np.zeros(5000, dtype=int)
-    labels[[7, 70, 700]] = 1
-    X = np.random.default_rng(0).normal(size=(5000, 2))
-    _, reader, payload = page(tmp_path, given(labels), X, first_row=1)
+def test_large_data_are_sampled_and_stay_below_five_megabytes(tmp_path):
+    n, small = 25_000, [7, 70, 700]
+    labels = np.arange(n) % 12
+    labels[small] = 12
+    X = np.random.default_rng(0).normal(size=(n, 10))
+    model = given(labels, confidence=np.ones(n))
+    _, reader, payload = page(tmp_path, model, X, first_row=1, extra={"kind": ["a", "b"] * (n // 2)})
     rows = integers(payload["rows"])
-    assert len(rows) == len(set(rows)) == 500
-    assert {7, 70, 700} <= set(rows)
-    assert integers(payload["labels"]).sum() == 3
-    np.testing.assert_allclose(numbers(payload["axes"][0]), X[rows, 0], atol=1e-5)
-    assert "a random sample of 500 of 5,000 rows" in reader.text
-    assert (payload["total"], payload["first"]) == (5000, 1)
-
-
-def test_twenty_thousand_rows_stay_below_five_megabytes(tmp_path):
-    X = np.random.default_rng(0).normal(size=(20_000, 10))
-    model = given(np.arange(20_000) % 12, confidence=np.ones(20_000))
-    write_report(tmp_path / "page.html", model, X, extra={"kind": ["a", "b"] * 10_000})
-    assert (tmp_path / "page.html").stat().st_size < 5_000_000
-    wide = np.random.default_rng(0).normal(size=(20_000, 60))
+    assert len(rows) == len(set(rows)) == 20_000
+    assert set(small) <= set(rows)
+    assert (integers(payload["labels"]) == 12).sum() == 3
+    axis = next(axis for axis in payload["axes"] if axis["name"] == "feature 0")
+    np.testing.assert_allclose(numbers(axis), X[rows, 0], atol=1e-5)
+    assert "a random sample of 20,000 of 25,000 rows" in reader.text
+    assert (payload["total"], payload["first"]) == (n, 1)
+    wide = np.random.default_rng(0).normal(size=(n, 60))
     write_report(tmp_path / "wide.html", model, wide)
-    assert (tmp_path / "wide.html").stat().st_size < 5_000_000
+    assert all(each.stat().st_size < 5_000_000 for each in tmp_path.iterdir())
 
 
 def test_static_image_for_browsers_without_scripts(blobs, tmp_path):
