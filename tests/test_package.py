@@ -38,6 +38,14 @@ def test_estimators_do_not_import_numba_or_matplotlib():
     assert done.stdout.strip() == "[]"
 
 
+def test_the_command_cluster_imports_no_plots():
+    """matplotlib was imported for a function that formats numbers."""
+    names = "{'numba', 'matplotlib', 'sklearn.neighbors', 'sklearn.metrics'}"
+    code = f"import sys, modeseek.cli.cluster, modeseek.pipeline.in_memory; print(sorted({names} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_the_page_on_reproduction_has_its_pictures():
     docs = Path(__file__).parent.parent / "docs"
     page = (docs / "reproduction.md").read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.scaling import Scaling
+from modeseek._common.text import format_value
 from modeseek.plots.colors import NOISE_COLOR
 from modeseek.report.blocks import Block, CellLines, Heading, Swatch, TableBlock, TableCell
 from modeseek.report.cluster_traits import (
@@ -14,7 +15,6 @@ from modeseek.report.cluster_traits import (
     composition,
     distinguishing_features,
     format_share,
-    format_value,
     typical_rows,
 )
 from modeseek.report.markdown_text import PlainText
