@@ -103,6 +103,16 @@ def test_separate_clusters_of_many_points_are_not_merged():
     assert h.h_max < 9.0
 
 
+def test_many_clusters_in_noise_are_not_merged():
+    """Judged on 500 points alone, these 36 clusters looked like one."""
+    rng = np.random.default_rng(0)
+    centers = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2)
+    noise = rng.uniform(-1.0, 6.0, size=(1080, 2))
+    X = np.concatenate([np.repeat(centers, 90, axis=0) + 0.2 * rng.normal(size=(3240, 2)), noise])
+    h = automatic_range(X)
+    assert 0.2 < h.h_inf < 1.0
+
+
 def test_a_small_sample_is_judged():
     X, _ = blobs(n=300)
     found = []

@@ -1,8 +1,8 @@
 """Bandwidths from the data alone: the bandwidth whose clusters are expected to agree best with the true ones.
 
 `ModeSeek`'s selection proposes candidate partitions of a sample, and its trained model gives each a probability.
-Trial runs of mean shift on the same sample give a partition for each bandwidth of a grid. The bandwidth is chosen whose
-partition has the largest expected agreement with the candidates.
+Trial runs of mean shift on a part of the sample give a partition for each bandwidth of a grid. The bandwidth is chosen
+whose partition has the largest expected agreement with the candidates.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from modeseek._common.distances import kth_distance
 from modeseek._common.points import Points
-from modeseek._common.types import Array, Geometry, Stage, Watcher
+from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek.selection.bandwidths.config import DEFAULT, RangeConfig
 from modeseek.selection.bandwidths.ranges import Range
 from modeseek.selection.bandwidths.trials import TrialSample, trial_bandwidths, trial_partitions
@@ -95,7 +95,7 @@ def score_bandwidths(
 ) -> list[BandwidthScore]:
     """Return the bandwidths of the grid, from the smallest to the largest, with their scores.
 
-    At most 500 points are used, and 300 above 32 features.
+    Candidates are proposed on at most 2,000 points; trial runs have at most 500 of them, and 300 above 32 features.
 
     Parameters
     ----------
@@ -112,15 +112,17 @@ def score_bandwidths(
     """
     n, d = points.shape
     weights = np.ones(n) if weights is None else weights
-    rows = _sample(points, config.max_points if d <= config.many_features else config.max_points_many_features, config)
-    chosen, weights = points[rows], weights[rows]
-    sample = TrialSample(chosen, weights, len(rows) / n)
+    rows, tried = _samples(
+        points, config.max_points if d <= config.many_features else config.max_points_many_features, config
+    )
+    chosen = points[rows[tried]]
+    sample = TrialSample(chosen, weights[rows[tried]], len(tried) / n)
     bandwidths = trial_bandwidths(chosen, config)
     stage = Stage("choosing the range", 0, len(bandwidths) + 1, "runs")
     watch = watch or _ignore
     watch(stage)
     geometry = Geometry() if geometry is None else geometry
-    data = prepare_data(Points(chosen, weights, np.arange(len(rows)), np.zeros(d), geometry))
+    data = prepare_data(Points(points[rows], weights[rows], np.arange(len(rows)), np.zeros(d), geometry))
     pool = build_pool(data)
     probabilities = load_choice().probabilities(candidate_features(data, base_sample(data), pool))
     watch(stage._replace(done=1))
@@ -128,7 +130,7 @@ def score_bandwidths(
     for done, labels in enumerate(trial_partitions(sample, bandwidths, config), 2):
         partitions.append(labels)
         watch(stage._replace(done=done))
-    candidates = [*(each.labels for each in pool.candidates), np.zeros(len(rows), dtype=np.int32)]
+    candidates = [*(each.labels[tried] for each in pool.candidates), np.zeros(len(tried), dtype=np.int32)]
     expected = _agreement(partitions, candidates) @ probabilities
     sizes = [int(labels.max()) + 1 for labels in partitions]
     return [BandwidthScore(*each) for each in zip(bandwidths.tolist(), sizes, expected.tolist(), strict=True)]
@@ -138,15 +140,17 @@ def _ignore(stage: Stage) -> None:
     """Report nothing."""
 
 
-def _sample(points: Array, size: int, config: RangeConfig) -> Array:
-    """Return the indices of a random sample.
+def _samples(points: Array, n_tried: int, config: RangeConfig) -> tuple[IntArray, IntArray]:
+    """Return the indices of a random sample for candidates, and which of these are used for trial runs.
 
     Points are sorted by their distance from the mean, so that the sample depends neither on the order of rows nor on a
     rotation.
     """
     exact = points.astype(np.float64)  # squares of single precision may overflow
     order = np.argsort(np.linalg.norm(exact - exact.mean(axis=0), axis=1), kind="stable")
-    return order[np.sort(np.random.default_rng(config.seed).permutation(len(points))[:size])]
+    drawn = np.random.default_rng(config.seed).permutation(len(points))[: config.candidate_points]
+    places = np.sort(drawn)
+    return order[places], np.searchsorted(places, np.sort(drawn[:n_tried]))
 
 
 def _agreement(partitions: list[Array], candidates: list[Array]) -> Array:

@@ -11,8 +11,10 @@ class RangeConfig:
 
     Attributes
     ----------
+    candidate_points : int
+        Candidate partitions of larger data are proposed and judged on a random sample of this size.
     max_points : int
-        Larger data are judged on a random sample of this size.
+        Trial runs use at most this many points of that sample.
     max_points_many_features : int
         The same for data of more than `many_features` features.
     many_features : int
@@ -44,6 +46,7 @@ class RangeConfig:
         Seed of the random sample.
     """
 
+    candidate_points: int = 2000
     max_points: int = 500
     max_points_many_features: int = 300
     many_features: int = 32
