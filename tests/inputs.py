@@ -107,3 +107,10 @@ class Wanted:
 
     def reasons(self, features: Array, chosen: int, other: int) -> list[str]:
         return ["it has more clusters", "it looks better"]
+
+
+def put(folder, name, content):
+    """Write a file, and return its path."""
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path

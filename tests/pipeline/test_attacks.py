@@ -24,9 +24,7 @@ from modeseek.pipeline import (
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
 from pipelines import At, X, cluster, mean_shift, names, text_of
 from pipelines import points as points
-from pipelines import small_sketches as small_sketches
 
-pytestmark = pytest.mark.usefixtures("small_sketches")
 PASSES = (STATISTICS, SKETCH, LABELS)
 
 

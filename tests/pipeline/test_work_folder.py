@@ -17,9 +17,7 @@ from modeseek.pipeline import DataOptions, PipelineInterrupted
 from modeseek.pipeline.resume import SKETCH
 from pipelines import At, X, cluster, interrupt, names
 from pipelines import points as points
-from pipelines import small_sketches as small_sketches
 
-pytestmark = pytest.mark.usefixtures("small_sketches")
 posix = pytest.mark.skipif(os.name != "posix", reason="links, permissions and locks as POSIX has them")
 
 
@@ -111,7 +109,10 @@ def test_a_folder_of_another_user_is_refused(tmp_path, monkeypatch):
 
 
 def test_killed_before_the_folder_has_its_name(points, tmp_path, monkeypatch):
-    """The marker was written after the folder was made, so that an empty folder had to be taken for ours."""
+    """The marker was written after the folder was made, so that an empty folder had to be taken for ours.
+
+    The next run did not remove the folder without its name.
+    """
 
     def killed(path, target):
         os.close(os.open(path.with_name("seen"), os.O_CREAT))
@@ -124,9 +125,11 @@ def test_killed_before_the_folder_has_its_name(points, tmp_path, monkeypatch):
         with pytest.raises(SystemExit):
             cluster(points, tmp_path / "o.csv")
     assert not (tmp_path / "o.csv.modeseek").exists()
+    alike = tmp_path / ".o.csv.0123456789abcdef.modeseek"
+    users_folder_with_our_names(alike)
     cluster(points, tmp_path / "o.csv")
-    assert {"o.csv", "points.csv", "seen"} < set(names(tmp_path))
-    assert not (tmp_path / "o.csv.modeseek").exists()
+    assert names(tmp_path) == [alike.name, "o.csv", "points.csv", "seen"]
+    assert len(list(alike.iterdir())) == 3
 
 
 @pytest.mark.parametrize("resume", [True, False])

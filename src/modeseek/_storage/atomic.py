@@ -91,6 +91,11 @@ def temporary_name(target: Path) -> Path:
     return target.with_name(f".{target.stem}.{secrets.token_hex(TOKEN)}{target.suffix}")
 
 
+def temporary_paths(target: Path) -> list[Path]:
+    """Return what exists under a name of `temporary_name`."""
+    return list(target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 2 * TOKEN}{escape(target.suffix)}"))
+
+
 def create(path: Path, mode: int) -> None:
     """Create an empty file with permissions `mode` less the umask; fail if the name is taken, also by a link."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
@@ -146,8 +151,7 @@ def _remove(path: Path) -> None:
 
 def remove_parts(path: str | os.PathLike[str]) -> None:
     """Remove the temporary files that killed processes left beside a file; no other process may be writing it."""
-    target = Path(os.path.realpath(path))
-    for part in target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 2 * TOKEN}{escape(target.suffix)}"):
+    for part in temporary_paths(Path(os.path.realpath(path))):
         _remove(part)
 
 

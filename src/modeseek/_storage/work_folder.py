@@ -4,11 +4,11 @@ import os
 import re
 import stat
 from contextlib import suppress
-from errno import EEXIST, ENOTDIR, ENOTEMPTY
+from errno import EEXIST, ENOENT, ENOTDIR, ENOTEMPTY
 from pathlib import Path
 from typing import Any
 
-from modeseek._storage.atomic import PRIVATE, TOKEN, create, flush, temporary_name
+from modeseek._storage.atomic import PRIVATE, TOKEN, create, flush, temporary_name, temporary_paths
 from modeseek._storage.container import read_container, write_container
 from modeseek._storage.errors import DataError
 
@@ -72,6 +72,8 @@ class WorkFolder:
                 with suppress(FileNotFoundError):
                     self._lock = self._take()
             self._check_marker()
+            for draft in temporary_paths(self.path):
+                _remove_draft(draft)
         except OSError as error:
             self.close()
             raise DataError(f"cannot make the folder '{self.path}': {error.strerror or error}.") from None
@@ -82,15 +84,15 @@ class WorkFolder:
     def _make(self) -> None:
         """Make the folder with its marker, in one step: without one, a folder is never that of a killed run."""
         draft = temporary_name(self.path)
+        draft.mkdir(mode=0o700)
         try:
-            draft.mkdir(mode=0o700)
             create(draft / LOCK, PRIVATE)
             (draft / LOCK).write_bytes(MARKER)
             flush(draft / LOCK, os.O_RDWR)
             draft.rename(self.path)
         except OSError as error:
-            # another run may have been faster
-            if error.errno not in (EEXIST, ENOTEMPTY, ENOTDIR):
+            # another run may have been faster; it also removes drafts
+            if error.errno not in (EEXIST, ENOENT, ENOTEMPTY, ENOTDIR):
                 raise
         finally:
             # renamed already if all went well
@@ -198,6 +200,16 @@ class WorkFolder:
 def _is_special(path: Path) -> bool:
     """Return whether a name belongs to something else than a regular file, such as a link."""
     return os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode)
+
+
+def _remove_draft(path: Path) -> None:
+    """Remove the folder of a run that was killed while it made its work folder; a run that is alive makes another."""
+    lock = path / LOCK
+    with suppress(OSError):
+        if path.is_symlink() or _is_special(lock) or not set(os.listdir(path)) <= {LOCK}:
+            return
+        if not lock.exists() or MARKER.startswith(lock.read_bytes()):
+            _remove_folder(path)
 
 
 def _remove_folder(path: Path) -> None:

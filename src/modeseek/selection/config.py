@@ -63,6 +63,8 @@ class ApproximateConfig:
         Neighbours of each point that are used in a round, and as many points that it is a neighbour of.
     seed : int
         Seed of the random directions.
+    task_rows : int
+        Points whose neighbours one task searches.
     """
 
     min_points: int = 40_000
@@ -72,6 +74,7 @@ class ApproximateConfig:
     n_rounds: int = 2
     n_expanded: int = 24
     seed: int = 0
+    task_rows: int = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,9 @@ class CentersConfig:
         Upper bound on the steps of k-means.
     """
 
-    n_centers: tuple[int, ...] = (*(2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30, 40, 50, 65, 80, 100, 130, 170),)
+    n_centers: tuple[int, ...] = (
+        2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30, 40, 50, 65, 80, 100, 130, 170,
+    )  # fmt: skip
     max_points: int = 800
     min_points_per_center: int = 3
     max_steps: int = 12
@@ -214,20 +219,20 @@ class MeanShiftConfig:
     ----------
     max_points : int
         Chains run on a random sample of this size.
-    n_scales : int
-        Number of scales; each is the median distance to a neighbour.
+    n_bandwidths : int
+        Number of bandwidths; each is the median distance to a neighbour.
     least_share, largest_share : float
-        That neighbour, for the smallest and for the largest scale, as a share of the points.
+        That neighbour, for the smallest and for the largest bandwidth, as a share of the points.
     max_sweeps : int
         Upper bound on the sweeps of a chain.
     max_features : int
         Data of more features are clustered in their principal components.
     radius : float
-        Points that end closer than this share of the scale form a cluster.
+        Points that end closer than this share of the bandwidth form a cluster.
     """
 
     max_points: int = 300
-    n_scales: int = 7
+    n_bandwidths: int = 7
     least_share: float = 0.01
     largest_share: float = 0.6
     max_sweeps: int = 30

@@ -19,7 +19,7 @@ from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData, Subset, base_sample
 from modeseek.selection.features import FEATURES, candidate_features
 from modeseek.selection.graph_data import fill_unknown
-from modeseek.selection.hierarchy import Edges, build_hierarchy
+from modeseek.selection.hierarchy import MergeGraph, build_hierarchy
 from modeseek.selection.pool import Pool, build_pool
 from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import Proposal
@@ -171,7 +171,9 @@ class Selector:
         progress, n_jobs = self.progress, self.n_jobs
         pool = build_pool(self.data, config=self.config, n_jobs=n_jobs, progress=progress)
         features = progress.finish(
-            *("features", "candidates", len(pool)),
+            "features",
+            "candidates",
+            len(pool),
             lambda: candidate_features(self.data, self.base, pool, config=self._config_in_time(), n_jobs=n_jobs),
         )
         if not self.data.has_coordinates:
@@ -257,7 +259,7 @@ class Selector:
         return self._merged_on_graph(found, int(high))
 
     def _merged_on_graph(self, found: Selection, n_clusters: int) -> Selection:
-        edges = Edges.of(Neighbors(self.data.indices, self.data.distances), self.data.weights)
+        edges = MergeGraph.of(Neighbors(self.data.indices, self.data.distances), self.data.weights)
         hierarchy = build_hierarchy(found.labels, edges)
         if hierarchy.counts[0] > n_clusters:
             note = f"no fewer than {hierarchy.counts[0]}, because the graph has no edges between these"
