@@ -105,7 +105,8 @@ def test_a_message_beyond_the_bound_ends_its_connection_only(port):
         header, _, document = await receive(other)
         assert json.loads(header)["msgtype"] == "PULL-DOC-REPLY"
         assert "modeseek" in document
-        # the server has closed the first two
+        for connection in (large, garbage):
+            connection.close()
         for connection in (other, await connect()):
             connection.close()
             while await asyncio.wait_for(connection.read_message(), PATIENCE) is not None:
