@@ -32,6 +32,7 @@ from modeseek._storage import (
     write_container,
     write_table,
 )
+from modeseek._storage.formats.declared_size import sheet_bytes
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.io import load, save
 from modeseek.io.models import StoredModel
@@ -437,3 +438,14 @@ def test_missing_values_that_a_file_denies_can_be_written(tmp_path):
     found = pq.read_table(tmp_path / "o.parquet")
     assert found.column("x").to_pylist() == [1, None]
     assert [field.nullable for field in found.schema] == [True, False]
+
+
+@pytest.mark.parametrize("place", ["XFE1", "Brow1", "A1048577"])
+def test_cells_outside_of_any_sheet_are_refused(place):
+    """A sheet of 700 bytes with 47,000 columns took minutes."""
+    content = f'<worksheet><sheetData><row><c r="{place}"/></row></sheetData></worksheet>'
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("sheet.xml", content)
+    with zipfile.ZipFile(stream) as archive, pytest.raises(ValueError, match="outside of any sheet"):
+        sheet_bytes(archive)

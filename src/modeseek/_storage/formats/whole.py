@@ -44,7 +44,7 @@ def _nullable(data: Any) -> Any:
 
     fields = [
         each.with_nullable(True) if column.null_count else each
-        for each, column in zip(data.schema, data.columns, strict=False)
+        for each, column in zip(data.schema, data.columns, strict=True)
     ]
     return pa.Table.from_arrays(data.columns, schema=pa.schema(fields, data.schema.metadata))
 
