@@ -129,7 +129,7 @@ def compared(given: Any) -> list[dict[str, Any]]:
         method.run(data.astronaut()[:64, :64])  # compile and import before times are taken
     file, rows = Measured(given.out), []
     if given.half != "judging":
-        pictures = read_pictures(given.data, "choosing", given.count, given.shrink)
+        pictures = read_pictures(given.data, "choosing", given.choose or given.count, given.shrink)
         rows = [row for method in methods for row in file.of("choosing", method, pictures)]
     if given.half != "choosing":
         pictures = read_pictures(given.data, "judging", given.count, given.shrink)
@@ -202,6 +202,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with the photographs")
     parser.add_argument("--half", choices=[*HALVES, "both"], default="both", help="photographs to use")
     parser.add_argument("--count", type=int, help="number of photographs of each half; all by default")
+    parser.add_argument("--choose", type=int, help="number of photographs of the choosing half, if others than --count")
     parser.add_argument("--shrink", type=int, default=1, help="divide the sides of the photographs by this number")
     parser.add_argument("--methods", nargs="+", choices=names, help="measure these only")
     parser.add_argument("--large", action="store_true", help="also measure an image of 24 million pixels")
