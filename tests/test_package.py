@@ -38,6 +38,14 @@ def test_estimators_do_not_import_numba_or_matplotlib():
     assert done.stdout.strip() == "[]"
 
 
+def test_the_command_cluster_imports_no_plots():
+    """matplotlib was imported for a function that formats numbers."""
+    names = "{'numba', 'matplotlib', 'sklearn.neighbors', 'sklearn.metrics'}"
+    code = f"import sys, modeseek.cli.cluster, modeseek.pipeline.in_memory; print(sorted({names} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_the_page_on_reproduction_has_its_pictures():
     docs = Path(__file__).parent.parent / "docs"
     page = (docs / "reproduction.md").read_text(encoding="utf-8")
@@ -50,3 +58,10 @@ def test_the_page_on_reproduction_has_its_pictures():
     for claim in CLAIMS:
         assert claim.title in plain
         assert claim.test in plain
+
+
+def test_an_optional_package_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "geopandas", None)
+    model = modeseek.MeanShift(5e4, metric="haversine").fit([[1.0, 2.0], [3.0, 4.0]])
+    with pytest.raises(ImportError, match=r"pip install 'modeseek\[maps\]'"):
+        modeseek.geo.cluster_centers(model)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -126,6 +128,18 @@ def test_one_line_for_consecutive_compilations(monkeypatch, lines):
     first(1)
     third(1)
     assert len(lines) == 2
+
+
+def test_garbage_collection_pauses_while_code_compiles(lines):
+    compilation = SimpleNamespace(data={"dispatcher": njit(without_a_file("fourth"))})
+    assert gc.isenabled()
+    jit.NOTICE.on_start(compilation)
+    jit.NOTICE.on_start(compilation)  # of a function that the first one calls
+    jit.NOTICE.on_end(compilation)
+    paused = not gc.isenabled()
+    jit.NOTICE.on_end(compilation)
+    assert paused
+    assert gc.isenabled()
 
 
 def test_code_of_other_packages_is_not_announced(lines):

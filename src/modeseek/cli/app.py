@@ -4,6 +4,7 @@ The status is 0 after success, 1 if standard output was closed, 2 after wrong us
 Ctrl-C and 143 after SIGTERM.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -30,6 +31,9 @@ TERMINATED = 128 + signal.SIGTERM
 NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
 NO_MEMORY = ("failed to map segment", "annot allocate memory")
 
+# new objects before a search for cycles; at Python's 700, imports take a tenth longer
+GC_THRESHOLD = 100_000
+
 
 class PlainGroup(TyperGroup):
     """Commands that print an error as one line, without a frame or a traceback."""
@@ -43,6 +47,10 @@ class PlainGroup(TyperGroup):
         named |= {"prog_name": named.get("prog_name") or "modeseek", "standalone_mode": False}
         with sigterm_as_ctrl_c() as signals:
             status = self._run(*arguments, **named)
+            try:
+                sys.stdout.flush()  # what was printed before an error
+            except OSError:
+                _abandon_output()
         terminated = status == INTERRUPTED and signal.SIGTERM in signals
         sys.exit(TERMINATED if terminated else status if isinstance(status, int) else 0)
 
@@ -71,9 +79,13 @@ class PlainGroup(TyperGroup):
             status = INTERRUPTED
         except Exception as error:
             message = _shortage(error)
-            if not message:
+            # Python and libraries turn Ctrl-C into another error while a class or a module is made
+            if any(isinstance(each, KeyboardInterrupt) for each in _causes(error)):
+                status = INTERRUPTED
+            elif message:
+                status = _fail(message)
+            else:
                 raise
-            status = _fail(message)
         return status
 
 
@@ -110,26 +122,35 @@ add_command(app, "warm-up", o.WarmUpOptions)
 
 def main() -> None:
     """Run the command line; the entry point of `modeseek`."""
+    gc.set_threshold(GC_THRESHOLD)
     app()
 
 
 def _fail(message: str, *, hint: str = "") -> int:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
-    if hint:
-        print(hint, file=sys.stderr)
+    # standard error may be on the same full disk
+    with suppress(OSError):
+        print(f"error: {' '.join(message.split())}", file=sys.stderr)
+        if hint:
+            print(hint, file=sys.stderr)
     return 2
 
 
 def _shortage(error: BaseException) -> str:
     """Return a message if an error was caused by a lack of memory or processes; "" otherwise."""
-    causes = [error]
-    while following := causes[-1].__cause__ or causes[-1].__context__:
-        causes.append(following)
+    causes = _causes(error)
     if any(text in str(each) for each in causes for text in NO_THREAD):
         return "the system refused to start a thread: free memory, or raise the limit on processes."
     if any(isinstance(each, MemoryError) or text in str(each) for each in causes for text in NO_MEMORY):
         return "there is not enough memory: use fewer rows or columns, or raise the limit on memory."
     return ""
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return an error and those that led to it."""
+    causes = [error]
+    while following := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(following)
+    return causes
 
 
 def _abandon_output() -> None:

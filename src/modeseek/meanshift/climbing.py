@@ -29,6 +29,23 @@ class Seeds(NamedTuple):
     nearest: IntArray | None = None
 
 
+class ModePartition(NamedTuple):
+    """A partition by modes, and what leads to them.
+
+    Attributes
+    ----------
+    partition : Partition
+    ends : (m, d) array
+        Where climbers ended, without repetition; the modes, if points belong to the nearest one.
+    end_modes : (m,) integer array
+        Mode of each end.
+    """
+
+    partition: Partition
+    ends: Array
+    end_modes: IntArray
+
+
 def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
     """Return scikit-learn's bin seeds: corners of a grid of width h that at least `min_bin_freq` points round to."""
     frame = points.frame
@@ -49,7 +66,7 @@ def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
 
 
 def moved_to_points(positions: Array, points: Points, h: float, n_jobs: int | None) -> tuple[Array, Array]:
-    """Move positions without a point within h, from which a climber could not move, to the nearest point.
+    """Move each position that has no point within h to the nearest point, because a climber could not leave it.
 
     Returns the positions, and a boolean array of those that were moved.
     """
@@ -70,7 +87,7 @@ def partition_by_modes(
     *,
     basins: bool,
     n_jobs: int | None,
-) -> Partition:
+) -> ModePartition:
     """Return the partition of points by the modes that climbers reached.
 
     Parameters
@@ -99,7 +116,8 @@ def partition_by_modes(
     else:
         labels = nearest(centers, points.values, n_jobs=n_jobs)
     sizes = np.bincount(labels, weights=points.weights, minlength=len(centers))
-    return Partition(labels, centers, sizes, diameter_of(distinct, numbers), gap_of(distinct, numbers))
+    part = Partition(labels, centers, sizes, diameter_of(distinct, numbers), gap_of(distinct, numbers))
+    return ModePartition(part, distinct, numbers) if basins else ModePartition(part, centers, np.arange(len(centers)))
 
 
 def _modes(

@@ -19,7 +19,7 @@ class Draws(NamedTuple):
     indices : (m,) or (m, b) integer array
         The point of each update. In a 2-D block, the points of a row move at once; -1 pads a short row.
     bandwidths : (m,) or (m, b) array
-        The bandwidth of each update, including the per-point scale.
+        The bandwidth of each update, including the local scale.
     """
 
     indices: IntArray
@@ -35,7 +35,7 @@ class ChainState(NamedTuple):
     points : (n, d) array
         The points X^(k). Never written to.
     h : float
-        The bandwidth h_k of the policy, before any per-point scale.
+        The bandwidth h_k of the policy, before any local scale.
     k : int
         Number of single-point updates so far.
     last_shift : (n,) array
@@ -59,7 +59,7 @@ class SweepInfo(NamedTuple):
     Attributes
     ----------
     bandwidths : (m,) array
-        The policy's draws h_{k+1}, ... in order, before any per-point scale.
+        The policy's draws h_{k+1}, ... in order, before any local scale.
     largest_shift : float
         Length of the longest move.
     sweeps : int
@@ -153,7 +153,15 @@ class ProfileLike(Protocol):
 
 @runtime_checkable
 class BandwidthPolicy(Protocol):
-    """The law of the bandwidths."""
+    """The law of the bandwidths.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.bandwidth import Shrinking
+    >>> policy = Shrinking(0.2, 1.6, 0.6)
+    >>> isinstance(policy, BandwidthPolicy), policy.h_0, policy.h_min
+    (True, 0.6, 0.2)
+    """
 
     @property
     def h_0(self) -> float:
@@ -200,7 +208,17 @@ class ClimbingWorkspace(Protocol):
 
 
 class Engine(Protocol):
-    """An implementation of the mean-shift operator."""
+    """An implementation of the mean-shift operator.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import make_problem
+    >>> problem = make_problem([[0.0], [1.0], [5.0]], engine="brute")
+    >>> problem.engine.name
+    'brute'
+    >>> problem.open().shift_all(np.array([[0.5]]), 2.0)
+    array([[0.5]])
+    """
 
     @property
     def name(self) -> str:

@@ -4,14 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
-from sklearn.metrics.cluster import contingency_matrix
 
 from modeseek._common.text import counted
 from modeseek._common.types import IntArray
 from modeseek._storage.cells import is_missing
-
-SCORES = (adjusted_rand_score, adjusted_mutual_info_score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +46,9 @@ class TruthComparison:
         >>> found.groups, found.counts.tolist(), round(found.ari, 2)
         (('u', 'v'), [[2, 0], [1, 1]], 0.0)
         """
+        from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score  # slow to import
+        from sklearn.metrics.cluster import contingency_matrix
+
         texts = ["" if cell is None or is_missing(str(cell)) else str(cell) for cell in cells]
         names, groups = np.unique(texts, return_inverse=True)
         order = np.lexsort((-np.bincount(groups), names == ""))
@@ -57,7 +56,8 @@ class TruthComparison:
         # noise, -1, comes last
         clusters = np.where(labels < 0, labels.max() + 1, labels)
         counts = contingency_matrix(groups, clusters)[order]
-        ari, ami = (float(score(groups[known], labels[known])) for score in SCORES)
+        scores = adjusted_rand_score, adjusted_mutual_info_score
+        ari, ami = (float(score(groups[known], labels[known])) for score in scores)
         shown = tuple(str(names[i]) or "missing" for i in order)
         return cls(column, shown, counts, ari, ami, n_groups=int((names != "").sum()))
 

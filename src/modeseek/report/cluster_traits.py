@@ -1,7 +1,6 @@
 """Descriptions of clusters: distinguishing features, typical rows, second choices of doubtful rows."""
 
 from collections import Counter
-from math import floor, log10
 from typing import NamedTuple
 
 import numpy as np
@@ -116,11 +115,11 @@ def composition(column: ExtraColumn, rows: IntArray, n_most: int) -> list[str]:
     Examples
     --------
     >>> composition(ExtraColumn("tree", ("ash", "elm", "elm", "", "oak")), np.arange(5), 2)
-    ['elm 40%', '(empty) 20%', '…']
+    ['elm: 40%', '(empty): 20%', '…']
     """
     counts = Counter(column.cells[i] for i in rows)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    shares = [f"{value or '(empty)'} {format_share(count, len(rows))}" for value, count in ranked[:n_most]]
+    shares = [f"{value or '(empty)'}: {format_share(count, len(rows))}" for value, count in ranked[:n_most]]
     return shares + (["…"] if len(ranked) > n_most else [])
 
 
@@ -136,30 +135,6 @@ def format_share(count: int, total: int) -> str:
         percent = 100 * count / total
         return ">99%" if percent > 99.5 else "<1%" if percent < 0.5 else f"{percent:.0f}%"
     return "100%" if count else "0%"
-
-
-def format_value(value: float, spread: float) -> str:
-    """Return a value of a feature with the digits that are significant given the feature's standard deviation.
-
-    Examples
-    --------
-    >>> format_value(5076.016, 801.9), format_value(47.5, 5.4), format_value(2007.853, 0.8), format_value(1999.0, 4.5)
-    ('5076', '47.5', '2007.85', '1999')
-    >>> format_value(29_601_212.0, 1.06e8), format_value(1.5e15, 2e14), format_value(0.0, 0.0)
-    ('30,000,000', '1.5e+15', '0')
-    """
-    # years have no separator
-    comma = "," if abs(value) >= 1e4 else ""
-    if spread <= 0 or not np.isfinite(spread):
-        return f"{value:{comma}.6g}"
-    decimals = 1 - floor(log10(spread))
-    if abs(value) < 1e12 and decimals <= 6:
-        decimals = max(0, decimals) if abs(value) < 1e7 else decimals
-        if abs(value - round(value)) < 1e-9 * max(1.0, abs(value)):  # the mean of equal integers, such as years
-            decimals = min(0, decimals)
-        return f"{round(value, decimals) + 0.0:{comma}.{max(0, decimals)}f}"
-    digits = 2 if value == 0 else max(3, 2 + floor(log10(abs(value))) - floor(log10(spread)))
-    return f"{value:.{min(digits, 15)}g}"
 
 
 def _standardized_means(data: ReportData) -> tuple[Scaling, Array]:

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import (
@@ -13,6 +16,7 @@ from modeseek._storage.formats.base import (
     Reader,
     ReadOptions,
     TypedFormat,
+    check_arrow_types,
     register_format,
     typed_chunks,
 )
@@ -33,6 +37,7 @@ class ParquetReader(Reader):
         self.size = self.stamp[0]
         with self._open() as opened:
             self.schema, self._rows = opened.schema_arrow, opened.metadata.num_rows
+            check_arrow_types(self.schema)
             # read as indices into their different values, so that their size is known before it is allocated
             self._texts = [each.path for each in opened.schema if each.physical_type == TEXT]
         if not self._rows or not len(self.schema):
@@ -103,6 +108,21 @@ class ParquetReader(Reader):
                     f"{self.file.name} holds {row:,} of {self._rows:,} rows: it is damaged; write the file again."
                 )
 
+    def parts(self, n_bytes: int) -> list[tuple[int, int]]:
+        with self._open() as opened:
+            groups = map(opened.metadata.row_group, range(opened.num_row_groups))
+            ends = np.cumsum([group.total_byte_size for group in groups])
+        # the first row groups of the parts
+        firsts = np.unique(ends // n_bytes, return_index=True)[1].tolist()
+        return list(pairwise([*firsts, len(ends)]))
+
+    def read_part(self, part: tuple[int, int]) -> Table:
+        with self._open() as opened:
+            row = sum(opened.metadata.row_group(group).num_rows for group in range(part[0]))
+        chunks = self.chunks(Position(part[0], 0, row), None)
+        tables = [table for table, _, _ in takewhile(lambda chunk: chunk[1].at < part[1], chunks)]
+        return Table.concatenate(tables)
+
 
 def _declared_size(metadata: Any) -> int:
     """Return the size of all rows in memory as the metadata declares it, with eight bytes for each number."""
@@ -134,15 +154,18 @@ class Parquet(TypedFormat):
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
         return ParquetReader(file, options)
 
-    def check_schema(self, target: str, schema: Any) -> None:
+    def check_types(self, target: str, data: Any) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        super().check_schema(target, schema)
-        for each in schema:
+        super().check_types(target, data)
+        for each, column in zip(data.schema, data.columns, strict=True):
             try:
                 pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([each])).close()
-            except (NotImplementedError, ValueError):  # of Arrow
+                if each.type == pa.timestamp("s"):
+                    # as Parquet stores them; milliseconds of some dates are no 64-bit integers
+                    column.cast(pa.timestamp("ms"))
+            except (NotImplementedError, ValueError, OSError):  # of Arrow
                 raise DataError(
                     f"cannot write '{target}': column '{each.name}' has the type {each.type}, which Parquet does not "
                     "have; write .csv or .arrow."

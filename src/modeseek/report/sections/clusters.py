@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.scaling import Scaling
+from modeseek._common.text import format_value
 from modeseek.plots.colors import NOISE_COLOR
 from modeseek.report.blocks import Block, CellLines, Heading, Swatch, TableBlock, TableCell
 from modeseek.report.cluster_traits import (
@@ -14,7 +15,6 @@ from modeseek.report.cluster_traits import (
     composition,
     distinguishing_features,
     format_share,
-    format_value,
     typical_rows,
 )
 from modeseek.report.markdown_text import PlainText
@@ -75,8 +75,8 @@ def _description(data: ReportData, shown: Sequence[int]) -> list[_Column]:
         columns.append(_Column("stability", [f"{table.stability[c]:.2f}" for c in shown], text))
     typical = typical_rows(data).tolist()
     links = [data.row_link(typical[c]) for c in shown]
-    text = "Most typical row: the row nearest to the mean of the cluster."
-    return [*columns, _Column("most typical row", links, text)]
+    text = "Typical row: the row nearest to the mean of the cluster."
+    return [*columns, _Column("typical row", links, text)]
 
 
 def _features_column(data: ReportData, shown: Sequence[int]) -> _Column:

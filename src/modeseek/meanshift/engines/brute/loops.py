@@ -89,78 +89,13 @@ def _shift_any(kind, weighted, X, n, w, q, h, shift, buffer, balls):  # type: ig
 
 
 @njit(inline="always")
-def _shifted(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer, balls):  # type: ignore[no-untyped-def]
+def _shift(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer, balls):  # type: ignore[no-untyped-def]
     """Write the new position of q into `new`."""
     if dim <= MAX_LOW:
         _shift_low(kind, dim, weighted, X, n, w, q, 1.0 / (h * h), new)
     else:
         _shift_any(kind, weighted, X, n, w, q, h, new, buffer, balls)
     apply_shift(dim if dim <= MAX_LOW else X.shape[0], q, new, spherical)
-
-
-@njit(inline="always")
-def _each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
-    d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
-    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-    centers, radii = balls
-    for k in range(len(updates.indices)):
-        i = updates.indices[k]
-        for c in range(d):
-            q[c] = X[c, i]
-        _shifted(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer, balls)
-        square = 0.0
-        for c in range(d):
-            X[c, i] = new[c]
-            square += (X[c, i] - q[c]) ** 2
-        updates.lengths[k] = np.sqrt(square)
-        if len(radii) > 0:
-            b = i // BALL_BLOCK
-            radii[b] = max(radii[b], np.sqrt(_square(d, centers[b], X[:, i])))
-
-
-@njit(inline="always")
-def _each_group(kind, dim, X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
-    """Apply draws to groups of coincident points until all columns of X are used.
-
-    A point that leaves other points of its group takes an unused column. Return the number of updates done, the number
-    of columns used, and the number of distances.
-    """
-    d = dim if dim <= MAX_LOW else X.shape[0]
-    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-    balls = np.empty((0, d)), np.empty(0)
-    evaluations = done = 0
-    while done < len(updates.indices) and used < X.shape[1]:
-        i = updates.indices[done]
-        g = groups.group[i]
-        for c in range(d):
-            q[c] = X[c, g]
-        _shifted(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer, balls)
-        evaluations += used
-        square = 0.0
-        if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
-            if groups.counts[g] > 1:
-                leave_group(groups, i, used)
-                g = used
-                used += 1
-            for c in range(d):
-                X[c, g] = new[c]
-                square += (X[c, g] - q[c]) ** 2
-        updates.lengths[done] = np.sqrt(square)
-        done += 1
-    return done, used, evaluations
-
-
-@njit(inline="always")
-def _all(kind, dim, weighted, X, w, queries, spherical):  # type: ignore[no-untyped-def]
-    d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
-    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-    balls = np.empty((0, d)), np.empty(0)
-    for k in range(len(queries.points)):
-        for c in range(d):
-            q[c] = queries.points[k, c]
-        _shifted(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer, balls)
-        for c in range(d):
-            queries.moved[k, c] = new[c]
 
 
 class BruteShifts(NamedTuple):
@@ -172,7 +107,9 @@ class BruteShifts(NamedTuple):
         ``(X, w, updates, balls, spherical)``: apply updates to the columns of X in order. `balls` has the center and
         the radius of each block of `BALL_BLOCK` columns, or of none; radii grow as points move.
     each_group : callable
-        ``(X, groups, used, tolerance, updates, spherical)``: the same if a column of X stands for a group.
+        ``(X, groups, used, tolerance, updates, spherical)``: apply updates to groups of coincident points until all
+        columns of X are used; each column stands for a group. A point that leaves other points of its group takes an
+        unused column. Returns the number of updates done, the number of columns used, and the number of distances.
     all : callable
         ``(X, w, queries, spherical)``: shift queries against X.
     """
@@ -200,16 +137,62 @@ def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Brut
 
 
 def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> BruteShifts:
+    # The loops are not functions that are inlined here: Numba takes most of its time to copy what it inlines.
     @jit
     def each(X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
-        _each(kind, dim, weighted, X, w, updates, balls, spherical)
+        d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
+        q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+        centers, radii = balls
+        for k in range(len(updates.indices)):
+            i = updates.indices[k]
+            for c in range(d):
+                q[c] = X[c, i]
+            _shift(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer, balls)
+            square = 0.0
+            for c in range(d):
+                X[c, i] = new[c]
+                square += (X[c, i] - q[c]) ** 2
+            updates.lengths[k] = np.sqrt(square)
+            if len(radii) > 0:
+                b = i // BALL_BLOCK
+                radii[b] = max(radii[b], np.sqrt(_square(d, centers[b], X[:, i])))
 
     @jit
     def each_group(X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
-        return _each_group(kind, dim, X, groups, used, tolerance, updates, spherical)
+        d = dim if dim <= MAX_LOW else X.shape[0]
+        q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+        balls = np.empty((0, d)), np.empty(0)
+        evaluations = done = 0
+        while done < len(updates.indices) and used < X.shape[1]:
+            i = updates.indices[done]
+            g = groups.group[i]
+            for c in range(d):
+                q[c] = X[c, g]
+            _shift(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer, balls)
+            evaluations += used
+            square = 0.0
+            if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
+                if groups.counts[g] > 1:
+                    leave_group(groups, i, used)
+                    g = used
+                    used += 1
+                for c in range(d):
+                    X[c, g] = new[c]
+                    square += (X[c, g] - q[c]) ** 2
+            updates.lengths[done] = np.sqrt(square)
+            done += 1
+        return done, used, evaluations
 
     @jit
     def all_(X, w, queries, spherical):  # type: ignore[no-untyped-def]
-        _all(kind, dim, weighted, X, w, queries, spherical)
+        d = dim if dim <= MAX_LOW else X.shape[0]
+        q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+        balls = np.empty((0, d)), np.empty(0)
+        for k in range(len(queries.points)):
+            for c in range(d):
+                q[c] = queries.points[k, c]
+            _shift(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer, balls)
+            for c in range(d):
+                queries.moved[k, c] = new[c]
 
     return BruteShifts(each, each_group, all_)
