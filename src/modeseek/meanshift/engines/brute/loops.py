@@ -99,7 +99,8 @@ def _shifted(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer, balls):
 
 
 @njit(inline="always")
-def _each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
+def apply_each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
+    """Apply draws to the columns of X in order."""
     d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
     centers, radii = balls
@@ -119,7 +120,7 @@ def _each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: ignore
 
 
 @njit(inline="always")
-def _each_group(kind, dim, X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
+def apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
     """Apply draws to groups of coincident points until all columns of X are used.
 
     A point that leaves other points of its group takes an unused column. Return the number of updates done, the number
@@ -175,11 +176,14 @@ class BruteShifts(NamedTuple):
         ``(X, groups, used, tolerance, updates, spherical)``: the same if a column of X stands for a group.
     all : callable
         ``(X, w, queries, spherical)``: shift queries against X.
+    sweeps : callable
+        See `sweep_loops.compile_sweeps`.
     """
 
     each: Callable[..., None]
     each_group: Callable[..., tuple[int, int, int]]
     all: Callable[..., None]
+    sweeps: Callable[..., tuple[int, bool, int]]
 
 
 @cache
@@ -196,20 +200,22 @@ def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Brut
     def on_half_line(t):  # type: ignore[no-untyped-def]
         return on_interval(min(t, 1.0)) if t <= 1.0 else 0.0
 
-    return _compile(on_half_line, dim, weighted, njit(**FAST_MATH))
+    return _compile(on_half_line, dim, weighted, lambda function, *modules: njit(**FAST_MATH)(function))
 
 
 def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> BruteShifts:
     @jit
     def each(X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
-        _each(kind, dim, weighted, X, w, updates, balls, spherical)
+        apply_each(kind, dim, weighted, X, w, updates, balls, spherical)
 
     @jit
     def each_group(X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
-        return _each_group(kind, dim, X, groups, used, tolerance, updates, spherical)
+        return apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical)
 
     @jit
     def all_(X, w, queries, spherical):  # type: ignore[no-untyped-def]
         _all(kind, dim, weighted, X, w, queries, spherical)
 
-    return BruteShifts(each, each_group, all_)
+    from modeseek.meanshift.engines.brute.sweep_loops import compile_sweeps
+
+    return BruteShifts(each, each_group, all_, compile_sweeps(kind, dim, weighted, jit))
