@@ -4,12 +4,14 @@ Run it as
 
     python benchmarks/large_data.py times [--sizes 1e3x2,1e4x2,...] [--repeats 3] [--report docs/benchmarks.md]
     python benchmarks/large_data.py rare [--sizes 1e6x2] [--report docs/benchmarks.md]
+    python benchmarks/large_data.py embeddings [--sizes 1e4x384,1e5x384,1e6x384] [--methods ModeSeek,EVoC,...]
     python benchmarks/large_data.py recall [--sizes 1e5x16] [--report docs/benchmarks.md]
 
 `times` fits ten Gaussian blobs with default parameters and two threads, each method and size in a new process, and
 gives ratios to the wall times of ModeSeek. `rare` has ten large blobs and ten small ones, each with 0.1 % of the rows,
-and counts the small ones that are found as a cluster (Jaccard index above 0.9). `recall` gives the share of the exact
-nearest neighbours of 200 rows that the approximate search finds.
+and counts the small ones that are found as a cluster (Jaccard index above 0.9). `embeddings` has unit vectors of 50
+classes in 32-bit numbers, with a mean cosine of 0.5 within a class and 0 between classes. `recall` gives the share of
+the exact nearest neighbours of 200 rows that the approximate search finds.
 """
 
 from __future__ import annotations
@@ -27,10 +29,13 @@ from sklearn.datasets import make_blobs
 from common import ROOT, THREADS, in_fresh_process, machine, measured, replace_section, table, write_csv
 
 SIZES = {"times": "1e3x2,1e4x2,1e5x2,1e4x16,1e5x16,5e3x256", "rare": "1e6x2", "recall": "1e5x16"}
+SIZES["embeddings"] = "1e4x384,1e5x384,1e6x384"
 METHODS = ("ModeSeek", "hdbscan", "fast_hdbscan", "PLSCAN")
+EMBEDDING_METHODS = ("ModeSeek", "EVoC", "MiniBatchKMeans")
+N_CLASSES = 50
 RARE_SHARE, N_RARE = 0.001, 10
 # columns that the tables do not show
-HIDDEN = ("status", "repeats", "process_mb", "machine", "method")
+HIDDEN = ("status", "repeats", "machine")
 # seconds of one job
 LIMIT = 3600.0
 
@@ -99,6 +104,45 @@ def rare(n: int, d: int) -> dict[str, Any]:
     return {**figures, "clusters": model.n_clusters_, "found": found, "of": N_RARE, "message": model.message_}
 
 
+def unit_vectors(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return unit vectors of `N_CLASSES` classes: a direction of the class and noise of the same length."""
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(N_CLASSES, d)).astype(np.float32)
+    y, X = rng.integers(N_CLASSES, size=n), np.empty((n, d), dtype=np.float32)
+    for start in range(0, n, 10_000):  # blocks save memory
+        rows = slice(start, start + 10_000)
+        X[rows] = centers[y[rows]] + rng.standard_normal(size=(len(y[rows]), d), dtype=np.float32)
+        X[rows] /= np.linalg.norm(X[rows], axis=1, keepdims=True)
+    return X, y
+
+
+def embeddings(n: int, d: int, method: str = "ModeSeek") -> dict[str, Any]:
+    """Cluster embeddings once."""
+    from sklearn.metrics import adjusted_rand_score
+
+    X, y = unit_vectors(n, d)
+    model = embedding_model_of(method)
+    if n > 5000:
+        model.fit(X[:5000])  # compiles
+    figures, labels = measured(lambda: model.fit_predict(X), 1, LIMIT, LIMIT)
+    return {**figures, "clusters": len(np.unique(labels[labels >= 0])), "ari": adjusted_rand_score(y, labels)}
+
+
+def embedding_model_of(method: str) -> Any:
+    """Return an estimator; k-means receives the number of classes."""
+    if method == "ModeSeek":
+        from modeseek import ModeSeek
+
+        return ModeSeek(metric="cosine", random_state=0, n_jobs=THREADS)
+    if method == "EVoC":
+        from evoc import EVoC
+
+        return EVoC()
+    from sklearn.cluster import MiniBatchKMeans
+
+    return MiniBatchKMeans(N_CLASSES, n_init=3, random_state=0)
+
+
 def recall(n: int, d: int) -> dict[str, Any]:
     """Return shares of exact neighbours that the approximate search finds, in blobs and in one Gaussian."""
     from modeseek.selection.approximate import approximate_neighbors
@@ -154,7 +198,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=tuple(SIZES), default="times")
     parser.add_argument("--sizes", help="rows x features, with commas")
-    parser.add_argument("--methods", default=",".join(METHODS), help="for `times`, with commas")
+    parser.add_argument("--methods", help="for `times` and `embeddings`, with commas")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, help="write a CSV file")
     parser.add_argument("--report", type=Path, help="page whose section is replaced")
@@ -162,13 +206,18 @@ def main() -> None:
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     if args.job is not None:
-        print(json.dumps({"times": times, "rare": rare, "recall": recall}[args.job.pop("what")](**args.job)))
+        jobs = {"times": times, "rare": rare, "embeddings": embeddings, "recall": recall}
+        print(json.dumps(jobs[args.job.pop("what")](**args.job)))
         return
+    methods = args.methods.split(",") if args.methods else METHODS if args.what == "times" else EMBEDDING_METHODS
+    several = {
+        "times": [{"method": method, "repeats": args.repeats} for method in methods],
+        "embeddings": [{"method": method} for method in methods],
+    }
     rows = []
     for size in (args.sizes or SIZES[args.what]).split(","):
         n, d = (int(float(each)) for each in size.split("x"))
-        more = [{"method": m, "repeats": args.repeats} for m in args.methods.split(",")]
-        for options in more if args.what == "times" else [{}]:
+        for options in several.get(args.what, [{}]):
             job = {"what": args.what, "n": n, "d": d, **options}
             answer = in_fresh_process(str(Path(__file__)), job, LIMIT)
             rows.append({"size": f"{n:,} x {d}", **options, **answer, "machine": machine()})

@@ -2,9 +2,9 @@
 
 Run it as
 
-    python benchmarks/scale.py error --data DIR [--out FILE.csv] [--report docs/scale.md]
-    python benchmarks/scale.py sizes [--sizes 1e6,1e7,1e8] [--folder DIR] [--out FILE.csv] [--report docs/scale.md]
-    python benchmarks/scale.py peers [--out FILE.csv] [--report docs/scale.md]
+    python benchmarks/scale.py error --data DIR [--out FILE.csv] [--report docs/many-rows.md]
+    python benchmarks/scale.py sizes [--sizes 1e6,1e7,1e8] [--folder DIR] [--out FILE.csv] [--report docs/many-rows.md]
+    python benchmarks/scale.py peers [--out FILE.csv] [--report docs/many-rows.md]
 
 `error` compares with the exact fit of the same range and seed, on the labelled sets of a folder with few enough
 features for a grid, and for reference compares two exact fits with different seeds. `sizes` makes float32 files of ten

@@ -15,10 +15,12 @@ these faults are left out.
 
 from __future__ import annotations
 
+import bz2
 import faulthandler
 import gzip
 import io
 import json
+import lzma
 import os
 import re
 import resource
@@ -31,9 +33,11 @@ import tempfile
 import time
 import traceback
 import warnings
+import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +71,17 @@ STATUSES_OF = {
 RESULT_SO_FAR = re.compile("interrupted: the result so far was written to (.*)\\.")
 # seconds after which a command is held to hang; long, because the machine may be busy
 HANGS = 1200.0
+# how text is compressed, by the ending of its name
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": partial(gzip.compress, mtime=0),
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": partial(pa.compress, codec="zstd", asbytes=True),
+    ".zip": lambda text: zipped(text),
+}
+SUFFIXES = ("csv", "tsv", "npy", "npz", "parquet", "arrow", "jsonl", "xlsx", "db", "duckdb", *(f"csv{e}" for e in PACK))
 # endings of files that are read in chunks
-CHUNKED = (".csv", ".tsv", ".gz", ".npy", ".parquet")
+CHUNKED = (".csv", ".tsv", ".npy", ".parquet", *PACK)
 # temporary files, which may remain after SIGKILL only
 TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.\w+")
 # numbers of a JSON summary that differ between runs
@@ -79,23 +92,29 @@ class Violation(AssertionError):
     """Something that must hold did not."""
 
 
+def zipped(text: bytes) -> bytes:
+    """Return an archive with one file."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rows.csv", text)
+    return stream.getvalue()
+
+
 def write_rows(rng: np.random.Generator, folder: Path) -> Path:
     """Write a table with an identifier of 19 digits in each row, in a random format."""
     n = int(rng.choice([60, 400, 3000]))
     centers = rng.normal(0, 5, (int(rng.integers(1, 5)), 2))
     X = centers[rng.integers(0, len(centers), n)] + rng.normal(0, 0.3, (n, 2))
-    suffix = str(
-        rng.choice(["csv", "tsv", "csv.gz", "npy", "npz", "parquet", "arrow", "jsonl", "xlsx", "db", "duckdb"])
-    )
+    suffix = str(rng.choice(SUFFIXES))
     path = folder / f"rows.{suffix}"
     ids = 9_007_199_254_740_993_000 + np.arange(n)
     columns = pa.table({"id": ids, "x": X[:, 0], "y": X[:, 1]})
-    if suffix in ("csv", "tsv", "csv.gz"):
+    if suffix.startswith(("csv", "tsv")):
         mark = "\t" if suffix == "tsv" else ","
         cells = [("id", "x", "y"), *((str(i), repr(x), repr(y)) for i, (x, y) in zip(ids, X.tolist(), strict=True))]
         lines = [mark.join(row) for row in cells]
         text = ("\n".join(lines) + "\n").encode()
-        path.write_bytes(gzip.compress(text, mtime=0) if suffix == "csv.gz" else text)
+        path.write_bytes(PACK[path.suffix](text) if path.suffix in PACK else text)
     elif suffix == "parquet":
         pq.write_table(columns, path)
     elif suffix == "arrow":
@@ -130,7 +149,8 @@ def command_of(rng: np.random.Generator, folder: Path) -> tuple[list[str], list[
 
         pixels = np.repeat(np.repeat(rng.integers(0, 255, (3, 4, 3), np.uint8), 8, 0), 8, 1)
         Image.fromarray(pixels).save(folder / "image.png")
-        return ["segment", "image.png", "-o", "out.png", "--json", "out.json"], ["out.png", "out.json"]
+        outputs = [f"out.{rng.choice(['png', 'tif', 'npy'])}", "over.png", "out.json"]
+        return ["segment", "image.png", "-o", outputs[0], "--overlay", "over.png", "--json", "out.json"], outputs
     if kind == "diarize":
         voices = rng.normal(size=(3, 16))
         X = voices[np.repeat([0, 1, 2, 0], 20)] + 0.1 * rng.normal(size=(80, 16))
@@ -139,8 +159,8 @@ def command_of(rng: np.random.Generator, folder: Path) -> tuple[list[str], list[
     source = write_rows(rng, folder)
     ignore = ["--ignore", "id"] if source.suffix not in (".npy", ".npz") else []
     algorithm = ["--algorithm", str(rng.choice(["modeseek", "ms", "dsms"]))]
-    numeric = [".npy"] if not ignore else []
     chunked = kind == "chunks" and source.suffix in CHUNKED
+    numeric = [] if ignore else [".npy"] if chunked else [".npy", ".npz"]
     whole = [] if chunked else [".jsonl", ".arrow"]
     target = "out" + str(rng.choice([".csv", ".tsv", ".parquet", *numeric, *whole]))
     if kind == "label":
@@ -148,10 +168,14 @@ def command_of(rng: np.random.Generator, folder: Path) -> tuple[list[str], list[
         return ["label", "model.modeseek", source.name, "-o", target], [target]
     given = ["cluster", source.name, *ignore, *algorithm, "-o", target, "--json", "out.json"]
     outputs = [target, "out.json"]
-    if rng.random() < 0.5:
-        given, outputs = [*given, "--save", "out.modeseek"], [*outputs, "out.modeseek"]
-    if rng.random() < 0.1:
-        given, outputs = [*given, "--plot", "out.png"], [*outputs, "out.png"]
+    # in the order in which the command names them
+    for option, name, share in (
+        ("--plot", "out.png", 0.1),
+        ("--report", "out.html", 0.1),
+        ("--save", "out.modeseek", 0.5),
+    ):
+        if rng.random() < share:
+            given, outputs = [*given, option, name], [*outputs, name]
     if chunked:
         given.append("--out-of-core")
     return given, outputs
@@ -338,7 +362,7 @@ class Round:
         for name in found:
             unfinished = "--out-of-core" in self.arguments and ending.status != 0
             work = unfinished and name.partition("/")[0] == f"{self.outputs[0]}.modeseek"
-            left = self.killed and TEMPORARY.fullmatch(name) is not None
+            left = self.killed and TEMPORARY.fullmatch(name.partition("/")[0]) is not None
             self.counts["temporary files left by a kill"] += left
             self._require(work or left, f"{fault}: {name} is left", ending)
 

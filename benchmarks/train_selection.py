@@ -27,6 +27,7 @@ import multiprocessing
 import time
 import warnings
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
 from modeseek.selection.choice import load_choice, with_single
 from modeseek.selection.data import base_sample, prepare_data
-from modeseek.selection.features import candidate_features
+from modeseek.selection.features import FEATURES, candidate_features
 from modeseek.selection.pool import build_pool
 from synthetic import FAMILIES, make, prepared
 
@@ -244,6 +245,28 @@ def family_rows(sets: Sets, runs: list[Decisions]) -> list[dict[str, object]]:
     return rows
 
 
+def report_single(sets: Sets, runs: list[Decisions]) -> None:
+    """Print the share of sets without clusters that are called one cluster, by their number of points."""
+    first = np.searchsorted(sets.owner, np.arange(len(sets.name)))
+    points = np.exp(sets.features[first, FEATURES.index("log_n")]).round()
+    null = np.array([FAMILIES[name].group == "null" for name in sets.name]) & ~sets.change
+    for low, high in pairwise((0, 60, 100, 200, np.inf)):
+        mine = null & (points >= low) & (points < high)
+        if mine.any():
+            share = np.mean([run.score[mine].mean() for run in runs])
+            print(f"no clusters, {low} to {high} points: {share:.3f} of {mine.sum()} sets are called one cluster")
+
+
+def report_expected(sets: Sets, runs: list[Decisions]) -> None:
+    """Print expected against actual agreement, for sets with all rows."""
+    mine = ~sets.few & ~sets.change
+    expected, score = (np.concatenate([getattr(run, key)[mine] for run in runs]) for key in ("expected", "score"))
+    for low, high in pairwise((0.0, 0.5, 0.7, 0.85, 0.95, 1.01)):
+        inside = (expected >= low) & (expected < high)
+        if inside.any():
+            print(f"expected {low} to {high}: {expected[inside].mean():.3f}, actual {score[inside].mean():.3f}")
+
+
 def judge(args: argparse.Namespace) -> None:
     """Report the scores on left-out families, over several trainings, and on labelled pools."""
     sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
@@ -252,6 +275,8 @@ def judge(args: argparse.Namespace) -> None:
     runs = [decide(each, sets, sharpness, bonus) for each in scores]
     for title, inside in (("all rows", ~sets.few), ("20 to 200 rows", sets.few)):
         report(sets, runs, inside & ~sets.change, title)
+    report_single(sets, runs)
+    report_expected(sets, runs)
     if args.table is not None:
         write_csv(args.table, family_rows(sets, runs))
     choice = load_choice()
@@ -278,8 +303,8 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--change", action="store_true", help="change each synthetic set at random")
     found.add_argument("--families", nargs="*", help="only these families")
     found.add_argument("--jobs", type=int, default=2)
-    found.add_argument("--sharpness", type=float, nargs=2, default=(0.15, 0.1), help="see modeseek.selection.choice")
-    found.add_argument("--bonus", type=float, nargs=2, default=(-20.0, 0.0), help="of the single cluster, likewise")
+    found.add_argument("--sharpness", type=float, nargs=2, default=(0.57, 0.5), help="see modeseek.selection.choice")
+    found.add_argument("--bonus", type=float, nargs=2, default=(-8.0, 0.0), help="of the single cluster, likewise")
     found.add_argument("--epochs", type=int, default=TrainingConfig.epochs)
     found.add_argument("--networks", type=int, default=8, help="networks in the model")
     found.add_argument("--folds", type=int, default=3)

@@ -1,8 +1,23 @@
-"""Run the command line in tests."""
+"""Run the command line in tests, and a table to run it on."""
 
+import pytest
 from typer.testing import CliRunner
 
 from modeseek.cli import app
+from modeseek.datasets import paper_mixture
+
+X, Y = paper_mixture(15, random_state=0)
+DSMS = ["--algorithm", "dsms"]
+RANGE = [*DSMS, "--h-min", "0.4", "--h-max", "1.6", "--h-inf", "0.8"]
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A CSV file with a column of names and two of numbers."""
+    path = tmp_path / "points.csv"
+    rows = [f"p{i},{a!r},{b!r}" for i, (a, b) in enumerate(X.tolist())]
+    path.write_text("name,width,height\n" + "\n".join(rows) + "\n")
+    return path
 
 
 def run(*arguments, stdin=None):

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for states, including degenerate ones, and graphs."""
+"""Hypothesis strategies for states, including degenerate ones, and graphs; a stand-in for the trained choice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Array, Geometry
-from modeseek.selection import SelectionData, prepare_data
+from modeseek.selection import FEATURES, SelectionData, prepare_data
 
 DEGENERATE = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
 
@@ -92,3 +92,25 @@ def labels_of_points(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     labels = np.empty(len(points.values), dtype=y.dtype)
     labels[points.inverse] = y
     return labels
+
+
+class Wanted:
+    """A choice that prefers a number of clusters; a stand-in for the trained model."""
+
+    def __init__(self, n_clusters: int) -> None:
+        self.n_clusters = n_clusters
+
+    def probabilities(self, features: Array) -> Array:
+        missed = np.abs(np.nan_to_num(np.exp(features[:, FEATURES.index("log_k")]), nan=1.0) - self.n_clusters)
+        weights = np.exp(-30.0 * missed)
+        return weights / weights.sum()
+
+    def reasons(self, features: Array, chosen: int, other: int) -> list[str]:
+        return ["it has more clusters", "it looks better"]
+
+
+def put(folder, name, content):
+    """Write a file, and return its path."""
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path

@@ -7,7 +7,6 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from modeseek import MeanShift
-from modeseek.estimators.base import BaseClusterer
 from modeseek.pipeline import DataOptions, Outputs, PipelineConfig, cluster_file
 from modeseek.sketches import SketchConfig
 
@@ -15,12 +14,14 @@ X, _ = make_blobs(1000, centers=4, cluster_std=0.6, random_state=3)
 NO_NAME = DataOptions(ignore=["name"])
 # small chunks, and a state saved after each
 SMALL = PipelineConfig(chunk_bytes=4096, save_interval=0.0, save_cost_ratio=0.0)
+# sketches of few rows, so that a small file gives one that does not hold all rows
+SMALL_SKETCH = SketchConfig(layout_rows=500, sample_rows=300)
 
 
-@pytest.fixture
-def small_sketches(monkeypatch):
-    """Make sketches of few rows, so that a small file gives one that does not hold all rows."""
-    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500, sample_rows=300))
+def with_sketch(estimator, config=SMALL_SKETCH):
+    """Give an estimator other settings of sketches than those of its class; a clone of it has those of the class."""
+    estimator._sketch_config = config
+    return estimator
 
 
 @pytest.fixture
@@ -40,10 +41,10 @@ def mean_shift():
     return MeanShift(bandwidth=0.4)
 
 
-def cluster(source, rows=None, estimator=None, data=NO_NAME, **options):
+def cluster(source, rows=None, estimator=None, data=NO_NAME, sketch_config=SMALL_SKETCH, **options):
     """Run the pipeline in small chunks."""
     outputs = options.pop("outputs", Outputs(None if rows is None else str(rows)))
-    estimator = mean_shift() if estimator is None else estimator
+    estimator = with_sketch(mean_shift() if estimator is None else estimator, sketch_config)
     return cluster_file(source, estimator, data, outputs, **{"out_of_core": True, "config": SMALL, **options})
 
 

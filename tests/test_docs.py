@@ -40,7 +40,7 @@ INTERNAL = {
 # protocols, which have pages of their own (docs/adding-*.md); results, and what takes long to run
 WITHOUT_EXAMPLE = {
     *("BandwidthPolicy", "Engine", "Nu", "Law", "Coverage", "ChainResult", "Compared", "ImageBlock", "PlainText"),
-    *("run_paper", "score_scales", "submartingale"),
+    *("run_paper", "score_bandwidths", "submartingale"),
 }
 
 

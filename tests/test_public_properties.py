@@ -70,7 +70,7 @@ from modeseek.meanshift.types import ChainEnd
 from modeseek.metrics import k_score
 from modeseek.prepare import TablePreparer
 from modeseek.scorers import ari_scorer, k_scorer, stability_scorer
-from modeseek.selection.bandwidths import Range, automatic_range, complete_range, local_scales, score_scales
+from modeseek.selection.bandwidths import Range, automatic_range, complete_range, local_scales, score_bandwidths
 
 few = settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 seeds = st.integers(0, 2**32 - 1)
@@ -181,7 +181,7 @@ def test_ranges_scale_with_the_data(seed, power):
     np.testing.assert_allclose(
         [there.h_min, there.h_inf, there.h_max], scale * np.array([here.h_min, here.h_inf, here.h_max]), rtol=1e-9
     )
-    assert here.h_max <= 1.2 * max(each.h for each in score_scales(rows)) * (1 + 1e-9)
+    assert here.h_max <= 1.2 * max(each.h for each in score_bandwidths(rows)) * (1 + 1e-9)
     np.testing.assert_allclose(local_scales(rows), local_scales(rows * scale), rtol=1e-9)
     assert np.median(local_scales(rows)) == pytest.approx(1.0)
     wider = [estimate_bandwidth(rows, quantile=quantile) for quantile in (0.1, 0.5, 1.0)]

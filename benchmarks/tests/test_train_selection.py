@@ -25,7 +25,10 @@ def test_a_tiny_training_runs_from_end_to_end(tmp_path, monkeypatch, capsys):
         train_selection.main()
     with np.load(model) as stored:
         assert stored["n_sets"] == 8
-    assert "left-out families, all rows, null" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "left-out families, all rows, null" in printed
+    assert "sets are called one cluster" in printed
+    assert "actual" in printed
     assert (tmp_path / "families.csv").read_text().count("moons") == 1
 
 
@@ -60,6 +63,7 @@ def test_the_derivative_of_the_loss_is_that_of_differences():
     np.testing.assert_allclose(_slope(scores, y, agreement, config), numeric, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_network_learns_which_feature_counts():
     sets = collected(np.random.default_rng(0), 200, 8)
     choice = train_choice(sets, np.arange(200) < 150, range(1), TrainingConfig(hidden=8, epochs=80, batch=50))

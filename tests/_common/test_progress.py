@@ -24,7 +24,7 @@ from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem,
 from modeseek.meanshift.chains import progress as chain_progress
 from modeseek.meanshift.chains.progress import ChainProgress, EnsembleProgress
 from modeseek.meanshift.ensemble import make_chains, run_chains
-from modeseek.selection.bandwidths import automatic_range, score_scales
+from modeseek.selection.bandwidths import automatic_range, score_bandwidths
 
 X = paper_mixture(30, random_state=1)[0]
 
@@ -91,7 +91,7 @@ def drawn(line, width):
 @pytest.mark.parametrize("width", [30, 60, 80, 200])
 def test_a_line_fits_the_terminal(width):
     line = ProgressLine("DSMS")
-    line(Stage("choosing the range", 2, 8, "scales", details=("a detail " * 4, "another one")))
+    line(Stage("choosing the range", 2, 8, "bandwidths", details=("a detail " * 4, "another one")))
     text = drawn(line, width)[-1]
     assert len(text) <= width
     assert "DSMS" in text
@@ -109,10 +109,10 @@ def test_numbers_are_short():
 def test_time_left_is_estimated_from_the_start_of_the_stage(now):
     line = ProgressLine("DSMS")
     now.at += 50  # an earlier stage
-    line(Stage("choosing the range", 0, 8, "scales", at_most=True))
+    line(Stage("choosing the range", 0, 8, "bandwidths", at_most=True))
     now.at += 2
-    line(Stage("choosing the range", 2, 8, "scales", at_most=True))
-    assert line.text == "DSMS: choosing the range, 2 of at most 8 scales"
+    line(Stage("choosing the range", 2, 8, "bandwidths", at_most=True))
+    assert line.text == "DSMS: choosing the range, 2 of at most 8 bandwidths"
     assert (line.share, line.left, line.elapsed) == (None, "at most 0:06 left", 52)
     line(Stage("trying a mixture"))
     assert (line.text, line.share, line.left) == ("DSMS: trying a mixture", None, "")
@@ -301,21 +301,20 @@ def test_automatic_range_reports_progress():
     h = automatic_range(X, watch=stages.append)
     assert h == automatic_range(X)
     assert [stage.done for stage in stages] == list(range(len(stages)))
-    assert {(stage.name, stage.total) for stage in stages} == {("choosing the range", len(score_scales(X)) + 1)}
+    assert {(stage.name, stage.total) for stage in stages} == {("choosing the range", len(score_bandwidths(X)) + 1)}
     assert stages[-1].done == stages[-1].total
 
 
-def test_neighbour_searches_report_rows(monkeypatch):
+def test_neighbour_searches_report_rows():
     for d in (2, 20):
         rows = np.random.default_rng(d).normal(size=(90, d))
         whole, one = nearest_neighbors(rows, 5), nearest(rows, rows + 0.1)
-        monkeypatch.setattr("modeseek._common.neighbors.REPORTED_ROWS", 40)
         stages = []
-        parts = nearest_neighbors(rows, 5, watch=stages.append)
+        parts = nearest_neighbors(rows, 5, watch=stages.append, report_rows=40)
         assert [stage.done for stage in stages] == [40, 80, 90]
         np.testing.assert_array_equal(parts.indices, whole.indices)
         np.testing.assert_array_equal(parts.distances, whole.distances)
-        np.testing.assert_array_equal(nearest(rows, rows + 0.1, watch=stages.append), one)
+        np.testing.assert_array_equal(nearest(rows, rows + 0.1, watch=stages.append, report_rows=40), one)
         assert stages[-1] == Stage("nearest neighbours", 90, 90, "rows")
 
 

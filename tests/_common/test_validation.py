@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from modeseek._common.points import canonical_points
 from modeseek._common.sphere import unit_rows
 from modeseek._common.types import Geometry
-from modeseek._common.unique_rows import sorted_unique_rows, unique_rows
+from modeseek._common.unique_rows import hash_rows, sorted_unique_rows, unique_rows
 from modeseek._common.validation import check_tau, seed_of
 
 ROWS = arrays(
@@ -36,9 +36,13 @@ def test_same_rows_are_the_distinct_rows_in_any_order(rows):
     assert_array_equal(first[number], expected[code])
 
 
-def test_rows_with_equal_hashes_are_distinguished(monkeypatch):
-    monkeypatch.setattr("modeseek._common.unique_rows.HASH_MULTIPLIER", np.uint64(0))  # every row hashes to 0
-    rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
+def test_rows_with_equal_hashes_are_distinguished():
+    rows = np.array([[1.0, 2.0], [3.0, 2.0], [1.0, 2.0]])
+    # the second column of the second row cancels the difference of the hashes of the first columns
+    one, other, _ = hash_rows(rows[:, :1])
+    rows.view(np.uint64)[1, 1] ^= one ^ other
+    assert len(set(hash_rows(rows).tolist())) == 1
+    assert np.isfinite(rows).all()
     first, number = unique_rows(rows)
     assert_array_equal(first[number], [0, 1, 0])
 

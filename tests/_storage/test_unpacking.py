@@ -2,6 +2,7 @@
 
 import io
 import sqlite3
+import tracemalloc
 import zipfile
 from contextlib import closing
 
@@ -294,3 +295,26 @@ def test_a_computed_column_of_duckdb_is_bounded(tmp_path):
     with limit_unpacked(BOUND), pytest.raises(UnpackedSizeError) as found:
         read_table(path)
     assert found.value.unpacked < 5 * BOUND
+
+
+def test_refused_truncated_files_free_their_memory(tmp_path):
+    """pyarrow's read does not free its buffer if it raises an error: 8 MB or more for each file."""
+    text = b"x,y\n" + b"".join(b"%d,%d\n" % (i, i * i % 1013) for i in range(5000))
+    packed = pa.compress(text, "zstd", asbytes=True)
+    path = tmp_path / "rows.csv.zst"
+    path.write_bytes(packed[: len(packed) // 2])
+
+    def refuse():
+        with pytest.raises(DataError, match="cut short or damaged"):
+            read_table(path)
+
+    refuse()
+    tracemalloc.start()
+    try:
+        refuse()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(3):
+            refuse()
+        assert tracemalloc.get_traced_memory()[0] - before < 1e6
+    finally:
+        tracemalloc.stop()

@@ -1,10 +1,8 @@
-"""The command: what it writes and prints, and how it refuses."""
+"""The command: what it writes and prints."""
 
 import html
 import inspect
 import json
-import os
-import subprocess
 import sys
 from dataclasses import fields
 
@@ -13,33 +11,18 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from commands import inside, refused, run
+from commands import DSMS, RANGE, X, refused, run
+from commands import data as data
 from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
 from modeseek._common.scaling import Scaling
 from modeseek._storage import read_table
 from modeseek.cli import options as command_options
 from modeseek.cli.commands import ENTRY
 from modeseek.cli.messages import print_note
-from modeseek.datasets import paper_mixture
 from modeseek.estimators.alternatives import listed_alternatives
 from modeseek.prepare import Note, TablePreparer
-from waiting import PATIENCE
 
-X, Y = paper_mixture(15, random_state=0)
 BLOBS, _ = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
-DSMS = ["--algorithm", "dsms"]
-RANGE = [*DSMS, "--h-min", "0.4", "--h-max", "1.6", "--h-inf", "0.8"]
-
-
-@pytest.fixture
-def data(tmp_path):
-    path = tmp_path / "points.csv"
-    rows = [f"p{i},{a!r},{b!r}" for i, (a, b) in enumerate(X.tolist())]
-    path.write_text("name,width,height\n" + "\n".join(rows) + "\n")
-    return path
-
-
-# ---------------------------------------- what it does
 
 
 def test_rows_come_back_in_order_with_their_cluster(data, tmp_path):
@@ -428,261 +411,6 @@ def test_scaling():
     np.testing.assert_allclose(scaling.apply(rows), [[-1, 0, 1], [1, 0, -1]])
     np.testing.assert_allclose(scaling.undo(scaling.apply(rows)), rows)
     np.testing.assert_array_equal(Scaling.fit(rows, standardize=False).apply(rows), rows)
-
-
-# ---------------------------------------- what it refuses
-
-TEXTS = [
-    ("", "is empty"),
-    ("a,b\n", "has a header but no rows"),
-    ("a,b\n1,2\n3\n", "line 3: expected 2 fields as in line 1, found 1"),
-    ("a,b\n1,2\n3,nan\n", "row 2 (line 3) has a missing value in column 'b': correct it"),
-    ("a,b\n1,2\n,3\n", "row 2 (line 3) has a missing value in column 'a'"),
-    ("a,b\n1,2\n3,inf\n", "row 2 (line 3) has an infinite value in column 'b'"),
-    ("a,b\n1,u\n3,v\n", "column 'b' is not numeric: row 1 (line 2) has 'u'. To continue, leave it out with --ignore b"),
-    ("s\nu\nv\n", "column 's' is not numeric"),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), TEXTS)
-def test_bad_text(text, message, tmp_path):
-    (tmp_path / "a.csv").write_text(text)
-    outputs = ["-o", tmp_path / "out.csv", "--plot", tmp_path / "out.png"]
-    refused(message, "cluster", tmp_path / "a.csv", "--strict", *outputs)
-    assert inside(tmp_path) == ["a.csv"]
-    refused(message, "cluster", "-", "--strict", stdin=text)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_bad_arrays(value, tmp_path):
-    np.save(tmp_path / "a.npy", [[1.0], [2.0], [value]])
-    refused("row 3 has", "cluster", tmp_path / "a.npy", "--missing", "error", "-o", tmp_path / "out.npy")
-    np.save(tmp_path / "a.npy", np.array([1j, 2]))
-    refused("complex numbers", "cluster", tmp_path / "a.npy")
-    np.save(tmp_path / "a.npy", np.empty((0, 2)))
-    refused("it is empty", "cluster", tmp_path / "a.npy")
-    assert inside(tmp_path) == ["a.npy"]
-
-
-USAGE = [
-    (["--columns", "widht"], "no column 'widht'. Did you mean 'width'?"),
-    (["--ignore", "nmae"], "no column 'nmae'. Did you mean 'name'?"),
-    (["--algorithm", "dsm"], "--algorithm must be one of 'modeseek', 'dsms', 'sms', 'bms', 'ms'; got 'dsm'. Did"),
-    (["--scale", "standart"], "'robust', 'log', 'none'; got 'standart'. Did you mean 'standard'?"),
-    (
-        ["--missing", "medain"],
-        "--missing must be one of 'drop', 'median', 'error'; got 'medain'. Did you mean 'median'",
-    ),
-    (["--encode", "hot"], "--encode must be one of 'drop', 'onehot'; got 'hot'"),
-    (
-        ["--metric", "cosin"],
-        "metric must be one of 'euclidean', 'cosine', 'haversine', 'precomputed'; got 'cosin'. Did you mean 'cosine'?",
-    ),
-    ([*DSMS, "--profile", "biwieght"], "Did you mean 'biweight'?"),
-    ([*DSMS, "--policy", "shrinkin"], "Did you mean 'shrinking'?"),
-    ([*DSMS, "--nu", "log"], "nu must be"),
-    ([*DSMS, "--order", "randm"], "Did you mean 'random'?"),
-    ([*DSMS, "--engine", "brut"], "Did you mean 'brute'?"),
-    ([*DSMS, "--h-min", "2", "--h-max", "1"], "h_min must not exceed h_max"),
-    ([*DSMS, "--h-min", "0.5", "--h-max", "1", "--h-inf", "3"], "h_inf must lie in [h_min, h_max]"),
-    ([*DSMS, "--h-min", "-1", "--h-max", "1"], "h_min must be a finite number > 0"),
-    ([*DSMS, "--h-min", "nan", "--h-max", "1"], "h_min must be a finite number > 0"),
-    ([*RANGE, "--tau", "0.2"], "tau must be below h_min / 2"),
-    ([*DSMS, "--tol", "-1"], "tol must be"),
-    ([*DSMS, "--max-updates", "0"], "max_updates must be"),
-    ([*DSMS, "--max-time", "0"], "max_time must be"),
-    (["--min-cluster-size", "0"], "min_cluster_size must be"),
-    (["--algorithm", "dsms", "--chains", "0"], "n_chains must be 'auto' or a whole number >= 1; got 0"),
-    (["--algorithm", "ms", "--chains", "3"], "--chains is not an option of --algorithm ms: leave it out, or use"),
-    (["--seed", "-1"], "'--seed'"),
-    (["--jobs", "0"], "--jobs must not be 0"),
-    (["--h-min", "small"], "'--h-min'"),
-    (
-        [*DSMS, "--bandwidth", "1"],
-        "--bandwidth is not an option of --algorithm dsms: dsms has a range of bandwidths; use --h-min",
-    ),
-    (
-        ["--algorithm", "sms", "--h-inf", "1"],
-        "--h-inf is not an option of --algorithm sms: sms has one bandwidth; use --bandwidth",
-    ),
-    (
-        ["--algorithm", "bms", "--order", "random"],
-        "--order is not an option of --algorithm bms: leave it out, or use --algorithm dsms or sms",
-    ),
-    (["--algorithm", "sms", "--bandwidth", "0"], "bandwidth must be"),
-    (["--h-max", "1"], "--h-max is an option of another algorithm: add --algorithm dsms."),
-    (["--bandwidth", "1"], "--bandwidth is an option of another algorithm: add --algorithm sms, bms or ms."),
-    (["--max-time", "1"], "--max-time is an option of another algorithm: add --algorithm dsms, sms or bms."),
-    (
-        ["--algorithm", "modeseek", "--policy", "walk"],
-        "--policy is not an option of --algorithm modeseek: leave it out, or use",
-    ),
-    (
-        [*DSMS, "--n-clusters", "3"],
-        "--n-clusters is not an option of --algorithm dsms: leave it out, or use --algorithm modeseek.",
-    ),
-    (["--n-clusters", "0"], "n_clusters must be a whole number >= 1"),
-    (["--min-clusters", "5", "--max-clusters", "2"], "min_clusters=5 is larger than max_clusters=2"),
-    (["--n-clusters", "two"], "'--n-clusters'"),
-    (["--plto", "a.png"], "--plto"),
-    (["-o", "-", "--json", "-"], "both write to standard output"),
-    (["--name", "width"], "already has a column 'width': choose another name with --name"),
-    (["--name", ""], "--name must not be empty"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), USAGE)
-def test_bad_usage(options, message, data, tmp_path):
-    given = [] if "-o" in options else ["-o", tmp_path / "out.csv"]
-    columns = [] if {"--columns", "--ignore"} & set(options) else ["--ignore", "name"]
-    refused(message, "cluster", data, *columns, *given, *options)
-    assert inside(tmp_path) == ["points.csv"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["-o", "{0}/no/out.csv"], "there is no folder"),
-        (["-o", "{0}"], "it is a folder"),
-        (["-o", "{0}/out.cvs"], "unknown ending '.cvs'. Did you mean '.csv'?"),
-        (["-o", "{0}/out.npy"], "column 'name' is not numeric, and NPY holds numbers only"),
-        (["--plot", "{0}/out.pgn"], "unknown ending '.pgn'. Did you mean '.png'?"),
-        (["--plot", "{0}/no/out.png"], "there is no folder"),
-        (["--json", "{0}/out.csv"], "Known: .json"),
-        (["--report", "{0}/out.pdf"], "unknown ending '.pdf'. Known: .html"),
-        (["--report", "{0}/no/out.html"], "there is no folder"),
-    ],
-)
-def test_targets_are_checked_before_the_work(options, message, data, tmp_path, monkeypatch):
-    def fit(self, X):
-        raise AssertionError("the work has begun")
-
-    monkeypatch.setattr(ModeSeek, "fit", fit)
-    refused(message, "cluster", data, "--ignore", "name", *[option.format(tmp_path) for option in options])
-    assert inside(tmp_path) == ["points.csv"]
-
-
-def test_cosine_needs_directions(tmp_path):
-    (tmp_path / "a.csv").write_text("x,y\n1,1\n0,0\n")
-    refused("row 2 (line 3) is all zeros", "cluster", tmp_path / "a.csv", "--metric", "cosine")
-
-
-def test_missing_file(data, tmp_path):
-    refused("Did you mean 'points.csv'?", "cluster", tmp_path / "pionts.csv")
-    refused("is a folder", "cluster", tmp_path)
-    refused("Missing argument 'FILE'", "cluster")
-    refused("No such command", "clutser")
-
-
-def test_an_existing_column_is_not_written_over(tmp_path):
-    (tmp_path / "a.csv").write_text("x,cluster\n1,5\n2,6\n")
-    options = ["cluster", tmp_path / "a.csv", "--columns", "x", *RANGE, "-o", tmp_path / "b.csv"]
-    refused("already has a column 'cluster': choose another name with --name", *options)
-    assert run(*options, "--name", "found")[0] == 0
-    assert (tmp_path / "b.csv").read_text().startswith("x,cluster,found\n1,5,")
-
-
-def test_a_failed_write_leaves_nothing(data, tmp_path, monkeypatch):
-    def replace(source, target):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", replace)
-    refused("No space left on device", "cluster", data, "--ignore", "name", "-o", tmp_path / "out.csv")
-    assert inside(tmp_path) == ["points.csv"]
-
-
-# ---------------------------------------- interruption, and the command as a process
-
-
-def test_interruption_outside_fit_is_quiet(data, monkeypatch):
-    def read(source, *, header=None):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("modeseek.pipeline.in_memory.read_table", read)
-    assert run("cluster", data) == (130, "", "")
-
-
-def test_an_interrupted_choice_keeps_nothing(data, tmp_path, monkeypatch):
-    def fit(self, X):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(ModeSeek, "fit", fit)
-    done = run("cluster", data, "--ignore", "name", "-o", tmp_path / "out.csv")
-    assert done == (130, "", "interrupted before there was a result: nothing was written.\n")
-    assert inside(tmp_path) == ["points.csv"]
-
-
-def test_an_interrupted_run_is_written_like_any_other(data, tmp_path, monkeypatch):
-    calls = iter(range(100))
-
-    def interrupt(state, info):
-        if next(calls) == 2:
-            raise KeyboardInterrupt
-
-    original = DoublyStochasticMeanShift.fit
-
-    def fit(self, X):
-        return original(self.set_params(callbacks=[interrupt]), X)
-
-    monkeypatch.setattr(DoublyStochasticMeanShift, "fit", fit)
-    status, out, err = run("cluster", data, "--ignore", "name", *RANGE, "-o", tmp_path / "out.csv")
-    assert status == 130
-    assert "interrupted" in out
-    assert err == f"interrupted: the result so far was written to '{tmp_path / 'out.csv'}'.\n"
-    assert len((tmp_path / "out.csv").read_text().splitlines()) == 46
-
-
-COMMAND = [sys.executable, "-c", "from modeseek.cli import main; main()"]
-
-
-def test_as_a_process_in_a_pipe(data):
-    done = subprocess.run(
-        [*COMMAND, "cluster", "-", "--ignore", "name", "-o", "-"],
-        input=data.read_bytes(),
-        capture_output=True,
-        check=True,
-    )
-    assert done.stdout.splitlines()[0] == b"name,width,height,cluster,confidence"
-    assert b"\x1b" not in done.stderr  # neither colours nor a progress bar
-    done = subprocess.run([*COMMAND, "cluster", "no.csv"], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: there is no file 'no.csv'.")
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
-def test_a_full_disk_behind_standard_output(data):
-    with open("/dev/full", "w") as full:
-        command = [*COMMAND, "cluster", str(data), "--ignore", "name", *RANGE]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 2
-    assert done.stderr == "error: cannot write to standard output: No space left on device.\n"
-
-
-SIGNALS_ITSELF = """
-import os, signal
-from modeseek import StochasticMeanShift as Estimator
-from modeseek.cli import main
-
-fit = Estimator.fit
-def interrupt(state, info):
-    if state.k > 1000:
-        os.kill(os.getpid(), signal.SIGINT)
-Estimator.fit = lambda self, X: fit(self.set_params(callbacks=[interrupt]), X)
-main()
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
-def test_a_signal_ends_a_run_with_its_result(tmp_path):
-    np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(300, 2)))
-    options = ["--algorithm", "sms", "--bandwidth", "0.5", "--json", str(tmp_path / "out.json")]
-    command = [sys.executable, "-c", SIGNALS_ITSELF, "cluster", str(tmp_path / "a.npy"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 130
-    assert "interrupted: the result so far was written to" in done.stderr
-    assert "Traceback" not in done.stderr
-    record = json.loads((tmp_path / "out.json").read_text())
-    assert (record["outcome"], record["n_rows"]) == ("interrupted", 300)
 
 
 def test_a_terminal_wraps_notes_between_words(monkeypatch, capsys):

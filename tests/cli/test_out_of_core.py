@@ -8,17 +8,19 @@ import pytest
 from commands import inside, refused, run
 from modeseek.pipeline import cluster_file
 from modeseek.pipeline.chunked import _ChunkedRun
-from pipelines import SMALL, X, interrupt, text_of
+from pipelines import SMALL, X, interrupt, text_of, with_sketch
 from pipelines import points as points
-from pipelines import small_sketches as small_sketches
 
 MS = ["--algorithm", "ms", "--bandwidth", "0.4"]
 NO_NAME = ["--ignore", "name"]
 
 
 @pytest.fixture(autouse=True)
-def small_chunks(monkeypatch, small_sketches):
-    monkeypatch.setattr("modeseek.cli.cluster.cluster_file", lambda *a, **k: cluster_file(*a, **k, config=SMALL))
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(
+        "modeseek.cli.cluster.cluster_file",
+        lambda source, estimator, *a, **k: cluster_file(source, with_sketch(estimator), *a, **k, config=SMALL),
+    )
 
 
 def test_pictures_reports_and_standard_output(points, tmp_path):

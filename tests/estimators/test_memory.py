@@ -28,7 +28,7 @@ def rows(n: int, d: int, dtype: type = np.float64) -> np.ndarray:
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", FITS)
-@pytest.mark.parametrize("d", [2, 20])
+@pytest.mark.parametrize("d", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_bounds_hold_and_are_not_too_large(name, d):
     X, model = rows(600, d), FITS[name]
     model.fit(X)  # compiles

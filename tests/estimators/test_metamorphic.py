@@ -11,6 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
+from modeseek.sketches import SketchConfig
+from pipelines import with_sketch
 
 BLOBS = make_blobs(120, n_features=3, centers=4, cluster_std=1.3, random_state=3)[0]
 DATA = {
@@ -85,8 +87,7 @@ def test_a_duplicated_column_counts_twice():
 def test_sketches_ignore_order_and_signs_of_columns(sketch):
     def fit(rows):
         model = StochasticMeanShift(2.5, sketch=sketch, resolution=0.3, random_state=0)
-        model._sketch_config = type(model._sketch_config)(sample_rows=60)
-        return model.fit(rows)
+        return with_sketch(model, SketchConfig(sample_rows=60)).fit(rows)
 
     here = fit(BLOBS)
     assert len(here.sketch_.points) < len(BLOBS)

@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.hints import AdviceWarning
-from modeseek.estimators.base import BaseClusterer
 from modeseek.sketches import SketchConfig
+from pipelines import with_sketch
 
 X, Y = make_blobs(2400, centers=5, cluster_std=0.7, random_state=3)
 MODELS = {
@@ -22,8 +22,9 @@ MODELS = {
     "ms": MeanShift(2.0),
     "modeseek": ModeSeek(random_state=0),
 }
-# where the choice of a range, which takes most of the time, is not what is looked at
+# where the choice of a range, which takes most of the time, is not what is tested
 RANGE = {"h_min": 0.5, "h_inf": 1.5, "h_max": 2.5}
+FEW_FIRST_ROWS = SketchConfig(layout_rows=500)
 
 
 def model(name, **options):
@@ -42,42 +43,42 @@ def test_near_the_exact_fit(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_batches_give_what_one_array_gives(name, monkeypatch):
-    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
-    kind = "sample" if name == "modeseek" else "grid"
-    whole = model(name, sketch=kind).fit(X)
+def test_batches_give_what_one_array_gives(name):
+    options = {"sketch": "sample" if name == "modeseek" else "grid"} | (RANGE if name == "dsms" else {})
+    whole = with_sketch(model(name, **options), FEW_FIRST_ROWS).fit(X)
     for cuts in ([800, 840], np.arange(280, 2400, 280)):
-        batches = model(name, sketch=kind)
+        batches = with_sketch(model(name, **options), FEW_FIRST_ROWS)
         for batch in np.split(X, cuts):
             batches.partial_fit(batch)
         np.testing.assert_array_equal(batches.finalize().predict(X), whole.labels_)
         assert len(batches.labels_) == len(batches.sketch_.points)
 
 
-def test_later_batches_in_any_order(monkeypatch):
-    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
+def test_later_batches_in_any_order():
     first, *rest = np.split(X, [600, 1000, 1800])
     labels = []
     for order in ((0, 1, 2), (2, 0, 1)):
-        found = model("dsms", sketch="grid", **RANGE).partial_fit(first)
+        found = with_sketch(model("dsms", sketch="grid", **RANGE), FEW_FIRST_ROWS).partial_fit(first)
         for number in order:
             found.partial_fit(rest[number])
         labels.append(found.finalize().predict(X))
     np.testing.assert_array_equal(*labels)
 
 
-def test_auto_warns_of_a_sketch(monkeypatch):
+def test_auto_warns_of_a_sketch():
     # the few distinct rows of a sample that has them all need no cells
-    monkeypatch.setattr(DoublyStochasticMeanShift, "_sketch_config", SketchConfig(max_rows=1000, sample_rows=1500))
+    def small(**options):
+        return with_sketch(model("dsms", **options, **RANGE), SketchConfig(max_rows=1000, sample_rows=1500))
+
     with pytest.warns(AdviceWarning, match=r"runs on a sketch: .* cells for 2,400 rows.*sketch=None") as caught:
-        found = model("dsms", **RANGE).fit(X)
+        found = small().fit(X)
     assert caught[0].filename == __file__
     assert found.sketch_.resolution <= 1 / 16
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model("dsms", sketch="grid", **RANGE).fit(X)
-        assert not hasattr(model("dsms", sketch=None, **RANGE).fit(X), "sketch_")
-        model("dsms", **RANGE).fit(X[:900])
+        small(sketch="grid").fit(X)
+        assert not hasattr(small(sketch=None).fit(X), "sketch_")
+        small().fit(X[:900])
 
 
 def test_resolution():
@@ -107,14 +108,13 @@ def test_weights_equal_repetition():
 
 
 @pytest.mark.parametrize("kind", ["grid", "sample"])
-def test_rows_of_weight_zero_do_not_change_the_grid(kind, monkeypatch):
+def test_rows_of_weight_zero_do_not_change_the_grid(kind):
     """Far rows of weight 0 come first: they would set other cells."""
-    monkeypatch.setattr(BaseClusterer, "_sketch_config", SketchConfig(layout_rows=500))
     rows, weights = X[:2000].copy(), np.random.default_rng(0).integers(0, 3, 2000)
     weights[:200] = weights[1200:1500] = 0
     rows[:200] *= 50
-    whole = model("dsms", sketch=kind, **RANGE).fit(rows, sample_weight=weights)
-    batches = clone(whole)
+    whole = with_sketch(model("dsms", sketch=kind, **RANGE), FEW_FIRST_ROWS).fit(rows, sample_weight=weights)
+    batches = with_sketch(clone(whole), FEW_FIRST_ROWS)
     for at in range(0, 2000, 100):
         batches.partial_fit(rows[at : at + 100], sample_weight=weights[at : at + 100])
     np.testing.assert_array_equal(batches.finalize().predict(rows), whole.labels_)
@@ -156,7 +156,7 @@ def test_cosine():
     rng = np.random.default_rng(0)
     rows = np.concatenate([rng.normal(at, 0.1, (500, 3)) for at in ([1, 0, 0], [0, 1, 0], [0, 0, 1])])
     rows *= rng.uniform(1, 9, (1500, 1))
-    found = model("dsms", metric="cosine", sketch="grid").fit(rows)
+    found = model("dsms", h_min=0.2, h_inf=0.4, h_max=0.6, metric="cosine", sketch="grid").fit(rows)
     assert found.n_clusters_ == 3
     np.testing.assert_array_equal(found.predict(7 * rows), found.labels_)
 

@@ -5,12 +5,19 @@ import io
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from explorer_runs import DSMS, MIXTURE, RANGE, SMS, finished
 
+from modeseek import MeanShift
+from modeseek._storage import Table, write_table
 from modeseek.datasets import paper_mixture
 from modeseek.explorer import PreparedData, RunSettings, from_bytes, from_file, load_example
 from modeseek.explorer.export import export_figure, export_labels, file_stem, python_code
+from modeseek.io import save
+from modeseek.pipeline import label_file
+from modeseek.prepare import TablePreparer
 
 
 def test_rows_with_cluster_and_confidence():
@@ -22,6 +29,22 @@ def test_rows_with_cluster_and_confidence():
     assert [row["cluster"] for row in rows] == ["old", "a, b", "old"]
     assert [row["cluster_2"] for row in rows] == ["0", "0", "1"]
     assert [float(row["confidence"]) for row in rows] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "jsonl"])
+def test_identifiers_stay_as_they_are(ending, tmp_path):
+    """19 digits are more than a float holds, and one identifier is missing."""
+    ids = [9_007_199_254_740_993_001, None, 9_007_199_254_740_993_003]
+    path = tmp_path / f"things.{ending}"
+    table = Table("things", pa.table({"id": ids, "x": [0.0, 0.1, 5.0], "y": [0.0, 0.0, 5.0]}))
+    write_table(table, path, {})
+    data = PreparedData.select(from_bytes(path.name, path.read_bytes()), ["x", "y"], standardize=False)
+    run = finished(data, RunSettings(SMS, {"bandwidth": 1.0}))
+    rows = list(csv.DictReader(io.StringIO(export_labels(run, run.result).decode())))
+    assert [row["id"] for row in rows] == [str(ids[0]), "", str(ids[2])]
+    save(MeanShift(1.0).fit([[0.0], [5.0]]), tmp_path / "m.modeseek", preparer=TablePreparer(columns=["x"]).fit(table))
+    label_file(tmp_path / "m.modeseek", path, tmp_path / "o.parquet")
+    assert pq.read_table(tmp_path / "o.parquet").column("id").to_pylist() == ids
 
 
 def test_code_for_a_file_gives_the_labels(tmp_path):

@@ -232,7 +232,7 @@ def random_chain(rng, engine):
         seed=int(rng.integers(2**32)),
         order=str(rng.choice(["random", "reshuffled", "even"])),
         batch_size=int(rng.choice([1, 1, 3, n])),
-        scales=rng.uniform(0.5, 2.0, n) if rng.integers(3) == 0 else None,
+        local_scales=rng.uniform(0.5, 2.0, n) if rng.integers(3) == 0 else None,
         local_factor=LocalFactor(wild, 0.7, 1.5) if rng.integers(4) == 0 else None,
     )
 

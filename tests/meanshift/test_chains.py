@@ -40,7 +40,7 @@ def make_chains(space):
         "dsms": doubly_stochastic(space, Shrinking(0.2, 1.6, 0.6), seed=1),
         "batches": doubly_stochastic(space, Uniform(0.2, 1.6), seed=1, batch_size=7),
         "reshuffled": doubly_stochastic(space, Walk(0.2, 1.6), seed=1, order="reshuffled"),
-        "scaled": stochastic(space, 0.6, seed=1, scales=np.linspace(0.5, 2, len(space.points))),
+        "scaled": stochastic(space, 0.6, seed=1, local_scales=np.linspace(0.5, 2, len(space.points))),
     }
 
 

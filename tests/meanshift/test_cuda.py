@@ -342,7 +342,7 @@ def test_chains_of_every_profile(profile, rng):
 def test_scales_and_float32(rng):
     points = data(12, 2, rng)
     stopping = Stopping(0.1, max_sweeps=20)
-    assert_same_chains(run_both(points, Uniform(0.6, 1.2), stopping, scales=rng.uniform(0.8, 1.2, size=12)), 0.1)
+    assert_same_chains(run_both(points, Uniform(0.6, 1.2), stopping, local_scales=rng.uniform(0.8, 1.2, size=12)), 0.1)
     chains, results = run_both(points.astype(np.float32), Uniform(0.6, 1.2), stopping)[1]
     assert results[0].state.points.dtype == np.float32
     assert partition(chains[0], results[0], 0.1).n_clusters == 2

@@ -21,7 +21,7 @@ DATA = {
 
 # three and more dimensions have kernels of their own, which take seconds to compile
 @pytest.mark.parametrize("options", [{}, {"bin_seeding": True}, {"cluster_all": False}, {"min_bin_freq": 3}])
-@pytest.mark.parametrize("share", [0.4, 1.0])
+@pytest.mark.parametrize("share", [0.4, pytest.param(1.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if X.shape[1] == 2 else pytest.mark.slow) for name, X in DATA.items()]
 )

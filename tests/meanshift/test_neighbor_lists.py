@@ -48,17 +48,26 @@ def same_sweeps(workspaces, plan, h, sweeps, tolerance):
         assert_allclose(slow.points, fast.points, rtol=0, atol=tolerance)
 
 
-@given(data=st.data(), kind=st.sampled_from(DEGENERATE), d=st.sampled_from([1, 5, 16, 300]), single=st.booleans())
+# each type and each profile has kernels of its own, which take seconds to compile
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(np.float64, 1e-9), pytest.param(np.float32, 1e-5, marks=pytest.mark.slow)]
+)
+@given(data=st.data(), kind=st.sampled_from(DEGENERATE), d=st.sampled_from([1, 5, 16, 300]))
 @settings(max_examples=30)
-def test_random_inputs(data, kind, d, single):
-    dtype, tolerance = (np.float32, 1e-5) if single else (np.float64, 1e-9)
+def test_random_inputs(dtype, tolerance, data, kind, d):
     state = data.draw(states(dimensions=(d,), kinds=(kind,), max_n=60, dtype=dtype))
     h = state.h * data.draw(st.sampled_from([0.3, 1.0]))
     plan = DrawPlan(state.weights, Uniform(0.5 * h, 1.5 * h), seed=state.seed)
     same_sweeps(pair(state.points, state.weights, config=ANY_SIZE), plan, h, range(3), tolerance * h)
 
 
-@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+@pytest.mark.parametrize(
+    "profile",
+    [
+        pytest.param(profile, id=name, marks=() if name == "biweight" else pytest.mark.slow)
+        for name, profile in PROFILES.items()
+    ],
+)
 @pytest.mark.parametrize("geometry", [EUCLIDEAN, COSINE], ids=["euclidean", "cosine"])
 def test_profiles_with_lists(profile, geometry, rng):
     points = blobs(rng, 400, 7, cosine=geometry.spherical)

@@ -52,7 +52,7 @@ SETUPS = {  # the rows of the table in docs/theory.md
     "walk, flat weights": (WALK, {"profile": "flat"}),
     "walk, truncated Gaussian": (WALK, {"profile": "gaussian"}),
     "walk, batches": (WALK, {"batch_size": 5}),
-    "walk, per-point scales": (WALK, {"local_scale": True}),
+    "walk, local scales": (WALK, {"local_scale": True}),
     "walk, cosine": (WALK, {"metric": "cosine"}),
 }
 
@@ -336,11 +336,11 @@ def chain_for(name, seed):
         X = np.column_stack([X, np.full(len(X), 2.0)])
         policy = Walk(0.1, 0.8, 0.3)
     points = canonical_points(X, np.ones(len(X)), Geometry(metric))
-    scales = np.linspace(0.8, 1.2, len(points.values)) if options.get("local_scale") else None
+    local_scales = np.linspace(0.8, 1.2, len(points.values)) if options.get("local_scale") else None
     weights = points.weights * (np.linspace(0.5, 2.0, len(points.weights)) if options.get("weighted") else 1.0)
     space = make_problem(points.values, weights, profile=options.get("profile", "biweight"), metric=metric)
     how = {name: options[name] for name in ("order", "batch_size") if name in options}
-    return doubly_stochastic(space, policy, seed=seed, scales=scales, **how)
+    return doubly_stochastic(space, policy, seed=seed, local_scales=local_scales, **how)
 
 
 # other profiles and metrics have kernels of their own, which take seconds to compile
@@ -361,7 +361,7 @@ def test_the_certificate_is_never_followed_by_a_change(name, seed):
         assert partition(chain, result, tau).certified
         assert theory.partition_stays(chain, result.state, tau, sweeps=100)
     else:  # a clump may see another that does not see it only where each point has a bandwidth of its own
-        assert name == "walk, per-point scales"
+        assert name == "walk, local scales"
 
 
 def test_gap_above_h_alone_is_followed_by_a_change():

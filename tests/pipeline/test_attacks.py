@@ -1,21 +1,30 @@
 """Inputs that change, disks that are full, outputs that collide: nothing wrong is written, and no state is lost."""
 
 import os
+from dataclasses import replace
 from errno import ENOSPC
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from modeseek import ModeSeek
 from modeseek._storage import DataError, SourceChangedError, WriteError, atomic
 from modeseek._storage.formats import delimited
-from modeseek.pipeline import DataOptions, OutputConflict, Outputs, ResumeMismatch, cluster_file
+from modeseek.pipeline import (
+    DataOptions,
+    OptionError,
+    OutputConflict,
+    Outputs,
+    ResumeMismatch,
+    cluster_file,
+    label_file,
+)
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
 from pipelines import At, X, cluster, mean_shift, names, text_of
 from pipelines import points as points
-from pipelines import small_sketches as small_sketches
 
-pytestmark = pytest.mark.usefixtures("small_sketches")
 PASSES = (STATISTICS, SKETCH, LABELS)
 
 
@@ -161,6 +170,37 @@ def test_colliding_outputs_are_refused_before_the_work(outputs, message, points,
     with pytest.raises((OutputConflict, ValueError), match=message):
         cluster_file(points, estimator, DataOptions(ignore=["name"]), filled, out_of_core=True)
     assert names(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["X", "columns"])
+def test_labels_cannot_replace_the_rows_of_an_archive(name, points, tmp_path):
+    """The array of labels took the place of the rows, with status 0."""
+    np.save(tmp_path / "x.npy", X)
+    outputs, target = Outputs(str(tmp_path / "o.npz"), model=str(tmp_path / "m.modeseek")), tmp_path / "o.npz"
+    with pytest.raises(OptionError, match=f"must not be '{name}', which"):
+        cluster_file(tmp_path / "x.npy", mean_shift(), outputs=replace(outputs, label_column=name))
+    assert not target.exists()
+    cluster_file(tmp_path / "x.npy", mean_shift(), outputs=outputs)
+    target.unlink()
+    with pytest.raises(OptionError, match=f"must not be '{name}', which"):
+        label_file(tmp_path / "m.modeseek", tmp_path / "x.npy", target, label_column=name)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("taken", [(), ("confidence_confidence",), ("confidence", "c_confidence", "c_confidence_2")])
+@pytest.mark.parametrize("out_of_core", [False, True])
+def test_labels_and_confidence_never_share_a_name(taken, out_of_core, tmp_path):
+    """With `label_column="confidence"` the labels were lost; a name that was taken was refused after the work."""
+    label = "c" if "confidence" in taken else "confidence"
+    columns = dict.fromkeys(taken, X[:, 0]) | {"a": X[:, 0], "b": X[:, 1]}
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    outputs = Outputs(str(tmp_path / "o.parquet"), label_column=label)
+    data = DataOptions(columns=["a", "b"])
+    result = cluster_file(tmp_path / "x.parquet", ModeSeek(random_state=0), data, outputs, out_of_core=out_of_core)
+    written = pq.read_table(tmp_path / "o.parquet")
+    assert len(set(written.column_names)) == written.num_columns == len(columns) + 2
+    counts = np.bincount(written.column(label).to_numpy(), minlength=result.fit.n_clusters)
+    np.testing.assert_array_equal(counts, result.clusters.sizes)
 
 
 @pytest.mark.parametrize("source", ["{}::part", "file://{}"])

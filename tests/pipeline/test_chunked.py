@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,48 +20,43 @@ from modeseek._common.scaling import Scaling
 from modeseek._storage import DataError, read_table
 from modeseek.pipeline import DataOptions, OptionError, Outputs, PipelineInterrupted, ResumeMismatch
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
-from modeseek.sketches import SketchConfig
-from pipelines import SMALL, At, X, cluster, interrupt, mean_shift, names, text_of
+from pipelines import SMALL, SMALL_SKETCH, At, X, cluster, interrupt, mean_shift, names, text_of, with_sketch
 from pipelines import points as points
-from pipelines import small_sketches as small_sketches
 
-pytestmark = pytest.mark.usefixtures("small_sketches")
 DSMS = DoublyStochasticMeanShift(0.3, 0.8, 0.5, random_state=0)
 WHOLE = DataOptions()
 
-SMALL_SKETCH = SketchConfig(max_rows=100, layout_rows=500, sample_rows=300)
+# sketches of most rows also without `out_of_core`
+ALWAYS = replace(SMALL_SKETCH, max_rows=100)
 
 
 @pytest.mark.parametrize(
     "estimator", [MeanShift(bandwidth=0.4), DSMS, clone(DSMS).set_params(n_chains=3), ModeSeek(random_state=0)]
 )
-def test_labels_are_those_of_memory(estimator, points, tmp_path, monkeypatch):
-    monkeypatch.setattr(ModeSeek, "_sketch_config", SMALL_SKETCH)
-    result = cluster(points, tmp_path / "o.csv", clone(estimator))
+def test_labels_are_those_of_memory(estimator, points, tmp_path):
+    config = ALWAYS if isinstance(estimator, ModeSeek) else SMALL_SKETCH
+    result = cluster(points, tmp_path / "o.csv", clone(estimator), sketch_config=config)
     assert result.clusters.sizes.tolist() == [250] * 4
     table = read_table(tmp_path / "o.csv")
     scaled = Scaling.fit(X, standardize=True).apply(X)
     with pytest.warns() if isinstance(estimator, ModeSeek) else nullcontext():
         kind = "auto" if isinstance(estimator, ModeSeek) else "grid"
-        own = clone(estimator).set_params(sketch=kind).fit(scaled)
+        own = with_sketch(clone(estimator).set_params(sketch=kind), config).fit(scaled)
     assert table.cells[3].astype(int).tolist() == own.labels_.tolist()
     if own.result_.confidence is not None:
         assert table.columns[4] == "confidence"
         np.testing.assert_array_equal(table.cells[4].astype(float), own.confidence_)
-    batch = clone(own).partial_fit(scaled).finalize()
+    batch = with_sketch(clone(own), config).partial_fit(scaled).finalize()
     np.testing.assert_array_equal(batch.predict(scaled), own.labels_)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
-def test_the_same_files_as_in_memory(suffix, points, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        DoublyStochasticMeanShift, "_sketch_config", SketchConfig(max_rows=100, layout_rows=500, sample_rows=300)
-    )
+def test_the_same_files_as_in_memory(suffix, points, tmp_path):
     targets = {chunked: tmp_path / f"{chunked}.{suffix}" for chunked in (True, False)}
     records = []
     for chunked, target in targets.items():
         outputs = Outputs(str(target), json=str(target.with_suffix(".json")))
-        cluster(points, estimator=clone(DSMS), outputs=outputs, out_of_core=chunked)
+        cluster(points, estimator=clone(DSMS), outputs=outputs, out_of_core=chunked, sketch_config=ALWAYS)
         records.append(json.loads(target.with_suffix(".json").read_text()) | {"seconds": 0})
     assert records[0] == records[1]
     if suffix == "parquet":
@@ -97,7 +93,7 @@ def test_cosine_and_no_scaling(tmp_path):
     for metric in ("cosine", "euclidean"):
         estimator = MeanShift(bandwidth=0.7, metric=metric)
         cluster(tmp_path / "d.npy", tmp_path / "o.npy", estimator, DataOptions(scale="none"))
-        labels = clone(estimator).partial_fit(rows).finalize().predict(rows)
+        labels = with_sketch(clone(estimator)).partial_fit(rows).finalize().predict(rows)
         np.testing.assert_array_equal(np.load(tmp_path / "o.npy"), np.column_stack([rows, labels]))
 
 
@@ -151,14 +147,11 @@ def test_a_changed_file_is_not_resumed(points, tmp_path):
 KILLED = """
     import os, signal, sys
     from modeseek.estimators import MeanShift
-    from modeseek.estimators.base import BaseClusterer
     from modeseek.pipeline import chunked
-    from modeseek.sketches import SketchConfig
-    from pipelines import cluster
+    from pipelines import cluster, with_sketch
 
-    BaseClusterer._sketch_config = SketchConfig(layout_rows=500, sample_rows=300)
     # loaded here once, not by each child
-    MeanShift(bandwidth=1.0, sketch="grid").partial_fit([[0.0, 0.0]] * 500)
+    with_sketch(MeanShift(bandwidth=1.0, sketch="grid")).partial_fit([[0.0, 0.0]] * 500)
     moments = [int(each) for each in sys.argv[1].split(",")]
     events = 0
 
@@ -223,7 +216,6 @@ def test_killed_at_many_moments(points, tmp_path, suffix, moments):
 def test_memory_does_not_grow_with_the_file(tmp_path):
     """Ten times as many rows need at most a tenth more memory."""
     import tracemalloc
-    from dataclasses import replace
 
     config, peaks = replace(SMALL, chunk_bytes=1 << 18), []
     for times in (1, 1, 10):  # the first run loads compiled code

@@ -5,29 +5,38 @@ import stat
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from modeseek._storage import DataError, WorkFolder, writing
+from modeseek._storage import DataError, WorkFolder, work_folder, writing
 from modeseek._storage.atomic import put_in_place
+from modeseek._storage.work_folder import MARKER
 from modeseek.pipeline import DataOptions, PipelineInterrupted
 from modeseek.pipeline.resume import SKETCH
 from pipelines import At, X, cluster, interrupt, names
 from pipelines import points as points
-from pipelines import small_sketches as small_sketches
 
-pytestmark = pytest.mark.usefixtures("small_sketches")
 posix = pytest.mark.skipif(os.name != "posix", reason="links, permissions and locks as POSIX has them")
 
 
 def contents(folder):
-    return {str(path): path.is_symlink() or path.is_dir() or path.read_text() for path in folder.rglob("*")}
+    return {str(path): (path.lstat().st_mode, not path.is_file() or path.read_text()) for path in folder.rglob("*")}
 
 
 def users_folder(path):
     path.mkdir()
     (path / "thesis.txt").write_text("years of work")
+
+
+def users_empty_folder(path):
+    path.mkdir(mode=0o755)
+
+
+def users_folder_with_a_lock(path):
+    path.mkdir()
+    (path / "lock").touch()
 
 
 def users_folder_with_our_names(path):
@@ -69,6 +78,8 @@ def linked_rows(path):
     "make",
     [
         users_folder,
+        users_empty_folder,
+        users_folder_with_a_lock,
         users_folder_with_our_names,
         users_file,
         linked_folder,
@@ -97,13 +108,28 @@ def test_a_folder_of_another_user_is_refused(tmp_path, monkeypatch):
         folder.open()
 
 
-@pytest.mark.parametrize("files", [[], ["lock"]])
-def test_killed_before_the_marker_was_written(points, tmp_path, files):
-    (tmp_path / "o.csv.modeseek").mkdir()
-    for name in files:
-        (tmp_path / "o.csv.modeseek" / name).touch()
+def test_killed_before_the_folder_has_its_name(points, tmp_path, monkeypatch):
+    """The marker was written after the folder was made, so that an empty folder had to be taken for ours.
+
+    The next run did not remove the folder without its name.
+    """
+
+    def killed(path, target):
+        os.close(os.open(path.with_name("seen"), os.O_CREAT))
+        assert (path / "lock").read_bytes() == MARKER
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", killed)
+        patch.setattr(work_folder, "_remove_folder", lambda path: None)
+        with pytest.raises(SystemExit):
+            cluster(points, tmp_path / "o.csv")
+    assert not (tmp_path / "o.csv.modeseek").exists()
+    alike = tmp_path / ".o.csv.0123456789abcdef.modeseek"
+    users_folder_with_our_names(alike)
     cluster(points, tmp_path / "o.csv")
-    assert names(tmp_path) == ["o.csv", "points.csv"]
+    assert names(tmp_path) == [alike.name, "o.csv", "points.csv", "seen"]
+    assert len(list(alike.iterdir())) == 3
 
 
 @pytest.mark.parametrize("resume", [True, False])

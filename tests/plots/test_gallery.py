@@ -34,6 +34,7 @@ def shown(monkeypatch):
     plt.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", TESTED, ids=lambda path: path.stem)
 def test_script(script, shown, monkeypatch):
     monkeypatch.chdir(GALLERY)

@@ -25,7 +25,6 @@ from modeseek.report import (
     TableBlock,
     Verdict,
     fit_code,
-    images,
     markdown_text,
     to_html,
     to_markdown,
@@ -249,11 +248,13 @@ def test_the_smaller_of_png_and_svg_is_embedded(folder):
     assert Reader(to_html(Page("T", "", [LINE]), folder)).all("img")[0]["src"].startswith("data:image/png")
 
 
-def test_errors_name_the_image_file(folder, monkeypatch):
+def test_errors_name_the_image_file(folder):
     with pytest.raises(DataError, match=r"cannot read '.*figures/lime\.png'"):
         write_page(folder, "page", Page("T", "", [ImageBlock("figures/lime", "", "")]))
-    monkeypatch.setattr(images, "MAX_IMAGE_BYTES", 1000)
-    with pytest.raises(DataError, match=r"line\.png' is too large for a page: [\d,]+ bytes, and the limit is 1,000"):
+    (folder / "figures/line.svg").unlink()
+    with open(folder / "figures/line.png", "ab") as png:
+        png.write(bytes(1_500_000))
+    with pytest.raises(DataError, match=r"line\.png' is too large for a page: 1,5\d\d,\d+ bytes, and the limit"):
         write_page(folder, "page", Page("T", "", [LINE]))
     (folder / "figures/line.png").write_text("GIF")
     with pytest.raises(DataError, match=r"line\.png' is not a PNG"):

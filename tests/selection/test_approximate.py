@@ -51,9 +51,8 @@ def test_a_point_is_in_the_list_of_a_neighbour_unless_all_entries_are_nearer(poi
     assert back[near].all()
 
 
-def test_threads_change_nothing(monkeypatch, points):
-    monkeypatch.setattr("modeseek.selection.approximate.TASK_ROWS", 300)
-    for one, three in zip(found(points), found(points, n_jobs=3), strict=True):
+def test_threads_change_nothing(points):
+    for one, three in zip(found(points), found(points, n_jobs=3, task_rows=300), strict=True):
         assert_array_equal(one, three)
 
 

@@ -150,12 +150,13 @@ def test_table_and_dataframe(monkeypatch):
 # ---------------------------------------- the tree of ModeSeek
 
 
-def test_the_selected_level_gives_the_labels(monkeypatch):
-    monkeypatch.setattr(ModeSeek, "_config", replace(DEFAULT, proposers=("modes",)))
+def test_the_selected_level_gives_the_labels():
     X, _ = make_blobs(300, centers=5, cluster_std=0.9, random_state=4)
     X = np.concatenate([X, X[:50]])
     weights = np.r_[np.ones(340), np.zeros(10)]
-    model = ModeSeek(random_state=0).fit(X, sample_weight=weights)
+    model = ModeSeek(random_state=0)
+    model._config = replace(DEFAULT, proposers=("modes",))
+    model.fit(X, sample_weight=weights)
     assert model.alternatives_[0].proposer == "modes"
     assert_array_equal(model.tree_.cut(model.tree_.level), model.labels_)
     assert model.tree_.n_neighbors == model.alternatives_[0].setting[0]

@@ -91,9 +91,7 @@ def test_a_mixture_repairs_a_partition():
     assert refine_as_mixture(DATA, np.zeros(len(DATA), np.int32), np.arange(len(DATA)), DEFAULT.refinements) is None
 
 
-def test_directions_are_refined_in_blocks(monkeypatch):
-    from modeseek.selection import refinements
-
+def test_directions_are_refined_in_blocks():
     rng = np.random.default_rng(0)
     truth = (np.arange(120) % 3).astype(np.int32)
     points = np.eye(5)[truth] + 0.2 * rng.normal(size=(120, 5))
@@ -101,8 +99,7 @@ def test_directions_are_refined_in_blocks(monkeypatch):
     labels = np.where(rng.random(120) < 0.2, (truth + 1) % 3, truth).astype(np.int32)
     found = spherical_k_means(points, labels, 6)
     assert adjusted_rand_score(truth, found) > 0.97 > adjusted_rand_score(truth, labels)
-    monkeypatch.setattr(refinements, "BLOCK_SIZE", 30)
-    assert_array_equal(spherical_k_means(points, labels, 6), found)
+    assert_array_equal(spherical_k_means(points, labels, 6, block_size=30), found)
 
 
 def test_clear_clusters_are_reproducible_and_random_ones_are_not(pool):

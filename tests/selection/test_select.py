@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from inputs import labels_of_points, selection_data_of
-from modeseek.selection import DEFAULT, FEATURES, ClusterBounds
+from inputs import Wanted, labels_of_points, selection_data_of
+from modeseek.selection import DEFAULT, ClusterBounds
 from modeseek.selection.data import base_sample
 from modeseek.selection.proposers import PROPOSERS, Proposal
 from modeseek.selection.proposers.base import ABSORBED, REFINED, SPHERICAL
@@ -20,28 +20,12 @@ from modeseek.selection.votes import vote
 X, Y = make_blobs(160, centers=[(0, 0), (6, 0), (0, 6)], random_state=0)
 DATA = selection_data_of(X)
 TRUTH = labels_of_points(X, Y)
-LOG_K = FEATURES.index("log_k")
 QUICK = replace(
     DEFAULT,
     proposers=("modes", "centers"),
     reproducibility=replace(DEFAULT.reproducibility, n_subsamples=1),
     votes=replace(DEFAULT.votes, n_subsamples=4),
 )
-
-
-class Wanted:
-    """A choice that prefers a number of clusters; a stand-in for the trained model."""
-
-    def __init__(self, n_clusters):
-        self.n_clusters = n_clusters
-
-    def probabilities(self, features):
-        missed = np.abs(np.nan_to_num(np.exp(features[:, LOG_K]), nan=1.0) - self.n_clusters)
-        weights = np.exp(-30.0 * missed)
-        return weights / weights.sum()
-
-    def reasons(self, features, chosen, other):
-        return ["it has more clusters", "it looks better"]
 
 
 def select(wanted, low=1, high=np.inf, data=DATA):

@@ -16,6 +16,7 @@ import pytest
 import modeseek
 from commands import refused, run
 from modeseek.sketches import DaskError, DaskRows, SketchConfig, is_dask
+from pipelines import with_sketch
 from waiting import PATIENCE
 
 dask = pytest.importorskip("dask")
@@ -91,11 +92,10 @@ def test_chunks_of_any_size_and_empty_ones(in_memory):
         lambda: modeseek.BlurringMeanShift(1.5, resolution=0.25),
         lambda: modeseek.StochasticMeanShift(1.5, resolution=0.25, random_state=1, n_chains=3),
         lambda: model(metric="cosine", h_min=0.1, h_inf=0.2, h_max=0.3),
-        lambda: modeseek.ModeSeek(sketch="sample", random_state=0),
+        lambda: with_sketch(modeseek.ModeSeek(sketch="sample", random_state=0), SketchConfig(sample_rows=1000)),
     ],
 )
-def test_every_estimator(make, monkeypatch):
-    monkeypatch.setattr(modeseek.ModeSeek, "_sketch_config", SketchConfig(max_rows=1000, sample_rows=1000))
+def test_every_estimator(make):
     rows = blobs(60_000, seed=3)
     known, found = make().fit(rows), make().fit(da.from_array(rows, chunks=(17_000, 2)))
     np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
@@ -113,11 +113,11 @@ def test_few_rows_are_fitted_as_in_memory(d):
         assert not hasattr(found, "sketch_")
 
 
-def test_many_dimensions_are_sampled(monkeypatch):
-    monkeypatch.setattr(modeseek.DoublyStochasticMeanShift, "_sketch_config", SketchConfig(sample_rows=1000))
-    rows = blobs(60_000, 9)
+def test_many_dimensions_are_sampled():
+    rows, config = blobs(60_000, 9), SketchConfig(sample_rows=1000)
     known, found = (
-        model(h_min=4.0, h_inf=5.0, h_max=8.0).fit(X) for X in (rows, da.from_array(rows, chunks=(9000, 9)))
+        with_sketch(model(h_min=4.0, h_inf=5.0, h_max=8.0), config).fit(X)
+        for X in (rows, da.from_array(rows, chunks=(9000, 9)))
     )
     np.testing.assert_array_equal(found.labels_.compute(), known.labels_)
 

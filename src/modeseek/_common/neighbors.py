@@ -27,7 +27,14 @@ MAX_COORDINATE = 1e150
 REPORTED_ROWS = 1 << 14
 
 
-def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: Watcher | None = None) -> IntArray:
+def nearest(
+    points: Array,
+    queries: Array,
+    *,
+    n_jobs: int | None = None,
+    watch: Watcher | None = None,
+    report_rows: int = REPORTED_ROWS,
+) -> IntArray:
     """Return the index of the point nearest to each query; of equally near points, the first.
 
     Parameters
@@ -39,6 +46,8 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
         Number of threads for the tree search.
     watch : callable, optional
         Receives the number of finished rows, as a `Stage`.
+    report_rows : int
+        Number of rows between two reports.
 
     Examples
     --------
@@ -54,7 +63,7 @@ def nearest(points: Array, queries: Array, *, n_jobs: int | None = None, watch: 
         return index
     if points.shape[1] <= TREE_DIMENSIONS:
         tree = cKDTree(points)
-        for part in _parts(len(queries), watch):
+        for part in _parts(len(queries), watch, report_rows):
             index[part] = tree.query(queries[part], workers=effective_n_jobs(n_jobs))[1]
         return index
     # distances from products have a rounding error of about d eps (|x| + |y|)^2; points within it are compared exactly
@@ -113,10 +122,10 @@ def _without_overflow(points: Array, queries: Array) -> tuple[Array, Array]:
     return points, queries
 
 
-def _parts(n: int, watch: Watcher | None) -> Iterator[slice]:
-    for start in range(0, n, REPORTED_ROWS):
-        yield slice(start, start + REPORTED_ROWS)
-        _report(watch, min(start + REPORTED_ROWS, n), n)
+def _parts(n: int, watch: Watcher | None, report_rows: int) -> Iterator[slice]:
+    for start in range(0, n, report_rows):
+        yield slice(start, start + report_rows)
+        _report(watch, min(start + report_rows, n), n)
 
 
 def _report(watch: Watcher | None, done: int, n: int) -> None:
@@ -138,7 +147,14 @@ class Neighbors(NamedTuple):
     distances: Array
 
 
-def nearest_neighbors(points: Array, k: int, *, n_jobs: int | None = None, watch: Watcher | None = None) -> Neighbors:
+def nearest_neighbors(
+    points: Array,
+    k: int,
+    *,
+    n_jobs: int | None = None,
+    watch: Watcher | None = None,
+    report_rows: int = REPORTED_ROWS,
+) -> Neighbors:
     """Return the k nearest other points of each point; equally distant ones in the order of their indices.
 
     Parameters
@@ -151,6 +167,8 @@ def nearest_neighbors(points: Array, k: int, *, n_jobs: int | None = None, watch
         Number of threads.
     watch : callable, optional
         Receives the number of finished rows, as a `Stage`.
+    report_rows : int
+        Number of rows between two reports.
 
     Examples
     --------
@@ -164,12 +182,12 @@ def nearest_neighbors(points: Array, k: int, *, n_jobs: int | None = None, watch
     if points.shape[1] <= TREE_DIMENSIONS:
         tree, most = cKDTree(points), min(k + 1, n)
         distances, indices = np.empty((n, most)), np.empty((n, most), dtype=np.intp)
-        for part in _parts(n, watch):
+        for part in _parts(n, watch, report_rows):
             found = tree.query(points[part], k=most, workers=effective_n_jobs(n_jobs))
             distances[part], indices[part] = (each.reshape(-1, most) for each in found)
     else:
         centered = points - central_point(points)
-        indices = _from_products(centered, k, n_jobs, watch)
+        indices = _from_products(centered, k, n_jobs, _parts(n, watch, report_rows))
         # rounding may have pushed a point out of its own list
         lost = ~(indices == np.arange(n)[:, None]).any(axis=1)
         indices[lost, -1] = np.flatnonzero(lost)
@@ -200,7 +218,7 @@ def _sort_ties(indices: IntArray, distances: Array) -> None:
     indices[rows], distances[rows] = np.take_along_axis(near, order, axis=1), np.take_along_axis(length, order, axis=1)
 
 
-def _from_products(points: Array, k: int, n_jobs: int | None, watch: Watcher | None) -> IntArray:
+def _from_products(points: Array, k: int, n_jobs: int | None, parts: Iterator[slice]) -> IntArray:
     """Return the k + 1 nearest points of each point, up to the rounding of products.
 
     scikit-learn does this faster than NumPy or SciPy. A forked process uses one thread, because OpenMP threads do not
@@ -210,7 +228,7 @@ def _from_products(points: Array, k: int, n_jobs: int | None, watch: Watcher | N
 
     search = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points)
     with threadpool_limits(effective_n_jobs(n_jobs) if os.getpid() == IMPORTING_PROCESS else 1):
-        return np.concatenate([search.kneighbors(points[part])[1] for part in _parts(len(points), watch)])
+        return np.concatenate([search.kneighbors(points[part])[1] for part in parts])
 
 
 def _distances_to(points: Array, indices: IntArray) -> Array:

@@ -66,7 +66,7 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
     [('a.txt', 'whole')]
     """
     target = _real_file(path)
-    part = _temporary_name(target)
+    part = temporary_name(target)
     try:
         with _removed_on_sigterm(part):
             known = target.stat().st_mode & 0o777 if target.exists() else None
@@ -75,7 +75,7 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
             if known is not None:
                 part.chmod(known)
             yield part
-            _flush(part, os.O_RDWR)
+            flush(part, os.O_RDWR)
             os.replace(part, target)
             _flush_folder(target.parent)
     except OSError as error:
@@ -86,8 +86,14 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
             part.unlink()
 
 
-def _temporary_name(target: Path) -> Path:
+def temporary_name(target: Path) -> Path:
+    """Return a hidden random name beside a file, with the same suffix."""
     return target.with_name(f".{target.stem}.{secrets.token_hex(TOKEN)}{target.suffix}")
+
+
+def temporary_paths(target: Path) -> list[Path]:
+    """Return what exists under a name of `temporary_name`."""
+    return list(target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 2 * TOKEN}{escape(target.suffix)}"))
 
 
 def create(path: Path, mode: int) -> None:
@@ -145,8 +151,7 @@ def _remove(path: Path) -> None:
 
 def remove_parts(path: str | os.PathLike[str]) -> None:
     """Remove the temporary files that killed processes left beside a file; no other process may be writing it."""
-    target = Path(os.path.realpath(path))
-    for part in target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 2 * TOKEN}{escape(target.suffix)}"):
+    for part in temporary_paths(Path(os.path.realpath(path))):
         _remove(part)
 
 
@@ -177,7 +182,7 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
     """
     target = _real_file(path)
     try:
-        _flush(made, os.O_RDWR)
+        flush(made, os.O_RDWR)
         if target.exists():
             # fails for a read-only target, which must not be replaced
             os.close(os.open(target, os.O_WRONLY))
@@ -195,7 +200,7 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
 
 def _default_mode(beside: Path) -> int:
     """Return the permissions of a new file; `os.umask` cannot be read without changing it for all threads."""
-    probe = _temporary_name(beside)
+    probe = temporary_name(beside)
     create(probe, 0o666)
     try:
         return probe.stat().st_mode & 0o777
@@ -284,7 +289,8 @@ def _real_file(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _flush(path: Path, flags: int) -> None:
+def flush(path: Path, flags: int) -> None:
+    """Wait until a file is on the disk."""
     descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)
@@ -295,4 +301,4 @@ def _flush(path: Path, flags: int) -> None:
 def _flush_folder(folder: Path) -> None:
     # a new name is on the disk when the folder is; Windows cannot open folders
     if os.name == "posix":
-        _flush(folder, os.O_RDONLY)
+        flush(folder, os.O_RDONLY)

@@ -59,7 +59,7 @@ def read_image(path: str | os.PathLike[str]) -> ImageFile:
         raise DataError(f"'{path}' cannot be read as {suffix[1:].upper()}: {reason or 'it is empty'}.") from error
     if image.values.dtype.kind not in "biuf" or not image.values.size:
         shape = f"{image.values.dtype} of shape {image.values.shape}"
-        raise DataError(f"'{path}' holds {shape}, which is not an image: save numbers, in rows and columns.")
+        raise DataError(f"'{path}' holds {shape}, which is not an image: save numbers in rows and columns.")
     return image
 
 
@@ -135,7 +135,7 @@ def _read_tiff(source: Path) -> ImageFile:
 
 
 def _check_pages(source: Path) -> None:
-    """Refuse a TIFF whose list of pages is a ring, which tifffile would follow without end."""
+    """Refuse a TIFF whose list of pages is a cycle, which tifffile would follow without end."""
     with source.open("rb") as file:
         head = file.read(16)
         order: Any = "big" if head[:2] == b"MM" else "little"
@@ -144,7 +144,7 @@ def _check_pages(source: Path) -> None:
         at, seen = int.from_bytes(head[wide : 2 * wide], order), set[int]()
         while at:
             if at in seen:
-                raise DataError(f"'{source}' cannot be read as TIFF: its list of pages is a ring; it is damaged.")
+                raise DataError(f"'{source}' cannot be read as TIFF: its list of pages is a cycle; it is damaged.")
             seen.add(at)
             file.seek(at)
             tags = int.from_bytes(file.read(counted), order)

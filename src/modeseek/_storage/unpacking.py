@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from io import RawIOBase
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from modeseek._common.overrides import override_limit
 from modeseek._storage.errors import UnpackedSizeError
 
-__all__ = ["BoundedStream", "UnpackConfig", "check_unpacked", "limit_unpacked", "unpacked_bound"]
+__all__ = ["BoundedStream", "UnpackConfig", "check_unpacked", "given_limit", "limit_unpacked", "unpacked_bound"]
 
 # bytes of a number, and of a missing value
 NUMBER_BYTES = 8
@@ -64,6 +64,11 @@ def limit_unpacked(n_bytes: float | None) -> Iterator[None]:
     """
     with override_limit(_limit, n_bytes):
         yield
+
+
+def given_limit() -> float | None:
+    """Return the bound of the enclosing `limit_unpacked`, to pass it to another process; None is the default one."""
+    return _limit.get()
 
 
 def unpacked_bound(packed: int, config: UnpackConfig = DEFAULT_CONFIG) -> float:
@@ -132,18 +137,18 @@ class BoundedStream(RawIOBase):
         Size of the compressed file.
     """
 
-    def __init__(self, stream: BinaryIO, source: str, packed: int):
+    def __init__(self, stream: Any, source: str, packed: int):
         self._stream, self._source, self._packed, self._read = stream, source, packed, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        block = self._stream.read(len(buffer))
-        buffer[: len(block)] = block
-        self._read += len(block)
+        # not by read: pyarrow's does not free the bytes that it made if it then raises an error
+        n_read = self._stream.readinto(buffer)
+        self._read += n_read
         check_unpacked(self._source, self._read, self._packed)
-        return len(block)
+        return n_read
 
     def close(self) -> None:
         self._stream.close()

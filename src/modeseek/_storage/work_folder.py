@@ -4,10 +4,11 @@ import os
 import re
 import stat
 from contextlib import suppress
+from errno import EEXIST, ENOENT, ENOTDIR, ENOTEMPTY
 from pathlib import Path
 from typing import Any
 
-from modeseek._storage.atomic import PRIVATE, TOKEN
+from modeseek._storage.atomic import PRIVATE, TOKEN, create, flush, temporary_name, temporary_paths
 from modeseek._storage.container import read_container, write_container
 from modeseek._storage.errors import DataError
 
@@ -28,7 +29,8 @@ class WorkFolder:
     before.
 
     The folder and its files can be read by their owner only. The lock file holds a marker, and a folder without it is
-    refused. Links are not followed. Only files with names that a run writes are removed, while the lock is held.
+    refused, also an empty one. Links are not followed. Only files with names that a run writes are removed, while the
+    lock is held.
 
     Parameters
     ----------
@@ -64,11 +66,14 @@ class WorkFolder:
         """
         try:
             while self._lock is None:
-                made = self._make()
+                if not os.path.lexists(self.path):
+                    self._make()
                 # another run may remove or make the folder at any time until it is locked
-                with suppress(FileNotFoundError, FileExistsError):
-                    self._lock = self._take(made)
-            self._mark()
+                with suppress(FileNotFoundError):
+                    self._lock = self._take()
+            self._check_marker()
+            for draft in temporary_paths(self.path):
+                _remove_draft(draft)
         except OSError as error:
             self.close()
             raise DataError(f"cannot make the folder '{self.path}': {error.strerror or error}.") from None
@@ -76,27 +81,36 @@ class WorkFolder:
             self.close()
             raise
 
-    def _make(self) -> bool:
-        """Make the folder; return False if the name is taken."""
+    def _make(self) -> None:
+        """Make the folder with its marker, in one step: without one, a folder is never that of a killed run."""
+        draft = temporary_name(self.path)
+        draft.mkdir(mode=0o700)
         try:
-            self.path.mkdir(mode=0o700)
-        except FileExistsError:
-            return False
-        return True
+            create(draft / LOCK, PRIVATE)
+            (draft / LOCK).write_bytes(MARKER)
+            flush(draft / LOCK, os.O_RDWR)
+            draft.rename(self.path)
+        except OSError as error:
+            # another run may have been faster; it also removes drafts
+            if error.errno not in (EEXIST, ENOENT, ENOTEMPTY, ENOTDIR):
+                raise
+        finally:
+            # renamed already if all went well
+            _remove_folder(draft)
 
-    def _take(self, made: bool) -> int | None:
+    def _take(self) -> int | None:
         """Lock the folder; return None if its lock was removed meanwhile."""
         found, lock = self.path.lstat(), self.path / LOCK
         if not stat.S_ISDIR(found.st_mode) or _is_special(lock):
             raise self._foreign()
-        if os.name == "posix" and not made and found.st_uid != os.geteuid():
+        if os.name == "posix" and found.st_uid != os.geteuid():
             raise self._foreign()
-        names = os.listdir(self.path)
-        if names and LOCK not in names:
-            raise self._foreign()
-        # an empty folder is that of a run that was killed before it made its lock
-        create = 0 if names else os.O_CREAT | os.O_EXCL
-        descriptor = os.open(lock, os.O_RDWR | create | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            descriptor = os.open(lock, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        except FileNotFoundError:
+            if LOCK not in os.listdir(self.path) and os.path.samestat(found, self.path.lstat()):
+                raise self._foreign() from None
+            return None
         try:
             self._flock(descriptor)
             if os.path.samestat(os.fstat(descriptor), lock.lstat()):
@@ -119,21 +133,10 @@ class WorkFolder:
                     f"another run uses the folder '{self.path}': wait until it ends, or write to another file."
                 ) from None
 
-    def _mark(self) -> None:
-        """Write the marker into the lock file of a new folder; refuse a folder without it, or with links in it."""
+    def _check_marker(self) -> None:
+        """Refuse a folder without the marker, or with links in it."""
         assert self._lock is not None
-        marker = os.read(self._lock, len(MARKER) + 1)
-        if marker != MARKER:
-            # a run that was killed while it wrote its marker has nothing else in the folder
-            if not MARKER.startswith(marker) or os.listdir(self.path) != [LOCK]:
-                raise self._foreign()
-            os.lseek(self._lock, 0, os.SEEK_SET)
-            os.write(self._lock, MARKER)
-            os.fsync(self._lock)
-            # an empty folder may have been made otherwise; not all file systems have permissions
-            with suppress(PermissionError):
-                self.path.chmod(0o700)
-        if any(map(_is_special, self._own_files())):
+        if os.read(self._lock, len(MARKER) + 1) != MARKER or any(map(_is_special, self._own_files())):
             raise self._foreign()
 
     def _foreign(self) -> DataError:
@@ -181,10 +184,13 @@ class WorkFolder:
         with suppress(OSError):
             self.clear()
             if os.name != "posix":
-                # Windows cannot remove an open file
+                # Windows cannot rename or remove an open file
                 self.close()
-            (self.path / LOCK).unlink()
-            self.path.rmdir()
+            if os.listdir(self.path) == [LOCK]:
+                # in one step: a kill must not leave a folder without a marker
+                _remove_folder(self.path.rename(temporary_name(self.path)))
+            else:
+                (self.path / LOCK).unlink()
         self.close()
 
     def _own_files(self) -> list[Path]:
@@ -194,3 +200,20 @@ class WorkFolder:
 def _is_special(path: Path) -> bool:
     """Return whether a name belongs to something else than a regular file, such as a link."""
     return os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode)
+
+
+def _remove_draft(path: Path) -> None:
+    """Remove the folder of a run that was killed while it made its work folder; a run that is alive makes another."""
+    lock = path / LOCK
+    with suppress(OSError):
+        if path.is_symlink() or _is_special(lock) or not set(os.listdir(path)) <= {LOCK}:
+            return
+        if not lock.exists() or MARKER.startswith(lock.read_bytes()):
+            _remove_folder(path)
+
+
+def _remove_folder(path: Path) -> None:
+    """Remove a folder with a lock and nothing else."""
+    with suppress(OSError):
+        (path / LOCK).unlink(missing_ok=True)
+        path.rmdir()

@@ -14,7 +14,7 @@ from modeseek._storage.formats import STANDARD_STREAM, OutputSpec, format_of
 from modeseek._storage.formats.delimited import output_delimiter, write_rows
 from modeseek._storage.table import Table
 
-__all__ = ["ChunkWriter", "check_chunk_target", "check_writable", "write_table"]
+__all__ = ["ChunkWriter", "check_chunk_target", "check_writable", "with_columns", "write_table"]
 
 
 def write_table(
@@ -49,7 +49,7 @@ def write_table(
     for name in extra:
         table.check_free(name)
     spec = check_writable(table, path, features)._replace(added=tuple(extra), guard=guard)
-    chunk = _with_columns(table, extra)
+    chunk = with_columns(table, extra)
     if os.fspath(path) == STANDARD_STREAM:
         write_rows(standard_output(), spec, [chunk])
         return
@@ -110,7 +110,7 @@ class ChunkWriter:
         """Write a chunk with added columns; return the number of chunks written so far."""
         from pyarrow.feather import write_feather
 
-        chunk = _with_columns(table, added)
+        chunk = with_columns(table, added)
         if self._folder is None:
             write_rows(standard_output(), self._spec, [chunk], header=not self._at)
         else:
@@ -149,7 +149,8 @@ class ChunkWriter:
             raise DataError(f"'{self._part(0)}' and the following files hold {rows:,} of {self._spec.n_rows:,} rows.")
 
 
-def _with_columns(table: Table, added: Mapping[str, ArrayLike]) -> Any:
+def with_columns(table: Table, added: Mapping[str, ArrayLike]) -> Any:
+    """Return the data of a table with added columns, as an Arrow table."""
     import pyarrow as pa
 
     data = table.data

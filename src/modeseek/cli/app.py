@@ -47,6 +47,10 @@ class PlainGroup(TyperGroup):
         named |= {"prog_name": named.get("prog_name") or "modeseek", "standalone_mode": False}
         with sigterm_as_ctrl_c() as signals:
             status = self._run(*arguments, **named)
+            try:
+                sys.stdout.flush()  # what was printed before an error
+            except OSError:
+                _abandon_output()
         terminated = status == INTERRUPTED and signal.SIGTERM in signals
         sys.exit(TERMINATED if terminated else status if isinstance(status, int) else 0)
 
@@ -119,9 +123,11 @@ def main() -> None:
 
 
 def _fail(message: str, *, hint: str = "") -> int:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
-    if hint:
-        print(hint, file=sys.stderr)
+    # standard error may be on the same full disk
+    with suppress(OSError):
+        print(f"error: {' '.join(message.split())}", file=sys.stderr)
+        if hint:
+            print(hint, file=sys.stderr)
     return 2
 
 

@@ -18,9 +18,9 @@ from modeseek.diarization.turns import Turn, to_annotation
 TURN_TYPE = "SPEAKER"
 # line types of the format that hold no turns
 OTHER_TYPES = (
-    *("SEGMENT", "NOSCORE", "NO_RT_METADATA", "LEXEME", "NON-LEX", "NON-SPEECH", "FILLER", "EDIT", "IP", "SU", "CB"),
-    *("A/P", "SPKR-INFO", "SPEAKER-INFO"),
-)
+    "SEGMENT", "NOSCORE", "NO_RT_METADATA", "LEXEME", "NON-LEX", "NON-SPEECH", "FILLER", "EDIT", "IP", "SU", "CB",
+    "A/P", "SPKR-INFO", "SPEAKER-INFO",
+)  # fmt: skip
 MISSING = "<NA>"
 FIELDS = "SPEAKER file channel start duration <NA> <NA> speaker <NA> <NA>"
 

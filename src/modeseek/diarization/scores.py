@@ -106,7 +106,7 @@ def score(found: Diarization, reference: Any, *, collar: float = 0.0, skip_overl
 
 
 def reference_speakers(reference: Any, times: Array) -> IntArray:
-    """Return for each window the index in `reference.labels()` of its longest speaker; -1 if there is none."""
+    """Return the speaker with the longest speech in each window, as an index in `reference.labels()`; -1 if none."""
     seconds = np.zeros((len(times), len(reference.labels())))
     for column, name in enumerate(reference.labels()):
         turns = np.array([(part.start, part.end) for part in reference.label_timeline(name).support()])

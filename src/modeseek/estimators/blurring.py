@@ -47,7 +47,7 @@ class BlurringMeanShift(ChainClusterer):
     sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
         in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
-        with a warning. None uses every row. See docs/scale.md.
+        with a warning. None uses every row. See docs/many-rows.md.
     resolution : float, default=1/16
         Maximum width of the grid cells of a sketch, relative to the smallest bandwidth.
     engine : {"auto", "brute", "moment_tree", "neighbor_lists", "reference", "cuda"}, default="auto"

@@ -16,7 +16,7 @@ from modeseek.meanshift.partition import rank_by_weight
 from modeseek.selection import DEFAULT, Pool, base_sample, prepare_data
 from modeseek.selection.graph_data import graph_config, graph_data
 from modeseek.selection.hierarchy import DEFAULT as CONFIG
-from modeseek.selection.hierarchy import Edges, Hierarchy, build_hierarchy
+from modeseek.selection.hierarchy import Hierarchy, MergeGraph, build_hierarchy
 from modeseek.selection.modes import cut, level_for
 from modeseek.selection.proposers import Proposal
 from modeseek.selection.proposers.modes import prominence_level
@@ -133,13 +133,13 @@ def _hierarchy(result: FitResult, n_jobs: int | None) -> tuple[Hierarchy, IntArr
     return _HIERARCHIES[result]
 
 
-def build_layers(result: FitResult, rows: IntArray, n_jobs: int | None) -> tuple[Hierarchy, Edges]:
+def build_layers(result: FitResult, rows: IntArray, n_jobs: int | None) -> tuple[Hierarchy, MergeGraph]:
     """Return the hierarchy of some points, and the edges between them."""
     index, points = result.index, result.index.points
     near = index.neighbors
     if near is None:
         near = nearest_neighbors(points.values, min(CONFIG.n_neighbors, len(points.values) - 1), n_jobs=n_jobs)
-    edges = Edges.of(near, points.weights, None if index.neighbors else points.values, CONFIG).within(rows)
+    edges = MergeGraph.of(near, points.weights, None if index.neighbors else points.values, CONFIG).within(rows)
     return build_hierarchy(index.labels[rows], edges, (each[rows] for each in _finer(result)), CONFIG), edges
 
 

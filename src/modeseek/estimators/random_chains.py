@@ -173,7 +173,7 @@ class RandomChainClusterer(ChainClusterer):
     def _single_updates(self) -> bool:
         return self.batch_size == 1 and not self.local_scale and self.local_factor is None
 
-    def _scales(self, points: Points) -> Array | None:
+    def _local_scales(self, points: Points) -> Array | None:
         return local_scales(points.values, n_jobs=self.n_jobs) if self.local_scale else None
 
     def _local_factor(self, points: Points) -> LocalFactor | None:

@@ -69,7 +69,7 @@ class StochasticMeanShift(RandomChainClusterer):
     sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
         in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
-        with a warning. None uses every row. See docs/scale.md.
+        with a warning. None uses every row. See docs/many-rows.md.
     resolution : float, default=1/16
         Maximum width of the grid cells of a sketch, relative to the smallest bandwidth.
     engine : {"auto", "brute", "moment_tree", "neighbor_lists", "reference", "cuda"}, default="auto"
@@ -180,6 +180,6 @@ class StochasticMeanShift(RandomChainClusterer):
             seed=seed_of(self.random_state),
             order=self._order(data),
             batch_size=self.batch_size,
-            scales=self._scales(data.points),
+            local_scales=self._local_scales(data.points),
             local_factor=self._local_factor(data.points),
         )

@@ -168,7 +168,7 @@ class AnimatedRun:
         self._part = int(np.clip(self._part * factor, 16, len(self.data.X)))
 
     def _model_result(self) -> FitResult:
-        """Fit the estimator, if the frames do not show the whole fit: several chains, mean shift, ModeSeek."""
+        """Fit the estimator, because frames of several chains, mean shift and ModeSeek show only a part of the fit."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the page shows the outcome
             self._model.fit(self.data.X)

@@ -47,7 +47,7 @@ def certifies(
     tau : float
         Distance at which the clusters are read off.
     h_min, h_upper : float
-        Bounds of all later bandwidths, including the per-point scale; `h_upper` is inf if unknown.
+        Bounds of all later bandwidths, including the local scale; `h_upper` is inf if unknown.
     geometry : Geometry, optional
         Default: Euclidean.
     rounding : float

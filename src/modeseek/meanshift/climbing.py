@@ -49,7 +49,7 @@ def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
 
 
 def moved_to_points(positions: Array, points: Points, h: float, n_jobs: int | None) -> tuple[Array, Array]:
-    """Move positions without a point within h, from which a climber could not move, to the nearest point.
+    """Move each position that has no point within h to the nearest point, because a climber could not leave it.
 
     Returns the positions, and a boolean array of those that were moved.
     """

@@ -80,7 +80,7 @@ def read_off(
     tau : float
         Points closer than this share a cluster.
     h_min, h_upper : float
-        Bounds of all later bandwidths, including the per-point scale; `h_upper` is inf if unknown. A partition is
+        Bounds of all later bandwidths, including the local scale; `h_upper` is inf if unknown. A partition is
         certified only if tau is below h_min / 2.
     geometry : Geometry, optional
         Default: Euclidean.

@@ -20,7 +20,7 @@ class Draws(NamedTuple):
     indices : (m,) or (m, b) integer array
         The point of each update. In a 2-D block, the points of a row move at once; -1 pads a short row.
     bandwidths : (m,) or (m, b) array
-        The bandwidth of each update, including the per-point scale.
+        The bandwidth of each update, including the local scale.
     """
 
     indices: IntArray
@@ -36,7 +36,7 @@ class ChainState(NamedTuple):
     points : (n, d) array
         The points X^(k). Never written to.
     h : float
-        The bandwidth h_k of the policy, before any per-point scale.
+        The bandwidth h_k of the policy, before any local scale.
     k : int
         Number of single-point updates so far.
     last_shift : (n,) array
@@ -60,7 +60,7 @@ class SweepInfo(NamedTuple):
     Attributes
     ----------
     bandwidths : (m,) array
-        The policy's draws h_{k+1}, ... in order, before any per-point scale.
+        The policy's draws h_{k+1}, ... in order, before any local scale.
     largest_shift : float
         Length of the longest move.
     sweeps : int

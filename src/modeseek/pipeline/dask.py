@@ -6,7 +6,9 @@ import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,24 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek._storage import (
     STANDARD_STREAM,
+    Content,
     DataError,
-    NameTakenError,
+    OutputSpec,
+    Reader,
     SourceChangedError,
+    Table,
     check_target,
+    check_writable,
+    format_of,
+    given_limit,
     input_format,
+    limit_unpacked,
+    open_chunks,
+    read_table,
+    with_columns,
 )
+from modeseek._storage.input_file import is_remote
+from modeseek._storage.table import unique_names
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
@@ -29,7 +43,6 @@ from modeseek.pipeline.outputs import added_columns, spread, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.prepare import TablePreparer
 from modeseek.prepare.preparation import PrepareOptions, Statistics
-from modeseek.prepare.preparer import as_table
 from modeseek.sketches import DaskError, dask_errors
 
 MESSAGES = {
@@ -90,19 +103,20 @@ def cluster_on_dask(job: PipelineJob, address: str) -> PipelineResult:
     _check(job)
     stamps = _stamps(job)
     with connect(address, "nothing was written", timeout=job.config.scheduler_timeout):
-        frame = _read(job)
-        columns = [str(name) for name in frame.columns]
-        if job.outputs.rows is not None and job.outputs.label_column in columns:
-            raise NameTakenError(job.title, job.outputs.label_column)
-        preparer = _prepare(job, frame)
-        job.note(*preparer.notes_)
-        X = frame.map_partitions(partial(_matrix, preparer), meta=_matrix(preparer, None))
+        rows = _open_rows(job)
+        first, columns = rows.first, rows.first.columns
+        if job.outputs.rows is not None:
+            first.check_free(job.outputs.label_column)
+            check_writable(first, job.outputs.rows, unique_names(columns))
+        preparer = _prepare(job, rows)
+        job.note(*first.notes, *preparer.notes_)
+        X = rows.frame(preparer)
         fit = run_fit(job, lambda: job.estimator.fit(X))
         if fit.interrupted:
             raise PipelineInterrupted(None)
         if job.estimator.result_.sketch is not None:
             job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
-        counts = _label(job, frame, preparer, stamps)
+        counts = _label(job, rows, preparer, stamps)
     result = make_result(job, preparer, counts, fit.seconds)
     write_extras(job, result, None)
     return result
@@ -125,25 +139,63 @@ def _check(job: PipelineJob) -> None:
             )
 
 
-def _read(job: PipelineJob) -> Any:
-    import dask.dataframe as dd
-    import pandas
+@dataclass(frozen=True, eq=False)
+class _DaskRows:
+    """Rows of files, in parts that workers read.
 
-    if input_format(job.files[0]).name == "Parquet":
-        read = dd.read_parquet
-    else:
-        options: dict[str, Any] = {} if job.data.header is not False else {"header": None}
-        if tuple(int(part) for part in pandas.__version__.split(".")[:2]) < (3, 1):
-            # the nearest double, as everywhere else; later versions of pandas do so by default
-            options["float_precision"] = "round_trip"
-        tabs = all(Path(file).suffix.lower() == ".tsv" for file in job.files)
-        read = partial(dd.read_csv, sep="\t" if tabs else ",", **options)
-    try:
-        # one by one: Dask would sort the files
-        parts = [read(os.path.abspath(file) if "://" not in file else file) for file in job.files]
-        return parts[0] if len(parts) == 1 else dd.concat(parts)
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read: {error}") from error
+    Attributes
+    ----------
+    parts : list of delayed Table
+    first : Table
+        The rows of the first part.
+    """
+
+    parts: list[Any]
+    first: Table
+
+    def contents(self) -> tuple[Content, ...]:
+        """Return what each column of all parts holds."""
+        from dask import compute, delayed
+
+        found = compute(*[delayed(Table.contents, pure=False)(part) for part in self.parts])
+        return tuple(reduce(or_, each) for each in zip(*found, strict=True))
+
+    def frame(self, preparer: TablePreparer) -> Any:
+        """Return the prepared rows as a Dask collection."""
+        import dask.dataframe as dd
+        from dask import delayed
+
+        prepare = delayed(partial(_matrix, preparer), pure=False)
+        return dd.from_delayed([prepare(part) for part in self.parts], _matrix(preparer, None))
+
+
+def _open_rows(job: PipelineJob) -> _DaskRows:
+    from dask import delayed
+
+    # not Dask's own readers: they convert integers with gaps to floats, and take [ and * in a name for a pattern
+    sources: list[tuple[Reader | str, tuple[int, int]]] = []
+    for file in job.files:
+        if is_remote(file):
+            sources.append((file, (0, -1)))
+            continue
+        (reader,) = open_chunks([os.path.abspath(file)], header=job.data.header).readers
+        sources += [(reader, part) for part in reader.parts(job.config.dask_part_bytes)]
+    load = delayed(partial(_load, job.data.header, given_limit()), pure=False)
+    first = load(*sources[0]).compute()
+    check = delayed(partial(_check_alike, first.data.schema), pure=False)
+    return _DaskRows([check(load(*each)) for each in sources], first)
+
+
+def _load(header: bool | None, bound: float | None, source: Reader | str, part: tuple[int, int]) -> Table:
+    with limit_unpacked(bound):
+        table = read_table(source, header=header) if isinstance(source, str) else source.read_part(part)
+    return replace(table, find_lines=None)
+
+
+def _check_alike(schema: Any, table: Table) -> Table:
+    if not table.data.schema.equals(schema):
+        raise DataError(f"{table.source} has other columns than the first file: give files with the same columns.")
+    return table
 
 
 def _stamps(job: PipelineJob) -> dict[str, tuple[int, int]]:
@@ -151,18 +203,18 @@ def _stamps(job: PipelineJob) -> dict[str, tuple[int, int]]:
     return {file: (os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in job.files if os.path.isfile(file)}
 
 
-def _prepare(job: PipelineJob, frame: Any) -> TablePreparer:
+def _prepare(job: PipelineJob, rows: _DaskRows) -> TablePreparer:
     """Return a fitted preparer: the same statistics, in the same order, as without Dask."""
     from dask import delayed
 
-    first = as_table(frame.partitions[0].compute(), job.title)
+    first = rows.first
     preparer = job.data.preparer(first, job.metric)
     options = preparer.options()
     start = Statistics.start(first, options)
     while True:
         statistics: Any = start
-        for part in frame.to_delayed():
-            statistics = delayed(partial(_add_statistics, job.title, options), pure=False)(statistics, part)
+        for part in rows.parts:
+            statistics = delayed(partial(_add_statistics, options), pure=False)(statistics, part)
         statistics = statistics.compute()
         features = statistics.plan(first, options).features
         if features == statistics.features:
@@ -171,41 +223,45 @@ def _prepare(job: PipelineJob, frame: Any) -> TablePreparer:
         start = statistics.restart(features)
 
 
-def _matrix(preparer: TablePreparer, part: Any) -> Any:
-    """Return the prepared rows of a partition; a frame without rows if it is None."""
+def _matrix(preparer: TablePreparer, table: Table | None) -> Any:
+    """Return the prepared rows of a part; a frame without rows if it is None."""
     import pandas as pd
 
     names = preparer.preparation_.names
-    rows = np.empty((0, len(names))) if part is None or not len(part) else preparer.transform(part)
+    rows = np.empty((0, len(names))) if table is None or not table.n_rows else preparer.transform(table)
     return pd.DataFrame(rows, columns=list(names))
 
 
-def _add_statistics(title: str, options: PrepareOptions, statistics: Statistics, part: Any) -> Statistics:
-    table = as_table(part, title)
+def _add_statistics(options: PrepareOptions, statistics: Statistics, table: Table) -> Statistics:
     return statistics.add(table, statistics.values(table, options), options) if table.n_rows else statistics
 
 
-def _label(job: PipelineJob, frame: Any, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
+def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
     """Label, write and count the rows; the output folder gets its name when it is complete."""
     from dask import compute, delayed
 
     fit = job.estimator.result_
-    columns = added_columns(job, [str(name) for name in frame.columns], fit.labels, fit.confidence)
+    columns = added_columns(job, rows.first.columns, fit.labels, fit.confidence)
+    contents = rows.contents() if job.outputs.rows is not None and rows.first.delimiter is not None else ()
+    spec = OutputSpec(0, rows.first.columns, tuple(columns), contents, preparer.kept_columns_)
     folder = None if job.outputs.rows is None else Path(job.outputs.rows).absolute()
     # a random name: an existing folder may hold other files
     draft = None if folder is None else folder.with_name(f"{folder.name}.{secrets.token_hex(8)}.part")
     if draft is not None:
         draft.mkdir()
     try:
-        parts = frame.to_delayed() if draft is not None else [None] * frame.npartitions
+        parts = rows.parts if draft is not None else [None] * len(rows.parts)
         added = zip(*(each.to_delayed() for each in columns.values()), strict=True)
-        write = partial(_write_part, draft, preparer, tuple(columns), fit.n_clusters)
+        write = partial(_write_part, draft, preparer, spec, fit.n_clusters)
         jobs = [delayed(write, pure=False)(*each) for each in enumerate(zip(parts, added, strict=True))]
         counts: Sequence[RowCounts] = compute(*jobs)
         for file, stamp in _stamps(job).items():
             if stamp != stamps[file]:
                 raise SourceChangedError(f"'{file}'")
         if draft is not None and folder is not None:
+            # of workers that died, or whose results came too late
+            for left in draft.glob("*.draft"):
+                left.unlink(missing_ok=True)
             draft.rename(folder)
     except BaseException:
         if draft is not None:
@@ -217,21 +273,18 @@ def _label(job: PipelineJob, frame: Any, preparer: TablePreparer, stamps: dict[s
 def _write_part(
     folder: Path | None,
     preparer: TablePreparer,
-    names: tuple[str, ...],
+    spec: OutputSpec,
     n_clusters: int,
     number: int,
-    part: tuple[Any, tuple[Array, ...]],
+    part: tuple[Table, tuple[Array, ...]],
 ) -> RowCounts:
-    rows, added = part
+    table, added = part
     if folder is not None:
         target = folder / f"part.{number:06d}.parquet"
-        draft = target.with_suffix(".draft")  # a worker that dies leaves no incomplete part
-        columns = dict(zip(names, added, strict=True))
-        if len(added[0]) < len(rows):
-            import pandas as pd
-
-            complete = preparer.complete_rows(rows)
-            columns = {name: pd.array(spread(each, complete)) for name, each in columns.items()}
-        rows.assign(**columns).to_parquet(draft)
+        draft = target.with_name(f"{target.stem}.{secrets.token_hex(8)}.draft")
+        complete = preparer.complete_rows(table) if table.n_rows else np.zeros(0, bool)
+        columns = dict(zip(spec.added, (spread(each, complete) for each in added), strict=True))
+        format_of(target).write(draft, spec, [with_columns(table, columns)])
+        # a worker that dies leaves no incomplete part; one that is late replaces a part by the same rows
         draft.replace(target)
     return RowCounts().add(added[0], added[1] if len(added) > 1 else None, n_clusters)

@@ -7,8 +7,7 @@ import numpy as np
 
 from modeseek._storage import STANDARD_STREAM, DataError, read_table, writable_suffixes, write_table
 from modeseek.io import read_model
-from modeseek.pipeline.errors import OptionError
-from modeseek.pipeline.outputs import check_targets, spread
+from modeseek.pipeline.outputs import check_label_column, check_targets, spread
 from modeseek.prepare import Note
 
 
@@ -48,10 +47,9 @@ def label_file(
     >>> (folder / "labelled.csv").read_text().split()
     ['x,cluster', '4.0,1', '0.3,0']
     """
-    if not label_column:
-        raise OptionError("label_column", "must not be empty: give the new column a name.")
     target = os.fspath(output)
-    check_targets({"rows": (target, writable_suffixes())}, [os.fspath(source)])
+    check_targets({"rows": (target, writable_suffixes())}, [os.fspath(source), os.fspath(model)])
+    check_label_column(label_column, target)
     saved = read_model(model)
     if not saved.model.__sklearn_is_fitted__():
         raise DataError(f"'{os.fspath(model)}' holds a model that is not fitted: fit it, and save it again.")

@@ -171,6 +171,8 @@ class PipelineConfig:
         Minimum number of seconds between two saves of the resume state.
     save_cost_ratio : float
         The interval is also at least this many times as long as the last save took.
+    dask_part_bytes : int
+        Size of the parts of a file that the workers of a Dask scheduler read.
     scheduler_timeout : float
         Seconds to wait for an answer of a Dask scheduler.
     followed_values : int
@@ -189,6 +191,7 @@ class PipelineConfig:
     large_file_bytes: int = 200_000_000
     save_interval: float = 2.0
     save_cost_ratio: float = 20.0
+    dask_part_bytes: int = 1 << 26
     scheduler_timeout: float = 10.0
     followed_values: int = 10
     followed_share: float = 0.9

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.text import counted, printable
 from modeseek._common.types import Array
-from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, writable_suffixes, write_json
+from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, format_of, writable_suffixes, write_json
 from modeseek._storage.input_file import local_path
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import PipelineJob
@@ -34,8 +35,6 @@ SCALINGS = {
 def check_outputs(job: PipelineJob) -> None:
     """Raise an error, before any work, for outputs that cannot be written or that would overwrite another file."""
     outputs = job.outputs
-    if not outputs.label_column:
-        raise OptionError("label_column", "must not be empty: give the new column a name.")
     if outputs.guard_formulas and not outputs.is_text:
         raise OptionError("guard_formulas", "applies to text: write the rows to a .csv or .tsv file.")
     targets: dict[str, tuple[str | None, Iterable[str]]] = {
@@ -62,6 +61,15 @@ def check_outputs(job: PipelineJob) -> None:
     if checkpoint is not None:
         reserved["the checkpoint"] = checkpoint
     check_targets(targets, job.files, reserved)
+    check_label_column(outputs.label_column, outputs.rows)
+
+
+def check_label_column(name: str, path: str | None) -> None:
+    """Raise an error if the column of labels cannot have this name in a file."""
+    if not name:
+        raise OptionError("label_column", "must not be empty: give the new column a name.")
+    if path is not None and name in format_of(path).own_names:
+        raise OptionError("label_column", f"must not be '{name}', which '{path}' needs for the rows: use another name.")
 
 
 def check_targets(
@@ -105,7 +113,9 @@ def added_columns(
     label = job.outputs.label_column
     added = {label: labels}
     if confidence is not None:
-        added["confidence" if "confidence" not in columns else f"{label}_confidence"] = confidence
+        taken = (*columns, label)
+        names = chain(["confidence", f"{label}_confidence"], (f"{label}_confidence_{n}" for n in count(2)))
+        added[next(name for name in names if name not in taken)] = confidence
     if complete is None or complete.all():
         return added
     return {name: spread(values, complete) for name, values in added.items()}

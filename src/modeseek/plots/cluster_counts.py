@@ -35,12 +35,12 @@ class _Plateau(NamedTuple):
 
 
 def plot_cluster_counts(source: CountsSource, *, figure: Figure | None = None, title: str | None = None) -> Figure:
-    """Draw the number of clusters at each scale, and below it the lifetime of each number.
+    """Draw the number of clusters at each bandwidth or prominence, and below it the lifetime of each number.
 
-    A number of clusters that holds over a wide range of scales is a property of the data, a short-lived one an artefact
-    of the scale. For a sweep, the scale is the bandwidth, on a logarithmic axis, and the lifetime is the ratio of the
-    last to the first bandwidth with that number. For a merge tree, the scale is the prominence that a mode needs to be
-    a cluster, and the lifetime is a difference. The longest lifetimes of more than one cluster are coloured.
+    For a sweep, the horizontal axis is the bandwidth, on a logarithmic scale, and the lifetime of a number is the ratio
+    of the last to the first bandwidth with that number of clusters. For a merge tree, the axis is the prominence that a
+    mode needs to be a cluster, and the lifetime is a difference. A number with a long lifetime is a property of the
+    data, one with a short lifetime depends on the setting. The longest lifetimes of more than one cluster are coloured.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def plot_cluster_counts(source: CountsSource, *, figure: Figure | None = None, t
 def _draw(above: Axes, below: Axes, plateaus: list[_Plateau], *, log: bool) -> None:
     if log:
         below.set_xscale("log")
-    # the lifetime of a number that holds at one scale only
+    # the lifetime of a number that holds at one bandwidth or prominence only
     least = 1.0 if log else 0.0
     several = [each for each in plateaus if each.n_clusters > 1 and not each.unbounded]
     several.sort(key=lambda each: -each.lifetime)

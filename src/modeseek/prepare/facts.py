@@ -185,7 +185,15 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
     # the levels, in case that later chunks have text
     levels = _levels(present_cells(column), config) if distinct and is_text(column) else ()
     return ColumnFacts(
-        *(len(values), missing, "number", styles, symbol, low, high, last, step),
+        rows=len(values),
+        missing=missing,
+        kind="number",
+        styles=styles,
+        symbol=symbol,
+        low=low,
+        high=high,
+        last=last,
+        step=step,
         levels=levels,
         values=distinct,
         code=code,

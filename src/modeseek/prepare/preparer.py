@@ -14,7 +14,6 @@ from modeseek._common.types import Array
 from modeseek._storage import Table
 from modeseek._storage.table import unique_names
 from modeseek._storage.values import arrow_table
-from modeseek.prepare.config import DEFAULT_CONFIG
 from modeseek.prepare.facts import ColumnFacts
 from modeseek.prepare.plan import Note, candidates
 from modeseek.prepare.preparation import Preparation, Prepared, PrepareOptions, Statistics, table_facts
@@ -159,8 +158,13 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """Return the parameters as a value, checked."""
         columns = None if self.columns is None else tuple(self.columns)
         options = PrepareOptions(
-            *(columns, tuple(self.ignore), self.encode, self.missing, self.scale, self.strict),
-            *(tuple(map(str, self.missing_values)), DEFAULT_CONFIG),
+            columns=columns,
+            ignore=tuple(self.ignore),
+            encode=self.encode,
+            missing=self.missing,
+            scale=self.scale,
+            strict=self.strict,
+            missing_values=tuple(map(str, self.missing_values)),
         )
         return options.check()
 

@@ -14,9 +14,6 @@ from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek.selection.config import ApproximateConfig
 from modeseek.selection.threads import run_each
 
-# points that one task searches the neighbours of
-TASK_ROWS = 1 << 13
-
 
 def approximate_neighbors(
     points: Array, k: int, config: ApproximateConfig, *, n_jobs: int | None = None, watch: Watcher | None = None
@@ -49,11 +46,11 @@ def approximate_neighbors(
         near, squares = np.empty((n, k), dtype=np.int32), np.empty((n, k), dtype=np.float32)
 
         def task(first: int) -> int:
-            last = min(first + TASK_ROWS, n)
+            last = min(first + config.task_rows, n)
             closest_members(x, groups, members, known, near, squares, first, last)
             return last - first
 
-        for count in run_each(task, range(0, n, TASK_ROWS), n_jobs):
+        for count in run_each(task, range(0, n, config.task_rows), n_jobs):
             done += count
             if watch is not None:
                 watch(Stage("nearest neighbours", done, total, "rows"))

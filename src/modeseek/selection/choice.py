@@ -22,6 +22,7 @@ TIE = 1e-9
 CERTAIN = (1e-6, 1.0 - 1e-6)
 # the bonus of the single cluster changes between these numbers of points
 BONUS_POINTS = (60, 200)
+TYPICAL_SIZES = ("log_k", "log_rows", "entropy", "simpson", "evenness", "largest", "smallest", "tiny", "n_tiny")
 # what speaks for a candidate, by the start of the names of its features
 REASONS = {
     "it is reproduced better on subsamples": ("stable",),
@@ -31,9 +32,7 @@ REASONS = {
     "neighbouring clusters are further apart": ("apart", "valley", "split"),
     "Gaussians fitted to the clusters predict new rows better": ("gain", "gauss", "bic"),
     "more of the proposals agree with it": ("votes", "vote_kinds", "agree", "finer", "coarser", "is_", "variant"),
-    "its cluster sizes are more typical": (
-        *("log_k", "log_rows", "entropy", "simpson", "evenness", "largest", "smallest", "tiny", "n_tiny"),
-    ),
+    "its cluster sizes are more typical": TYPICAL_SIZES,
 }
 # points on the line between two candidates at which gradients are evaluated
 PATH_POINTS = 16

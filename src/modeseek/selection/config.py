@@ -63,6 +63,8 @@ class ApproximateConfig:
         Neighbours of each point that are used in a round, and as many points that it is a neighbour of.
     seed : int
         Seed of the random directions.
+    task_rows : int
+        Points whose neighbours one task searches.
     """
 
     min_points: int = 40_000
@@ -72,6 +74,7 @@ class ApproximateConfig:
     n_rounds: int = 2
     n_expanded: int = 24
     seed: int = 0
+    task_rows: int = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,9 @@ class CentersConfig:
         Upper bound on the steps of k-means.
     """
 
-    n_centers: tuple[int, ...] = (*(2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30, 40, 50, 65, 80, 100, 130, 170),)
+    n_centers: tuple[int, ...] = (
+        2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30, 40, 50, 65, 80, 100, 130, 170,
+    )  # fmt: skip
     max_points: int = 800
     min_points_per_center: int = 3
     max_steps: int = 12
@@ -214,20 +219,20 @@ class MeanShiftConfig:
     ----------
     max_points : int
         Chains run on a random sample of this size.
-    n_scales : int
-        Number of scales; each is the median distance to a neighbour.
+    n_bandwidths : int
+        Number of bandwidths; each is the median distance to a neighbour.
     least_share, largest_share : float
-        That neighbour, for the smallest and for the largest scale, as a share of the points.
+        That neighbour, for the smallest and for the largest bandwidth, as a share of the points.
     max_sweeps : int
         Upper bound on the sweeps of a chain.
     max_features : int
         Data of more features are clustered in their principal components.
     radius : float
-        Points that end closer than this share of the scale form a cluster.
+        Points that end closer than this share of the bandwidth form a cluster.
     """
 
     max_points: int = 300
-    n_scales: int = 7
+    n_bandwidths: int = 7
     least_share: float = 0.01
     largest_share: float = 0.6
     max_sweeps: int = 30
@@ -369,6 +374,34 @@ class VotesConfig(SubsamplesConfig):
 
 
 @dataclass(frozen=True)
+class RareConfig:
+    """Settings of the search for rare clusters.
+
+    Attributes
+    ----------
+    sampled : float
+        A cluster is rare if a base sample has fewer of its points than this, on average.
+    min_points : int
+        Least number of points of a rare cluster.
+    n_neighbors : int
+        Neighbours from which the density is estimated; half as many in a random half of the points.
+    n_halves : int
+        Random halves of the points in which a rare cluster has to be found again.
+    half : SubsamplesConfig
+        How a half is drawn.
+    least_overlap : float
+        Least share of a rare cluster in one cluster of the partition, and least Jaccard index with a cluster of a half.
+    """
+
+    sampled: float = 10.0
+    min_points: int = 100
+    n_neighbors: int = 24
+    n_halves: int = 3
+    half: SubsamplesConfig = SubsamplesConfig(share=0.5, n_neighbors=24)
+    least_overlap: float = 0.5
+
+
+@dataclass(frozen=True)
 class FeaturesConfig:
     """Settings of the features of candidates.
 
@@ -418,6 +451,7 @@ class SelectionConfig:
         Settings of the parts.
     approximate : ApproximateConfig
     votes : VotesConfig
+    rare : RareConfig
     """
 
     seed: int = 0
@@ -439,6 +473,7 @@ class SelectionConfig:
     reproducibility: ReproducibilityConfig = ReproducibilityConfig()
     features: FeaturesConfig = FeaturesConfig()
     votes: VotesConfig = VotesConfig()
+    rare: RareConfig = RareConfig()
 
 
 DEFAULT = SelectionConfig()

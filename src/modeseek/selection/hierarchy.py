@@ -44,7 +44,7 @@ class HierarchyConfig:
 DEFAULT = HierarchyConfig()
 
 
-class Edges(NamedTuple):
+class MergeGraph(NamedTuple):
     """What parts are merged by.
 
     Attributes
@@ -69,18 +69,20 @@ class Edges(NamedTuple):
         weights: Array,
         points: Array | None = None,
         config: HierarchyConfig = DEFAULT,
-    ) -> Edges:
+    ) -> MergeGraph:
         """Return the edges from each point to its nearest neighbours."""
         near = neighbors.indices[:, : config.n_neighbors]
         return cls(np.repeat(np.arange(len(near)), near.shape[1]), near.ravel().astype(np.intp), weights, points)
 
-    def within(self, rows: IntArray) -> Edges:
+    def within(self, rows: IntArray) -> MergeGraph:
         """Return the edges between some points, with these points only."""
         place = np.full(len(self.weights), -1)
         place[rows] = np.arange(len(rows))
         left, right = place[self.left], place[self.right]
         kept = (left >= 0) & (right >= 0)
-        return Edges(left[kept], right[kept], self.weights[rows], None if self.points is None else self.points[rows])
+        return MergeGraph(
+            left[kept], right[kept], self.weights[rows], None if self.points is None else self.points[rows]
+        )
 
     def between(self, labels: IntArray, k: int) -> Array:
         """Return the weight of the edges between clusters, in both directions, as a dense array without a diagonal."""
@@ -121,7 +123,7 @@ class Hierarchy:
 
     @property
     def counts(self) -> range:
-        """The numbers of clusters that merges give."""
+        """The numbers of clusters that `cut` accepts."""
         n_parts = int(self.parts.max()) + 1
         return range(n_parts - len(self.merges), n_parts + 1)
 
@@ -139,7 +141,7 @@ class Hierarchy:
 
 
 def build_hierarchy(
-    labels: IntArray, edges: Edges, finer: Iterable[IntArray] = (), config: HierarchyConfig = DEFAULT
+    labels: IntArray, edges: MergeGraph, finer: Iterable[IntArray] = (), config: HierarchyConfig = DEFAULT
 ) -> Hierarchy:
     """Return the hierarchy of a partition.
 
@@ -147,7 +149,7 @@ def build_hierarchy(
     ----------
     labels : (n,) integer array
         The partition.
-    edges : Edges
+    edges : MergeGraph
     finer : iterable of (n,) integer arrays
         Other partitions. Parts are the intersections of their clusters with those of `labels`.
     config : HierarchyConfig
@@ -155,7 +157,7 @@ def build_hierarchy(
     Examples
     --------
     >>> points = np.array([[0.0], [1.0], [5.0], [6.0], [20.0], [21.0]])
-    >>> edges = Edges(np.array([1, 3]), np.array([2, 1]), np.ones(6), points)
+    >>> edges = MergeGraph(np.array([1, 3]), np.array([2, 1]), np.ones(6), points)
     >>> found = build_hierarchy(np.array([0, 0, 1, 1, 2, 2]), edges)
     >>> found.counts, found.cut(2)
     (range(1, 4), array([0, 0, 0, 0, 1, 1]))
@@ -169,7 +171,7 @@ def build_hierarchy(
     return Hierarchy(parts, merge_parts(parts, labels, edges), n_clusters)
 
 
-def split_large(hierarchy: Hierarchy, edges: Edges, largest: float) -> IntArray:
+def split_large(hierarchy: Hierarchy, edges: MergeGraph, largest: float) -> IntArray:
     """Return the clusters of the partition, with those above a weight split.
 
     Merges to a larger weight are undone. Parts that are too large themselves are halved along their longest axis, or
@@ -178,7 +180,7 @@ def split_large(hierarchy: Hierarchy, edges: Edges, largest: float) -> IntArray:
     Examples
     --------
     >>> points = np.arange(6.0)[:, None]
-    >>> edges = Edges(np.arange(5), np.arange(1, 6), np.ones(6), points)
+    >>> edges = MergeGraph(np.arange(5), np.arange(1, 6), np.ones(6), points)
     >>> split_large(build_hierarchy(np.zeros(6, dtype=int), edges), edges, 3)
     array([0, 0, 0, 1, 1, 1])
     """
@@ -205,7 +207,7 @@ def split_large(hierarchy: Hierarchy, edges: Edges, largest: float) -> IntArray:
     return labels
 
 
-def _along(edges: Edges) -> Array:
+def _along(edges: MergeGraph) -> Array:
     """Return the position of each point along the longest axis of all, or its distance in the graph from one end."""
     n = len(edges.weights)
     if edges.points is not None:
@@ -220,7 +222,7 @@ def _along(edges: Edges) -> Array:
     return np.asarray(shortest_path(graph, directed=False, unweighted=True, indices=end))
 
 
-def merge_parts(parts: IntArray, labels: IntArray, edges: Edges) -> tuple[Merge, ...]:
+def merge_parts(parts: IntArray, labels: IntArray, edges: MergeGraph) -> tuple[Merge, ...]:
     """Return the merges of parts: first within the clusters of `labels`, then of these."""
     k = int(parts.max()) + 1
     owner = labels[np.unique(parts, return_index=True)[1]]
@@ -278,7 +280,7 @@ def _merge(
         similarity[i] = similarity[:, i] = np.where(allowed[i], links[i] / mass / mass[i], 0.0)
 
 
-def _split(parts: IntArray, other: IntArray, labels: IntArray, edges: Edges, config: HierarchyConfig) -> IntArray:
+def _split(parts: IntArray, other: IntArray, labels: IntArray, edges: MergeGraph, config: HierarchyConfig) -> IntArray:
     """Return the intersections of two partitions; small ones join the part of the same cluster with most links."""
     pairs = parts * (int(other.max()) + 1) + other
     parts = np.unique(pairs, return_inverse=True)[1]

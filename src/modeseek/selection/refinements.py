@@ -81,7 +81,7 @@ def refine_as_directions(
     ]
 
 
-def spherical_k_means(points: Array, labels: IntArray, max_steps: int) -> IntArray:
+def spherical_k_means(points: Array, labels: IntArray, max_steps: int, block_size: int = BLOCK_SIZE) -> IntArray:
     """Assign unit vectors to the nearest mean direction of a cluster until nothing changes; return the clusters."""
     x = points.astype(np.float32)
     for _ in range(max_steps):
@@ -90,7 +90,7 @@ def spherical_k_means(points: Array, labels: IntArray, max_steps: int) -> IntArr
         np.add.at(directions, labels, x)
         directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-12)
         new = np.empty_like(labels)
-        step = max(1, BLOCK_SIZE // len(directions))
+        step = max(1, block_size // len(directions))
         for i in range(0, len(x), step):
             new[i : i + step] = (x[i : i + step] @ directions.T).argmax(axis=1)
         if (new == labels).all():

@@ -19,12 +19,13 @@ from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData, Subset, base_sample
 from modeseek.selection.features import FEATURES, candidate_features
 from modeseek.selection.graph_data import fill_unknown
-from modeseek.selection.hierarchy import Edges, build_hierarchy
+from modeseek.selection.hierarchy import MergeGraph, build_hierarchy
 from modeseek.selection.pool import Pool, build_pool
 from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import Proposal
 from modeseek.selection.proposers.base import AS_PROPOSED
 from modeseek.selection.proposers.modes import Modes
+from modeseek.selection.rare import add_rare, split_off_rare
 from modeseek.selection.refinements import REFINED_NAME
 from modeseek.selection.threads import run_each
 from modeseek.selection.votes import vote
@@ -170,7 +171,9 @@ class Selector:
         progress, n_jobs = self.progress, self.n_jobs
         pool = build_pool(self.data, config=self.config, n_jobs=n_jobs, progress=progress)
         features = progress.finish(
-            *("features", "candidates", len(pool)),
+            "features",
+            "candidates",
+            len(pool),
             lambda: candidate_features(self.data, self.base, pool, config=self._config_in_time(), n_jobs=n_jobs),
         )
         if not self.data.has_coordinates:
@@ -203,9 +206,22 @@ class Selector:
         if self.data.approximate:
             message += "; nearest neighbours are approximate"
         candidates = ranking.candidates(different)
-        if ranking.is_single(best):
-            return self._selection(np.zeros(len(self.data), dtype=np.int32), None, message, candidates)
-        return self._selection(ranking.pool.candidates[best].labels, ranking.pool.candidates[best], message, candidates)
+        chosen = None if ranking.is_single(best) else ranking.pool.candidates[best]
+        labels = np.zeros(len(self.data), dtype=np.int32) if chosen is None else chosen.labels
+        labels, halves = self._with_rare(labels)
+        if halves:
+            k = int(labels.max()) + 1
+            message += f"; {k - ranking.counts[best]} rare clusters were split off, {k} clusters in all"
+            if chosen is not None:
+                candidates[0] = candidates[0]._replace(labels=labels, n_clusters=k)
+        return self._selection(labels, chosen, message, candidates, halves)
+
+    def _with_rare(self, labels: IntArray) -> tuple[IntArray, list[IntArray]]:
+        """Split off rare clusters, unless the number of clusters then leaves the bounds."""
+        if self.progress.interruption:
+            return labels, []
+        found, halves = split_off_rare(self.data, labels, self.config)
+        return (found, halves) if self.bounds.contains(int(found.max()) + 1) else (labels, [])
 
     def _by_knowledge(self, ranking: Ranking, found: Sequence[int], knowledge: Knowledge) -> list[int]:
         """Return candidates in the order of their expected agreement, averaged with that to which they are known."""
@@ -243,7 +259,7 @@ class Selector:
         return self._merged_on_graph(found, int(high))
 
     def _merged_on_graph(self, found: Selection, n_clusters: int) -> Selection:
-        edges = Edges.of(Neighbors(self.data.indices, self.data.distances), self.data.weights)
+        edges = MergeGraph.of(Neighbors(self.data.indices, self.data.distances), self.data.weights)
         hierarchy = build_hierarchy(found.labels, edges)
         if hierarchy.counts[0] > n_clusters:
             note = f"no fewer than {hierarchy.counts[0]}, because the graph has no edges between these"
@@ -251,10 +267,18 @@ class Selector:
         return merge_into(found, hierarchy.cut(n_clusters)[np.unique(found.labels, return_index=True)[1]])
 
     def _selection(
-        self, labels: IntArray, chosen: Proposal | None, message: str, candidates: Sequence[Candidate]
+        self,
+        labels: IntArray,
+        chosen: Proposal | None,
+        message: str,
+        candidates: Sequence[Candidate],
+        halves: Sequence[IntArray] = (),
     ) -> Selection:
         n, k = len(labels), int(labels.max()) + 1
         votes = () if chosen is None else self._votes(chosen)
+        if halves:
+            one = np.zeros(n, dtype=np.int32)
+            votes = add_rare(votes or [(np.arange(n), one)] * len(halves), halves)
         weights, interruption = self.data.weights, self.progress.interruption
         stability = 1.0
         if votes:
@@ -271,7 +295,7 @@ class Selector:
             f"{message}; interrupted: {interruption}" if interruption else message,
             interruption,
             has_confidence=k == 1 or not interruption or len(votes) >= self.config.votes.min_votes,
-            mode_setting=chosen.setting if chosen is not None and _is_cut_of_modes(chosen) else None,
+            mode_setting=chosen.setting if chosen is not None and _is_cut_of_modes(chosen) and not halves else None,
         )
 
     def _votes(self, chosen: Proposal) -> tuple[Vote, ...]:

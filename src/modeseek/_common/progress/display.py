@@ -117,7 +117,7 @@ def show_progress(title: str) -> Iterator[ProgressLine | None]:
     --------
     >>> with show_progress("DSMS") as line:
     ...     if line is not None:
-    ...         line(Stage("choosing the range", 2, 9, "scales"))
+    ...         line(Stage("choosing the range", 2, 9, "bandwidths"))
     """
     outer = _current.get()
     if outer is not None:

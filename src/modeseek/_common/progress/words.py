@@ -8,8 +8,8 @@ def describe(stage: Stage) -> str:
 
     Examples
     --------
-    >>> describe(Stage("choosing the range", 2, 9, "scales", at_most=True))
-    'choosing the range, 2 of at most 9 scales'
+    >>> describe(Stage("choosing the range", 2, 9, "bandwidths", at_most=True))
+    'choosing the range, 2 of at most 9 bandwidths'
     >>> describe(Stage("", 123_456, unit="updates", details=("5 clumps", "h 0.6")))
     '123k updates, 5 clumps, h 0.6'
     """

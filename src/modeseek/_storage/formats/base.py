@@ -107,6 +107,14 @@ class Reader(ABC):
         Chunks begin and end at the same rows every time. If `only` is given, other columns may be left out.
         """
 
+    def parts(self, n_bytes: int) -> list[tuple[int, int]]:
+        """Divide the file into parts of about `n_bytes`, for `read_part` in different processes."""
+        raise NotImplementedError
+
+    def read_part(self, part: tuple[int, int]) -> Table:
+        """Return the rows of a part."""
+        raise NotImplementedError
+
     def read(self) -> Table:
         """Return all rows."""
         tables = [table for table, _, _ in self.chunks(START, None)]
@@ -162,6 +170,8 @@ class Format(ABC):
         Whether files can be written.
     part : str
         What FILE::PART names, such as "sheet"; empty if files have one table only.
+    own_names : tuple of str
+        Names that added columns cannot have, because the format uses them itself.
     """
 
     name: ClassVar[str]
@@ -170,6 +180,7 @@ class Format(ABC):
     chunked: ClassVar[bool] = True
     writable: ClassVar[bool] = True
     part: ClassVar[str] = ""
+    own_names: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def open(self, file: InputFile, options: ReadOptions) -> Reader:

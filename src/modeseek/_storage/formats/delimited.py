@@ -6,9 +6,10 @@ not split at runs of blanks. So the csv module checks rows with quotes and finds
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from io import BufferedReader, StringIO
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -77,6 +78,44 @@ class DelimitedReader(Reader):
                 at, lines, row = at + len(data), lines + _count_lines(data), row + table.n_rows
                 if table.n_rows:
                     yield table, Position(at, lines, row), at if stream is raw else raw.tell()
+
+    def parts(self, n_bytes: int) -> list[tuple[int, int]]:
+        start = self._dialect.start.at + self._skip
+        if self.file.compression or self._encoding != UTF8:
+            # rows cannot be found by their position
+            return [(start, -1)]
+        cuts = [start, *range(start + n_bytes, self.size, n_bytes), self.size]
+        return list(pairwise(cuts))
+
+    def read_part(self, part: tuple[int, int]) -> Table:
+        """Return the rows of which the first byte is in a part.
+
+        Raises
+        ------
+        DataError
+            If a cell with a line end reaches beyond the part.
+        """
+        start, stop = part
+        if stop < 0:
+            return self.read()
+        with self.file.open_raw() as stream:
+            stream.seek(start)
+            if start > self._dialect.start.at + self._skip:
+                # the row before may reach into this part
+                stream.seek(start - 1)
+                stream.readline()
+            data = stream.read(max(0, stop - stream.tell()))
+            if data and not data.endswith(b"\n"):
+                data += stream.readline()
+        try:
+            return replace(self._parsed(data, 0, 0, None), find_lines=None)
+        except QuoteError as error:
+            if not error.at_end:
+                raise
+            raise DataError(
+                f"{self.file.name} cannot be read in parts: a cell with a line end in double quotes begins before byte "
+                f"{stop:,} and ends after it; convert the file to Parquet."
+            ) from None
 
     def _open(self, raw: BinaryIO) -> BinaryIO:
         """Return the text of a file in UTF-8."""

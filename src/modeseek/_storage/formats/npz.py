@@ -122,6 +122,7 @@ class Npz(NumericFormat):
     suffixes = (".npz",)
     magic = b"PK\x03\x04"
     chunked = False
+    own_names = ("X", "columns")
 
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
         return NpzReader(file, options)

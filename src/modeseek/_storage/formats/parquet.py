@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import (
@@ -102,6 +105,21 @@ class ParquetReader(Reader):
                 raise DataError(
                     f"{self.file.name} holds {row:,} of {self._rows:,} rows: it is damaged; write the file again."
                 )
+
+    def parts(self, n_bytes: int) -> list[tuple[int, int]]:
+        with self._open() as opened:
+            groups = map(opened.metadata.row_group, range(opened.num_row_groups))
+            ends = np.cumsum([group.total_byte_size for group in groups])
+        # the first row groups of the parts
+        firsts = np.unique(ends // n_bytes, return_index=True)[1].tolist()
+        return list(pairwise([*firsts, len(ends)]))
+
+    def read_part(self, part: tuple[int, int]) -> Table:
+        with self._open() as opened:
+            row = sum(opened.metadata.row_group(group).num_rows for group in range(part[0]))
+        chunks = self.chunks(Position(part[0], 0, row), None)
+        tables = [table for table, _, _ in takewhile(lambda chunk: chunk[1].at < part[1], chunks)]
+        return Table.concatenate(tables)
 
 
 def _declared_size(metadata: Any) -> int:

@@ -46,7 +46,7 @@ class SweepDraws(NamedTuple):
     Attributes
     ----------
     draws : Draws
-        Input of the engine; bandwidths include the per-point scale.
+        Input of the engine; bandwidths include the local scale.
     path : (m,) array
         The bandwidths drawn by the policy, one for each step.
     """
@@ -72,7 +72,7 @@ class DrawPlan:
         random order. "even" draws independently, with equal probabilities for all weights.
     batch_size : int
         Number of distinct points that move at once: 1 is SMS, n is BMS.
-    scales : (n,) array, optional
+    local_scales : (n,) array, optional
         Factor on the bandwidth for each point.
     """
 
@@ -82,7 +82,7 @@ class DrawPlan:
     chain: int = 0
     order: str = "random"
     batch_size: int = 1
-    scales: Array | None = None
+    local_scales: Array | None = None
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, ORDERS)
@@ -104,7 +104,7 @@ class DrawPlan:
         return len(self.weights) if self.order == "reshuffled" else self.steps * self.batch
 
     def sweep(self, number: int, h: float, count: int = 1) -> SweepDraws:
-        """Return the draws of sweep 0, 1, ..., given the policy's bandwidth h before it.
+        """Return the draws of a sweep, counted from 0; h is the bandwidth of the policy before this sweep.
 
         With a `count`, return those of several sweeps in a row, for points that move one at a time.
         """
@@ -118,8 +118,8 @@ class DrawPlan:
         else:
             indices = self._weighted(words[:, 0])
         bandwidths = path if self.batch == 1 else np.repeat(path[:, None], self.batch, axis=1)
-        if self.scales is not None:
-            bandwidths = bandwidths * self.scales[indices]
+        if self.local_scales is not None:
+            bandwidths = bandwidths * self.local_scales[indices]
         return SweepDraws(Draws(indices, bandwidths), path)
 
     def upper(self, k: int, h: float) -> float:

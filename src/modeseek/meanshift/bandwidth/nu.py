@@ -46,7 +46,7 @@ class LogLog:
         return formulas.log_log(k)
 
     def sup(self, k: int) -> float:
-        """Return nu_k, because the sequence decreases."""
+        """Return the supremum of nu_j for j >= k: it is nu_k, because the sequence decreases."""
         return float(self(np.array(float(k))))
 
 
@@ -75,7 +75,7 @@ class Power:
         return formulas.power(np.asarray(k, dtype=np.float64), self.a)
 
     def sup(self, k: int) -> float:
-        """Return nu_k, because the sequence decreases."""
+        """Return the supremum of nu_j for j >= k: it is nu_k, because the sequence decreases."""
         return formulas.power(float(k), self.a)
 
 

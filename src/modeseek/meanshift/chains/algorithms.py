@@ -51,13 +51,13 @@ class Chain(NamedTuple):
         Name of the algorithm, for messages and checkpoints.
     problem : Problem
     h_min : float
-        Smallest bandwidth that can be drawn, including the per-point scale.
+        Smallest bandwidth that can be drawn, including the local scale.
     init : callable
         () -> ChainState before the first update.
     sweep : callable
         ChainState -> (ChainState, SweepInfo) after about n updates. A pure function of the state.
     upper : callable or None
-        ChainState -> upper bound of all later bandwidths, including the per-point scale. None where points move
+        ChainState -> upper bound of all later bandwidths, including the local scale. None where points move
         against fixed data, so that nothing can be certified.
     frozen : callable
         ChainState -> whether small shifts may end the run, because the next draw changes the bandwidth by less than
@@ -229,7 +229,7 @@ def stochastic(
     chain: int = 0,
     order: str = "random",
     batch_size: int = 1,
-    scales: Array | None = None,
+    local_scales: Array | None = None,
     local_factor: LocalFactor | None = None,
 ) -> Chain:
     """Return stochastic mean shift: `doubly_stochastic` with a constant bandwidth.
@@ -249,7 +249,7 @@ def stochastic(
         chain=chain,
         order=order,
         batch_size=batch_size,
-        scales=scales,
+        local_scales=local_scales,
         local_factor=local_factor,
     )._replace(name="stochastic mean shift")
 
@@ -262,7 +262,7 @@ def doubly_stochastic(
     chain: int = 0,
     order: str = "random",
     batch_size: int = 1,
-    scales: Array | None = None,
+    local_scales: Array | None = None,
     local_factor: LocalFactor | None = None,
 ) -> Chain:
     """Return doubly stochastic mean shift: a random point moves, with a bandwidth drawn by the policy.
@@ -277,7 +277,7 @@ def doubly_stochastic(
         How the moving points are drawn: see `DrawPlan`.
     batch_size : int
         Number of distinct points that move at once: 1 is the paper's algorithm, n is blurring mean shift.
-    scales : (n,) array, optional
+    local_scales : (n,) array, optional
         Factor on the bandwidth for each point.
     local_factor : LocalFactor, optional
         Factor on the bandwidth from the position and the density of the point that moves. Not on a GPU.
@@ -297,8 +297,8 @@ def doubly_stochastic(
             "local_factor is a Python function, which the engine 'cuda' cannot call: use another engine, for example "
             "engine='brute'."
         )
-    plan = DrawPlan(problem.weights, policy, seed, chain, order, batch_size, scales)
-    narrowest, widest = (1.0, 1.0) if scales is None else (float(scales.min()), float(scales.max()))
+    plan = DrawPlan(problem.weights, policy, seed, chain, order, batch_size, local_scales)
+    narrowest, widest = (1.0, 1.0) if local_scales is None else (float(local_scales.min()), float(local_scales.max()))
     if local_factor is not None:
         narrowest, widest = narrowest * local_factor.low, widest * local_factor.high
     reused = _ReusedWorkspace(problem)

@@ -139,7 +139,7 @@ class Checkpoint:
                 self._lock.release()
 
     def save(self) -> None:
-        """Save now."""
+        """Save the checkpoint, even if the interval since the last time has not passed."""
         with self._lock:
             self._save()
 

@@ -56,7 +56,7 @@ class ChainProgress:
         self._due = time.perf_counter() + INTERVAL
 
     def _seconds_left(self, state: ChainState, passed: float) -> float | None:
-        """Return an upper bound from the limits of the run; None if it has none."""
+        """Return an upper bound on the seconds left, from the limits of the run; None if it has no limits."""
         limits = []
         if self._stopping.max_time is not None:
             limits.append(self._stopping.max_time - passed)

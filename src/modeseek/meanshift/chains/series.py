@@ -138,7 +138,7 @@ class EarlyDraws:
             low *= 2
 
     def merged_with(self, series: Series) -> Series:
-        """Return a series with these draws added where its interval is coarser than theirs."""
+        """Return the series with the kept draws added before its first entries, where they are denser than its own."""
         if not len(series.k):
             return series
         numbers, values = self.kept()

@@ -1,14 +1,14 @@
 """Automatic bandwidths: a range for doubly stochastic mean shift, and a single bandwidth for the others."""
 
-from modeseek.selection.bandwidths.automatic import ScaleScore, automatic_range, score_scales
+from modeseek.selection.bandwidths.automatic import BandwidthScore, automatic_range, score_bandwidths
 from modeseek.selection.bandwidths.ranges import Range, complete_range, estimate_bandwidth, local_scales
 
 __all__ = [
+    "BandwidthScore",
     "Range",
-    "ScaleScore",
     "automatic_range",
     "complete_range",
     "estimate_bandwidth",
     "local_scales",
-    "score_scales",
+    "score_bandwidths",
 ]

@@ -1,8 +1,8 @@
-"""Bandwidths from the data alone: the scale whose clusters are expected to agree best with the true ones.
+"""Bandwidths from the data alone: the bandwidth whose clusters are expected to agree best with the true ones.
 
 `ModeSeek`'s selection proposes candidate partitions of a sample, and its trained model gives each a probability.
-Trial runs of mean shift on the same sample give a partition for each scale of a grid. The scale is chosen whose
-partition has the largest expected agreement with the candidates.
+Trial runs of mean shift on a part of the sample give a partition for each bandwidth of a grid. The bandwidth is chosen
+whose partition has the largest expected agreement with the candidates.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 
 from modeseek._common.distances import kth_distance
 from modeseek._common.points import Points
-from modeseek._common.types import Array, Geometry, Stage, Watcher
+from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek.selection.bandwidths.config import DEFAULT, RangeConfig
 from modeseek.selection.bandwidths.ranges import Range
-from modeseek.selection.bandwidths.trials import TrialSample, trial_partitions, trial_scales
+from modeseek.selection.bandwidths.trials import TrialSample, trial_bandwidths, trial_partitions
 from modeseek.selection.choice import load_choice
 from modeseek.selection.data import base_sample, prepare_data
 from modeseek.selection.features import candidate_features
 from modeseek.selection.pool import build_pool, table_of
 
-__all__ = ["ScaleScore", "automatic_range", "score_scales"]
+__all__ = ["BandwidthScore", "automatic_range", "score_bandwidths"]
 
 
-class ScaleScore(NamedTuple):
-    """A scale and the score of its clusters.
+class BandwidthScore(NamedTuple):
+    """A bandwidth and the score of its clusters.
 
     Attributes
     ----------
@@ -52,12 +52,12 @@ def automatic_range(
     watch: Watcher | None = None,
     config: RangeConfig = DEFAULT,
 ) -> Range:
-    """Return a narrow range around the scale with the best score in `score_scales`.
+    """Return a narrow range around the bandwidth with the best score in `score_bandwidths`.
 
-    h_inf is that scale, or the geometric mean of neighbouring scales with nearly the same score. The range reaches from
-    h_inf / 1.4 to 1.2 h_inf; it is narrower if the scores are much lower there. If the best score is that of a single
-    cluster, h_inf is the largest scale. Fewer than twenty points are not judged: their h_inf is the median distance to
-    neighbour number sqrt(2 n). The result depends on no random seed.
+    h_inf is that bandwidth, or the geometric mean of neighbouring bandwidths with nearly the same score. The range
+    reaches from h_inf / 1.4 to 1.2 h_inf; it is narrower if the scores are much lower there. If the best score is that
+    of a single cluster, h_inf is the largest bandwidth. Fewer than twenty points are not judged: their h_inf is the
+    median distance to neighbour number sqrt(2 n). The result depends on no random seed.
 
     Parameters
     ----------
@@ -82,20 +82,20 @@ def automatic_range(
     if n < config.min_points:
         h = float(np.median(kth_distance(points, min(round(np.sqrt(2 * n)), n - 1) + 1)))
         return Range(config.lower * h, h, config.upper * h)
-    return _range_of(score_scales(points, weights, geometry=geometry, watch=watch, config=config), config)
+    return _range_of(score_bandwidths(points, weights, geometry=geometry, watch=watch, config=config), config)
 
 
-def score_scales(
+def score_bandwidths(
     points: Array,
     weights: Array | None = None,
     *,
     geometry: Geometry | None = None,
     watch: Watcher | None = None,
     config: RangeConfig = DEFAULT,
-) -> list[ScaleScore]:
-    """Return the scales of the grid, from the smallest to the largest, with their scores.
+) -> list[BandwidthScore]:
+    """Return the bandwidths of the grid, from the smallest to the largest, with their scores.
 
-    At most 500 points are used, and 300 above 32 features.
+    Candidates are proposed on at most 2,000 points; trial runs have at most 500 of them, and 300 above 32 features.
 
     Parameters
     ----------
@@ -104,41 +104,45 @@ def score_scales(
     """
     n, d = points.shape
     weights = np.ones(n) if weights is None else weights
-    rows = _sample(points, config.max_points if d <= config.many_features else config.max_points_many_features, config)
-    chosen, weights = points[rows], weights[rows]
-    sample = TrialSample(chosen, weights, len(rows) / n)
-    scales = trial_scales(chosen, config)
-    stage = Stage("choosing the range", 0, len(scales) + 1, "runs")
+    rows, tried = _samples(
+        points, config.max_points if d <= config.many_features else config.max_points_many_features, config
+    )
+    chosen = points[rows[tried]]
+    sample = TrialSample(chosen, weights[rows[tried]], len(tried) / n)
+    bandwidths = trial_bandwidths(chosen, config)
+    stage = Stage("choosing the range", 0, len(bandwidths) + 1, "runs")
     watch = watch or _ignore
     watch(stage)
     geometry = Geometry() if geometry is None else geometry
-    data = prepare_data(Points(chosen, weights, np.arange(len(rows)), np.zeros(d), geometry))
+    data = prepare_data(Points(points[rows], weights[rows], np.arange(len(rows)), np.zeros(d), geometry))
     pool = build_pool(data)
     probabilities = load_choice().probabilities(candidate_features(data, base_sample(data), pool))
     watch(stage._replace(done=1))
     partitions = []
-    for done, labels in enumerate(trial_partitions(sample, scales, config), 2):
+    for done, labels in enumerate(trial_partitions(sample, bandwidths, config), 2):
         partitions.append(labels)
         watch(stage._replace(done=done))
-    candidates = [*(each.labels for each in pool.candidates), np.zeros(len(rows), dtype=np.int32)]
+    candidates = [*(each.labels[tried] for each in pool.candidates), np.zeros(len(tried), dtype=np.int32)]
     expected = _agreement(partitions, candidates) @ probabilities
     sizes = [int(labels.max()) + 1 for labels in partitions]
-    return [ScaleScore(*each) for each in zip(scales.tolist(), sizes, expected.tolist(), strict=True)]
+    return [BandwidthScore(*each) for each in zip(bandwidths.tolist(), sizes, expected.tolist(), strict=True)]
 
 
 def _ignore(stage: Stage) -> None:
     """Report nothing."""
 
 
-def _sample(points: Array, size: int, config: RangeConfig) -> Array:
-    """Return the indices of a random sample.
+def _samples(points: Array, n_tried: int, config: RangeConfig) -> tuple[IntArray, IntArray]:
+    """Return the indices of a random sample for candidates, and which of these are used for trial runs.
 
     Points are sorted by their distance from the mean, so that the sample depends neither on the order of rows nor on a
     rotation.
     """
     exact = points.astype(np.float64)  # squares of single precision may overflow
     order = np.argsort(np.linalg.norm(exact - exact.mean(axis=0), axis=1), kind="stable")
-    return order[np.sort(np.random.default_rng(config.seed).permutation(len(points))[:size])]
+    drawn = np.random.default_rng(config.seed).permutation(len(points))[: config.candidate_points]
+    places = np.sort(drawn)
+    return order[places], np.searchsorted(places, np.sort(drawn[:n_tried]))
 
 
 def _agreement(partitions: list[Array], candidates: list[Array]) -> Array:
@@ -150,26 +154,26 @@ def _agreement(partitions: list[Array], candidates: list[Array]) -> Array:
     return found[np.ix_(which[: len(partitions)], which[len(partitions) :])]
 
 
-def _range_of(scored: list[ScaleScore], config: RangeConfig) -> Range:
-    """Return the range around the best scale, or around the mean of scales next to it that are nearly as good.
+def _range_of(scored: list[BandwidthScore], config: RangeConfig) -> Range:
+    """Return the range around the best bandwidth, or around the mean of bandwidths next to it that are nearly as good.
 
-    Scores are smoothed over neighbouring scales. The range ends at the latest half-way to the next scale with a much
-    lower score: in many dimensions, a bandwidth larger by a few percent may merge all clusters.
+    Scores are smoothed over neighbouring bandwidths. The range ends at the latest half-way to the next bandwidth with a
+    much lower score: in many dimensions, a bandwidth larger by a few percent may merge all clusters.
     """
-    scales = np.log([each.h for each in scored])
+    bandwidths = np.log([each.h for each in scored])
     raw = np.array([each.score for each in scored])
     around = np.pad(raw, 1, mode="edge")
     scores = (1.0 - config.smoothing) * raw + config.smoothing * (around[:-2] + around[2:]) / 2
     best = int(scores.argmax())
     if scored[best].n_clusters == 1:
         # outliers of all points may be further away than those of the sample
-        center = scales[-1]
+        center = bandwidths[-1]
     else:
         worse = np.flatnonzero(scores < scores[best] - config.plateau)
         first = worse[worse < best].max(initial=-1) + 1
         last = worse[worse > best].min(initial=len(scored))
-        center = scales[first:last].mean()
-    bad = scales[raw < config.least_share * raw.max()]
+        center = bandwidths[first:last].mean()
+    bad = bandwidths[raw < config.least_share * raw.max()]
     below = np.max((center + bad[bad < center]) / 2, initial=-np.inf)
     above = np.min((center + bad[bad > center]) / 2, initial=np.inf)
     h = np.exp([max(center + np.log(config.lower), below), center, min(center + np.log(config.upper), above)])

@@ -11,39 +11,42 @@ class RangeConfig:
 
     Attributes
     ----------
+    candidate_points : int
+        Candidate partitions of larger data are proposed and judged on a random sample of this size.
     max_points : int
-        Larger data are judged on a random sample of this size.
+        Trial runs use at most this many points of that sample.
     max_points_many_features : int
         The same for data of more than `many_features` features.
     many_features : int
     min_points : int
-        Fewer points are not judged; their scale is the median distance to neighbour number sqrt(2 n).
+        Fewer points are not judged; their bandwidth is the median distance to neighbour number sqrt(2 n).
     n_counts : int
-        Number of neighbour counts whose median distances are scales.
+        Number of neighbour counts whose median distances are bandwidths.
     max_ratio, min_ratio : float
-        Bounds on the ratio of successive scales: scales are inserted into larger gaps, and closer ones are dropped.
+        Bounds on the ratio of successive bandwidths: more are inserted into larger gaps, and closer ones are dropped.
     max_sweeps : int
         Upper bound on the sweeps of a trial run.
     tol : float
-        A trial run ends when no coordinate moves by more than this share of the scale.
+        A trial run ends when no coordinate moves by more than this share of the bandwidth.
     merge_every : int
         Points that have met are merged in each sweep whose number is a multiple of this.
     merge_radius : float
-        Points closer than this share of the scale have met.
+        Points closer than this share of the bandwidth have met.
     radius : float
-        Points that end closer than this share of the scale form a cluster.
+        Points that end closer than this share of the bandwidth form a cluster.
     smoothing : float
-        Weight of the two neighbouring scales in the smoothed score of a scale.
+        Weight of the two neighbouring bandwidths in the smoothed score of a bandwidth.
     plateau : float
-        Scales next to the best one whose scores are lower by at most this much are averaged with it.
+        Bandwidths next to the best one whose scores are lower by at most this much are averaged with it.
     lower, upper : float
         h_min and h_max as multiples of h_inf.
     least_share : float
-        The range ends half-way to the next scale whose score is below this share of the best one.
+        The range ends half-way to the next bandwidth whose score is below this share of the best one.
     seed : int
         Seed of the random sample.
     """
 
+    candidate_points: int = 2000
     max_points: int = 500
     max_points_many_features: int = 300
     many_features: int = 32

@@ -1,4 +1,4 @@
-"""Trial runs on a sample: partitions of blurring mean shift at several scales.
+"""Trial runs on a sample: partitions of blurring mean shift at several bandwidths.
 
 Blurring mean shift needs few sweeps, each of which is two matrix products, and no random numbers. At the same bandwidth
 its clusters are close to those of the stochastic algorithms.
@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.bandwidths.config import RangeConfig
 
-__all__ = ["TrialSample", "trial_partitions", "trial_scales"]
+__all__ = ["TrialSample", "trial_bandwidths", "trial_partitions"]
 
 
 class TrialSample:
@@ -34,29 +34,29 @@ class TrialSample:
         self.points, self.weights, self.share = _reduced(points), weights.astype(np.float64), share
 
 
-def trial_scales(points: Array, config: RangeConfig) -> Array:
-    """Return increasing scales: median distances to neighbours, with scales inserted into large gaps.
+def trial_bandwidths(points: Array, config: RangeConfig) -> Array:
+    """Return increasing bandwidths: median distances to neighbours, with more of them inserted into large gaps.
 
     Distances are not computed by matrix products, whose rounding depends on the library.
     """
     counts = np.unique(np.round(np.geomspace(1, len(points) - 1, config.n_counts)).astype(int))
     distances = np.sort(cdist(points, points), axis=1)[:, counts]
-    scales: list[float] = []
+    bandwidths: list[float] = []
     for h in np.median(distances, axis=0):
-        if not scales:
+        if not bandwidths:
             if h > 0:
-                scales.append(float(h))
-        elif h > config.min_ratio * scales[-1]:
+                bandwidths.append(float(h))
+        elif h > config.min_ratio * bandwidths[-1]:
             # a small margin, so that rounding does not change the number of steps
-            steps = int(np.ceil(np.log(h / scales[-1]) / np.log(config.max_ratio) - 1e-6))
-            scales += np.geomspace(scales[-1], h, steps + 1)[1:].tolist()
-    return np.array(scales)
+            steps = int(np.ceil(np.log(h / bandwidths[-1]) / np.log(config.max_ratio) - 1e-6))
+            bandwidths += np.geomspace(bandwidths[-1], h, steps + 1)[1:].tolist()
+    return np.array(bandwidths)
 
 
-def trial_partitions(sample: TrialSample, scales: Array, config: RangeConfig) -> Iterator[IntArray]:
-    """Yield the clusters of each of the increasing scales; once there is a single cluster, it is that of all others."""
+def trial_partitions(sample: TrialSample, bandwidths: Array, config: RangeConfig) -> Iterator[IntArray]:
+    """Yield the clusters of each of the increasing bandwidths; from the first single cluster on, a single cluster."""
     labels = np.arange(len(sample.points), dtype=np.int32)
-    for h in scales:
+    for h in bandwidths:
         if labels.any():
             labels = trial_partition(sample, float(h), config)
         yield labels
@@ -67,7 +67,7 @@ def trial_partition(sample: TrialSample, h: float, config: RangeConfig) -> IntAr
 
     Points that meet continue as one.
     """
-    # in units of the scale, so that the kernel is one matrix product and a maximum
+    # in units of the bandwidth, so that the kernel is one matrix product and a maximum
     x, weights = sample.points / h, sample.weights
     counts, member, buffer = np.ones(len(x)), np.arange(len(x)), np.empty(len(x) ** 2)
     for sweep in range(config.max_sweeps):

@@ -3,7 +3,7 @@
 from modeseek.selection.proposers.base import Proposal, Proposer
 from modeseek.selection.proposers.centers import Centers
 from modeseek.selection.proposers.communities import Communities
-from modeseek.selection.proposers.mean_shift import MeanShiftScales
+from modeseek.selection.proposers.mean_shift import MeanShiftProposer
 from modeseek.selection.proposers.mixture import Mixtures
 from modeseek.selection.proposers.modes import Modes
 from modeseek.selection.proposers.spanning_tree import SpanningTree
@@ -11,5 +11,5 @@ from modeseek.selection.proposers.spanning_tree import SpanningTree
 __all__ = ["PROPOSERS", "Proposal", "Proposer"]
 
 PROPOSERS: dict[str, type[Proposer]] = {
-    each.name: each for each in (Modes, Communities, SpanningTree, Centers, Mixtures, MeanShiftScales)
+    each.name: each for each in (Modes, Communities, SpanningTree, Centers, Mixtures, MeanShiftProposer)
 }

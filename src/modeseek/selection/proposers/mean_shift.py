@@ -1,4 +1,4 @@
-"""Proposer: mean shift and doubly stochastic mean shift, the paper's algorithm, at several scales."""
+"""Proposer: mean shift and doubly stochastic mean shift, the paper's algorithm, at several bandwidths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from modeseek.selection.proposers.base import Proposal
 from modeseek.selection.proposers.samples import draw, nearest_point
 
 
-class MeanShiftScales:
+class MeanShiftProposer:
     """Clusters of mean shift on a sample; other points follow the nearest point of the sample.
 
     Mean shift has the bandwidth h. Doubly stochastic mean shift draws the bandwidth of each update from [h / 2, 2 h], a
@@ -36,7 +36,7 @@ class MeanShiftScales:
         distances = np.sort(np.sqrt(np.maximum(squares[:, None] + squares - 2 * x @ x.T, 0.0)), axis=1)
         owner = None if m == len(data) else nearest_point(whole, x)
         found = []
-        shares = np.geomspace(max(2, config.least_share * m), config.largest_share * m, config.n_scales)
+        shares = np.geomspace(max(2, config.least_share * m), config.largest_share * m, config.n_bandwidths)
         for count in np.unique(np.round(shares).astype(int)):
             h = float(np.median(distances[:, min(count, m - 1)]))
             if h <= 0:

@@ -89,7 +89,7 @@ def _shift_any(kind, weighted, X, n, w, q, h, shift, buffer, balls):  # type: ig
 
 
 @njit(inline="always")
-def _shifted(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer, balls):  # type: ignore[no-untyped-def]
+def _shift(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer, balls):  # type: ignore[no-untyped-def]
     """Write the new position of q into `new`."""
     if dim <= MAX_LOW:
         _shift_low(kind, dim, weighted, X, n, w, q, 1.0 / (h * h), new)
@@ -100,7 +100,7 @@ def _shifted(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer, balls):
 
 @njit(inline="always")
 def apply_each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
-    """Apply draws to the columns of X in order."""
+    """Apply updates to the columns of X in order; see `BruteShifts.each`."""
     d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
     centers, radii = balls
@@ -108,7 +108,7 @@ def apply_each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: i
         i = updates.indices[k]
         for c in range(d):
             q[c] = X[c, i]
-        _shifted(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer, balls)
+        _shift(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer, balls)
         square = 0.0
         for c in range(d):
             X[c, i] = new[c]
@@ -121,11 +121,7 @@ def apply_each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: i
 
 @njit(inline="always")
 def apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
-    """Apply draws to groups of coincident points until all columns of X are used.
-
-    A point that leaves other points of its group takes an unused column. Return the number of updates done, the number
-    of columns used, and the number of distances.
-    """
+    """Apply updates to groups of coincident points; see `BruteShifts.each_group`."""
     d = dim if dim <= MAX_LOW else X.shape[0]
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
     balls = np.empty((0, d)), np.empty(0)
@@ -135,7 +131,7 @@ def apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical): 
         g = groups.group[i]
         for c in range(d):
             q[c] = X[c, g]
-        _shifted(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer, balls)
+        _shift(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer, balls)
         evaluations += used
         square = 0.0
         if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
@@ -151,19 +147,6 @@ def apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical): 
     return done, used, evaluations
 
 
-@njit(inline="always")
-def _all(kind, dim, weighted, X, w, queries, spherical):  # type: ignore[no-untyped-def]
-    d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
-    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-    balls = np.empty((0, d)), np.empty(0)
-    for k in range(len(queries.points)):
-        for c in range(d):
-            q[c] = queries.points[k, c]
-        _shifted(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer, balls)
-        for c in range(d):
-            queries.moved[k, c] = new[c]
-
-
 class BruteShifts(NamedTuple):
     """Compiled functions for one profile and one class of dimensions. X has the coordinates of the points as rows.
 
@@ -173,7 +156,9 @@ class BruteShifts(NamedTuple):
         ``(X, w, updates, balls, spherical)``: apply updates to the columns of X in order. `balls` has the center and
         the radius of each block of `BALL_BLOCK` columns, or of none; radii grow as points move.
     each_group : callable
-        ``(X, groups, used, tolerance, updates, spherical)``: the same if a column of X stands for a group.
+        ``(X, groups, used, tolerance, updates, spherical)``: apply updates to groups of coincident points until all
+        columns of X are used; each column stands for a group. A point that leaves other points of its group takes an
+        unused column. Returns the number of updates done, the number of columns used, and the number of distances.
     all : callable
         ``(X, w, queries, spherical)``: shift queries against X.
     sweeps : callable
@@ -183,7 +168,7 @@ class BruteShifts(NamedTuple):
     each: Callable[..., None]
     each_group: Callable[..., tuple[int, int, int]]
     all: Callable[..., None]
-    sweeps: Callable[..., tuple[int, bool, int]]
+    sweeps: Callable[..., tuple[int, int, int]]
 
 
 @cache
@@ -214,7 +199,15 @@ def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Bru
 
     @jit
     def all_(X, w, queries, spherical):  # type: ignore[no-untyped-def]
-        _all(kind, dim, weighted, X, w, queries, spherical)
+        d = dim if dim <= MAX_LOW else X.shape[0]
+        q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+        balls = np.empty((0, d)), np.empty(0)
+        for k in range(len(queries.points)):
+            for c in range(d):
+                q[c] = queries.points[k, c]
+            _shift(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer, balls)
+            for c in range(d):
+                queries.moved[k, c] = new[c]
 
     from modeseek.meanshift.engines.brute.sweep_loops import compile_sweeps
 

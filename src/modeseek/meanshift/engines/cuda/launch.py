@@ -131,8 +131,8 @@ class _Launch:
         drawn = [np.ones(len(plan.weights)) if plan.order == "even" else plan.weights for plan in plans]
         even = all((each == 1.0).all() for each in drawn)
         cumulative = nothing if even else np.concatenate([np.cumsum(each) for each in drawn])
-        scaled = any(plan.scales is not None for plan in plans)
-        scales = np.concatenate([_scales(job) for job in problems.values()]) if scaled else nothing
+        scaled = any(plan.local_scales is not None for plan in plans)
+        local_scales = np.concatenate([_local_scales(job) for job in problems.values()]) if scaled else nothing
         # the order of the fields of `Ending`; None becomes NaN
         endings = np.array([job.ending for job in jobs], dtype=np.float64)
         columns = (
@@ -144,9 +144,9 @@ class _Launch:
             np.array([encode_policy(job.plan.policy) for job in jobs], dtype=np.float64),
             *np.ascontiguousarray(endings.T),
             np.full(len(jobs), 16 * float(np.finfo(self._dtype).eps)),
-            np.array([float(_scales(job).max()) for job in jobs]),
+            np.array([float(_local_scales(job).max()) for job in jobs]),
         )
-        on_device = Problems(put(points), put(weights.astype(self._dtype)), put(cumulative), put(scales))
+        on_device = Problems(put(points), put(weights.astype(self._dtype)), put(cumulative), put(local_scales))
         return on_device, Chains._make(map(put, columns))
 
     def _make_results(self) -> Results:
@@ -236,8 +236,8 @@ def _threads(n: int, n_bytes: int, chains: int, limit: int) -> int:
     return threads
 
 
-def _scales(job: ChainJob) -> Array:
-    return np.ones(len(job.points)) if job.plan.scales is None else job.plan.scales
+def _local_scales(job: ChainJob) -> Array:
+    return np.ones(len(job.points)) if job.plan.local_scales is None else job.plan.local_scales
 
 
 def _allow_shared(kernel: Any, size: int) -> None:

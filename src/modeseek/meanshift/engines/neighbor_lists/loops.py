@@ -135,63 +135,6 @@ def _shift_group(kind, state, lists, g, q, h, span, picked, shift, scratch):  # 
     sum_over(kind, state.positions, state.groups.weights, q, h, source, low, high, shift, scratch)
 
 
-@njit(inline="always")
-def _each(kind, state, lists, limits, updates, spherical):  # type: ignore[no-untyped-def]
-    (positions, groups), counters = state, lists.counters
-    capacity, blocks, width = positions.shape
-    d = blocks * width
-    rows = positions.reshape(capacity, d)
-    q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
-    q_blocks = q.reshape(blocks, width)
-    picked = np.empty(capacity + 1, np.int32)
-    scratch = np.empty(capacity + 1), np.empty(capacity + 1, np.uint64)
-    merged = len(groups.group) > counters.groups[0] or capacity > len(groups.group)  # a group may have several points
-    stop, done = counters.evaluations[0] + limits.max_evaluations, 0
-    while done < len(updates.indices) and counters.evaluations[0] < stop and counters.extra[0] <= limits.max_extra:
-        if merged and counters.groups[0] == capacity:
-            break
-        i, h = updates.indices[done], updates.bandwidths[done]
-        g = groups.group[i]
-        for c in range(d):
-            q[c] = rows[g, c]
-        _shift_group(kind, state, lists, g, q_blocks, h, limits.anchor_span, picked, new, scratch)
-        apply_shift(d, q, new, spherical)
-        square = 0.0
-        if groups.counts[g] == 1 or not nearly_equal(d, q, new, limits.tolerance):
-            fresh = groups.counts[g] > 1
-            if fresh:
-                g = counters.groups[0]
-                leave_group(groups, i, g)
-                counters.groups[0] += 1
-            for c in range(d):
-                rows[g, c] = new[c]
-                square += (np.float64(rows[g, c]) - q[c]) ** 2
-            if len(lists.starts) > 0 and fresh:
-                _add_loose(g, positions, lists, limits)
-            elif len(lists.starts) > 0:
-                _after_move(g, positions, lists, limits)
-        updates.lengths[done] = np.sqrt(square)
-        done += 1
-    return done
-
-
-@njit(inline="always")
-def _all(kind, positions, weights, queries, starts, members, spherical):  # type: ignore[no-untyped-def]
-    blocks, width = positions.shape[1:]
-    d = blocks * width
-    q, new = np.zeros(d, dtype=positions.dtype), np.empty(d)
-    q_blocks = q.reshape(blocks, width)
-    scratch = np.empty(len(positions) + 1), np.empty(len(positions) + 1, np.uint64)
-    for k in range(len(queries.points)):
-        for c in range(queries.points.shape[1]):
-            q[c] = queries.points[k, c]
-        h, low, high = queries.bandwidths[k], starts[k], starts[k + 1]
-        sum_over(kind, positions, weights, q_blocks, h, members, low, high, new, scratch)
-        apply_shift(d, q, new, spherical)
-        for c in range(queries.points.shape[1]):
-            queries.moved[k, c] = new[c]
-
-
 @compiled
 def list_neighbors(products, halves, query_halves, found, starts):  # type: ignore[no-untyped-def]
     """Write the columns of each row where products >= halves + query_halves; return their number.
@@ -246,10 +189,58 @@ def shifts(code: int) -> ListShifts:
 
     @compiled
     def each(state, lists, limits, updates, spherical):  # type: ignore[no-untyped-def]
-        return _each(code, state, lists, limits, updates, spherical)
+        (positions, groups), counters = state, lists.counters
+        capacity, blocks, width = positions.shape
+        d = blocks * width
+        rows = positions.reshape(capacity, d)
+        q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
+        q_blocks = q.reshape(blocks, width)
+        picked = np.empty(capacity + 1, np.int32)
+        scratch = np.empty(capacity + 1), np.empty(capacity + 1, np.uint64)
+        # whether a group may have several points
+        merged = len(groups.group) > counters.groups[0] or capacity > len(groups.group)
+        stop, done = counters.evaluations[0] + limits.max_evaluations, 0
+        while done < len(updates.indices) and counters.evaluations[0] < stop and counters.extra[0] <= limits.max_extra:
+            if merged and counters.groups[0] == capacity:
+                break
+            i, h = updates.indices[done], updates.bandwidths[done]
+            g = groups.group[i]
+            for c in range(d):
+                q[c] = rows[g, c]
+            _shift_group(code, state, lists, g, q_blocks, h, limits.anchor_span, picked, new, scratch)
+            apply_shift(d, q, new, spherical)
+            square = 0.0
+            if groups.counts[g] == 1 or not nearly_equal(d, q, new, limits.tolerance):
+                fresh = groups.counts[g] > 1
+                if fresh:
+                    g = counters.groups[0]
+                    leave_group(groups, i, g)
+                    counters.groups[0] += 1
+                for c in range(d):
+                    rows[g, c] = new[c]
+                    square += (np.float64(rows[g, c]) - q[c]) ** 2
+                if len(lists.starts) > 0 and fresh:
+                    _add_loose(g, positions, lists, limits)
+                elif len(lists.starts) > 0:
+                    _after_move(g, positions, lists, limits)
+            updates.lengths[done] = np.sqrt(square)
+            done += 1
+        return done
 
     @compiled
     def all_(positions, weights, queries, starts, members, spherical):  # type: ignore[no-untyped-def]
-        _all(code, positions, weights, queries, starts, members, spherical)
+        blocks, width = positions.shape[1:]
+        d = blocks * width
+        q, new = np.zeros(d, dtype=positions.dtype), np.empty(d)
+        q_blocks = q.reshape(blocks, width)
+        scratch = np.empty(len(positions) + 1), np.empty(len(positions) + 1, np.uint64)
+        for k in range(len(queries.points)):
+            for c in range(queries.points.shape[1]):
+                q[c] = queries.points[k, c]
+            h, low, high = queries.bandwidths[k], starts[k], starts[k + 1]
+            sum_over(code, positions, weights, q_blocks, h, members, low, high, new, scratch)
+            apply_shift(d, q, new, spherical)
+            for c in range(queries.points.shape[1]):
+                queries.moved[k, c] = new[c]
 
     return ListShifts(each, all_)

@@ -36,14 +36,14 @@ class Problems(NamedTuple):
     ----------
     points : array
         By coordinate within each problem.
-    weights, cumulative, scales : arrays
+    weights, cumulative, local_scales : arrays
         Weights, cumulated weights for the draws, and factors of the bandwidth; empty if all are 1.
     """
 
     points: Any
     weights: Any
     cumulative: Any
-    scales: Any
+    local_scales: Any
 
 
 class Chains(NamedTuple):
@@ -171,8 +171,8 @@ def chains_kernel(spec: KernelSpec) -> Any:
             sync()
         if me < some:
             width = bandwidths[me]
-            if len(problems.scales) > 0:
-                width *= problems.scales[first + indices[me]]
+            if len(problems.local_scales) > 0:
+                width *= problems.local_scales[first + indices[me]]
             inverse[me] = 1.0 / (width * width)
         sync()
 
