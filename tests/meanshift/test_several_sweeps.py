@@ -75,7 +75,7 @@ def test_several_sweeps_at_once_are_those_of_one_after_the_other(n, d, changes):
     def chain(engine):
         profile = changes.get("profile", "biweight")
         problem = make_problem(points, weights, profile=profile, metric=metric, engine=engine)
-        return doubly_stochastic(problem, policy, seed=1, order=changes.get("order", "random"), scales=scales)
+        return doubly_stochastic(problem, policy, seed=1, order=changes.get("order", "random"), local_scales=scales)
 
     assert chain("brute").skip is not None
     stopping = Stopping(s / 8, max_sweeps=changes.get("max_sweeps", 150), **limits)
