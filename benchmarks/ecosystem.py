@@ -1,14 +1,15 @@
 """Comparisons with other packages, and labels of new rows; prints Markdown tables.
 
 Outlier scores beside GLOSH, `predict` beside a refit, single cells beside Leiden, topics of BERTopic beside HDBSCAN.
-Run `python benchmarks/ecosystem.py`. A package that is not installed is left out.
+Run `python benchmarks/ecosystem.py [outliers] [new-rows] [single-cells] [topics]`; all of them by default. A package
+that is not installed is left out.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import inspect
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from modeseek._common.neighbors import nearest
 from modeseek.anndata import cluster
 
 SEEDS = range(3)
+SPLITS = 6
 MODULES = (
     *("calendar", "datetime", "decimal", "email.message", "fractions", "http.client", "ipaddress", "logging"),
     *("random", "shutil", "sqlite3.dbapi2", "statistics", "subprocess", "tarfile", "threading", "turtle", "zipfile"),
@@ -161,26 +163,34 @@ def agreement() -> None:
         "StochasticMeanShift": StochasticMeanShift(random_state=0),
         "DoublyStochasticMeanShift": DoublyStochasticMeanShift(random_state=0),
     }
-    ways = ("training rows", "`predict`: nearest training row", "climbing", "nearest centre")
+    ways = ("training rows", "`predict`", "nearest row", "climbing", "climbing - nearest", "nearest centre")
     sets = new_row_sets()
-    print(f"\nnew rows: {', '.join(sets)}; {len(SEEDS)} splits each")
+    print(f"\nnew rows: {', '.join(sets)}; {SPLITS} splits each")
     print("| estimator |", " | ".join(ways), "|\n|---|" + "--:|" * len(ways))
     for name, estimator in estimators.items():
         found = []
-        for (_, X), seed in product(sets.items(), SEEDS):
-            held = np.random.default_rng(seed).random(len(X)) < 0.2
-            model, refit = (clone(estimator).fit(rows) for rows in (X[~held], X))
-            labels = [model.predict(X[held]), nearest(model.cluster_centers_, X[held])]
-            labels.insert(1, labels[0] if name == "ModeSeek" else by_climbing(model, X[~held], X[held]))
-            scores = [adjusted_rand_score(refit.labels_[held], each) for each in labels]
-            found.append([adjusted_rand_score(refit.labels_[~held], model.labels_), *scores])
+        for X in sets.values():
+            refit = clone(estimator).fit(X)
+            for seed in range(SPLITS):
+                held = np.random.default_rng(seed).random(len(X)) < 0.2
+                rows, new = X[~held], X[held]
+                model = clone(estimator).fit(rows)
+                near = model.labels_[nearest(rows, new)]
+                climbed = near if name == "ModeSeek" else by_climbing(model, rows, new)
+                labels = (model.predict(new), near, climbed, nearest(model.cluster_centers_, new))
+                scores = [adjusted_rand_score(refit.labels_[held], each) for each in labels]
+                found.append([adjusted_rand_score(refit.labels_[~held], model.labels_), *scores])
         cells = [f"{mean:.3f}" for mean in np.mean(found, axis=0)]
-        cells[2] = "" if name == "ModeSeek" else cells[2]
+        gain = np.array(found)[:, 3] - np.array(found)[:, 2]
+        cells.insert(4, f"{gain.mean():+.3f} ± {gain.std(ddof=1) / np.sqrt(len(gain)):.3f}")
+        cells[3:5] = ["", ""] if name == "ModeSeek" else cells[3:5]
         print(f"| {name} |", " | ".join(cells), "|", flush=True)
 
 
+PARTS = {"outliers": outliers, "new-rows": agreement, "single-cells": single_cells, "topics": topics}
+
 if __name__ == "__main__":
-    outliers()
-    agreement()
-    single_cells()
-    topics()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", default=[*PARTS], help=f"some of {', '.join(PARTS)}; default: all")
+    for part in parser.parse_args().parts:
+        PARTS[part]()

@@ -37,11 +37,6 @@ INTERNAL = {
     *("SweepDraws", "DrawPlan", "PolicyCode", "encode_policy", "ClimbConfig", "rebuild_trace"),
     *("GridCells", "DaskRows", "Grid", "Labeler", "SketchLayout", "joblib_on_dask", "dask_errors", "is_dask"),
 }
-# protocols, which have pages of their own (docs/adding-*.md); results, and what takes long to run
-WITHOUT_EXAMPLE = {
-    *("BandwidthPolicy", "Engine", "Nu", "Law", "Coverage", "ChainResult", "Compared", "ImageBlock", "PlainText"),
-    *("run_paper", "score_bandwidths", "submartingale"),
-}
 
 
 def links(text: str) -> list[str]:
@@ -150,7 +145,7 @@ def test_everything_on_the_api_page_has_an_example():
         and name.rpartition(".")[2] not in used
         and not (inspect.isclass(thing) and issubclass(thing, BaseException))
     }
-    assert without == WITHOUT_EXAMPLE
+    assert without == set()
 
 
 def load(path: str):

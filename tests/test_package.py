@@ -58,3 +58,10 @@ def test_the_page_on_reproduction_has_its_pictures():
     for claim in CLAIMS:
         assert claim.title in plain
         assert claim.test in plain
+
+
+def test_an_optional_package_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "geopandas", None)
+    model = modeseek.MeanShift(5e4, metric="haversine").fit([[1.0, 2.0], [3.0, 4.0]])
+    with pytest.raises(ImportError, match=r"pip install 'modeseek\[maps\]'"):
+        modeseek.geo.cluster_centers(model)

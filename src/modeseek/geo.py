@@ -117,8 +117,10 @@ def cluster_centers(model: BaseClusterer, crs: Any = DEGREES) -> geopandas.GeoDa
     >>> centers["size"].to_list(), centers.geometry.y.round(3).to_list()
     ([2, 1], [52.5, 48.1])
     """
-    import geopandas
-
+    try:
+        import geopandas
+    except ImportError:
+        raise ImportError("modeseek.geo.cluster_centers needs geopandas: pip install 'modeseek[maps]'") from None
     _check_metric(model)
     latitude, longitude = model.cluster_centers_.T
     points = geopandas.points_from_xy(longitude, latitude, crs=DEGREES)

@@ -96,6 +96,21 @@ def test_archives(tmp_path):
         read_table(tmp_path / "a.zip")
 
 
+def test_a_packed_or_renamed_file_of_another_format_is_named(tmp_path):
+    """A packed spreadsheet was read as text, and one that is called .csv was taken for an archive of arrays."""
+    sheet = archive({"[Content_Types].xml": b"<Types/>"})
+    (tmp_path / "a.zip").write_bytes(archive({"a.xlsx": sheet}))
+    with pytest.raises(DataError, match=r"a.zip' holds a spreadsheet \(.xlsx\), not delimited text: unpack it first"):
+        read_table(tmp_path / "a.zip")
+    (tmp_path / "a.csv").write_bytes(sheet)
+    with pytest.raises(DataError, match=r"a.csv' is a spreadsheet, not delimited text: rename it to end in .xlsx"):
+        read_table(tmp_path / "a.csv")
+    np.savez(tmp_path / "x.npz", X=np.eye(3))
+    (tmp_path / "x.npz").rename(tmp_path / "b.csv")
+    with pytest.raises(DataError, match=r"b.csv' is NPZ, not delimited text: rename it to end in .npz"):
+        read_table(tmp_path / "b.csv")
+
+
 @pytest.mark.parametrize("ending", PACKERS)
 def test_a_bomb_is_refused(ending, tmp_path):
     path = tmp_path / f"a.csv.{ending}"

@@ -73,7 +73,11 @@ def test_files(folder, file, says):
 @pytest.mark.parametrize(
     ("file", "note"),
     [
-        ("slip.csv", "left out: b (numbers and text); one-hot encoding uses b (--encode onehot)."),
+        (
+            "slip.csv",
+            "left out: b (numbers and text); one-hot encoding uses b (--encode onehot).\n"
+            "note: may stand for missing values: b (unknown) (--missing-values unknown).",
+        ),
         ("thousands.csv", "read as numbers: a (thousands separators)."),
         ("commas.csv", "read as numbers: a (decimal commas)."),
         ("percent.csv", "read as numbers: a (%)."),

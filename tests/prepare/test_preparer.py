@@ -56,6 +56,36 @@ def test_columns_that_are_left_out(cells, reason):
     assert len(X) == N
 
 
+def test_words_among_numbers_are_named_as_missing_values():
+    """One "prefer not to say" made a column of incomes a text, and nothing said how to use it."""
+    income = [f"${10_000 + 100 * i:,}" for i in range(N - 1)] + ["prefer not to say"]
+    table = text_table({"a": [f"{i % 7}.5" for i in range(N)], "income": income})
+    preparer = TablePreparer().fit(table)
+    note = next(note for note in preparer.notes_ if "missing values" in str(note))
+    assert str(note).startswith("may stand for missing values: income (prefer not to say)")
+    assert preparer.kept_columns_ == ("a",)
+    used = TablePreparer(missing_values=["prefer not to say"]).fit(table)
+    assert used.kept_columns_ == ("a", "income")
+
+
+def test_codes_with_leading_zeros_are_left_out():
+    table = text_table({"a": [f"{i % 7}.5" for i in range(N)], "zip": [f"{37 * i * i % 9001:05}" for i in range(N)]})
+    preparer = TablePreparer().fit(table)
+    assert preparer.kept_columns_ == ("a",)
+    assert "zip (codes with leading zeros)" in str(preparer.notes_[0])
+    assert TablePreparer(columns=["a", "zip"]).fit(table).kept_columns_ == ("a", "zip")
+
+
+@pytest.mark.parametrize(("blocks", "kept"), [([152, 124, 68], False), ([31, 28, 31, 30, 31] * 3, True)])
+def test_numbers_that_restart(blocks, kept):
+    """Sample numbers of each species (penguins-raw) were clustered; days of the month still are."""
+    numbers = np.concatenate([np.arange(1, size + 1) for size in blocks])
+    frame = pd.DataFrame({"a": RNG.normal(size=len(numbers)), "number": numbers})
+    preparer = TablePreparer().fit(frame)
+    assert ("number" in preparer.kept_columns_) == kept
+    assert any("number (numbers the rows, with restarts)" in str(note) for note in preparer.notes_) != kept
+
+
 def test_one_note_names_all_columns_that_are_left_out():
     preparer, _ = fitted({"kind": ["u", "v"] * 20, "id": range(N), "sort": ["x", "y"] * 20, "same": [1] * N})
     assert str(preparer.notes_[0]) == (

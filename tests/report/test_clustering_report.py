@@ -150,7 +150,7 @@ def test_distinguishing_features(tmp_path):
     units = THREE * [1, 1000, 0.01] + [0, 5000, 0]
     text, _, payload = page(tmp_path, model, THREE, original=units, feature_names=["width", "mass", "depth"])
     rows = tables(text)[0]
-    assert rows[0] == ["cluster", "rows", "distinguishing features", "most typical row"]
+    assert rows[0] == ["cluster", "rows", "distinguishing features", "typical row"]
     assert [row[:2] for row in rows[1:]] == [["0", "60 (50%)"], ["1", "40 (33%)"], ["2", "20 (17%)"]]
     inside = model.labels_ == 1
     expected = (units[inside].mean(axis=0) - units[~inside].mean(axis=0)) / units.std(axis=0)
@@ -186,7 +186,7 @@ def test_extra_columns(blobs, tmp_path):
     assert rows[0][3] == "tree"
     assert "note" not in rows[0]
     for row, label in zip(rows[1:], range(5), strict=True):
-        assert row[3] == f"{kinds[blobs.labels_ == label][0]} 100%"
+        assert row[3] == f"{kinds[blobs.labels_ == label][0]}: 100%"
     tree, note, gap = payload["extra"]
     assert [tree["values"][code] for code in integers(tree["codes"])] == kinds.tolist()
     assert (len(note["values"]), gap["values"]) == (300, [""])

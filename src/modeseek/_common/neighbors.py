@@ -86,6 +86,32 @@ def nearest(
     return index
 
 
+def nearest_of(points: Array, queries: Array, k: int, *, n_jobs: int | None = None) -> IntArray:
+    """Return the k points nearest to each query, an (m, k) array.
+
+    Parameters
+    ----------
+    points : (n, d) array
+    queries : (m, d) array
+    k : int
+        At most n.
+    n_jobs : int, optional
+        Number of threads.
+
+    Examples
+    --------
+    >>> nearest_of(np.array([[0.0], [1.0], [3.0]]), np.array([[2.9]]), 2)
+    array([[2, 1]])
+    """
+    points, queries = _without_overflow(points.astype(np.float64), queries.astype(np.float64))
+    if points.shape[1] <= TREE_DIMENSIONS:
+        found = cKDTree(points).query(queries, k=k, workers=effective_n_jobs(n_jobs))[1]
+        return np.asarray(found, dtype=np.intp).reshape(len(queries), k)
+    center = central_point(points)
+    parts = _parts(len(queries), None, REPORTED_ROWS)
+    return _from_products(points - center, queries - center, k, n_jobs, parts)
+
+
 def nearest_row(X: Any) -> IntArray:
     """Return for each row of distances the column of the smallest one; of equal ones, the first.
 
@@ -187,7 +213,7 @@ def nearest_neighbors(
             distances[part], indices[part] = (each.reshape(-1, most) for each in found)
     else:
         centered = points - central_point(points)
-        indices = _from_products(centered, k, n_jobs, _parts(n, watch, report_rows))
+        indices = _from_products(centered, centered, k + 1, n_jobs, _parts(n, watch, report_rows))
         # rounding may have pushed a point out of its own list
         lost = ~(indices == np.arange(n)[:, None]).any(axis=1)
         indices[lost, -1] = np.flatnonzero(lost)
@@ -218,17 +244,20 @@ def _sort_ties(indices: IntArray, distances: Array) -> None:
     indices[rows], distances[rows] = np.take_along_axis(near, order, axis=1), np.take_along_axis(length, order, axis=1)
 
 
-def _from_products(points: Array, k: int, n_jobs: int | None, parts: Iterator[slice]) -> IntArray:
-    """Return the k + 1 nearest points of each point, up to the rounding of products.
+def _from_products(points: Array, queries: Array, k: int, n_jobs: int | None, parts: Iterator[slice]) -> IntArray:
+    """Return the k nearest points of each query, up to the rounding of products.
 
     scikit-learn does this faster than NumPy or SciPy. A forked process uses one thread, because OpenMP threads do not
     survive a fork and scikit-learn would wait for them forever.
     """
     from sklearn.neighbors import NearestNeighbors  # slow to import
 
-    search = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(points)
+    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(points)
+    found = np.empty((len(queries), k), dtype=np.intp)
     with threadpool_limits(effective_n_jobs(n_jobs) if os.getpid() == IMPORTING_PROCESS else 1):
-        return np.concatenate([search.kneighbors(points[part])[1] for part in parts])
+        for part in parts:
+            found[part] = search.kneighbors(queries[part], return_distance=False)
+    return found
 
 
 def _distances_to(points: Array, indices: IntArray) -> Array:

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats import FORMATS, STANDARD_STREAM, InputFile, Reader, ReadOptions, input_format
+from modeseek._storage.formats import FORMATS, STANDARD_STREAM, Format, InputFile, Reader, ReadOptions, input_format
 from modeseek._storage.formats.npy import read_header
 from modeseek._storage.formats.npz import open_archive
 from modeseek._storage.input_file import PACKED, is_remote, split_endings, split_part
@@ -143,12 +143,30 @@ def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -
         head = stream.read(64)
     if not file.compression and not format_.magic:
         file = replace(file, compression=next((end for start, end in PACKED.items() if head.startswith(start)), ""))
-    found = [each for each in FORMATS.values() if each.magic and head.startswith(each.magic)]
+    found = _formats_of(head)
     if found and format_ not in found and not file.compression:
         raise DataError(
             f"{file.name} is {found[0].name}, not {format_.name}: rename it to end in {found[0].suffixes[0]}."
         )
+    if file.compression:
+        _check_unpacked_format(file, format_)
     return format_.open(file, options)
+
+
+def _check_unpacked_format(file: InputFile, format_: Format) -> None:
+    """Raise a `DataError` if a compressed file holds a file of another format than its name says."""
+    head = b""
+    with suppress(Exception), file.open() as stream:  # the format reports damaged files
+        head = stream.read(64)
+    for found in _formats_of(head):
+        raise DataError(f"{file.name} holds {found.name} ({found.suffixes[0]}), not {format_.name}: unpack it first.")
+
+
+def _formats_of(head: bytes) -> list[Format]:
+    """Return the formats that a file can have by its first bytes, the likeliest first."""
+    found = [each for each in FORMATS.values() if each.magic and head.startswith(each.magic)]
+    # archives of arrays begin like spreadsheets, but the name of an array follows
+    return sorted(found, key=lambda each: (".npz" in each.suffixes) != (b".npy" in head))
 
 
 def check_source(path: str | os.PathLike[str]) -> None:

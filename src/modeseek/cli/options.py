@@ -234,8 +234,8 @@ class ClusterOptions:
 class LabelOptions:
     """Label the rows of a table with a saved model.
 
-    Each row gets the cluster of the nearest row that the model was fitted on. The columns of the model are found by
-    their names and prepared as in the fit.
+    Each row gets the cluster of the nearest row that the model was fitted on; with mean shift (ms), that of the mode
+    that it climbs to. The columns of the model are found by their names and prepared as in the fit.
 
     Attributes
     ----------

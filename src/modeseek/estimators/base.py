@@ -68,8 +68,8 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         y : ignored
             Present for consistency with scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
-            A row of weight 3 counts as three equal rows. A row of weight 0 has no influence and gets the label of the
-            nearest row of positive weight.
+            A row of weight 3 counts as three equal rows. A row of weight 0 has no influence and gets the label that
+            `predict` returns for it.
 
         Returns
         -------
@@ -94,9 +94,10 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         return self._fit(columns, make_data)
 
     def predict(self, X: ArrayLike) -> IntArray:
-        """Return for each row the label of the nearest training point.
+        """Return the cluster of each row: that of the nearest training point, or, with `MeanShift`, of its mode.
 
-        For the training rows, these are `labels_`.
+        For the training rows, these are `labels_`. A new row of `MeanShift` climbs the density of the training rows if
+        those around it belong to several modes. See docs/ecosystem.md.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ import numpy as np
 from modeseek._common.neighbors import nearest
 from modeseek._common.points import Points, canonical_points
 from modeseek._common.rounding import spread_rounded
-from modeseek._common.types import Array, Geometry, Watcher
+from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek.estimators.advice import warn
 from modeseek.estimators.memory import check_fit_memory, check_sketch_memory
 from modeseek.estimators.result import FitData, FitSettings
@@ -30,12 +30,12 @@ def data_from_rows(
     placed, taken = estimator._placed(rows), slice(None) if (weights > 0).all() else weights > 0
     if kind is None or (kind == "auto" and (n <= config.max_rows or estimator._needs_all_rows)):
         check_fit_memory(name, estimator._memory(n, d, rows.itemsize), (n, d), rows.itemsize)
-        points = _assign_weightless(canonical_points(rows, weights, geometry), rows, estimator.n_jobs)
+        points, weightless = _assign_weightless(canonical_points(rows, weights, geometry), rows, estimator.n_jobs)
         sample = points
         if n > config.sample_rows:
             # the rows that a sketch would sample, so that automatic bandwidths do not depend on the sketch
             sample = _sample_points(Sample.empty(config.sample_rows, d).add(placed[taken], weights[taken]), geometry)
-        return FitData(points, _choose_settings(estimator, sample, watch))
+        return FitData(points, _choose_settings(estimator, sample, watch), weightless=weightless)
     check_sketch_memory(name, (n, d))
     data = data_from_sketch(estimator, make_sketch(placed[taken], weights[taken], config), geometry, kind, watch)
     assert data.sketch is not None
@@ -72,11 +72,11 @@ def _sample_points(sample: Sample, geometry: Geometry) -> Points:
     return canonical_points(sample.rows, sample.counts, geometry)
 
 
-def _assign_weightless(points: Points, rows: Array, n_jobs: int | None) -> Points:
-    """Assign rows of weight 0 to their nearest point."""
+def _assign_weightless(points: Points, rows: Array, n_jobs: int | None) -> tuple[Points, tuple[IntArray, Array] | None]:
+    """Assign rows of weight 0 to their nearest point; return these rows, too."""
     absent = np.flatnonzero(points.inverse < 0)
     if not len(absent):
-        return points
-    inverse = points.inverse.copy()
-    inverse[absent] = nearest(points.values, points.to_canonical(rows[absent]), n_jobs=n_jobs)
-    return points._replace(inverse=inverse)
+        return points, None
+    inverse, positions = points.inverse.copy(), points.to_canonical(rows[absent])
+    inverse[absent] = nearest(points.values, positions, n_jobs=n_jobs)
+    return points._replace(inverse=inverse), (absent, positions)

@@ -1,6 +1,6 @@
 """Mean shift: every point climbs the density of the data; a replacement for scikit-learn's class."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from modeseek._common.types import Array, IntArray, Watcher
 from modeseek._common.validation import check_choice, check_integer, check_number, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings
+from modeseek.meanshift.basins import Basins, find_points
 from modeseek.meanshift.chains import Record, Stopping, as_record, mean_shift
 from modeseek.meanshift.climbing import Seeds, bin_seeds, moved_to_points, partition_by_modes
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
@@ -177,9 +178,17 @@ class MeanShift(ChainClusterer):
         # scikit-learn counts the rows around a climber before its last step, which comes after `max_iter` others
         climbed = chain.sweep(result.state)[0].points if profile is FLAT and not result.outcome.converged else last
         ends, reach = points.to_data(climbed), chain.problem.reach(h)
+        found = partition_by_modes(points, seeds, climbed, reach, profile, last, basins=basins, n_jobs=self.n_jobs)
+        modes = None
+        if data.sketch is None and not (basins and seeds):
+            steps, part = sweeps if basins else 0, found.partition
+            modes = Basins(h, tol, steps, profile, found.ends, found.end_modes, part.labels)
+            data = _with_weightless(data, modes, self.n_jobs)
+            points = data.points
         return self._chain_result(
             data,
-            partition_by_modes(points, seeds, climbed, reach, profile, last, basins=basins, n_jobs=self.n_jobs),
+            found.partition,
+            basins=modes,
             settings=self._in_force(data, chain, stopping),
             outcome=result.outcome,
             n_updates=result.state.k,
@@ -233,3 +242,13 @@ class MeanShift(ChainClusterer):
                 )
             seeds = Seeds(moved)
         return seeds
+
+
+def _with_weightless(data: FitData, basins: Basins, n_jobs: int | None) -> FitData:
+    """Return the data with rows of weight 0 assigned as `predict` does."""
+    if data.weightless is None:
+        return data
+    rows, positions = data.weightless
+    inverse = data.points.inverse.copy()
+    inverse[rows] = find_points(data.points, positions, basins, n_jobs=n_jobs)
+    return replace(data, points=data.points._replace(inverse=inverse))

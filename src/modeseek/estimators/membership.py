@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek._common.neighbors import nearest, nearest_neighbors
+from modeseek._common.neighbors import nearest, nearest_neighbors, nearest_of
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.input_checks import check_new_rows
@@ -96,8 +96,8 @@ class MembershipMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if result.confidence is not None:
             return result.confidence
         points = result.index.points
-        own = point_memberships(result, points.to_data(points.values), self.n_jobs).max(axis=1, initial=0.0)
-        return own[points.inverse]
+        rows, found = points.to_data(points.values), np.arange(len(points.values))
+        return point_memberships(result, rows, self.n_jobs, found).max(axis=1, initial=0.0)[points.inverse]
 
     @property
     def outlier_scores_(self) -> Array:
@@ -121,12 +121,19 @@ class MembershipMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
 
 def point_memberships(
-    result: FitResult, rows: Array, n_jobs: int | None, config: NeighborConfig | None = None
+    result: FitResult,
+    rows: Array,
+    n_jobs: int | None,
+    found: IntArray | None = None,
+    config: NeighborConfig | None = None,
 ) -> Array:
-    """Return the memberships of rows in the units of X; see `MembershipMixin.predict_proba`."""
+    """Return the memberships of rows in the units of X; see `MembershipMixin.predict_proba`.
+
+    `found` are the points whose labels the rows get, if they are known.
+    """
     index, n, k = result.index, rows.shape[0], result.n_clusters
     check_memory(8.0 * k * n, f"memberships of {n:,} rows in {k:,} clusters", "Pass fewer rows at once.")
-    found = index.find(rows, n_jobs)
+    found = index.find(rows, n_jobs) if found is None else found
     labels = index.labels[found]
     if result.memberships is not None:
         shares = result.memberships[found].toarray()
@@ -135,20 +142,22 @@ def point_memberships(
     clustered = np.flatnonzero(labels >= 0)
     shares[labels < 0] = 0.0
     if len(clustered):
-        own, top = labels[clustered], shares[clustered].max(axis=1)
-        shares[clustered, own] = np.where(shares[clustered].argmax(axis=1) == own, top, np.nextafter(top, 2.0))
-        shares[clustered] /= shares[clustered].sum(axis=1, keepdims=True)
+        own, found_shares = labels[clustered], shares[clustered]
+        top = found_shares.max(axis=1)
+        found_shares[np.arange(len(own)), own] = top
+        found_shares /= found_shares.sum(axis=1, keepdims=True)
+        # last, because a division could make the largest two equal
+        lower = np.flatnonzero(found_shares.argmax(axis=1) != own)
+        found_shares[lower, own[lower]] = np.nextafter(found_shares[lower].max(axis=1), 2.0)
+        shares[clustered] = found_shares
     return shares
 
 
 def _neighbor_shares(result: FitResult, rows: Array, n_jobs: int | None, config: NeighborConfig) -> Array:
     """Return the share of each cluster in the weight of the nearest training points; 0 if all of them are noise."""
-    from sklearn.neighbors import NearestNeighbors  # slow to import
-
     points, labels, k = result.index.points, result.index.labels, result.n_clusters
     n_neighbors = min(config.n_neighbors, len(points.values))
-    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(points.values)
-    near = search.kneighbors(points.to_canonical(rows), return_distance=False)
+    near = nearest_of(points.values, points.to_canonical(rows), n_neighbors, n_jobs=n_jobs)
     weights = np.where(labels[near] >= 0, points.weights[near], 0.0)
     where = np.repeat(np.arange(len(rows)), n_neighbors), np.maximum(labels[near], 0).ravel()
     shares = coo_array((weights.ravel(), where), shape=(len(rows), max(k, 1))).toarray()[:, :k]

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from modeseek._common.neighbors import Neighbors, nearest, nearest_row
+from modeseek._common.neighbors import Neighbors, nearest_row
 from modeseek._common.points import Points
 from modeseek._common.resources import check_memory
 from modeseek._common.rounding import rounding_note
 from modeseek._common.sphere import chord_to_meters, place_on_sphere
 from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, IntArray, Watcher
+from modeseek.meanshift.basins import Basins, find_points
 from modeseek.meanshift.chains import Outcome, Trace
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import BandwidthPolicy
@@ -126,6 +127,8 @@ class FitData:
         Nearest neighbours of each point, if these are given instead of coordinates.
     constraints : object
         Constraints of `ModeSeek` as the user gave them, for the rows.
+    weightless : tuple of arrays, or None
+        Indices and canonical coordinates of the rows of weight 0; None if all rows have a positive weight.
     """
 
     points: Points
@@ -135,6 +138,7 @@ class FitData:
     distributed: bool = False
     neighbors: Neighbors | None = None
     constraints: Any = None
+    weightless: tuple[IntArray, Array] | None = None
 
 
 def _check_index(index: PointIndex) -> None:
@@ -148,6 +152,8 @@ def _check_index(index: PointIndex) -> None:
         indices, distances = index.neighbors
         require(indices.shape == distances.shape and len(indices) == n, "the neighbours of points")
         require(is_within(indices, 0, n) and is_real(distances, 2), "the neighbours of points")
+    if index.basins is not None:
+        require(index.basins.modes.shape == (n,) and index.basins.ends.shape[1] == d, "the modes of points")
     require((index.neighbors is None) == (index.points.geometry.metric != "precomputed"), "the neighbours of points")
 
 
@@ -164,6 +170,8 @@ class PointIndex:
         Label of each point; -1 for noise.
     sketch, sketch_points, neighbors
         As in `FitData`.
+    basins : Basins or None
+        How new rows find the mode whose label they get; None if they get the label of the nearest point.
     """
 
     points: Points
@@ -171,16 +179,18 @@ class PointIndex:
     sketch: SketchPoints | None = None
     sketch_points: IntArray | None = None
     neighbors: Neighbors | None = None
+    basins: Basins | None = None
 
     def find(self, rows: Array, n_jobs: int | None = None, watch: Watcher | None = None) -> IntArray:
-        """Return for each row the index of its point: that of its sketch cell, or the nearest one.
+        """Return for each row the point whose label it gets: that of its sketch cell, of its mode, or the nearest one.
 
         Under `metric="precomputed"`, rows are distances to the rows of the fit.
         """
         if self.neighbors is not None:
             return self.points.inverse[nearest_row(rows)]
         if self.sketch is None or self.sketch_points is None:
-            return nearest(self.points.values, self.points.to_canonical(rows), n_jobs=n_jobs, watch=watch)
+            canonical = self.points.to_canonical(rows)
+            return find_points(self.points, canonical, self.basins, n_jobs=n_jobs, watch=watch)
         return self.sketch_points[self.find_in_sketch(rows, n_jobs)]
 
     def find_in_sketch(self, rows: Array, n_jobs: int | None = None) -> IntArray:
@@ -192,7 +202,7 @@ class PointIndex:
     def labeler(self, values: Array) -> Labeler:
         """Return a picklable function that gives rows the entry of `values` (one per point) of their point."""
         if self.sketch is None or self.sketch_points is None:
-            return Labeler(self.points, values)
+            return Labeler(self.points, values, self.basins)
         return Labeler(self.sketch, values[self.sketch_points])
 
 
@@ -375,7 +385,9 @@ class FitResult:
         return {f"{name}_": value for name, value in found.items() if value is not None}
 
 
-def make_result(algorithm: str, data: FitData, labels: IntArray, centers: Array, **fields: Any) -> FitResult:
+def make_result(
+    algorithm: str, data: FitData, labels: IntArray, centers: Array, basins: Basins | None = None, **fields: Any
+) -> FitResult:
     """Return the result for labels of the distinct points and centres in their coordinates.
 
     `fields` are the other fields of `FitResult`; `settings` is `data.settings` if it is not among them. The message
@@ -395,7 +407,7 @@ def make_result(algorithm: str, data: FitData, labels: IntArray, centers: Array,
         sizes=sizes[:k],
         n_noise=int(sizes[k]),
         n_rows=len(rows),
-        index=PointIndex(points, labels, data.sketch, data.sketch_points, data.neighbors),
+        index=PointIndex(points, labels, data.sketch, data.sketch_points, data.neighbors, basins),
         weights=None if (weights == sizes).all() else weights[:k],
         **fields,
     )

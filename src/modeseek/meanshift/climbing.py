@@ -29,6 +29,23 @@ class Seeds(NamedTuple):
     nearest: IntArray | None = None
 
 
+class ModePartition(NamedTuple):
+    """A partition by modes, and what leads to them.
+
+    Attributes
+    ----------
+    partition : Partition
+    ends : (m, d) array
+        Where climbers ended, without repetition; the modes, if points belong to the nearest one.
+    end_modes : (m,) integer array
+        Mode of each end.
+    """
+
+    partition: Partition
+    ends: Array
+    end_modes: IntArray
+
+
 def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
     """Return scikit-learn's bin seeds: corners of a grid of width h that at least `min_bin_freq` points round to."""
     frame = points.frame
@@ -70,7 +87,7 @@ def partition_by_modes(
     *,
     basins: bool,
     n_jobs: int | None,
-) -> Partition:
+) -> ModePartition:
     """Return the partition of points by the modes that climbers reached.
 
     Parameters
@@ -99,7 +116,8 @@ def partition_by_modes(
     else:
         labels = nearest(centers, points.values, n_jobs=n_jobs)
     sizes = np.bincount(labels, weights=points.weights, minlength=len(centers))
-    return Partition(labels, centers, sizes, diameter_of(distinct, numbers), gap_of(distinct, numbers))
+    part = Partition(labels, centers, sizes, diameter_of(distinct, numbers), gap_of(distinct, numbers))
+    return ModePartition(part, distinct, numbers) if basins else ModePartition(part, centers, np.arange(len(centers)))
 
 
 def _modes(

@@ -200,7 +200,15 @@ class ProfileLike(Protocol):
 
 @runtime_checkable
 class BandwidthPolicy(Protocol):
-    """The law of the bandwidths."""
+    """The law of the bandwidths.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.bandwidth import Shrinking
+    >>> policy = Shrinking(0.2, 1.6, 0.6)
+    >>> isinstance(policy, BandwidthPolicy), policy.h_0, policy.h_min
+    (True, 0.6, 0.2)
+    """
 
     @property
     def h_0(self) -> float:
@@ -262,7 +270,17 @@ class SweepingWorkspace(Protocol):
 
 
 class Engine(Protocol):
-    """An implementation of the mean-shift operator."""
+    """An implementation of the mean-shift operator.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import make_problem
+    >>> problem = make_problem([[0.0], [1.0], [5.0]], engine="brute")
+    >>> problem.engine.name
+    'brute'
+    >>> problem.open().shift_all(np.array([[0.5]]), 2.0)
+    array([[0.5]])
+    """
 
     @property
     def name(self) -> str:

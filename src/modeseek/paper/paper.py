@@ -102,6 +102,13 @@ def run_paper(
     bar : callable, optional
         Progress bar: (total cost, finished cost) -> context manager that yields a function, which is called with
         the cost of each finished job.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> report = run_paper(Path(tempfile.mkdtemp()), ["outliers"], quick=True, runs=1)
+    >>> report.name, [path.name for path in sorted(report.parent.glob("figures/*.png"))]
+    ('report.html', ['outliers.png'])
     """
     chosen = [each.on_engine(engine) for each in choose(figures, quick=quick)]
     runs = (QUICK_RUNS if quick else RUNS) if runs is None else check_integer("runs", runs, low=1)

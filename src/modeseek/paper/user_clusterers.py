@@ -106,11 +106,13 @@ def compare(
     --------
     >>> from sklearn.cluster import KMeans
     >>> from modeseek.meanshift.bandwidth import Uniform
-    >>> from modeseek.paper import compare
+    >>> from modeseek.paper import Compared, compare
     >>> mine = {"k-means, k = 3": KMeans(3, n_init=3), "DSMS, uniform": Uniform(0.2, 1.6)}
     >>> compared = compare(mine, "sparse", runs=1, quick=True)
     >>> sorted(compared.means("n_clusters"))[-1], compared.means("n_clusters")["k-means, k = 3"]
     ('k-means, k = 3', 3.0)
+    >>> isinstance(compared, Compared), "sparse" in compared.figures()
+    (True, True)
     """
     experiment = FIGURES[check_choice("figure", figure, FIGURES)]
     added = user_contenders(lines)

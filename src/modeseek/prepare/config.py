@@ -15,6 +15,11 @@ class PrepareConfig:
         A text column with more distinct values is not one-hot encoded.
     min_counted_rows : int
         A shorter column may count up by chance, so it is not taken for an identifier.
+    counted_share : float
+        A column of integers is an identifier that restarts if this share of the cells are one more than the cell
+        before. Hours, days and minutes of long series have a smaller share.
+    max_words : int
+        A column of numbers with up to this many different texts gets a note that they may stand for missing values.
     max_missing : float
         A column with a larger share of missing values is left out.
     skewness : float
@@ -30,6 +35,8 @@ class PrepareConfig:
 
     max_levels: int = 20
     min_counted_rows: int = 10
+    counted_share: float = 0.99
+    max_words: int = 3
     max_missing: float = 0.5
     skewness: float = 2.0
     few_values: int = 5

@@ -45,8 +45,8 @@ class ColumnFacts(NamedTuple):
         How the cells can be read as numbers: keys of `STYLES`, "plain" for columns that are not text.
     symbol : str
         The currency or unit of the cells, or "".
-    low, high, last : float
-        Smallest, largest and last number.
+    low, high, first, last : float
+        Smallest, largest, first and last number.
     step : float
         Difference of each number from its predecessor, if it is always the same whole number; 0 otherwise, and NaN for
         a single number.
@@ -58,6 +58,12 @@ class ColumnFacts(NamedTuple):
         Sum of hashes of the numbers, modulo 2^64, if all cells are integers; 0 otherwise.
     distinct : bool
         Whether no text occurs twice and at most half of them are numbers.
+    counted : int
+        Number of cells that are one more than the cell before, if all cells are integers; 0 otherwise.
+    padded : bool
+        Whether the text of a number has leading zeros, as postal codes have.
+    words : tuple of str
+        The few texts in a column that otherwise holds numbers; empty if there are none or many.
     """
 
     rows: int
@@ -73,6 +79,10 @@ class ColumnFacts(NamedTuple):
     distinct: bool = False
     values: tuple[float, ...] = ()
     code: int = 0
+    first: float = np.nan
+    counted: int = 0
+    padded: bool = False
+    words: tuple[str, ...] = ()
 
     @property
     def fills_range(self) -> bool:
@@ -101,6 +111,8 @@ class ColumnFacts(NamedTuple):
             all(getattr(each, name) or each.missing == each.rows for each in (self, other))
             for name in ("levels", "values")
         ]
+        words = {*self.words, *other.words}
+        worded = all(each.words or each.kind in ("number", "") for each in (self, other))
         if self.kind == other.kind == "number" and not same_unit((self.symbol, other.symbol)):
             kind, styles = "text", ()
         return ColumnFacts(
@@ -116,6 +128,10 @@ class ColumnFacts(NamedTuple):
             levels if known[0] and len(levels) <= config.max_levels else (),
             values=values if known[1] and len(values) <= config.few_values else (),
             code=_wrapped(self.code + other.code) if self.code and other.code else 0,
+            first=self.first,
+            counted=self.counted + other.counted + (other.first - self.last == 1) if self.code and other.code else 0,
+            padded=self.padded or other.padded,
+            words=tuple(sorted(words)) if worded and len(words) <= config.max_words else (),
         )
 
     def _common_step(self, other: ColumnFacts) -> float:
@@ -163,6 +179,8 @@ def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
 
 
 def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> ColumnFacts:
+    import pyarrow.compute as pc
+
     style = styles[0]
     values, bad = to_numbers(column, style)
     if bad is not None:  # decimals and other objects beyond float64
@@ -197,6 +215,9 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
         levels=levels,
         values=distinct,
         code=code,
+        first=float(finite[0]),
+        counted=int((steps == 1).sum()) if whole else 0,
+        padded=whole and is_text(column) and bool(pc.any(pc.match_substring_regex(column, r"^\s*0\d+\s*$")).as_py()),
     )
 
 
@@ -213,11 +234,26 @@ def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:
 
     present = present_cells(column)
     unique = pc.unique(present)
-    kind, numbers = "text", pc.sum(pc.match_substring_regex(unique, STYLES["plain"])).as_py() or 0
-    if pc.all(pc.match_substring_regex(unique, DATE)).as_py():
-        kind = "date"
-    elif numbers:
-        kind = "mixed"
-    levels = _levels(unique, config) if kind != "date" else ()
-    distinct = len(unique) == len(column) and 2 * numbers <= len(unique)
-    return ColumnFacts(len(column), len(column) - len(present), kind, (), levels=levels, distinct=distinct)
+    numbers = pc.sum(pc.match_substring_regex(unique, STYLES["plain"])).as_py() or 0
+    dates = pc.all(pc.match_substring_regex(unique, DATE)).as_py()
+    words = () if dates else _words(present, unique, config)
+    kind = "date" if dates else "mixed" if numbers or words else "text"
+    levels = () if dates else _levels(unique, config)
+    distinct = len(unique) == len(column) and 2 * numbers <= len(unique) and not words
+    missing = len(column) - len(present)
+    return ColumnFacts(len(column), missing, kind, (), levels=levels, distinct=distinct, words=words)
+
+
+def _words(present: Any, unique: Any, config: PrepareConfig) -> tuple[str, ...]:
+    """Return the few texts in a column of numbers: in less than half of the cells, and numbers are of one style."""
+    import pyarrow.compute as pc
+
+    for style in ("plain", "point", "comma"):
+        is_number = pc.match_substring_regex(unique, STYLES[style])
+        numbers, words = unique.filter(is_number), unique.filter(pc.invert(is_number))
+        # codes of missing values are separated by commas
+        named = len(words) <= config.max_words and not any("," in word for word in words.to_pylist())
+        many = len(numbers) < config.min_counted_rows or not named
+        if not many and 2 * pc.sum(pc.is_in(present, words)).as_py() < len(present) and number_styles(numbers):
+            return tuple(sorted(words.to_pylist()))
+    return ()

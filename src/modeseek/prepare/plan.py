@@ -188,10 +188,14 @@ def _reason(name: str, facts: ColumnFacts, table: Table, choice: ColumnChoice, c
         return {"date": "dates", "nested": "nested values", "mixed": "numbers and text"}.get(facts.kind, "text")
     if facts.constant and facts.rows > 1:
         return "constant"
+    if facts.padded:
+        return "codes with leading zeros"
     if facts.step and facts.rows >= config.min_counted_rows and len(table.columns) > 1:
         return "numbers the rows" if facts.step == 1 else "equal steps from row to row"
     if facts.rows >= config.min_counted_rows and len(table.columns) > 1 and facts.fills_range:
         return "numbers the rows in another order"
+    if facts.rows >= config.min_counted_rows and facts.counted >= config.counted_share * (facts.rows - 1):
+        return "numbers the rows, with restarts"
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
 
 
@@ -247,6 +251,11 @@ def _notes(
             notes.append(Note(f"{text}; one-hot encoding uses {listed(usable)}", "encode", "onehot"))
         else:
             notes.append(Note(text))
+    worded = {name: facts[name].words for name in left_out if facts[name].words}
+    if worded:
+        codes = dict.fromkeys(word for words in worded.values() for word in words)
+        named = listed([f"{name} ({', '.join(words)})" for name, words in worded.items()])
+        notes.append(Note(f"may stand for missing values: {named}", "missing_values", ",".join(codes)))
     read = []
     for feature in features:
         if feature.style in ("point", "comma"):
@@ -270,9 +279,10 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
     """
     import pyarrow.compute as pc
 
-    names, values, bad = unique_names(table.columns), [], []
+    positions = {name: j for j, name in enumerate(unique_names(table.columns))}
+    values, bad = [], []
     for feature in features:
-        at = names.index(feature.column) if feature.column in names else table.position(feature.column)
+        at = positions[feature.column] if feature.column in positions else table.position(feature.column)
         column = table.data.column(at)
         if feature.level is not None:
             texts = pc.utf8_trim_whitespace(plain_column(column))

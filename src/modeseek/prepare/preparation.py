@@ -257,8 +257,8 @@ _EMPTY = Statistics({}, (), 0, RowSample.empty(0), Moments.empty(0))
 
 def table_facts(table: Table, names: tuple[str, ...], config: PrepareConfig) -> dict[str, ColumnFacts]:
     """Return what columns of a table hold."""
-    every = unique_names(table.columns)
-    return {name: column_facts(table.data.column(every.index(name)), config) for name in names}
+    at = {name: j for j, name in enumerate(unique_names(table.columns))}
+    return {name: column_facts(table.data.column(at[name]), config) for name in names}
 
 
 def _medians(sample: Array) -> Array:
@@ -321,7 +321,8 @@ def _scale_notes(
         return [Note(f"logarithms of {listed(found)}" if found else "no column is heavily skewed: no logarithms")]
     notes = []
     if found and metric == "euclidean":
-        notes.append(Note(f"heavily skewed: {listed(found)}; their logarithms may show more", "scale", "log"))
+        more = "its logarithm" if len(found) == 1 else "their logarithms"
+        notes.append(Note(f"heavily skewed: {listed(found)}; {more} may show more", "scale", "log"))
     largest = dominant(rows) if options.scale == "none" and metric == "euclidean" else None
     if largest is not None:
         text = f"column '{names[largest[0]]}' varies {largest[1]:,.0f} times as much as the others"

@@ -160,6 +160,12 @@ class ImageBlock:
         Description of the image for readers who cannot see it.
     caption : str
         Text below the image that explains it.
+
+    Examples
+    --------
+    >>> page = Page("A study", "In short.", [ImageBlock("figures/sparse", "K against N", "Mean of 20 runs.")])
+    >>> page.blocks[0].stem
+    'figures/sparse'
     """
 
     stem: str

@@ -115,11 +115,11 @@ def composition(column: ExtraColumn, rows: IntArray, n_most: int) -> list[str]:
     Examples
     --------
     >>> composition(ExtraColumn("tree", ("ash", "elm", "elm", "", "oak")), np.arange(5), 2)
-    ['elm 40%', '(empty) 20%', '…']
+    ['elm: 40%', '(empty): 20%', '…']
     """
     counts = Counter(column.cells[i] for i in rows)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    shares = [f"{value or '(empty)'} {format_share(count, len(rows))}" for value, count in ranked[:n_most]]
+    shares = [f"{value or '(empty)'}: {format_share(count, len(rows))}" for value, count in ranked[:n_most]]
     return shares + (["…"] if len(ranked) > n_most else [])
 
 

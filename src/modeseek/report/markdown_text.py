@@ -11,7 +11,13 @@ from markupsafe import Markup, escape
 
 
 class PlainText(str):
-    """Literal text without any markup, such as a name from a data file."""
+    """Literal text without any markup, such as a name from a data file.
+
+    Examples
+    --------
+    >>> print(to_html(PlainText("*width*")), to_html("*width*"))
+    *width* <em>width</em>
+    """
 
 
 class _Parser(MarkdownIt):

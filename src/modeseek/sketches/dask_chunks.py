@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modeseek._common.neighbors import nearest
 from modeseek._common.points import Points
 from modeseek._common.sphere import place_on_sphere
 from modeseek._common.types import Array
 from modeseek._common.validation import check_weights
+from modeseek.meanshift.basins import Basins, find_points
 from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
 
 
@@ -146,17 +146,20 @@ def merge_sketches(sketches: Sequence[Sketch]) -> Sketch:
 
 @dataclass(frozen=True, eq=False)
 class Labeler:
-    """Assigns a value to each row: that of the point that stands for the row, or of the nearest point.
+    """Assigns a value to each row: that of the point that stands for the row, or whose label the row gets.
 
     Attributes
     ----------
     finder : SketchPoints or Points
     values : (m,) array
         One value for each point.
+    basins : Basins or None
+        As for `find_points`.
     """
 
     finder: SketchPoints | Points
     values: Array
+    basins: Basins | None = None
 
     def label(self, chunk: DaskChunk, rows: Array) -> Array:
         """Return the value of each row."""
@@ -167,7 +170,7 @@ class Labeler:
         # `to_canonical` also scales to unit length, and doing both would change the last bit
         frame = self.finder.frame
         prepared = frame.apply(chunk.prepare(rows)) if chunk.metric != "euclidean" else self.finder.to_canonical(rows)
-        return self.values[nearest(self.finder.values, prepared)]
+        return self.values[find_points(self.finder, prepared, self.basins)]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return only what `label` needs, so that workers receive less data."""
@@ -175,8 +178,9 @@ class Labeler:
         if isinstance(finder, SketchPoints):
             finder = finder.without_weights()
         else:
-            finder = finder._replace(inverse=np.empty(0, np.intp), weights=np.empty(0))
-        return {"finder": finder, "values": self.values}
+            weights = np.empty(0) if self.basins is None else finder.weights
+            finder = finder._replace(inverse=np.empty(0, np.intp), weights=weights)
+        return {"finder": finder, "values": self.values, "basins": self.basins}
 
 
 def label_chunk(

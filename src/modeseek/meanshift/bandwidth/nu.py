@@ -16,7 +16,13 @@ from modeseek.meanshift.bandwidth import formulas
 
 @runtime_checkable
 class Nu(Protocol):
-    """A non-negative sequence nu_k that tends to 0."""
+    """A non-negative sequence nu_k that tends to 0.
+
+    Examples
+    --------
+    >>> isinstance(Power(0.5), Nu), Power(0.5)(np.array([1.0, 4.0])), Power(0.5).sup(4)
+    (True, array([1. , 0.5]), 0.5)
+    """
 
     def __call__(self, k: Array) -> Array:
         """Return nu_k for an array of k >= 1."""

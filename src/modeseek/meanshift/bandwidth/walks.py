@@ -20,7 +20,13 @@ MAX_KEPT = 1 << 14
 
 
 class Law(Enum):
-    """What a policy guarantees about alpha = (h_k / h_{k+1})^2; the theorems depend on it."""
+    """What a policy guarantees about alpha = (h_k / h_{k+1})^2; the theorems depend on it.
+
+    Examples
+    --------
+    >>> law_of(Walk(0.2, 1.6)) is Law.MARTINGALE
+    True
+    """
 
     CONSTANT = "h never changes"
     MARTINGALE = "E[alpha | past] = 1: 1/h^2 is a martingale, as in Algorithm 1b"

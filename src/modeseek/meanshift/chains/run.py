@@ -41,6 +41,13 @@ class ChainResult:
         Number of sweeps, including those before a resumption from a checkpoint.
     seconds : float
         Wall time of these sweeps.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.chains import blurring, make_problem
+    >>> result = run(blurring(make_problem([[0.0], [0.1], [5.0]]), 1.0), Stopping(tau=0.05))
+    >>> result.outcome.name, result.sweeps, result.state.k
+    ('CERTIFIED', 1, 3)
     """
 
     state: ChainState

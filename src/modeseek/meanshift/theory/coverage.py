@@ -15,7 +15,14 @@ from modeseek.meanshift.types import BandwidthPolicy
 
 
 class Coverage(Enum):
-    """Whether a statement is proven for a set-up."""
+    """Whether a statement is proven for a set-up.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.bandwidth import Walk
+    >>> proven(Walk(0.2, 1.6))["theorem 2"].coverage is Coverage.PAPER
+    True
+    """
 
     PAPER = "paper"
     EXTENSION = "extension"

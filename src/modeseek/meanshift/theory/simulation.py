@@ -88,6 +88,13 @@ def submartingale(
         Default: 1 for each point. A point is drawn with probability proportional to its weight.
     index : int, optional
         The point that moves, where the order determines it. Default: it is drawn as well.
+
+    Examples
+    --------
+    >>> from modeseek.meanshift.bandwidth import Walk
+    >>> found = submartingale([[0.0], [0.3], [0.9]], Walk(0.5, 2.0), n_draws=500)
+    >>> found.refuted, found.mean > 0
+    (False, True)
     """
     state, kernel = check_state(points).astype(np.float64), get_profile(profile)
     n = len(state)

@@ -75,8 +75,8 @@ def _description(data: ReportData, shown: Sequence[int]) -> list[_Column]:
         columns.append(_Column("stability", [f"{table.stability[c]:.2f}" for c in shown], text))
     typical = typical_rows(data).tolist()
     links = [data.row_link(typical[c]) for c in shown]
-    text = "Most typical row: the row nearest to the mean of the cluster."
-    return [*columns, _Column("most typical row", links, text)]
+    text = "Typical row: the row nearest to the mean of the cluster."
+    return [*columns, _Column("typical row", links, text)]
 
 
 def _features_column(data: ReportData, shown: Sequence[int]) -> _Column:

@@ -101,6 +101,14 @@ def score_bandwidths(
     ----------
     points, weights, geometry, watch, config
         As in `automatic_range`; at least twenty points.
+
+    Examples
+    --------
+    >>> points = np.concatenate([np.arange(20.0), np.arange(50.0, 70.0)])[:, None]
+    >>> scores = score_bandwidths(points)
+    >>> smallest, largest = scores[0], scores[-1]
+    >>> smallest.h < largest.h, smallest.n_clusters > largest.n_clusters
+    (True, True)
     """
     n, d = points.shape
     weights = np.ones(n) if weights is None else weights
