@@ -187,6 +187,7 @@ class ListShifts(NamedTuple):
 def shifts(code: int) -> ListShifts:
     """Return the compiled functions of a built-in profile."""
 
+    # The loops are not functions that are inlined here: Numba takes most of its time to copy what it inlines.
     @compiled
     def each(state, lists, limits, updates, spherical):  # type: ignore[no-untyped-def]
         (positions, groups), counters = state, lists.counters
