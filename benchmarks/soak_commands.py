@@ -51,7 +51,7 @@ from pyarrow.feather import write_feather
 from common import machine, parser_of, read_csv, replace_section, table, write_csv
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
 from modeseek.cli import app
-from modeseek.io import load as load_model
+from modeseek.io import read_model
 from modeseek.prepare import read_table
 
 FAULTS = ("small disk", "file size limit", "memory limit", "SIGKILL", "SIGINT", "SIGTERM")
@@ -398,7 +398,7 @@ class Round:
         require(sizes == [int((labels == each).sum()) for each in range(len(sizes))], "JSON counts other labels")
         require(record["n_noise"] == (labels == -1).sum() and record["n_rows"] == len(labels), "JSON counts other rows")
         if "out.modeseek" in self.outputs:
-            model = load_model(self.folder / "out.modeseek")
+            model = read_model(self.folder / "out.modeseek").model
             require((model.labels_ == labels).all(), "the model has other labels")
 
     def _content(self, path: Path) -> bytes:

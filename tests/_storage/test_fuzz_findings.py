@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
+import math
+import re
 import sys
+import tracemalloc
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +22,8 @@ from modeseek import StochasticMeanShift
 from modeseek._storage import (
     DataError,
     TextColumnError,
+    check_writable,
+    limit_unpacked,
     open_chunks,
     read_arrays,
     read_container,
@@ -30,6 +36,7 @@ from modeseek.diarization import read_rttm, read_segments
 from modeseek.io import load, save
 from modeseek.io.models import StoredModel
 from modeseek.meanshift.chains.checkpoint import StoredRuns
+from modeseek.prepare import TablePreparer
 from modeseek.sketches import SketchLayout
 
 FUZZ = Path(__file__).parents[2] / "fuzz"
@@ -341,3 +348,80 @@ def test_images_of_other_formats_are_not_opened(tmp_path):
     path = tmp_path / "a.png"
     path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n")
     assert "cannot identify image file" in refused(path, read_image)
+
+
+def test_an_xz_file_that_declares_a_huge_dictionary_is_refused_before_allocation(tmp_path):
+    """83 bytes took 4 GB."""
+    content = lzma.compress(b"x,y\n1,2\n3,4\n", lzma.FORMAT_ALONE)
+    path = tmp_path / "rows.csv.xz"
+    path.write_bytes(content[:1] + (0xFFFFFFFF).to_bytes(4, "little") + content[5:])
+    with pytest.raises(DataError, match=r"rows\.csv\.xz' declares a dictionary that needs too much memory"):
+        read_table(path)
+    with limit_unpacked(math.inf):
+        assert read_table(path).n_rows == 2
+    path.write_bytes(lzma.compress(b"x,y\n1,2\n3,4\n", preset=9))
+    with limit_unpacked(100):
+        assert read_table(path).n_rows == 2
+
+
+def arrow_file(path, field, values):
+    table = pa.table({"x": [1.0, 2.0], "odd": pa.array(values, field)})
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table)
+    return path
+
+
+def test_names_of_fields_that_are_not_utf8_are_refused(tmp_path):
+    """Converting the values raised an error of Arrow."""
+    path = arrow_file(tmp_path / "a.arrow", pa.struct([("inner", pa.int64())]), [{"inner": 1}, {"inner": 2}])
+    path.write_bytes(path.read_bytes().replace(b"inner", b"\xa0nner"))
+    with pytest.raises(DataError, match=r"a\.arrow' cannot be read as Arrow"):
+        read_table(path)
+
+
+def test_decimals_of_any_scale_are_refused(tmp_path):
+    path = arrow_file(tmp_path / "a.arrow", pa.decimal128(2, 1000), [None, None])
+    with pytest.raises(DataError, match="decimals of odd have the scale 1000"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (pa.timestamp("s"), [0, 2307547076413693952]),
+        (pa.decimal128(2, 5), [None, None]),
+        (pa.decimal128(2, -3), [0, 0]),
+    ],
+)
+def test_values_that_parquet_lacks_are_refused_before_the_work(kind, values, tmp_path):
+    """Writing raised an error of Arrow."""
+    table = read_table(arrow_file(tmp_path / "a.arrow", kind, values))
+    with pytest.raises(DataError, match=r"column 'odd' has the type .*, which Parquet does not have"):
+        check_writable(table, tmp_path / "o.parquet")
+    write_table(table, tmp_path / "o.csv", {})
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.csv.zip", "a.xlsx"])
+def test_archives_that_declare_huge_members_are_refused_before_allocation(name, tmp_path):
+    """As many bytes as the archive declared were allocated, at most 2 GB, to read them."""
+    path = tmp_path / name
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("X.npy", b"x\n1\n")
+    content = path.read_bytes()
+    at = content.index(b"PK\x01\x02")
+    path.write_bytes(content[: at + 20] + (2**31 - 2).to_bytes(4, "little") + content[at + 24 :])
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=re.escape(name)):
+            read_table(path)
+        assert tracemalloc.get_traced_memory()[1] < 1e8
+    finally:
+        tracemalloc.stop()
+
+
+def test_repeated_names_with_numbers_stay_different(tmp_path):
+    """The third column was taken for the second."""
+    path = tmp_path / "a.csv"
+    path.write_text("a,a.2,a\n1,10,5\n2,20,9\n3,30,4\n")
+    values = TablePreparer(scale="none").fit_transform(read_table(path))
+    np.testing.assert_array_equal(values, [[1, 10, 5], [2, 20, 9], [3, 30, 4]])

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+from commands import run
 from waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
@@ -260,3 +261,16 @@ def members(session):
         except OSError:
             continue
     return found
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_while_a_class_is_made(number, status, monkeypatch):
+    """Python turned Ctrl-C into a RuntimeError, and matplotlib into an ImportError; a traceback was printed."""
+
+    class Field:
+        def __set_name__(self, owner, name):
+            signal.raise_signal(number)
+
+    monkeypatch.setattr("modeseek.cli.warm_up.run", lambda options: type("Owner", (), {"field": Field()}))
+    found, out, err = run("warm-up")
+    assert (found, out, err) == (status, "", "")

@@ -4,7 +4,9 @@ import copy
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -35,7 +37,9 @@ REFUSED = {
 ESTIMATORS = {
     "modeseek": ModeSeek(random_state=0),
     "cosine": ModeSeek(metric="cosine", random_state=0),
+    "haversine": ModeSeek(metric="haversine", random_state=0),
     "ms": MeanShift(1.0),
+    "ms haversine": MeanShift(100.0, metric="haversine"),
     "bms": BlurringMeanShift(1.0),
     "sms": StochasticMeanShift(1.0, random_state=0),
     "dsms": DoublyStochasticMeanShift(0.5, 2.0, 1.0, random_state=0),
@@ -43,12 +47,22 @@ ESTIMATORS = {
 }
 
 
+class Fit(NamedTuple):
+    """A successful fit: the data, and whether they were given at once, in batches, or once with weights of 2."""
+
+    batches: tuple[str, ...]
+    how: str
+
+
 @cache
-def expected(name, batches, streamed):
-    """Return what a new estimator predicts for all data of the same width: the model of `Calls`."""
-    model, rows = clone(ESTIMATORS[name]), np.concatenate([DATA[batch] for batch in batches])
-    model = model.partial_fit(rows).finalize() if streamed else model.fit(rows)
-    return model.labels_, {key: model.predict(X) for key, X in DATA.items() if X.shape[1] == rows.shape[1]}
+def expected(name, fit):
+    """Return the labels, and what a new estimator predicts for all data of the same width: the model of `Calls`."""
+    model, rows = clone(ESTIMATORS[name]), np.concatenate([DATA[batch] for batch in fit.batches])
+    # a weight of 2 equals two copies
+    model.fit(np.concatenate([rows, rows]) if fit.how == "weights" else rows)
+    if fit.how == "stream":
+        model = clone(model).partial_fit(rows).finalize()
+    return model.labels_[: len(rows)], {key: model.predict(X) for key, X in DATA.items() if X.shape[1] == rows.shape[1]}
 
 
 class Calls(RuleBasedStateMachine):
@@ -61,16 +75,35 @@ class Calls(RuleBasedStateMachine):
         self.model = clone(ESTIMATORS[self.name])
         self.fitted, self.batches = None, ()
 
+    def accepts(self, data):
+        """Return whether the metric has a meaning for the data."""
+        return DATA[data].shape[1] == 2 or "haversine" not in self.name
+
     def has_width(self, data):
         """Return whether a batch has the columns of the last fit or of earlier batches."""
-        before = [*self.batches, *(self.fitted[0] if self.fitted else ())]
+        before = [*self.batches, *(self.fitted.batches if self.fitted else ())]
         return all(DATA[data].shape[1] == DATA[batch].shape[1] for batch in before)
 
-    @rule(data=st.sampled_from(sorted(DATA)))
-    def fit(self, data):
-        self.model.fit(DATA[data])
-        self.fitted, self.batches = ((data,), False), ()
-        assert (self.model.labels_ == self.model.predict(DATA[data])).all()
+    @rule(data=st.sampled_from(sorted(DATA)), weights=st.booleans())
+    def fit(self, data, weights):
+        X = DATA[data]
+        given = {"sample_weight": np.full(len(X), 2.0)} if weights else {}
+        if not self.accepts(data):
+            with pytest.raises(ValueError, match="haversine"):
+                self.model.fit(X, **given)
+            return
+        self.model.fit(X, **given)
+        self.fitted, self.batches = Fit((data,), "weights" if weights else "fit"), ()
+        assert (self.model.labels_ == self.model.predict(X)).all()
+
+    @rule()
+    def fit_on_threads(self):
+        """Other estimators, fitted at the same time, change nothing here, and each other's results neither."""
+        names = [data for data in DATA if self.accepts(data)]
+        with ThreadPoolExecutor(4) as pool:
+            fits = [(data, pool.submit(clone(self.model).fit, DATA[data])) for data in names * 2]
+        for data, fit in fits:
+            assert (fit.result().labels_ == expected(self.name, Fit((data,), "fit"))[0]).all()
 
     @rule(reason=st.sampled_from(sorted(REFUSED)), method=st.sampled_from(["fit", "partial_fit"]))
     def refuse(self, reason, method):
@@ -93,8 +126,8 @@ class Calls(RuleBasedStateMachine):
 
     @rule(data=st.sampled_from(sorted(DATA)))
     def partial_fit(self, data):
-        if not self.has_width(data):
-            with pytest.raises(ValueError, match="features"):
+        if not self.has_width(data) or not self.accepts(data):
+            with pytest.raises(ValueError, match=r"features|haversine"):
                 self.model.partial_fit(DATA[data])
             return
         self.model.partial_fit(DATA[data])
@@ -107,25 +140,28 @@ class Calls(RuleBasedStateMachine):
                 self.model.finalize()
             return
         self.model.finalize()
-        self.fitted = (self.batches, True)
+        self.fitted = Fit(self.batches, "stream")
 
     @precondition(lambda self: self.fitted is not None)
-    @rule()
-    def interrupt(self):
+    @rule(after=st.integers(0, 3))
+    def interrupt(self, after):
         """Ctrl-C in a fit leaves the result so far or nothing; `fit` then starts again."""
+        left = iter(range(after))
 
         def stop(*arguments):
-            raise KeyboardInterrupt
+            if next(left, None) is None:
+                raise KeyboardInterrupt
 
         self.model.set_params(callbacks=[stop])
-        with pytest.raises(KeyboardInterrupt):
+        # a fit may have fewer steps
+        with suppress(KeyboardInterrupt):
             self.model.fit(DATA["plane"])
         self.model.set_params(callbacks=None)
         if hasattr(self.model, "labels_"):
             assert len(self.model.labels_) == len(DATA["plane"])
             assert self.model.n_features_in_ == 2
             assert len(self.model.predict(DATA["plane"])) == len(DATA["plane"])
-        self.fit("plane")
+        self.fit("plane", weights=False)
 
     @rule(how=st.sampled_from(["save", "pickle", "copy"]))
     def replace(self, how):
@@ -138,13 +174,44 @@ class Calls(RuleBasedStateMachine):
             io.save(self.model, path)
             self.model = io.load(path)
 
+    @precondition(lambda self: self.fitted or self.batches)
+    @rule(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+    def load_damaged(self, at, bit):
+        """A file with one bit changed is refused, and the estimator stays as it is."""
+        path = self.folder / "damaged.modeseek"
+        io.save(self.model, path)
+        content = bytearray(path.read_bytes())
+        content[int(at * len(content))] ^= 1 << bit
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"damaged\.modeseek"):
+            io.load(path)
+
     @precondition(lambda self: self.fitted is not None)
     @rule()
-    def predict_on_threads(self):
-        wanted = expected(self.name, *self.fitted)[1]
+    def change_parameters(self):
+        """Parameters count for the next fit only."""
+        before = self.model.get_params()
+        self.model.set_params(min_cluster_size=5, n_jobs=2)
+        self.remembers_the_last_success()
+        self.model.set_params(**{name: before[name] for name in ("min_cluster_size", "n_jobs")})
+
+    @precondition(lambda self: self.fitted is not None)
+    @rule()
+    def read_on_threads(self):
+        """Predictions, tables and files that are made at the same time."""
+        wanted = expected(self.name, self.fitted)[1]
+        table, page = self.model.summary(), self.model._result_html()
         with ThreadPoolExecutor(8) as pool:
-            for data, found in [(data, pool.submit(self.model.predict, DATA[data])) for data in [*wanted] * 8]:
-                assert (found.result() == wanted[data]).all()
+            found = [(data, pool.submit(self.model.predict, DATA[data])) for data in [*wanted] * 8]
+            tables = [pool.submit(self.model.summary) for _ in range(4)]
+            pages = [pool.submit(self.model._result_html) for _ in range(4)]
+            files = [pool.submit(io.save, self.model, self.folder / f"{n}.modeseek") for n in range(4)]
+        for data, each in found:
+            assert (each.result() == wanted[data]).all()
+        assert all(repr(each.result()) == repr(table) for each in tables)
+        assert all(each.result() == page for each in pages)
+        assert all(each.result() is None for each in files)
+        assert len({(self.folder / f"{n}.modeseek").read_bytes() for n in range(4)}) == 1
 
     @invariant()
     def remembers_the_last_success(self):
@@ -153,9 +220,9 @@ class Calls(RuleBasedStateMachine):
                 self.model.predict(DATA["plane"])
             assert not hasattr(self.model, "labels_")
             return
-        labels, wanted = expected(self.name, *self.fitted)
+        labels, wanted = expected(self.name, self.fitted)
         assert (self.model.labels_ == labels).all()
-        width = DATA[self.fitted[0][0]].shape[1]
+        width = DATA[self.fitted.batches[0]].shape[1]
         assert self.model.cluster_centers_.shape == (self.model.n_clusters_, width)
         for data, X in DATA.items():
             if data in wanted:
@@ -165,13 +232,12 @@ class Calls(RuleBasedStateMachine):
                     self.model.predict(X)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_calls_in_any_order(name, tmp_path):
-    Machine = type(f"Calls_{name}", (Calls,), {"name": name, "folder": tmp_path})
+def play(name, folder, examples, steps):
+    Machine = type(f"Calls_{name}", (Calls,), {"name": name, "folder": folder})
     case = Machine.TestCase()
     case.settings = settings(
-        max_examples=6,
-        stateful_step_count=12,
+        max_examples=examples,
+        stateful_step_count=steps,
         deadline=None,
         derandomize=True,
         phases=[Phase.generate],  # a failure is not shortened, which takes minutes
@@ -180,3 +246,14 @@ def test_calls_in_any_order(name, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice about so few rows
         case.runTest()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_calls_in_any_order(name, tmp_path):
+    play(name, tmp_path, 6, 12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_many_calls_in_any_order(name, tmp_path):
+    play(name, tmp_path, 20, 40)

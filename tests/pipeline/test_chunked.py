@@ -132,6 +132,21 @@ def test_an_interrupted_call_resumes(points, tmp_path):
     assert names(tmp_path) == ["o.csv", "points.csv", "whole.csv"]
 
 
+def test_the_report_of_a_resumed_run_is_that_of_a_whole_one(points, tmp_path):
+    """The soak of commands found a note about resuming in it."""
+
+    def outputs(name):
+        return Outputs(str(tmp_path / f"{name}.csv"), report=str(tmp_path / f"{name}.html"))
+
+    whole = cluster(points, outputs=outputs("a"))
+    with pytest.raises(PipelineInterrupted):
+        cluster(points, outputs=outputs("b"), progress=At(LABELS, 2, interrupt))
+    resumed = cluster(points, outputs=outputs("b"))
+    assert resumed.notes == whole.notes
+    a, b = ((tmp_path / f"{name}.html").read_text() for name in "ab")
+    assert b == a.replace("a.html", "b.html").replace("a.csv", "b.csv")
+
+
 def test_a_changed_file_is_not_resumed(points, tmp_path):
     with pytest.raises(PipelineInterrupted):
         cluster(points, tmp_path / "o.csv", progress=At(LABELS, 5, interrupt))

@@ -8,17 +8,20 @@ from bz2 import BZ2Decompressor
 from collections.abc import Callable
 from dataclasses import dataclass
 from gzip import GzipFile
-from io import BufferedReader, BytesIO, RawIOBase
+from io import SEEK_END, BufferedReader, BytesIO, RawIOBase
 from lzma import LZMADecompressor
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
 
 from modeseek._storage.errors import DataError, SourceChangedError
-from modeseek._storage.unpacking import BoundedStream
+from modeseek._storage.unpacking import BoundedStream, unpacked_bound
 
 # bytes of a compressed file that are read at once
 BLOCK_BYTES = 1 << 16
+# dictionary of an xz file that is always allowed, twice that of its highest preset
+DICTIONARY_BYTES = 1 << 27
 
 
 def _open_zstd(raw: BinaryIO) -> BinaryIO:
@@ -27,10 +30,19 @@ def _open_zstd(raw: BinaryIO) -> BinaryIO:
     return pa.CompressedInputStream(raw, "zstd")
 
 
+def open_zip(raw: BinaryIO) -> ZipFile:
+    """Open a ZIP archive, and refuse one that declares larger members than itself, which would be allocated."""
+    archive = ZipFile(raw)
+    size = raw.seek(0, SEEK_END)
+    if any(member.compress_size > size for member in archive.infolist()):
+        raise BadZipFile("a member is larger than the archive")
+    return archive
+
+
 def _open_zip(raw: BinaryIO) -> Any:
     """Open the only file of an archive."""
     try:
-        archive = ZipFile(raw)
+        archive = open_zip(raw)
     except BadZipFile as error:
         raise DataError(f"it is cut short or damaged ({error}).") from None
     # macOS adds files of its own
@@ -88,11 +100,17 @@ class Decompressed(RawIOBase):
                 return b""
 
 
+def _start_xz() -> LZMADecompressor:
+    """Return a decompressor that refuses dictionaries beyond the bound on unpacked sizes; a header may declare 4 GB."""
+    bound = max(DICTIONARY_BYTES, unpacked_bound(0))
+    return LZMADecompressor(memlimit=None if bound == inf else int(bound))
+
+
 # how files are decompressed, by the ending of their names
 COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
     ".gz": lambda raw: GzipFile(fileobj=raw),
     ".bz2": lambda raw: Decompressed(raw, BZ2Decompressor),
-    ".xz": lambda raw: Decompressed(raw, LZMADecompressor, b"\0"),
+    ".xz": lambda raw: Decompressed(raw, _start_xz, b"\0"),
     ".zst": _open_zstd,
     ".zip": _open_zip,
 }

@@ -30,14 +30,19 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> unique_names(["a", "b", "a"])
-    ('a', 'b', 'a.2')
+    >>> unique_names(["a", "b", "a"]), unique_names(["a", "a.2", "a"])
+    (('a', 'b', 'a.2'), ('a', 'a.2', 'a.3'))
     """
     seen: dict[str, int] = {}
-    found = []
+    found, taken = [], set(names)
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
+        unique = name
+        if seen[name] > 1:
+            while (unique := f"{name}.{seen[name]}") in taken:
+                seen[name] += 1
+            taken.add(unique)
+        found.append(unique)
     return tuple(found)
 
 
@@ -125,10 +130,17 @@ class Table:
             notes=first.notes,
         )
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(self.data.column_names)
+
+    @cached_property
+    def _positions(self) -> dict[str, list[int]]:
+        positions: dict[str, list[int]] = {}
+        for j, name in enumerate(self.columns):
+            positions.setdefault(name, []).append(j)
+        return positions
 
     @property
     def n_rows(self) -> int:
@@ -210,8 +222,9 @@ class Table:
 
     def position(self, name: str) -> int:
         """Return the number of a column; raise `UnknownColumnError` unless exactly one column has this name."""
-        if self.columns.count(name) == 1:
-            return self.columns.index(name)
+        found = self._positions.get(name, [])
+        if len(found) == 1:
+            return found[0]
         raise UnknownColumnError(self.source, name, self.columns)
 
     def refuse_text(self, columns: Sequence[int], missing: Mapping[str, int] | None = None) -> NoReturn:

@@ -60,7 +60,7 @@ def write_table(
 def check_writable(table: Table, path: str | os.PathLike[str], features: Sequence[str] = ()) -> OutputSpec:
     """Raise a `DataError` if the format of a file cannot hold the columns of a table; return how to write them."""
     format_, name = format_of(path), os.fspath(path)
-    format_.check_schema(name, table.data.schema)
+    format_.check_types(name, table.data)
     contents = table.contents() if format_.needs_contents(table.delimiter) else ()
     delimiter = output_delimiter(Path(name).suffix.lower(), table.delimiter)
     spec = OutputSpec(table.n_rows, table.columns, (), contents, tuple(features), delimiter)

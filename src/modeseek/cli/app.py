@@ -79,9 +79,13 @@ class PlainGroup(TyperGroup):
             status = INTERRUPTED
         except Exception as error:
             message = _shortage(error)
-            if not message:
+            # Python and libraries turn Ctrl-C into another error while a class or a module is made
+            if any(isinstance(each, KeyboardInterrupt) for each in _causes(error)):
+                status = INTERRUPTED
+            elif message:
+                status = _fail(message)
+            else:
                 raise
-            status = _fail(message)
         return status
 
 
@@ -133,14 +137,20 @@ def _fail(message: str, *, hint: str = "") -> int:
 
 def _shortage(error: BaseException) -> str:
     """Return a message if an error was caused by a lack of memory or processes; "" otherwise."""
-    causes = [error]
-    while following := causes[-1].__cause__ or causes[-1].__context__:
-        causes.append(following)
+    causes = _causes(error)
     if any(text in str(each) for each in causes for text in NO_THREAD):
         return "the system refused to start a thread: free memory, or raise the limit on processes."
     if any(isinstance(each, MemoryError) or text in str(each) for each in causes for text in NO_MEMORY):
         return "there is not enough memory: use fewer rows or columns, or raise the limit on memory."
     return ""
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return an error and those that led to it."""
+    causes = [error]
+    while following := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(following)
+    return causes
 
 
 def _abandon_output() -> None:

@@ -71,7 +71,7 @@ def run(options: DiarizeOptions) -> None:
 
 def recording(options: DiarizeOptions) -> str:
     """Return the name of the recording: --uri, or the name of the file."""
-    return options.uri or printable(Path(options.file).stem.replace(" ", "_"))
+    return options.uri or "_".join(printable(Path(options.file).stem).split())
 
 
 def _check(options: DiarizeOptions) -> None:

@@ -97,9 +97,12 @@ def _channel_axis(options: SegmentOptions, values: NDArray) -> int | None:
     if given.lower() == "none":
         return None
     try:
-        return int(given)
+        axis = int(given)
     except ValueError:
         raise UsageError(f"--channel-axis must be an integer or none; got '{given}'.") from None
+    if not -values.ndim <= axis < values.ndim:
+        raise UsageError(f"--channel-axis must be an axis of {options.picture}, of shape {values.shape}; got {axis}.")
+    return axis
 
 
 def _labels(options: SegmentOptions, n_regions: int | list[int] | None, values: NDArray, axis: int | None) -> NDArray:

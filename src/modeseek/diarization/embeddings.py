@@ -11,6 +11,8 @@ from modeseek._common.validation import check_integer
 
 # rows that are converted to float64 at once
 COVARIANCE_BLOCK = 8192
+# squares of numbers between its inverse and this are normal numbers, also in float32
+SAFE = 1e15
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,10 @@ def nearest_direction(rows: Array, directions: Array) -> IntArray:
 
 
 def _unit(rows: Array) -> Array:
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    if largest.max() > SAFE or (largest < 1 / SAFE).any():
+        # squares would overflow or vanish; a power of 2 changes no digit
+        rows = np.ldexp(rows, -np.frexp(largest)[1])
     # a row may have length 0 after centring, and then stays as it is
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(length > 0, length, 1)

@@ -13,7 +13,7 @@ from modeseek._common.hints import did_you_mean
 from modeseek._common.text import printable
 from modeseek._storage import DataError, atomic_path, read_bytes
 from modeseek.diarization.diarization import Diarization
-from modeseek.diarization.turns import Turn, to_annotation
+from modeseek.diarization.turns import MAX_TIME, Turn, to_annotation
 
 TURN_TYPE = "SPEAKER"
 # line types of the format that hold no turns
@@ -171,7 +171,7 @@ def _parse_turn(fields: list[str], place: str) -> Turn:
     if fields[7] == MISSING:
         raise DataError(f"{place}: field 8 is {MISSING}: give the name of the speaker.")
     end = start + duration
-    if not start < end < math.inf:
+    if not start < end <= MAX_TIME:
         raise DataError(f"{place}: start {fields[3]} plus duration {fields[4]} gives no valid end: check both numbers.")
     confidence = None if fields[8] == MISSING else _parse_number(fields[8], f"{place}: the confidence")
     return Turn(start, end, fields[7], confidence)

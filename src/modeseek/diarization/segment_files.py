@@ -49,6 +49,8 @@ def read_windows(path: str | os.PathLike[str]) -> Windows:
     if chosen is None:
         listed = ", ".join(f"{each} {array.shape}" for each, array in arrays.items()) or "none"
         raise DataError(f"{name} has no array X or embeddings; its arrays are: {listed}. Save the embeddings as X.")
+    if arrays[chosen].ndim != 2:
+        raise DataError(f"{name}: {chosen} must have shape (n, d), one row per window; got {arrays[chosen].shape}.")
     times = next((arrays[each] for each in ("times", "segments") if each in arrays), None)
     if times is not None and (times.dtype.kind not in "iuf" or times.ndim != 2 or times.shape[1:] != (2,)):
         raise DataError(f"{name}: times must be numbers of shape (n, 2); got {times.dtype} of shape {times.shape}.")

@@ -13,6 +13,8 @@ from modeseek.diarization.pyannote_import import import_pyannote
 OVERLAPPING = ("cut", "keep")
 # two times that differ by less, in seconds, are equal
 TIME_TOLERANCE = 1e-6
+# later times, in seconds, are in another unit; milliseconds of earlier ones are exact
+MAX_TIME = 1e12
 
 
 class Turn(NamedTuple):
@@ -63,6 +65,10 @@ def check_segments(segments: Any, n: int) -> Array:
     finite = np.isfinite(times).all(axis=1)
     if not finite.all():
         raise ValueError(f"segments[{int(np.argmin(finite))}] is not a pair of finite numbers: give start and end.")
+    far = np.abs(times).max(axis=1) > MAX_TIME
+    if far.any():
+        row = int(np.argmax(far))
+        raise ValueError(f"segments[{row}] ends at {times[row, 1]:g}: give start and end in seconds.")
     empty = times[:, 1] <= times[:, 0]
     if empty.any():
         row = int(np.argmax(empty))
@@ -103,6 +109,13 @@ def trim_windows(times: Array, overlapping: str = "cut") -> Array:
     overlap = windows[1:, 0] < windows[:-1, 1]
     windows[:-1, 1] = np.where(overlap, middle, windows[:-1, 1])
     windows[1:, 0] = np.where(overlap, middle, windows[1:, 0])
+    empty = windows[:, 1] <= windows[:, 0]
+    if empty.any():
+        row = order[int(np.argmax(empty))]
+        raise ValueError(
+            f"segments[{row}] has the times of two others, so the overlap cannot be cut: remove repeated segments, or "
+            'pass overlapping="keep".'
+        )
     trimmed = np.empty_like(times)
     trimmed[order] = windows
     return trimmed

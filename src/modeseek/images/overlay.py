@@ -42,6 +42,8 @@ def overlay(image: ArrayLike, labels: ArrayLike, *, channel_axis: int | None = -
 def _to_unit_range(values: NDArray) -> NDArray:
     if values.dtype == np.uint8:
         return values / 255.0
+    if values.dtype == bool:
+        return values * 1.0
     low, high = np.nanmin(values), np.nanmax(values)
     if values.dtype.kind == "f" and values.ndim == 3 and low >= 0 and high <= 1:
         return values

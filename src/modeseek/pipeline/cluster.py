@@ -59,7 +59,7 @@ def cluster_file(
     progress : callable, optional
         Called with a `Stage` after each chunk.
     notify : callable, optional
-        Called with each `Note` when it arises. All notes are in the result, too.
+        Called with each `Note` when it arises. All notes are in the result, too, except those on resuming.
     config : PipelineConfig
         Sizes and intervals.
 

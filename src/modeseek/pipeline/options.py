@@ -245,8 +245,12 @@ class PipelineJob:
         """Add notes, and pass them to `notify`."""
         for each in notes:
             self.notes.append(Note(each) if isinstance(each, str) else each)
-            if self.notify is not None:
-                self.notify(self.notes[-1])
+            self.tell(self.notes[-1])
+
+    def tell(self, note: Note | str) -> None:
+        """Pass a note to `notify` only: one on this call, which says nothing about the result."""
+        if self.notify is not None:
+            self.notify(Note(note) if isinstance(note, str) else note)
 
 
 def as_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:

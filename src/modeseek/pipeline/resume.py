@@ -132,14 +132,14 @@ class ResumeStore:
         saved: SavedRun | None = folder.load(SavedRun) if self._job.resume else None
         if saved is None:
             if existed and self._job.resume:
-                self._job.note(f"'{folder.path}' is damaged or of another version, so that the run starts over")
+                self._job.tell(f"'{folder.path}' is damaged or of another version, so that the run starts over")
             folder.clear()
             return None
         if saved.identity != self._identity:
             name = next(name for name, value in self._identity.items() if saved.identity.get(name) != value)
             raise ResumeMismatch(folder.path, name, saved.identity.get(name), self._identity[name])
         state = saved.state
-        self._job.note(f"an earlier run is resumed at {state.done / 1e6:,.1f} MB of the pass '{state.step}'")
+        self._job.tell(f"an earlier run is resumed at {state.done / 1e6:,.1f} MB of the pass '{state.step}'")
         return state
 
     def due(self) -> bool:

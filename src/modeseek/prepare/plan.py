@@ -279,9 +279,10 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
     """
     import pyarrow.compute as pc
 
-    names, values, bad = unique_names(table.columns), [], []
+    positions = {name: j for j, name in enumerate(unique_names(table.columns))}
+    values, bad = [], []
     for feature in features:
-        at = names.index(feature.column) if feature.column in names else table.position(feature.column)
+        at = positions[feature.column] if feature.column in positions else table.position(feature.column)
         column = table.data.column(at)
         if feature.level is not None:
             texts = pc.utf8_trim_whitespace(plain_column(column))

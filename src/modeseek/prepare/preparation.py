@@ -257,8 +257,8 @@ _EMPTY = Statistics({}, (), 0, RowSample.empty(0), Moments.empty(0))
 
 def table_facts(table: Table, names: tuple[str, ...], config: PrepareConfig) -> dict[str, ColumnFacts]:
     """Return what columns of a table hold."""
-    every = unique_names(table.columns)
-    return {name: column_facts(table.data.column(every.index(name)), config) for name in names}
+    at = {name: j for j, name in enumerate(unique_names(table.columns))}
+    return {name: column_facts(table.data.column(at[name]), config) for name in names}
 
 
 def _medians(sample: Array) -> Array:

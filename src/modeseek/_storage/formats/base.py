@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -194,8 +195,8 @@ class Format(ABC):
         """Return whether `OutputSpec.contents` is needed for rows of a file with this delimiter (None: not text)."""
         return False
 
-    def check_schema(self, target: str, schema: Any) -> None:  # noqa: B027 (not every format needs it)
-        """Raise a `DataError` if the format cannot hold the names and types of an Arrow schema."""
+    def check_types(self, target: str, data: Any) -> None:  # noqa: B027 (not every format needs it)
+        """Raise a `DataError` if the format cannot hold the names and types of the columns of an Arrow table."""
 
     def check_contents(self, target: str, spec: OutputSpec) -> None:  # noqa: B027 (not every format needs it)
         """Raise a `DataError` if the format cannot hold the columns without loss."""
@@ -207,24 +208,28 @@ class TypedFormat(Format):
     def needs_contents(self, delimiter: str | None) -> bool:
         return delimiter is not None
 
-    def check_schema(self, target: str, schema: Any) -> None:
-        twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
-        if twice is not None:
+    def check_types(self, target: str, data: Any) -> None:
+        twice, count = next(iter(Counter(data.column_names).most_common(1)), ("", 0))
+        if count > 1:
             raise DataError(
-                f"cannot write '{target}': {schema.names.count(twice)} columns are named '{twice}', and {self.name} "
+                f"cannot write '{target}': {count} columns are named '{twice}', and {self.name} "
                 "needs different names; rename them, or write .csv."
             )
 
 
 def typed_chunks(spec: OutputSpec, chunks: Iterable[Any]) -> Iterator[Any]:
     """Yield Arrow tables in which columns of text have the types that their contents allow."""
-    names = unique_names(spec.columns)
+    import pyarrow as pa
+
+    features = set(spec.features)
+    is_feature = [name in features for name in unique_names(spec.columns)]
     for chunk in chunks:
+        columns, fields = chunk.columns, list(chunk.schema)
         for j, content in enumerate(spec.contents):
-            column = to_typed(chunk.column(j), content, feature=names[j] in spec.features)
-            if column is not chunk.column(j):
-                chunk = chunk.set_column(j, spec.columns[j], column)
-        yield chunk
+            columns[j] = to_typed(columns[j], content, feature=is_feature[j])
+            fields[j] = fields[j].with_type(columns[j].type)
+        # all at once: the time of replacing columns one by one is quadratic in their number
+        yield pa.Table.from_arrays(columns, schema=pa.schema(fields, chunk.schema.metadata))
 
 
 class NumericFormat(Format):
@@ -253,12 +258,29 @@ class NumericFormat(Format):
                 )
 
 
+def check_arrow_types(types: Iterable[Any]) -> None:
+    """Raise a `ValueError` if Arrow fields, or fields in them, have names that are not text, or decimals of any scale.
+
+    Arrow accepts such files, and fails when the values are converted.
+    """
+    import pyarrow as pa
+
+    for each in types:
+        name, kind = each.name, each.type
+        if pa.types.is_decimal(kind) and abs(kind.scale) > MAX_DECIMAL_SCALE:
+            raise ValueError(f"the decimals of {name} have the scale {kind.scale}")
+        value = [pa.field(name, kind.value_type)] if pa.types.is_dictionary(kind) else []
+        check_arrow_types([*map(kind.field, range(kind.num_fields)), *value])
+
+
 def numbers_of(chunk: Any) -> NDArray[np.float64]:
     """Return the columns of an Arrow table as one array of float64."""
     return np.column_stack([to_numbers(column)[0] for column in chunk.columns])
 
 
 STANDARD_STREAM = "-"
+# digits of Arrow's longest decimals
+MAX_DECIMAL_SCALE = 76
 # formats by the ending of file names
 FORMATS: dict[str, Format] = {}
 # what to do with files of formats that cannot be read

@@ -76,4 +76,6 @@ def unpacking(file: InputFile) -> Iterator[None]:
     except (EOFError, LZMAError, ZlibError, UnicodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
+        if isinstance(error, LZMAError) and "emory usage limit" in str(error):
+            raise DataError(f"{file.name} declares a dictionary that needs too much memory: unpack it first.") from None
         raise DataError(f"{file.name} cannot be read: it is cut short or damaged ({error}).") from None

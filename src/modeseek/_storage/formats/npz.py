@@ -24,6 +24,7 @@ from modeseek._storage.formats.base import (
     register_format,
 )
 from modeseek._storage.formats.npy import DAMAGED, Header, array_columns, check_matrix, read_header
+from modeseek._storage.input_file import open_zip
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked
 
@@ -74,7 +75,7 @@ def open_archive(file: InputFile) -> Iterator[Archive]:
     """Open an NPZ file."""
     with file.open() as stream:
         try:
-            archive = zipfile.ZipFile(stream)
+            archive = open_zip(stream)
         except Exception:  # as above
             raise DataError(f"{file.name} cannot be read: {DAMAGED}") from None
         with archive:

@@ -16,6 +16,7 @@ from modeseek._storage.formats.base import (
     Reader,
     ReadOptions,
     TypedFormat,
+    check_arrow_types,
     register_format,
     typed_chunks,
 )
@@ -36,6 +37,7 @@ class ParquetReader(Reader):
         self.size = self.stamp[0]
         with self._open() as opened:
             self.schema, self._rows = opened.schema_arrow, opened.metadata.num_rows
+            check_arrow_types(self.schema)
             # read as indices into their different values, so that their size is known before it is allocated
             self._texts = [each.path for each in opened.schema if each.physical_type == TEXT]
         if not self._rows or not len(self.schema):
@@ -152,15 +154,18 @@ class Parquet(TypedFormat):
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
         return ParquetReader(file, options)
 
-    def check_schema(self, target: str, schema: Any) -> None:
+    def check_types(self, target: str, data: Any) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        super().check_schema(target, schema)
-        for each in schema:
+        super().check_types(target, data)
+        for each, column in zip(data.schema, data.columns, strict=True):
             try:
                 pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([each])).close()
-            except (NotImplementedError, ValueError):  # of Arrow
+                if each.type == pa.timestamp("s"):
+                    # as Parquet stores them; milliseconds of some dates are no 64-bit integers
+                    column.cast(pa.timestamp("ms"))
+            except (NotImplementedError, ValueError, OSError):  # of Arrow
                 raise DataError(
                     f"cannot write '{target}': column '{each.name}' has the type {each.type}, which Parquet does not "
                     "have; write .csv or .arrow."

@@ -8,6 +8,7 @@ from modeseek._storage.formats.base import InputFile, ReadOptions, register_form
 from modeseek._storage.formats.declared_size import sheet_bytes
 from modeseek._storage.formats.dialect import has_header
 from modeseek._storage.formats.whole import WholeFormat, chosen_part
+from modeseek._storage.input_file import open_zip
 from modeseek._storage.unpacking import check_unpacked
 from modeseek._storage.values import arrow_table
 
@@ -47,9 +48,7 @@ class Spreadsheet(WholeFormat):
 
     def check_size(self, file: InputFile) -> None:
         """Raise `UnpackedSizeError` if the file unpacks to more than the bound."""
-        import zipfile
-
-        with file.open() as stream, zipfile.ZipFile(stream) as archive:
+        with file.open() as stream, open_zip(stream) as archive:
             packed = file.stamp()[0]
             check_unpacked(file.name, sum(member.file_size for member in archive.infolist()), packed)
             check_unpacked(file.name, sheet_bytes(archive), packed)

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import InputFile, OutputSpec, Position, Reader, ReadOptions, TypedFormat
+from modeseek._storage.formats.base import (
+    InputFile,
+    OutputSpec,
+    Position,
+    Reader,
+    ReadOptions,
+    TypedFormat,
+    check_arrow_types,
+)
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked, unpacked_size
 
@@ -19,6 +27,7 @@ class WholeReader(Reader):
         # takes the stamp first, so that a change while the file is read is noticed
         super().__init__(file)
         data = format_.load(file, options)
+        check_arrow_types(data.schema)
         if not data.num_rows or not data.num_columns:
             raise DataError(f"{file.name} has no rows: give at least one.")
         self._data, self.columns, self.size = data, tuple(data.column_names), self.stamp[0]
