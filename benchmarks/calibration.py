@@ -6,10 +6,10 @@ Run it as
     python benchmarks/calibration.py --table FILE.csv [--report docs/confidence.md] [--picture FILE.png]
 
 DIR is a folder of labelled data sets, as in `quality.py`; the labels are not used. `ModeSeek` is fitted to all rows,
-and ten times to a random 70 % of them with other seeds. Its confidence is also measured without the tests of mixtures
-on subsamples. `DoublyStochasticMeanShift` is fitted with 8 and with 16 chains, and compared with 32 chains of another
-seed. A cluster of a new fit is matched with the cluster of the first fit that it shares most rows with. A row keeps its
-cluster if that match is its own. Rows are written as they come, and Ctrl-C keeps the rows so far.
+and ten times to a random 70 % of them with other seeds. `DoublyStochasticMeanShift` is fitted with 8 and with 16
+chains, and compared with 32 chains of another seed. A cluster of a new fit is matched with the cluster of the first fit
+that it shares most rows with. A row keeps its cluster if that match is its own. Rows are written as they come, and
+Ctrl-C keeps the rows so far.
 """
 
 from __future__ import annotations

@@ -176,7 +176,8 @@ class _ThreadGroup:
         if self.stop.is_set():
             return unstarted
         try:
-            result = run(chain, stopping, record=record, callbacks=[self._after_sweep], checkpoint=checkpoint)
+            callbacks = [self._after_sweep] if self._callbacks else []
+            result = run(chain, stopping, record=record, callbacks=callbacks, checkpoint=checkpoint, stop=self.stop)
         except KeyboardInterrupt:  # before the first sweep
             self.stop.set()
             return unstarted
@@ -195,8 +196,6 @@ class _ThreadGroup:
         with self._lock:
             for callback in self._callbacks:
                 callback(state, info)
-        if self.stop.is_set():
-            raise KeyboardInterrupt
 
 
 def _run_on_gpu(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None) -> list[ChainResult] | None:
