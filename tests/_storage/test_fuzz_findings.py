@@ -442,7 +442,7 @@ def test_missing_values_that_a_file_denies_can_be_written(tmp_path):
 
 @pytest.mark.parametrize("place", ["XFE1", "Brow1", "A1048577"])
 def test_cells_outside_of_any_sheet_are_refused(place):
-    """A sheet of 700 bytes with 47,000 columns took minutes."""
+    """A small sheet with 47,000 columns took minutes."""
     content = f'<worksheet><sheetData><row><c r="{place}"/></row></sheetData></worksheet>'
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
