@@ -10,8 +10,8 @@ objects, not their parts.
 
 The script segments `--count` pictures without merging. It then merges the regions with each combination of constants
 in `GRID` and prints the mean covering at the best threshold, and that on half as many other pictures. `--data DIR`
-scores photographs of the choosing half at each threshold instead (see `pictures.py`); `--gallery FILE` draws pictures
-and regions.
+scores photographs of the choosing half at each threshold instead (see `pictures.py`), with the present constants or
+with `--constants`; `--gallery FILE` draws pictures and regions.
 """
 
 from __future__ import annotations
@@ -209,11 +209,11 @@ def _smoothed(values: np.ndarray) -> np.ndarray:
     return (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
 
 
-def by_threshold(pictures: list[tuple[np.ndarray, list[np.ndarray]]]) -> None:
+def by_threshold(pictures: list[tuple[np.ndarray, list[np.ndarray]]], config: SegmentConfig) -> None:
     """Print the mean covering of `segment` at each threshold."""
     covering = np.zeros(len(THRESHOLDS))
     for picture, people in pictures:
-        layers = segment(picture, threshold=THRESHOLDS)
+        layers = segment(picture, threshold=THRESHOLDS, config=config)
         covering += [scores(layer, people)["covering"] / len(pictures) for layer in layers]
     for threshold, mean in zip(THRESHOLDS, covering, strict=True):
         print(f"threshold {threshold:5.2f}  covering {mean:.3f}")
@@ -225,6 +225,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=40, help="number of pictures to learn on")
     parser.add_argument("--gallery", type=Path, help="draw the first pictures with their regions")
     parser.add_argument("--data", type=Path, help="folder with photographs, of which the choosing half is scored")
+    parser.add_argument("--constants", type=float, nargs=3, metavar="X", help=f"{', '.join(GRID)} for --data")
     given = parser.parse_args()
     count = 2 if given.quick else given.count
     if given.gallery:
@@ -233,7 +234,8 @@ def main() -> None:
         Image.fromarray(np.vstack([np.hstack(tiles[i : i + 2]) for i in (0, 2, 4, 6)])[::2, ::2]).save(given.gallery)
         sys.exit()
     if given.data:
-        by_threshold(list(read_pictures(given.data, "choosing", count).values()))
+        config = replace(DEFAULT_CONFIG, **dict(zip(GRID, given.constants or (), strict=False)))
+        by_threshold(list(read_pictures(given.data, "choosing", count).values()), config)
     else:
         learn(count)
 
