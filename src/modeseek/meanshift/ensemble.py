@@ -74,7 +74,7 @@ def run_chains(
     checkpoint, the chains run on Dask workers. A chain whose worker dies is run again. Ctrl-C then keeps no result.
 
     Hundreds of chains of few points run in processes if `n_jobs` is above 2 and there are neither callbacks nor a
-    checkpoint: their sweeps are mostly Python code, which threads cannot run in parallel. Ctrl-C is then raised, and
+    checkpoint: much of their time is Python code, which threads cannot run in parallel. Ctrl-C is then raised, and
     no result is kept.
 
     If the engine is "cuda" and there are neither callbacks nor a checkpoint, all chains run together on the GPU. The
