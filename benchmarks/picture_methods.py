@@ -62,12 +62,10 @@ METHODS = [
     *_grid(
         "SLIC + RAG",
         _slic_merged,
-        [{"n_segments": n, "compactness": 20, "threshold": t} for n in (200, 400) for t in (15, 29, 40)],
+        [{"n_segments": n, "compactness": 20, "threshold": t} for n in (200, 400) for t in (29, 45)],
     ),
-    *_grid("quickshift", quickshift, [{"kernel_size": k, "max_dist": d} for k in (5, 8) for d in (20, 40)]),
-    *_grid(
-        "pyrMeanShiftFiltering", _pyramid, [{"sp": p, "sr": r} for p, r in ((10, 10), (20, 25), (20, 40), (21, 51))]
-    ),
+    *_grid("quickshift", quickshift, [{"kernel_size": k, "max_dist": d} for k, d in ((5, 20), (5, 40))]),
+    *_grid("pyrMeanShiftFiltering", _pyramid, [{"sp": p, "sr": r} for p, r in ((10, 10), (20, 25), (20, 40))]),
 ]
 
 

@@ -7,10 +7,14 @@ name puts each photograph into one of two halves. Every setting of every method 
 setting with the largest covering is then scored on the judging half. `segment` runs at its defaults only.
 `--half choosing` leaves the judging half alone; `--count` and `--shrink` make quick looks cheap. Times are CPU
 seconds, so that other programs on the machine disturb them less.
+
+Rows are written to --out as they are measured, and a run with the same --out resumes; delete the file to measure
+again.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import itertools
@@ -25,7 +29,7 @@ import numpy as np
 from PIL import Image
 from skimage import data
 
-from common import machine, measured, parser_of, replace_section, table, write_csv
+from common import machine, measured, parser_of, read_csv, replace_section, table
 from modeseek.images import segment
 from picture_methods import METHODS, OURS, Method, scores
 
@@ -56,17 +60,44 @@ def read_pictures(folder: Path, half: str, count: int | None = None, shrink: int
     return found
 
 
-def scored(method: Method, pictures: Pictures, half: str) -> list[dict[str, Any]]:
-    """Return a row for each picture."""
-    rows = []
-    for name, (image, people) in pictures.items():
+class Measured:
+    """The rows of the CSV file: those of earlier runs, and new ones, which are added to the file at once."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.rows: list[dict[str, Any]] = [_figures(row) for row in read_csv(path)] if path and path.exists() else []
+
+    def of(self, half: str, method: Method, pictures: Pictures) -> list[dict[str, Any]]:
+        """Return a row for each picture; measure those that are missing."""
+        known = {row["picture"]: row for row in self.rows if _key(row) == (half, method.name, method.setting)}
+        found = [known.get(name) or self._measure(half, method, name, *pictures[name]) for name in pictures]
+        print(f"{half:9s} {method.name:24s} {method.setting:28s}", _line(mean_of(found)), flush=True)
+        return found
+
+    def _measure(
+        self, half: str, method: Method, name: str, image: np.ndarray, people: list[np.ndarray]
+    ) -> dict[str, Any]:
         start = time.process_time()
         labels = method.run(image)
-        seconds = time.process_time() - start
         row = {"half": half, "picture": name, "method": method.name, "setting": method.setting}
-        rows.append({**row, **scores(labels, people), "regions": len(np.unique(labels)), "seconds": seconds})
-    print(f"{half:9s} {method.name:24s} {method.setting:28s}", _line(mean_of(rows)), flush=True)
-    return rows
+        row |= {"seconds": time.process_time() - start, "regions": len(np.unique(labels)), **scores(labels, people)}
+        if self.path:
+            new = not self.path.exists()
+            with self.path.open("a", newline="") as file:
+                writer = csv.DictWriter(file, row, lineterminator="\n")
+                if new:
+                    writer.writeheader()
+                writer.writerow({key: f"{v:.6g}" if isinstance(v, float) else v for key, v in row.items()})
+        self.rows.append(row)
+        return row
+
+
+def _key(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["half"], row["method"], row["setting"]
+
+
+def _figures(row: dict[str, str]) -> dict[str, Any]:
+    return {**row, **{key: float(row[key]) for key in (*METRICS, "regions", "seconds")}}
 
 
 def among_people(pictures: Pictures, half: str) -> list[dict[str, Any]]:
@@ -93,19 +124,18 @@ def _line(means: dict[str, float]) -> str:
 
 def compared(given: Any) -> list[dict[str, Any]]:
     """Score all settings on the choosing half, and the best setting of each method on the judging half."""
-    methods = [method for method in METHODS if method.name == OURS or not given.ours]
+    methods = [method for method in METHODS if not given.methods or method.name in given.methods]
     for method in methods:
         method.run(data.astronaut()[:64, :64])  # compile and import before times are taken
-    rows = []
+    file, rows = Measured(given.out), []
     if given.half != "judging":
-        pictures = read_pictures(given.data, "choosing", given.count, given.shrink)
-        rows = [row for method in methods for row in scored(method, pictures, "choosing")]
-        rows += among_people(pictures, "choosing")
+        pictures = read_pictures(given.data, "choosing", given.choose or given.count, given.shrink)
+        rows = [row for method in methods for row in file.of("choosing", method, pictures)]
     if given.half != "choosing":
         pictures = read_pictures(given.data, "judging", given.count, given.shrink)
         best = {name: best_setting(rows, name) for name in dict.fromkeys(method.name for method in methods)}
         chosen = [method for method in methods if best[method.name] in (None, method.setting)]
-        rows += [row for method in chosen for row in scored(method, pictures, "judging")]
+        rows += [row for method in chosen for row in file.of("judging", method, pictures)]
         rows += among_people(pictures, "judging")
     return rows
 
@@ -168,11 +198,13 @@ def page(rows: list[dict[str, Any]], given: Any, lines: list[str]) -> str:
 
 def main() -> None:
     parser = parser_of(__doc__)
+    names = list(dict.fromkeys(method.name for method in METHODS))
     parser.add_argument("--data", type=Path, required=True, help="folder with the photographs")
     parser.add_argument("--half", choices=[*HALVES, "both"], default="both", help="photographs to use")
     parser.add_argument("--count", type=int, help="number of photographs of each half; all by default")
+    parser.add_argument("--choose", type=int, help="number of photographs of the choosing half, if others than --count")
     parser.add_argument("--shrink", type=int, default=1, help="divide the sides of the photographs by this number")
-    parser.add_argument("--ours", action="store_true", help="only `segment`")
+    parser.add_argument("--methods", nargs="+", choices=names, help="measure these only")
     parser.add_argument("--large", action="store_true", help="also measure an image of 24 million pixels")
     parser.add_argument("--report", type=Path, help="page whose section is replaced")
     given = parser.parse_args()
@@ -180,8 +212,6 @@ def main() -> None:
         given.count, given.shrink = 2, 4
     warnings.simplefilter("ignore")
     rows = compared(given)
-    if given.out:
-        write_csv(given.out, rows)
     if given.report or given.half == "both":
         lines = [speed(1 if given.quick else 5)] + ([large(10)] if given.large else [])
         print("\n".join(lines))

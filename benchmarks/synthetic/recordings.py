@@ -58,7 +58,7 @@ class Encoder:
 
     def __init__(self, rng: np.random.Generator, content: tuple[float, float]) -> None:
         self.rng, self.d = rng, int(rng.choice(DIMENSIONS))
-        self.decay = np.exp(-np.arange(self.d) / log_uniform(rng, 8, 60))
+        self.decay = np.exp(-np.arange(self.d) / log_uniform(rng, 20, 150))
         self.flat = self.decay ** rng.uniform(0.2, 0.8)
         self.offset = rng.choice([0.0, rng.uniform(0.5, 2.5)]) * self._unit_rows(1, self.decay)
         self.rectified = rng.random() < 0.35
@@ -66,7 +66,7 @@ class Encoder:
         self.channel = rng.choice([0.0, rng.uniform(0.1, 0.7)])
         self.content = rng.uniform(*content)
         self.noise = log_uniform(rng, 0.3, 1.5)
-        self.directions = self._unit_rows(int(rng.integers(2, 11)), self.decay)
+        self.directions = self._unit_rows(log_integer(rng, 4, 40), self.decay)
         self.words = self._words(log_integer(rng, 6, 60))
 
     def _unit_rows(self, n: int, spectrum: Array) -> Array:
@@ -137,7 +137,7 @@ def _utterances(encoder: Encoder, setting: str, k: int, amount: tuple[int, int])
 def _windows(encoder: Encoder, setting: str, k: int, amount: tuple[int, int]) -> Recording:
     """Windows of a meeting: sums over frames, so that windows that overlap are alike."""
     rng = encoder.rng
-    turns = _turns(rng, k, amount, log_uniform(rng, 1.5, 10.0), rng.choice([0.0, 0.1]) if k > 1 else 0.0)
+    turns = _turns(rng, k, amount, log_uniform(rng, 1.5, 10.0), rng.choice([0.0, 0.1, 0.4]) if k > 1 else 0.0)
     frames = int(np.ceil(max(end for _, end, _ in turns) / FRAME))
     active = np.zeros((frames, k))
     for start, end, speaker in turns:
@@ -174,7 +174,7 @@ def _turns(
         last = int(rng.choice(k, p=weights / weights.sum()))
         length = max(2 * FRAME, round(float(rng.exponential(mean) + 0.5) / FRAME) * FRAME)
         turns.append((at, at + length, last))
-        pause = -min(length / 2, 1.0) if rng.random() < overlap else float(rng.exponential(0.3))
+        pause = -min(length / 2, 2.0) if rng.random() < overlap else float(rng.exponential(0.3))
         at += length + round(pause / FRAME) * FRAME
     return turns
 

@@ -32,6 +32,7 @@ from modeseek._storage import (
     write_container,
     write_table,
 )
+from modeseek._storage.formats.declared_size import sheet_bytes
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.io import load, save
 from modeseek.io.models import StoredModel
@@ -425,3 +426,26 @@ def test_repeated_names_with_numbers_stay_different(tmp_path):
     path.write_text("a,a.2,a\n1,10,5\n2,20,9\n3,30,4\n")
     values = TablePreparer(scale="none").fit_transform(read_table(path))
     np.testing.assert_array_equal(values, [[1, 10, 5], [2, 20, 9], [3, 30, 4]])
+
+
+def test_missing_values_that_a_file_denies_can_be_written(tmp_path):
+    """Writing raised an error of Arrow."""
+    schema = pa.schema([pa.field("x", pa.int64(), nullable=False), pa.field("y", pa.int64(), nullable=False)])
+    batch = pa.record_batch([pa.array([1, None]), pa.array([1, 2])], schema=schema)
+    with pa.ipc.new_file(tmp_path / "a.arrow", schema) as writer:
+        writer.write_batch(batch)
+    write_table(read_table(tmp_path / "a.arrow"), tmp_path / "o.parquet", {})
+    found = pq.read_table(tmp_path / "o.parquet")
+    assert found.column("x").to_pylist() == [1, None]
+    assert [field.nullable for field in found.schema] == [True, False]
+
+
+@pytest.mark.parametrize("place", ["XFE1", "Brow1", "A1048577"])
+def test_cells_outside_of_any_sheet_are_refused(place):
+    """A small sheet with 47,000 columns took minutes."""
+    content = f'<worksheet><sheetData><row><c r="{place}"/></row></sheetData></worksheet>'
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("sheet.xml", content)
+    with zipfile.ZipFile(stream) as archive, pytest.raises(ValueError, match="outside of any sheet"):
+        sheet_bytes(archive)

@@ -30,7 +30,19 @@ ESTIMATORS = {
     "MS, seeds in bins": lambda factor: MeanShift(2.5 * factor, bin_seeding=True),
     "DSMS, automatic": lambda factor: DoublyStochasticMeanShift(random_state=0),
     "BMS, cosine": lambda factor: BlurringMeanShift(0.7, metric="cosine"),
+    "MS, cosine": lambda factor: MeanShift(0.7, metric="cosine"),
+    "SMS, cosine": lambda factor: StochasticMeanShift(0.7, metric="cosine", random_state=0),
+    "DSMS, cosine": lambda factor: DoublyStochasticMeanShift(0.2, 1.0, metric="cosine", random_state=0),
     "ModeSeek, cosine": lambda factor: ModeSeek(metric="cosine", random_state=0),
+}
+# bandwidths in meters
+ON_EARTH = {
+    "ModeSeek": lambda: ModeSeek(metric="haversine", random_state=0),
+    "MS": lambda: MeanShift(4e5, metric="haversine"),
+    "BMS": lambda: BlurringMeanShift(4e5, metric="haversine"),
+    "SMS": lambda: StochasticMeanShift(4e5, metric="haversine", random_state=0),
+    "DSMS": lambda: DoublyStochasticMeanShift(2e5, 8e5, metric="haversine", random_state=0),
+    "DSMS, automatic": lambda: DoublyStochasticMeanShift(metric="haversine", random_state=0),
 }
 
 
@@ -92,3 +104,48 @@ def test_sketches_ignore_order_and_signs_of_columns(sketch):
     here = fit(BLOBS)
     assert len(here.sketch_.points) < len(BLOBS)
     assert_array_equal(fit(BLOBS[:, ::-1] * [1, -1, -1]).labels_, here.labels_)
+
+
+def places():
+    """Return latitudes and longitudes of four clear groups, one of them across the date line and one near a pole."""
+    rng = np.random.default_rng(2)
+    centers = np.array([[50.0, 10.0], [10.0, 179.5], [-35.0, -60.0], [84.0, 30.0]])
+    X = np.repeat(centers, 25, axis=0) + rng.normal(0, 1.0, (100, 2))
+    X[:, 1] = wrapped(X[:, 1])
+    return X
+
+
+def wrapped(longitudes):
+    return (longitudes + 180.0) % 360.0 - 180.0
+
+
+@pytest.mark.parametrize("name", ON_EARTH)
+def test_order_of_places_changes_no_bit(name):
+    X, rows = places(), np.random.default_rng(1).permutation(100)
+    here, there = ON_EARTH[name]().fit(X), ON_EARTH[name]().fit(X[rows])
+    assert_array_equal(there.labels_, here.labels_[rows])
+    assert_array_equal(there.cluster_centers_, here.cluster_centers_)
+    assert_array_equal(there.predict(X), here.labels_)
+
+
+@pytest.mark.parametrize("change", ["turned by 170 degrees", "mirrored north and south", "mirrored east and west"])
+@pytest.mark.parametrize("name", ON_EARTH)
+def test_places_on_a_turned_or_mirrored_earth(name, change):
+    """The sphere has no first meridian and no upper end."""
+    X = places()
+    other = X.copy()
+    if change.startswith("turned"):
+        other[:, 1] = wrapped(other[:, 1] + 170)
+    else:
+        other[:, int(change.endswith("west"))] *= -1
+    here, there = ON_EARTH[name]().fit(X), ON_EARTH[name]().fit(other)
+    # clusters of equal weight may be numbered differently
+    assert adjusted_rand_score(there.labels_, here.labels_) == 1.0
+
+
+@pytest.mark.parametrize("name", ["ModeSeek, cosine", "MS, cosine", "BMS, cosine", "SMS, cosine", "DSMS, cosine"])
+def test_lengths_of_rows_do_not_matter_to_cosine(name):
+    """Powers of 2 change no digit of a direction."""
+    factors = 2.0 ** np.random.default_rng(4).integers(-40, 40, (len(BLOBS), 1))
+    here, there = ESTIMATORS[name](1.0).fit(BLOBS), ESTIMATORS[name](1.0).fit(BLOBS * factors)
+    assert_array_equal(there.labels_, here.labels_)

@@ -265,13 +265,15 @@ def test_names_of_cached_functions_contain_a_checksum_of_the_formulas_and_the_me
     """Numba's cache checks only the file of a function: a changed formula was ignored, a changed layout crashed."""
     from modeseek._common import jit
     from modeseek.meanshift.engines import coincident_points, shared_loops, workspace
-    from modeseek.meanshift.engines.brute import loops
+    from modeseek.meanshift.engines.brute import loops, sweep_loops
     from modeseek.meanshift.engines.moment_tree import sums, tree, updates
     from modeseek.meanshift.kernels import formulas
 
     shared = formulas, shared_loops, workspace, coincident_points
+    *kernels, sweeps = loops.shifts(1, 2, 0)
     checksum = jit.source_checksum(jit, loops, *shared)
-    for kernel in loops.shifts(1, 2, 0):
+    for kernel in kernels:
         assert kernel.py_func.__qualname__.endswith(checksum)
+    assert sweeps.py_func.__qualname__.endswith(jit.source_checksum(jit, sweep_loops, *shared, loops))
     checksum = jit.source_checksum(jit, sums, *shared, updates, tree)
     assert sums.shift_each.py_func.__qualname__.endswith(checksum)

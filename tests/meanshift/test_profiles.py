@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import pickle
 import warnings
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from modeseek import MeanShift, io
 from modeseek.meanshift.kernels import formulas, profiles
 from modeseek.meanshift.kernels.profiles import (
     PROFILES,
@@ -109,3 +111,15 @@ def test_profiles_pickle():
     profile = custom_profile(formulas.biweight_k, formulas.biweight_weight)
     assert pickle.loads(pickle.dumps(profile)).name == "own"
     assert pickle.loads(pickle.dumps(profiles.BIWEIGHT)) == profiles.BIWEIGHT
+
+
+@pytest.mark.parametrize("profile", profiles.PROFILES.values(), ids=lambda profile: profile.name)
+def test_copies_of_the_profiles_of_the_library_are_the_same_objects(profile, tmp_path):
+    """A copied `MeanShift` could not be saved: random sequences of calls found this."""
+    assert pickle.loads(pickle.dumps(profile)) is copy.deepcopy(profile) is profile
+    X = np.array([[0.0], [0.1], [5.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = pickle.loads(pickle.dumps(MeanShift(1.0, profile=profile.name).fit(X)))
+    io.save(model, tmp_path / "m.modeseek")
+    assert (io.load(tmp_path / "m.modeseek").predict(X) == model.labels_).all()

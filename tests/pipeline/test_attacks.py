@@ -210,3 +210,22 @@ def test_other_names_of_the_input_are_recognised(source, points):
     with pytest.raises(OutputConflict, match="is both rows and an input file"):
         cluster_file(source.format(points), mean_shift(), DataOptions(ignore=["name"]), Outputs(str(points)))
     assert points.read_bytes() == before
+
+
+@pytest.mark.parametrize("letter", ["a", "é"])
+def test_names_of_any_length_that_the_file_system_takes(letter, points, tmp_path):
+    """The temporary name was too long, which was noticed after the work."""
+    target = tmp_path / f"{letter * (251 // len(letter.encode()))}.csv"
+    cluster_file(points, mean_shift(), DataOptions(ignore=["name"]), Outputs(str(target)))
+    assert names(tmp_path) == sorted([target.name, "points.csv"])
+
+
+def test_a_link_into_a_folder_that_does_not_exist(points, tmp_path):
+    os.symlink(tmp_path / "gone" / "o.csv", tmp_path / "link.csv")
+    with pytest.raises(DataError, match=r"there is no folder '.*gone'"):
+        cluster_file(points, mean_shift(), DataOptions(ignore=["name"]), Outputs(str(tmp_path / "link.csv")))
+
+
+def test_a_column_name_that_is_not_text_is_refused_before_the_work(points, tmp_path):
+    with pytest.raises(OptionError, match="must be UTF-8 text"):
+        cluster_file(points, mean_shift(), outputs=Outputs(str(tmp_path / "o.parquet"), label_column="\udcff"))

@@ -1,5 +1,7 @@
 """`TablePreparer`: which columns are kept, how cells are read, what is missing, and how features are scaled."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +13,7 @@ from modeseek._storage import DataError, IncompleteRowsError, MissingValueError,
 from modeseek._storage.table import Table
 from modeseek.prepare import TablePreparer
 from modeseek.prepare.config import PrepareConfig
+from modeseek.prepare.facts import column_facts
 from modeseek.prepare.preparation import PrepareOptions, Statistics
 
 N = 40
@@ -84,6 +87,25 @@ def test_numbers_that_restart(blocks, kept):
     preparer = TablePreparer().fit(frame)
     assert ("number" in preparer.kept_columns_) == kept
     assert any("number (numbers the rows, with restarts)" in str(note) for note in preparer.notes_) != kept
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [str(i % 150) for i in range(400)],
+        [f"{i:03}" for i in range(400)],
+        [f"${100 * i:,}" for i in range(399)] + ["unknown"],
+        ["unknown", *(f"{i}.5" for i in range(399))],
+        [f"{i}.5" if i % 3 else "" for i in range(400)],
+    ],
+)
+def test_facts_of_chunks_are_those_of_the_column(cells):
+    config, step = PrepareConfig(), 100
+    whole = column_facts(pa.chunked_array([cells]), config)
+    parts = [column_facts(pa.chunked_array([cells[at : at + step]]), config) for at in range(0, len(cells), step)]
+    joined = functools.reduce(lambda one, two: one.join(two, config), parts)
+    for name in ("rows", "missing", "kind", "styles", "code", "counted", "padded", "words"):
+        assert getattr(joined, name) == getattr(whole, name), name
 
 
 def test_one_note_names_all_columns_that_are_left_out():

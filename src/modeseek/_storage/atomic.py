@@ -28,6 +28,8 @@ TEMPORARY: set[Path] = set()
 PRIVATE = 0o600
 # random bytes in a temporary name: with 4, "remove_parts" would match a user's ".run.20260101.ckpt"
 TOKEN = 8
+# the longest name of common file systems
+NAME_BYTES = 255
 
 
 @contextmanager
@@ -88,12 +90,17 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
 
 def temporary_name(target: Path) -> Path:
     """Return a hidden random name beside a file, with the same suffix."""
-    return target.with_name(f".{target.stem}.{secrets.token_hex(TOKEN)}{target.suffix}")
+    return target.with_name(f".{_short_stem(target)}.{secrets.token_hex(TOKEN)}{target.suffix}")
+
+
+def _short_stem(target: Path) -> str:
+    """Return the stem of a name, cut so that a temporary name is not too long."""
+    return os.fsdecode(os.fsencode(target.stem)[: NAME_BYTES - len(os.fsencode(target.suffix)) - 2 * TOKEN - 2])
 
 
 def temporary_paths(target: Path) -> list[Path]:
     """Return what exists under a name of `temporary_name`."""
-    return list(target.parent.glob(f".{escape(target.stem)}.{'[0-9a-f]' * 2 * TOKEN}{escape(target.suffix)}"))
+    return list(target.parent.glob(f".{escape(_short_stem(target))}.{'[0-9a-f]' * 2 * TOKEN}{escape(target.suffix)}"))
 
 
 def create(path: Path, mode: int) -> None:
@@ -272,7 +279,7 @@ def check_target(path: str | os.PathLike[str], suffixes: Iterable[str]) -> Path:
         ending = f"unknown ending '{target.suffix}'." if target.suffix else "the name has no ending."
         reason = f"{ending}{did_you_mean(target.suffix, suffixes)} Known: {', '.join(suffixes)}."
     elif not folder.is_dir():
-        reason = f"there is no folder '{target.parent}'; create it first."
+        reason = f"there is no folder '{folder if target.is_symlink() else target.parent}'; create it first."
     elif target.exists() and not target.is_file():
         reason = "it is not a regular file; give the name of a file."
     elif not os.access(folder, os.W_OK):

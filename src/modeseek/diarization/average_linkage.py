@@ -1,4 +1,4 @@
-"""A partition of the windows by average linkage, cut where the mean silhouette is largest.
+"""Partitions of the windows by average linkage: the one with the largest mean silhouette, and several.
 
 It finds speakers with a few utterances, which the neighbour graph of ModeSeek is too coarse for. It also separates
 overlapping windows and single words, so `SpeakerSearch` uses it only if it is stable under subsampling.
@@ -14,6 +14,8 @@ from sklearn.metrics import silhouette_score
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
+from modeseek.diarization.embeddings import mean_directions, nearest_direction
+from modeseek.diarization.speaker_choice import load_speaker_choice, mean_cosines, partition_features
 from modeseek.meanshift.consensus import Vote
 from modeseek.metrics import rand_agreement
 
@@ -79,6 +81,74 @@ def find_linkage_partition(
     return LinkagePartition(labels, silhouette, stability, votes)
 
 
+def is_one_speaker(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> bool:
+    """Return whether unit rows are of one speaker by the learned choice; False if there are too few or too many rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.eye(64)[[0] * 20] + rng.normal(0, 0.1, (20, 64))
+    >>> rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    >>> is_one_speaker(rows)
+    True
+    """
+    if not config.min_linkage_windows <= len(rows) < config.max_single_windows:
+        return False
+    partitions = linkage_partitions(rows, config)
+    return bool(partitions) and load_speaker_choice().prefers_single(partition_features(rows, partitions))
+
+
+def linkage_partitions(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> list[IntArray]:
+    """Return partitions of unit rows by average linkage, for several numbers of clusters.
+
+    Each cut gives up to three partitions without clusters of one row: these join the cluster of the nearest direction;
+    then rows move to the nearest mean direction; and the same after clusters below a quarter of the mean size joined
+    the nearest others.
+
+    Examples
+    --------
+    >>> rows = np.repeat(np.eye(3), 5, axis=0) + np.random.default_rng(0).normal(0, 0.1, (15, 3))
+    >>> rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    >>> sorted({int(labels.max()) + 1 for labels in linkage_partitions(rows)})
+    [2, 3, 4, 5, 6]
+    """
+    n = len(rows)
+    tree = linkage(squareform(cosine_distances(rows), checks=False), "average")
+    found: dict[bytes, IntArray] = {}
+    counts = np.geomspace(2, max(2.0, config.max_partition_share * n), config.partition_counts)
+    for count in np.unique(np.round(counts).astype(int)):
+        whole = _join_small(rows, fcluster(tree, count, "maxclust"), 2)
+        joined = _join_small(rows, whole, config.small_share * n / (whole.max() + 1))
+        for labels in (whole, _moved(rows, whole, config), _moved(rows, joined, config)):
+            if labels.max() > 0:
+                found.setdefault(labels.tobytes(), labels)
+    return list(found.values())
+
+
+def _join_small(rows: Array, labels: IntArray, least: float) -> IntArray:
+    """Merge clusters with fewer than `least` rows into the larger cluster with the nearest direction."""
+    labels = _numbered(labels)
+    large = np.bincount(labels) >= least
+    if large.all() or not large.any():
+        return labels
+    directions = mean_directions(rows, labels)
+    nearest = np.flatnonzero(large)[nearest_direction(directions, directions[large])]
+    return _numbered(np.where(large, np.arange(len(large)), nearest)[labels])
+
+
+def _moved(rows: Array, labels: IntArray, config: DiarizationConfig) -> IntArray:
+    """Assign rows to the nearest mean direction of the others, a few times."""
+    for _ in range(config.partition_moves):
+        if labels.max() == 0:
+            break
+        labels = _numbered(mean_cosines(rows, labels).cosines.argmax(axis=1))
+    return labels
+
+
+def _numbered(labels: IntArray) -> IntArray:
+    return np.unique(labels, return_inverse=True)[1]
+
+
 def cosine_distances(rows: Array) -> Array:
     """Return 1 - cosine for all pairs of unit vectors, in float64."""
     n = len(rows)
@@ -106,7 +176,7 @@ def _best_cut(
     tree = linkage(squareform(distances, checks=False), "average")
 
     def cut(count: int) -> tuple[float, IntArray]:
-        labels = np.unique(fcluster(tree, count, "maxclust"), return_inverse=True)[1]
+        labels = _numbered(fcluster(tree, count, "maxclust"))
         return mean_silhouette(distances, labels), labels
 
     counts = np.unique(np.round(np.geomspace(low, high, config.linkage_counts)).astype(int))

@@ -26,6 +26,17 @@ class DiarizationConfig:
         Number of random subsamples that measure the stability.
     linkage_subsample_fraction : float
         Fraction of the windows in each subsample.
+    max_single_windows : int
+        With fewer windows, the learned test decides whether there is one speaker. With more, ModeSeek alone is better
+        on synthetic recordings.
+    partition_counts : int
+        Number of cluster counts that the test compares.
+    max_partition_share : float
+        Largest cluster count, as a share of the windows; clusters of one window are then merged into others.
+    small_share : float
+        Some partitions have no clusters below this share of the mean size.
+    partition_moves : int
+        How often windows move to the nearest mean direction.
     unclustered_confidence : float
         Factor on the confidence of windows that were too short to be clustered, and of windows whose nearest clustered
         window has another speaker.
@@ -49,6 +60,11 @@ class DiarizationConfig:
     refined_linkage_counts: int = 12
     linkage_subsamples: int = 8
     linkage_subsample_fraction: float = 0.7
+    max_single_windows: int = 150
+    partition_counts: int = 24
+    max_partition_share: float = 0.6
+    small_share: float = 0.25
+    partition_moves: int = 2
     unclustered_confidence: float = 0.5
     mean_turn: float = 2.0
     max_concentration: float = 200.0

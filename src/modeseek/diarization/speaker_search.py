@@ -1,4 +1,4 @@
-"""Speakers of windows: ModeSeek under cosine distance, or average linkage if that is clearer and stable."""
+"""Speakers of windows: a test for one speaker, ModeSeek under cosine distance, average linkage if it is clearer."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from modeseek.diarization.average_linkage import (
     LinkagePartition,
     cosine_distances,
     find_linkage_partition,
+    is_one_speaker,
     mean_silhouette,
 )
 from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
@@ -22,6 +23,7 @@ from modeseek.meanshift.partition import rank_by_weight
 
 # two times that differ by less, in seconds, are equal
 TIME_TOLERANCE = 1e-6
+ONE_SPEAKER = "1 speaker by the test for few windows"
 
 
 class Speakers(NamedTuple):
@@ -117,8 +119,19 @@ class SpeakerSearch:
             short = np.zeros(len(rows), dtype=bool)
         clustered = self._clustered(short, times)
         seed = seed_of(self.random_state)
-        model = self._model(seed).fit(rows[clustered])
         disjoint = self._disjoint(clustered, times)
+        if low == 1 < high and is_one_speaker(rows[disjoint], self.config):
+            labels, confidence, message = np.zeros(len(rows), dtype=np.intp), np.ones(len(rows)), ONE_SPEAKER
+        else:
+            labels, confidence, message = self._search(rows, clustered, disjoint, seed)
+        confidence = np.where(short, self.config.unclustered_confidence * confidence, confidence)
+        in_clustering = np.isin(np.arange(len(rows)), clustered)
+        return Speakers(labels, confidence, mean_directions(rows, labels), in_clustering, message)
+
+    def _search(self, rows: Array, clustered: IntArray, disjoint: IntArray, seed: int) -> tuple[IntArray, Array, str]:
+        """Return labels, confidence and message of ModeSeek or of average linkage."""
+        low, high = self.bounds(len(rows))
+        model = self._model(seed).fit(rows[clustered])
         linkage = None
         if not low == high == 1:
             linkage = find_linkage_partition(
@@ -133,9 +146,7 @@ class SpeakerSearch:
         else:
             labels, confidence = self._from_model(rows, clustered, model)
             message = f"ModeSeek: {model.message_}"
-        confidence = np.where(short, self.config.unclustered_confidence * confidence, confidence)
-        in_clustering = np.isin(np.arange(len(rows)), clustered)
-        return Speakers(labels, confidence, mean_directions(rows, labels), in_clustering, message)
+        return labels, confidence, message
 
     def bounds(self, n: int) -> tuple[int, float]:
         """Return the bounds on the number of speakers of n windows; raise ValueError if they contradict each other."""

@@ -99,10 +99,10 @@ def measure_regions(
     blocks = np.split(histograms.astype(float), np.cumsum(bins)[:-1], axis=1)
     # values close to the edge of a bin count for the next bin too
     smooth = np.hstack([gaussian_filter1d(block, 1.0, axis=1, mode="nearest") for block in blocks])
-    return RegionGraph(sizes, smooth, _bin_weights(image, config), *borders.finish())
+    return RegionGraph(sizes, smooth, bin_weights(image, config), *borders.finish())
 
 
-def _bin_weights(image: InputImage, config: SegmentConfig) -> Array:
+def bin_weights(image: InputImage, config: SegmentConfig) -> Array:
     """Return the weight of each bin; a grey image has the weights of its copy in RGB."""
     bins, colors = histogram_sizes(image, config)
     weights = np.full(len(bins), config.texture_weight / (len(bins) - colors))

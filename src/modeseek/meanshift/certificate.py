@@ -7,10 +7,12 @@ h_min and h_upper. Under cosine the same holds with angles in place of chords fo
 docs/theory.md has the proof.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from modeseek._common.types import Array, Geometry
+from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.bandwidth.draws import BOUND_RTOL
 from modeseek.meanshift.components import components, diameter_of, gap_of
 
@@ -20,6 +22,8 @@ MAX_ANGLE = np.pi / 4
 WITNESSES = 16
 # their distances to every 64th point are checked first
 STRIDE = 64
+# how far rounding can move a point outside its hull: units in the last place of the largest coordinate
+ROUNDING_ULPS = 16
 # number of distances computed at a time
 DISTANCES = 100_000
 
@@ -73,7 +77,7 @@ def is_certified(points: Array, tau: float, *, h_min: float, h_upper: float, geo
     quick rejection while points still move.
     """
     x = points.astype(np.float64)
-    witnesses = x[np.linspace(0, len(x) - 1, WITNESSES).astype(np.intp)]
+    witnesses = x[witnesses_of(len(x))]
     for some in (x[::STRIDE], x):
         # in one block if that needs little memory, which matters for small data
         at_once = max(1, DISTANCES // len(some))
@@ -87,6 +91,12 @@ def is_certified(points: Array, tau: float, *, h_min: float, h_upper: float, geo
     return certifies(diameter, gap, tau, h_min=h_min, h_upper=h_upper, geometry=geometry, rounding=rounding)
 
 
+@lru_cache(maxsize=16)
+def witnesses_of(n: int) -> IntArray:
+    """Return the indices of the points whose distances are checked first."""
+    return np.linspace(0, n - 1, WITNESSES).astype(np.intp)
+
+
 def rounding_of(points: Array) -> float:
-    """Return a bound on how far rounding can move a point outside its hull: 16 units of the largest coordinate."""
-    return 16 * float(np.finfo(points.dtype).eps) * float(np.abs(points).max())
+    """Return a bound on how far rounding can move a point outside its hull, in units of the largest coordinate."""
+    return ROUNDING_ULPS * float(np.finfo(points.dtype).eps) * float(np.abs(points).max())

@@ -74,7 +74,7 @@ def run_chains(
     checkpoint, the chains run on Dask workers. A chain whose worker dies is run again. Ctrl-C then keeps no result.
 
     Hundreds of chains of few points run in processes if `n_jobs` is above 2 and there are neither callbacks nor a
-    checkpoint: their sweeps are mostly Python code, which threads cannot run in parallel. Ctrl-C is then raised, and
+    checkpoint: much of their time is Python code, which threads cannot run in parallel. Ctrl-C is then raised, and
     no result is kept.
 
     If the engine is "cuda" and there are neither callbacks nor a checkpoint, all chains run together on the GPU. The
@@ -176,7 +176,8 @@ class _ThreadGroup:
         if self.stop.is_set():
             return unstarted
         try:
-            result = run(chain, stopping, record=record, callbacks=[self._after_sweep], checkpoint=checkpoint)
+            callbacks = [self._after_sweep] if self._callbacks else []
+            result = run(chain, stopping, record=record, callbacks=callbacks, checkpoint=checkpoint, stop=self.stop)
         except KeyboardInterrupt:  # before the first sweep
             self.stop.set()
             return unstarted
@@ -195,8 +196,6 @@ class _ThreadGroup:
         with self._lock:
             for callback in self._callbacks:
                 callback(state, info)
-        if self.stop.is_set():
-            raise KeyboardInterrupt
 
 
 def _run_on_gpu(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None) -> list[ChainResult] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -69,6 +70,52 @@ class SweepInfo(NamedTuple):
     bandwidths: Array
     largest_shift: float
     sweeps: int = 1
+
+
+class SweepsEnd(IntEnum):
+    """What an engine that applies several sweeps at once found after the last of them."""
+
+    CONTINUE = 0  # the stopping rule is not fulfilled
+    CHECK = 1  # the stopping rule has to be checked
+    CERTIFIED = 2  # the partition is certified
+
+
+class SweepsInfo(NamedTuple):
+    """What happened in several sweeps that were applied at once.
+
+    Attributes
+    ----------
+    bandwidths : (m,) array
+        The policy's draws of all sweeps.
+    largest_shifts : array
+        Length of the longest move of each sweep.
+    end : SweepsEnd
+        How the last of them ends. The stopping rule is not fulfilled after the others.
+    """
+
+    bandwidths: Array
+    largest_shifts: Array
+    end: SweepsEnd
+
+
+class EndTest(NamedTuple):
+    """A necessary condition of the stopping rule, for an engine that applies several sweeps at once.
+
+    Attributes
+    ----------
+    tau, threshold, fraction : float
+        Those of `modeseek.meanshift.chains.Stopping`.
+    due : boolean array
+        Whether the certificate is checked after each sweep.
+    h_upper : pair of float
+        A lower and an upper bound of the upper bounds on later bandwidths after each of the sweeps.
+    """
+
+    tau: float
+    threshold: float
+    fraction: float
+    due: Array
+    h_upper: tuple[float, float] = (0.0, 0.0)
 
 
 class Ending(NamedTuple):
@@ -205,6 +252,21 @@ class ClimbingWorkspace(Protocol):
 
     def climb(self, queries: Array, h: float, tol: float, most: int) -> tuple[Array, Array, IntArray]:
         """Return the final positions, the lengths of the last steps and the numbers of steps, at most `most`."""
+
+
+@runtime_checkable
+class SweepingWorkspace(Protocol):
+    """A workspace that can apply several sweeps by itself, without the GIL."""
+
+    @property
+    def most_sweeps(self) -> int:
+        """Largest number of sweeps in one call; 0 if this is not possible for its points."""
+
+    def shift_sweeps(self, draws: Draws, last_shift: Array, test: EndTest) -> tuple[Array, SweepsEnd]:
+        """Apply sweeps, the rows of `draws`, until one of them may be the last, and update `last_shift`.
+
+        Return the longest move of each sweep applied, and how the last of these ends.
+        """
 
 
 class Engine(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
@@ -68,6 +69,9 @@ def check_label_column(name: str, path: str | None) -> None:
     """Raise an error if the column of labels cannot have this name in a file."""
     if not name:
         raise OptionError("label_column", "must not be empty: give the new column a name.")
+    # arguments of a command that are not UTF-8 have surrogates
+    if re.search("[\ud800-\udfff]", name):
+        raise OptionError("label_column", f"must be UTF-8 text; got {name!r}: use another name.")
     if path is not None and name in format_of(path).own_names:
         raise OptionError("label_column", f"must not be '{name}', which '{path}' needs for the rows: use another name.")
 

@@ -14,6 +14,8 @@ from xml.parsers.expat import ParserCreate
 
 # bytes of a cell: a sheet is unpacked as a rectangle, with empty cells
 CELL_BYTES = 32
+# the largest sheet of Excel
+SHEET_ROWS, SHEET_COLUMNS = 1 << 20, 1 << 14
 REFERENCE = re.compile("([A-Za-z]+)([0-9]+)")
 TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 VALUE_TYPE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}value-type"
@@ -60,6 +62,8 @@ def _xlsx_cells(content: bytes) -> int:
                 for letter in found[1].upper():
                     column = 26 * column + ord(letter) - 64
             rows, columns = max(rows, place), max(columns, column)
+            if columns > SHEET_COLUMNS or rows > SHEET_ROWS:
+                raise ValueError(f"the cell {reference!r} is outside of any sheet")
 
     parser = ParserCreate()
     parser.StartElementHandler = start

@@ -30,11 +30,23 @@ class WholeReader(Reader):
         check_arrow_types(data.schema)
         if not data.num_rows or not data.num_columns:
             raise DataError(f"{file.name} has no rows: give at least one.")
+        data = _nullable(data)
         self._data, self.columns, self.size = data, tuple(data.column_names), self.stamp[0]
         self.schema = data.schema
 
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
         yield Table(self.file.name, self._data), Position(1, 0, self._data.num_rows), self.size
+
+
+def _nullable(data: Any) -> Any:
+    """Return a table that allows missing values in the columns that have some, whatever the file declares."""
+    import pyarrow as pa
+
+    fields = [
+        each.with_nullable(True) if column.null_count else each
+        for each, column in zip(data.schema, data.columns, strict=True)
+    ]
+    return pa.Table.from_arrays(data.columns, schema=pa.schema(fields, data.schema.metadata))
 
 
 class WholeFormat(TypedFormat):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -11,8 +12,11 @@ from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_range
 from modeseek.meanshift.bandwidth import formulas
-from modeseek.meanshift.bandwidth.nu import LogLog, Nu
+from modeseek.meanshift.bandwidth.nu import LogLog, Nu, Power
 from modeseek.meanshift.types import BandwidthPolicy
+
+# values nu_k of this many successive k, or fewer, are kept for other chains
+MAX_KEPT = 1 << 14
 
 
 class Law(Enum):
@@ -63,7 +67,17 @@ class RangePolicy:
         return float(np.sqrt(self.h_min * self.h_max)) if self.h_inf is None else self.h_inf
 
     def _nu(self, k: int, m: int) -> Array:
-        return self.nu(np.arange(k + 1, k + m + 1, dtype=np.float64))  # nu starts at k = 1
+        if m <= MAX_KEPT and isinstance(self.nu, (LogLog, Power)):
+            return _kept_nu(self.nu, k, m)
+        return _nu(self.nu, k, m)
+
+
+def _nu(nu: Nu, k: int, m: int) -> Array:
+    return nu(np.arange(k + 1, k + m + 1, dtype=np.float64))  # nu starts at k = 1
+
+
+# chains of one ensemble need the same values
+_kept_nu = lru_cache(maxsize=64)(_nu)
 
 
 class Absorption(NamedTuple):

@@ -15,10 +15,20 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number
-from modeseek.meanshift.bandwidth import Constant, DrawPlan, LocalFactor
+from modeseek.meanshift.bandwidth import Constant, DrawPlan, LocalFactor, encode_policy
 from modeseek.meanshift.chains.climbers import ClimbConfig, Climbers, EngineClimbers
 from modeseek.meanshift.chains.problem import Problem
-from modeseek.meanshift.types import BandwidthPolicy, ChainState, ClimbingWorkspace, Draws, SweepInfo, Workspace
+from modeseek.meanshift.types import (
+    BandwidthPolicy,
+    ChainState,
+    ClimbingWorkspace,
+    Draws,
+    EndTest,
+    SweepInfo,
+    SweepingWorkspace,
+    SweepsInfo,
+    Workspace,
+)
 
 # the state after a sweep, or a part of one, and what happened in it
 Swept: TypeAlias = tuple[ChainState, SweepInfo]
@@ -61,6 +71,9 @@ class Chain(NamedTuple):
     parts : callable, optional
         (ChainState, PartSize) -> iterator of (ChainState, SweepInfo): one sweep in several parts, for displays. The
         last state is the one that `sweep` returns. Each info has the bandwidths of its part only.
+    skip : callable, optional
+        (ChainState, EndTest) -> the state after several sweeps, up to one after which the run may end; None if the
+        engine cannot apply several at once. The states are those of `sweep`.
     """
 
     name: str
@@ -74,6 +87,7 @@ class Chain(NamedTuple):
     plan: DrawPlan | None = None
     parameters: dict[str, float] | None = None
     parts: Callable[[ChainState, PartSize], Iterator[Swept]] | None = None
+    skip: Callable[[ChainState, EndTest], tuple[ChainState, SweepsInfo] | None] | None = None
 
 
 class _ReusedWorkspace:
@@ -83,15 +97,22 @@ class _ReusedWorkspace:
         self._problem = problem
         self._workspace: Workspace | None = None
         self._points: Array | None = None
+        self.sweeping: SweepingWorkspace | None = None
 
-    def at(self, points: Array) -> Workspace:
+    def opened(self) -> Workspace:
         if self._workspace is None:
             # opened on the initial state even when a run is resumed: engines choose their data structures from it
             self._workspace, self._points = self._problem.open(), self._problem.points
-        if points is not self._points:
-            self._workspace.load(points)
-        self._points = None  # an interrupted sweep leaves the workspace in an unknown state
+            if isinstance(self._workspace, SweepingWorkspace) and self._workspace.most_sweeps:
+                self.sweeping = self._workspace
         return self._workspace
+
+    def at(self, points: Array) -> Workspace:
+        workspace = self.opened()
+        if points is not self._points:
+            workspace.load(points)
+        self._points = None  # an interrupted sweep leaves the workspace in an unknown state
+        return workspace
 
     def leave(self) -> Array:
         assert self._workspace is not None
@@ -305,6 +326,26 @@ def doubly_stochastic(
     def sweep(state: ChainState) -> Swept:
         return next(parts(state, lambda: plan.steps))
 
+    def skip(state: ChainState, test: EndTest) -> tuple[ChainState, SweepsInfo] | None:
+        reused.opened()
+        workspace, steps = reused.sweeping, plan.steps
+        if workspace is None:
+            return None
+        count = min(len(test.due), workspace.most_sweeps)
+        draws, path = plan.sweep(state.k // steps, state.h, count)
+        last_shift, end = state.last_shift.copy(), state._replace(h=float(path[-1]), k=state.k + len(path))
+        rows = Draws(draws.indices.reshape(count, steps), problem.reach(draws.bandwidths).reshape(count, steps))
+        # upper bounds of later bandwidths do not grow
+        test = test._replace(h_upper=(upper(end), upper(state)))
+        reused.at(state.points)
+        shifts, ending = workspace.shift_sweeps(rows, last_shift, test)
+        path = path[: len(shifts) * steps]
+        state = ChainState(reused.leave(), float(path[-1]), state.k + len(path), last_shift)
+        return state, SweepsInfo(path, shifts, ending)
+
+    # a user-defined policy is checked after each sweep
+    skips = plan.batch == 1 and local_factor is None and encode_policy(policy) is not None
+
     def draws_done(state: ChainState) -> int:
         return state.k // plan.updates * plan.steps
 
@@ -328,4 +369,5 @@ def doubly_stochastic(
         plan=plan,
         parameters=None if local_factor is None else {"low": local_factor.low, "high": local_factor.high},
         parts=parts,
+        skip=skip if skips else None,
     )

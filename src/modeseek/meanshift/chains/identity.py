@@ -21,7 +21,7 @@ CHECKSUMS = {
     "points": "it is of other data (the points differ)",
     "weights": "it is of other data (the weights differ)",
     "start": "its seeds differ",
-    "local scales": "its local scales differ",
+    "scales": "its local scales differ",
     "weights of the profile": "its profile has other weights",
     "draws of the policy": "its policy draws other bandwidths",
     "other chains": "the chains after the first differ",
@@ -108,7 +108,7 @@ def _of_plan(plan: DrawPlan, checksums: _Checksums) -> dict[str, Any]:
         **_numbers_of(plan.policy),
         "draws of the policy": _probe_policy(plan.policy),
         **{name: value if isinstance(value, str) else int(value) for name, value in named.items()},
-        "local scales": checksums.of(plan.local_scales),
+        "scales": checksums.of(plan.local_scales),
     }
 
 

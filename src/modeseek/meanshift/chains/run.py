@@ -1,9 +1,12 @@
 """The loop that runs any chain: an iterator over sweeps, and a function that exhausts it."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from threading import Event
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +17,12 @@ from modeseek.meanshift.chains.checkpoint import Checkpoint, ResumePoint, RunChe
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, Recorder, Trace
 from modeseek.meanshift.partition import Partition, read_off
-from modeseek.meanshift.types import Callback, ChainState, SweepInfo
+from modeseek.meanshift.types import Callback, ChainState, SweepInfo, SweepsEnd
+
+# number of sweeps that are applied at once: at first, and at most
+FIRST_SWEEPS = 8
+MOST_SWEEPS = 16
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,8 @@ class Sweeps(Iterator[Swept]):
     part_size : callable, optional
         () -> number of draws (at least 1) after which to yield within a sweep, for displays. An info whose `sweeps` is
         0 marks such a state. It covers the draws since the last yield. Chains without `parts` ignore this argument.
+    stop : Event, optional
+        Ends the run with `Outcome.INTERRUPTED` before the next sweep, once it is set.
 
     Attributes
     ----------
@@ -107,10 +117,11 @@ class Sweeps(Iterator[Swept]):
         start: ChainState | None = None,
         checkpoint: RunCheckpoint | None = None,
         part_size: PartSize | None = None,
+        stop: Event | None = None,
     ):
         stopping.check_fit(chain)
         self._chain, self._stopping, self._callbacks = chain, stopping, tuple(callbacks)
-        self._checkpoint, self._part_size = checkpoint, part_size
+        self._checkpoint, self._part_size, self._stop = checkpoint, part_size, stop
         self._recorder = Recorder(record or Record(), chain, stopping.tau)
         self._began, self._earlier = time.perf_counter(), 0.0
         self._parts: Iterator[Swept] | None = None
@@ -128,14 +139,53 @@ class Sweeps(Iterator[Swept]):
             self._end(outcome)
 
     def __next__(self) -> Swept:
+        swept = self._unless_stopped(self._advance)
+        if swept is None:
+            raise StopIteration
+        return swept
+
+    def finish(self) -> None:
+        """Run to the end; without callbacks, checkpoint, time limit or recorded states, several sweeps at a time."""
+        watched = self._callbacks or self._recorder.states or self._part_size is not None
+        limited = self._checkpoint is not None or self._stopping.max_time is not None
+        count = FIRST_SWEEPS if self._chain.skip is not None and not (watched or limited) else 0
+        while self.outcome is None:
+            if count:
+                count = self._unless_stopped(partial(self._skip, count)) or 0
+            else:
+                self._unless_stopped(self._advance)
+
+    def _unless_stopped(self, advance: Callable[[], T]) -> T | None:
+        """Call a function that advances the run; return None if the run has ended, or ends meanwhile."""
         if self.outcome is None:
             try:
-                return self._advance()
+                if self._stop is None or not self._stop.is_set():
+                    return advance()
+                self._end(Outcome.INTERRUPTED)
             except TimeUp:
                 self._end(Outcome.TIME_LIMIT)
             except KeyboardInterrupt:
                 self._end(Outcome.INTERRUPTED)
-        raise StopIteration
+        return None
+
+    def _skip(self, count: int) -> int:
+        """Apply up to `count` sweeps at once; return how many to try next, 0 if the engine cannot do it."""
+        assert self._chain.skip is not None
+        left = self._stopping.sweeps_left(self._chain, self.state, self.sweeps)
+        found = self._chain.skip(self.state, self._stopping.end_test(self.state, min(count, left)))
+        if found is None:
+            return 0
+        state, info = found
+        done = len(info.largest_shifts)
+        self.state, self.sweeps = state, self.sweeps + done
+        self._recorder.note_sweeps(state, self.sweeps, info)
+        outcome = Outcome.CERTIFIED if info.end is SweepsEnd.CERTIFIED else None
+        if info.end is SweepsEnd.CHECK or (outcome is None and done == left):
+            outcome = self._stopping.check(self._chain, state, self.sweeps, 0.0)
+        if outcome is not None:
+            self._end(outcome)
+        # sweeps that were drawn and not applied are drawn again
+        return min(2 * count, MOST_SWEEPS) if done == count else done
 
     def _advance(self) -> Swept:
         if self._parts is None:
@@ -199,6 +249,7 @@ def run(
     callbacks: Iterable[Callback] = (),
     start: ChainState | None = None,
     checkpoint: Checkpoint | RunCheckpoint | None = None,
+    stop: Event | None = None,
 ) -> ChainResult:
     """Run a chain until its stopping rule ends it.
 
@@ -220,6 +271,8 @@ def run(
         File in which to save the progress. If the file has a checkpoint of the same run, the run resumes from it, and
         its result is the same bit for bit. `stopping.max_time` counts from the resumption. Where several runs share a
         `Checkpoint`, each is given its own `RunCheckpoint`, and the caller saves the file.
+    stop : Event, optional
+        Ends the run with `Outcome.INTERRUPTED` before the next sweep, once it is set.
 
     Examples
     --------
@@ -235,10 +288,9 @@ def run(
         checkpoint.open([chain], stopping, record or Record())[0] if isinstance(checkpoint, Checkpoint) else checkpoint
     )
     try:
-        sweeps = Sweeps(chain, stopping, record=record, callbacks=callbacks, start=start, checkpoint=part)
+        sweeps = Sweeps(chain, stopping, record=record, callbacks=callbacks, start=start, checkpoint=part, stop=stop)
         with suppress(KeyboardInterrupt):  # one that comes between two sweeps
-            for _ in sweeps:
-                pass
+            sweeps.finish()
         return sweeps.result()
     finally:
         if isinstance(checkpoint, Checkpoint):

@@ -9,7 +9,7 @@ from modeseek._common.storable import storable
 from modeseek._common.validation import check_choice, check_integer, check_number, check_tau
 from modeseek.meanshift.certificate import is_certified
 from modeseek.meanshift.chains.algorithms import Chain
-from modeseek.meanshift.types import ChainState, Ending
+from modeseek.meanshift.types import ChainState, Ending, EndTest
 
 RULES = ("certificate", "shifts")
 # the certificate is checked after each of the first sweeps, and then about every 3 % of the sweeps done
@@ -107,6 +107,17 @@ class Stopping:
         return Ending(
             self.tau, self.threshold, self.fraction, self.rule == "certificate", self.limit(chain), self.max_sweeps
         )
+
+    def sweeps_left(self, chain: Chain, state: ChainState, sweeps: int) -> int:
+        """Return the number of sweeps of n updates until a limit is reached."""
+        left = -(-(self.limit(chain) - state.k) // len(state.points))
+        return left if self.max_sweeps is None else min(left, self.max_sweeps - sweeps)
+
+    def end_test(self, state: ChainState, count: int) -> EndTest:
+        """Return a necessary condition for the end of a run after each of the next sweeps of n updates."""
+        done, certificate = state.k // len(state.points), self.rule == "certificate"
+        due = np.array([certificate and _is_due(done + sweep) for sweep in range(1, count + 1)])
+        return EndTest(self.tau, self.threshold, self.fraction, due)
 
     def check(self, chain: Chain, state: ChainState, sweeps: int, seconds: float) -> Outcome | None:
         """Return the outcome if the run is over, else None."""

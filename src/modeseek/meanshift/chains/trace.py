@@ -14,10 +14,10 @@ from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_integer
 from modeseek.meanshift.chains.algorithms import Chain
-from modeseek.meanshift.chains.series import EarlyDraws, Entry, Series, ThinnedSeries
+from modeseek.meanshift.chains.series import EarlyDraws, Entry, Series, ThinnedDraws, ThinnedSeries
 from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.objective import objective
-from modeseek.meanshift.types import ChainEnd, ChainState, SweepInfo
+from modeseek.meanshift.types import ChainEnd, ChainState, SweepInfo, SweepsInfo
 
 # quantities computed from a state; bandwidths and largest shifts come with the sweeps
 STATE_QUANTITIES = ("clumps", "diameter", "gap", "objective", "snapshots")
@@ -194,6 +194,9 @@ class Recorder:
         self._chain, self._tau, self._draws = chain, tau, 0
         intervals = {field.name: getattr(record, field.name) for field in fields(Trace)}
         self._series = {name: ThinnedSeries(every, record.limit) for name, every in intervals.items() if every}
+        self._bandwidths = ThinnedDraws(record.h, record.limit) if record.h else None
+        if self._bandwidths is not None:
+            self._series["h"] = self._bandwidths
         if "snapshots" in self._series:
             self._series["snapshots"].limit = record.snapshot_limit(chain.problem.points.size)
         self._early = EarlyDraws()
@@ -202,16 +205,35 @@ class Recorder:
     def note(self, state: ChainState, sweeps: int, info: SweepInfo | None) -> None:
         """Record what is due after a sweep; `info` is None for the initial state."""
         if info is not None:
-            if "h" in self._series:
-                self._series["h"].extend(self._draws + 1, info.bandwidths)
-                self._early.extend(self._draws + 1, info.bandwidths)
-            self._draws += len(info.bandwidths)
+            self._note_bandwidths(info.bandwidths)
             if "shift" in self._series and self._series["shift"].wants(sweeps):
                 self._series["shift"].add(sweeps, state.k, info.largest_shift)
         due = [name for name in STATE_QUANTITIES if name in self._series and self._series[name].wants(sweeps)]
         for name, value in self._measured(state, due).items():
             self._series[name].add(sweeps, state.k, value)
         self._last = state, sweeps
+
+    @property
+    def states(self) -> bool:
+        """Whether a quantity of the states is recorded, and not only bandwidths and largest shifts."""
+        return not self._series.keys() <= {"h", "shift"}
+
+    def note_sweeps(self, state: ChainState, sweeps: int, info: SweepsInfo) -> None:
+        """Record several sweeps, of which `sweeps` is the last, if no states are recorded."""
+        self._note_bandwidths(info.bandwidths)
+        count = len(info.largest_shifts)
+        if "shift" in self._series:
+            updates = len(info.bandwidths) // count
+            for after, largest in zip(range(count - 1, -1, -1), info.largest_shifts.tolist(), strict=True):
+                if self._series["shift"].wants(sweeps - after):
+                    self._series["shift"].add(sweeps - after, state.k - after * updates, largest)
+        self._last = state, sweeps
+
+    def _note_bandwidths(self, bandwidths: Array) -> None:
+        if self._bandwidths is not None:
+            self._bandwidths.extend(self._draws + 1, bandwidths)
+            self._early.extend(self._draws + 1, bandwidths)
+        self._draws += len(bandwidths)
 
     def kept(self) -> RecorderState:
         """Return the state of the recorder, for `resume`."""

@@ -7,6 +7,7 @@ of each point, so a sum over groups equals the sum over points up to rounding.
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -203,6 +204,12 @@ def shift_distinct(shift: Callable[[Array, Array], Array], queries: Array, h: Ar
     return shift(queries[found.leaders], bandwidths[found.leaders])[found.group]
 
 
+@cache
+def line_direction(d: int) -> Array:
+    """Return a fixed direction in general position: different points rarely coincide on a line along it."""
+    return 1.0 + np.modf(np.arange(1, d + 1) * 0.6180339887498949)[0]
+
+
 def find_coincident(points: Array, config: MergeConfig = DEFAULT_MERGE) -> PointGroups | None:
     """Group the points that coincide up to rounding; return None if too many groups remain.
 
@@ -220,9 +227,7 @@ def find_coincident(points: Array, config: MergeConfig = DEFAULT_MERGE) -> Point
     n, d = points.shape
     if n < config.min_points:
         return None
-    # a fixed direction in general position: different rows rarely coincide on the line
-    direction = 1.0 + np.modf(np.arange(1, d + 1) * 0.6180339887498949)[0]
-    line = points @ direction.astype(points.dtype)
+    line = points @ line_direction(d).astype(points.dtype)
     eps = float(np.finfo(points.dtype).eps)
     largest = max(float(points.max()), -float(points.min()))
     window = 2.0 * d * eps * largest * (config.ulps + d)  # tolerance of the coordinates, and rounding of the products

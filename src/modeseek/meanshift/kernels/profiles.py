@@ -7,6 +7,7 @@ extension of k by zero. `Profile.convex` and `Profile.smooth` tell whether it is
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -62,6 +63,10 @@ class Profile:
     convex: bool
     smooth: bool
     code: int | None = field(default=None, repr=False)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        # copies of the profiles of the library stay the same objects, by which files know them
+        return (get_profile, (self.name,)) if PROFILES.get(self.name) is self else super().__reduce_ex__(protocol)
 
 
 BIWEIGHT = Profile("biweight", formulas.biweight_k, formulas.biweight_weight, convex=True, smooth=True, code=1)

@@ -10,10 +10,17 @@ import numpy as np
 
 from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek.meanshift.engines.coincident_points import DEFAULT_MERGE, MergingWorkspace, PointGroups, shift_distinct
+from modeseek.meanshift.certificate import ROUNDING_ULPS, witnesses_of
+from modeseek.meanshift.engines.coincident_points import (
+    DEFAULT_MERGE,
+    MergingWorkspace,
+    PointGroups,
+    line_direction,
+    shift_distinct,
+)
 from modeseek.meanshift.engines.workspace import QueryBlock, UpdateBlock, map_blocks
 from modeseek.meanshift.kernels.profiles import ZeroOutside
-from modeseek.meanshift.types import ProfileLike
+from modeseek.meanshift.types import Draws, EndTest, ProfileLike, SweepsEnd
 
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.brute.loops import BruteShifts
@@ -25,6 +32,8 @@ WORK_PER_THREAD = 1_000_000
 # From these on, points are sorted into blocks, and blocks out of reach are skipped.
 BALLS_FROM_DIMENSION = 4
 BALLS_FROM_POINTS = 1024
+# Work of one sweep up to which whole sweeps are compiled.
+WORK_PER_SWEEP = WORK_PER_CALL // 8
 
 
 class BruteWorkspace(MergingWorkspace):
@@ -49,6 +58,49 @@ class BruteWorkspace(MergingWorkspace):
     ):
         super().__init__(points, weights, geometry, n_jobs, DEFAULT_MERGE)
         self._plain, self._weighted = shifts(int(not self._equal_weights)), shifts(1)
+
+    @property
+    def most_sweeps(self) -> int:
+        """Largest number of sweeps in one call; 0 if a sweep takes long, or for single precision."""
+        work = self._state.size * len(self._weights)
+        blocks = self._d >= BALLS_FROM_DIMENSION and len(self._weights) >= BALLS_FROM_POINTS
+        return 0 if blocks or work > WORK_PER_SWEEP or self._state.dtype != np.float64 else WORK_PER_CALL // work
+
+    def shift_one_by_one(self, draws: Draws) -> Array:
+        """Move one point after the other; return the lengths of the shifts."""
+        if not self.most_sweeps:
+            return super().shift_one_by_one(draws)
+        lengths = np.empty(len(draws.indices))
+        rows = UpdateBlock(draws.indices[None], draws.bandwidths[None], lengths)
+        self._shift_sweeps(rows, np.empty(len(self._weights)), EndTest(1.0, 1.0, 1.0, np.zeros(1, dtype=bool)))
+        return lengths
+
+    def shift_sweeps(self, draws: Draws, last_shift: Array, test: EndTest) -> tuple[Array, SweepsEnd]:
+        """Apply sweeps until one of them may be the last; return the longest moves, and how the last one ends."""
+        return self._shift_sweeps(UpdateBlock(*draws, np.empty(len(self._weights))), last_shift, test)
+
+    def _shift_sweeps(self, rows: UpdateBlock, last_shift: Array, test: EndTest) -> tuple[Array, SweepsEnd]:
+        check_time()
+        self._merged = None
+        n, config, largest = len(self._weights), self._config, np.zeros(len(test.due))
+        merge = line_direction(self._d), self._tolerance / config.ulps, config.ulps, config.max_share, config.look_back
+        rounding = ROUNDING_ULPS * float(np.finfo(self._state.dtype).eps)
+        rule = test.threshold, test.fraction, test.tau, *test.h_upper, rounding, not self._spherical, witnesses_of(n)
+        done, end, evaluations = self._plain.sweeps(
+            self._state,
+            self._weights,
+            self._equal_weights,
+            rows,
+            last_shift,
+            largest,
+            test.due,
+            rule,
+            self._spherical,
+            merge,
+            (config.min_points, config.min_updates),
+        )
+        self.evaluations += evaluations
+        return largest[:done], SweepsEnd(end)
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query x. Queries are independent, so the result does not depend on n_jobs."""

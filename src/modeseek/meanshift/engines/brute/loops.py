@@ -98,6 +98,55 @@ def _shift(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer, balls):  
     apply_shift(dim if dim <= MAX_LOW else X.shape[0], q, new, spherical)
 
 
+@njit(inline="always")
+def apply_each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
+    """Apply updates to the columns of X in order; see `BruteShifts.each`."""
+    d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
+    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    centers, radii = balls
+    for k in range(len(updates.indices)):
+        i = updates.indices[k]
+        for c in range(d):
+            q[c] = X[c, i]
+        _shift(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer, balls)
+        square = 0.0
+        for c in range(d):
+            X[c, i] = new[c]
+            square += (X[c, i] - q[c]) ** 2
+        updates.lengths[k] = np.sqrt(square)
+        if len(radii) > 0:
+            b = i // BALL_BLOCK
+            radii[b] = max(radii[b], np.sqrt(_square(d, centers[b], X[:, i])))
+
+
+@njit(inline="always")
+def apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
+    """Apply updates to groups of coincident points; see `BruteShifts.each_group`."""
+    d = dim if dim <= MAX_LOW else X.shape[0]
+    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+    balls = np.empty((0, d)), np.empty(0)
+    evaluations = done = 0
+    while done < len(updates.indices) and used < X.shape[1]:
+        i = updates.indices[done]
+        g = groups.group[i]
+        for c in range(d):
+            q[c] = X[c, g]
+        _shift(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer, balls)
+        evaluations += used
+        square = 0.0
+        if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
+            if groups.counts[g] > 1:
+                leave_group(groups, i, used)
+                g = used
+                used += 1
+            for c in range(d):
+                X[c, g] = new[c]
+                square += (X[c, g] - q[c]) ** 2
+        updates.lengths[done] = np.sqrt(square)
+        done += 1
+    return done, used, evaluations
+
+
 class BruteShifts(NamedTuple):
     """Compiled functions for one profile and one class of dimensions. X has the coordinates of the points as rows.
 
@@ -112,11 +161,14 @@ class BruteShifts(NamedTuple):
         unused column. Returns the number of updates done, the number of columns used, and the number of distances.
     all : callable
         ``(X, w, queries, spherical)``: shift queries against X.
+    sweeps : callable
+        See `sweep_loops.compile_sweeps`.
     """
 
     each: Callable[..., None]
     each_group: Callable[..., tuple[int, int, int]]
     all: Callable[..., None]
+    sweeps: Callable[..., tuple[int, int, int]]
 
 
 @cache
@@ -133,55 +185,18 @@ def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Brut
     def on_half_line(t):  # type: ignore[no-untyped-def]
         return on_interval(min(t, 1.0)) if t <= 1.0 else 0.0
 
-    return _compile(on_half_line, dim, weighted, njit(**FAST_MATH))
+    return _compile(on_half_line, dim, weighted, lambda function, *modules: njit(**FAST_MATH)(function))
 
 
 def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> BruteShifts:
     # The loops are not functions that are inlined here: Numba takes most of its time to copy what it inlines.
     @jit
     def each(X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
-        d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
-        q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-        centers, radii = balls
-        for k in range(len(updates.indices)):
-            i = updates.indices[k]
-            for c in range(d):
-                q[c] = X[c, i]
-            _shift(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer, balls)
-            square = 0.0
-            for c in range(d):
-                X[c, i] = new[c]
-                square += (X[c, i] - q[c]) ** 2
-            updates.lengths[k] = np.sqrt(square)
-            if len(radii) > 0:
-                b = i // BALL_BLOCK
-                radii[b] = max(radii[b], np.sqrt(_square(d, centers[b], X[:, i])))
+        apply_each(kind, dim, weighted, X, w, updates, balls, spherical)
 
     @jit
     def each_group(X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
-        d = dim if dim <= MAX_LOW else X.shape[0]
-        q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-        balls = np.empty((0, d)), np.empty(0)
-        evaluations = done = 0
-        while done < len(updates.indices) and used < X.shape[1]:
-            i = updates.indices[done]
-            g = groups.group[i]
-            for c in range(d):
-                q[c] = X[c, g]
-            _shift(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer, balls)
-            evaluations += used
-            square = 0.0
-            if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
-                if groups.counts[g] > 1:
-                    leave_group(groups, i, used)
-                    g = used
-                    used += 1
-                for c in range(d):
-                    X[c, g] = new[c]
-                    square += (X[c, g] - q[c]) ** 2
-            updates.lengths[done] = np.sqrt(square)
-            done += 1
-        return done, used, evaluations
+        return apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical)
 
     @jit
     def all_(X, w, queries, spherical):  # type: ignore[no-untyped-def]
@@ -195,4 +210,6 @@ def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Bru
             for c in range(d):
                 queries.moved[k, c] = new[c]
 
-    return BruteShifts(each, each_group, all_)
+    from modeseek.meanshift.engines.brute.sweep_loops import compile_sweeps
+
+    return BruteShifts(each, each_group, all_, compile_sweeps(kind, dim, weighted, jit))

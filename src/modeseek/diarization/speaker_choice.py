@@ -1,0 +1,170 @@
+"""The test for one speaker: how good the best partition of the windows is, and whether one speaker is more likely.
+
+Both are quadratic functions of features of a partition. Their coefficients, in `speaker_choice.npz`, are learned on
+synthetic recordings by `benchmarks/train_speakers.py`.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from modeseek._common.types import Array, IntArray
+
+FEATURES = (
+    *("log_n", "log_k", "silhouette", "silhouette_q10", "silhouette_negative", "silhouette_smallest"),
+    *("margin", "margin_q10", "margin_positive", "within", "between", "gap", "within_share", "small", "evenness"),
+    *("dimension_within", "mean_length", "own_cosine", "other_cosine", "dimension_between"),
+    *("silhouette_behind", "gap_behind"),
+)
+# standardised features are clipped here, because the functions are not to be extrapolated
+FARTHEST = 4.0
+TINY = 1e-12
+
+
+class MeanCosines(NamedTuple):
+    """Cosines of rows with the mean directions of clusters; the mean of its own cluster leaves the row out.
+
+    Attributes
+    ----------
+    cosines, products : (n, k) arrays
+        Cosines with the directions, and products with the sums of the clusters.
+    sums : (k, d) array
+    sizes : (k,) array
+    """
+
+    cosines: Array
+    products: Array
+    sums: Array
+    sizes: Array
+
+
+def mean_cosines(rows: Array, labels: IntArray) -> MeanCosines:
+    """Return the cosines of unit rows with the mean directions of clusters; -1 with a cluster of the row alone."""
+    every = np.arange(len(rows))
+    member = np.zeros((len(rows), int(labels.max()) + 1))
+    member[every, labels] = 1.0
+    sums, sizes = member.T @ rows, member.sum(axis=0)
+    products, squares = rows @ sums.T, np.square(sums).sum(axis=1)
+    cosines = products / np.sqrt(np.maximum(squares, TINY))
+    own = products[every, labels]
+    left = np.sqrt(np.maximum(squares[labels] - 2 * own + 1, TINY))
+    cosines[every, labels] = np.where(sizes[labels] > 1, (own - 1) / left, -1.0)
+    return MeanCosines(cosines, products, sums, sizes)
+
+
+def partition_features(rows: Array, partitions: list[IntArray]) -> Array:
+    """Return the features of partitions of unit rows, a row with the columns `FEATURES` for each partition.
+
+    Examples
+    --------
+    >>> rows = np.repeat(np.eye(3), 5, axis=0)
+    >>> partition_features(rows, [np.repeat([0, 1, 2], 5), np.repeat([0, 1, 1], 5)]).shape
+    (2, 22)
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    found = np.array([_features(rows, labels) for labels in partitions])
+    behind = [found[:, FEATURES.index(name)] for name in ("silhouette", "gap")]
+    return np.column_stack([found, *(values - values.max() for values in behind)])
+
+
+def _features(rows: Array, labels: IntArray) -> list[float]:
+    """Return the features that need no other partition."""
+    n, every = len(rows), np.arange(len(rows))
+    cosines, products, sums, sizes = mean_cosines(rows, labels)
+    k, size = len(sizes), sizes[labels]
+    own, others = cosines[every, labels], cosines.copy()
+    others[every, labels] = -np.inf
+    other = others.max(axis=1)
+    margin = own - other
+    # 1 - cosine is linear, so that mean distances follow from the sums
+    within = np.where(size > 1, 1 - (products[every, labels] - 1) / np.maximum(size - 1, 1), 0.0)
+    distances = 1 - products / sizes
+    distances[every, labels] = np.inf
+    between = distances.min(axis=1)
+    silhouette = np.where(size > 1, (between - within) / np.maximum(np.maximum(within, between), TINY), 0.0)
+    total = sums.sum(axis=0)
+    everywhere = max((n * n - float(total @ total)) / (n * (n - 1)), TINY)
+    means = np.bincount(labels, margin) / sizes
+    deviations = np.sqrt(np.maximum(np.bincount(labels, margin**2) / sizes - means**2, 1e-6))
+    centers = sums / sizes[:, None]
+    shares = sizes / n
+    return [
+        *(np.log(n), np.log(k), silhouette.mean(), np.quantile(silhouette, 0.1), (silhouette < 0).mean()),
+        (np.bincount(labels, silhouette) / sizes).min(),
+        *(margin.mean() / max(margin.std(), 1e-6), np.quantile(means / deviations, 0.1), (margin > 0).mean()),
+        *(within.mean(), between.mean(), (between - within).mean() / everywhere, within.mean() / everywhere),
+        *((sizes < 3).mean(), -(shares * np.log(shares)).sum() / np.log(k)),
+        *(np.log(_dimension(rows - centers[labels])), float(np.linalg.norm(total)) / n, own.mean(), other.mean()),
+        np.log(_dimension(centers - centers.mean(axis=0)) / (k - 1)),
+    ]
+
+
+def _dimension(rows: Array) -> float:
+    """Return the participation ratio of centred rows: the number of directions with much of the variance."""
+    squares = rows @ rows.T if len(rows) < rows.shape[1] else rows.T @ rows
+    return float(max(np.trace(squares), TINY) ** 2 / max(float(np.square(squares).sum()), TINY**2))
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """A quadratic function of standardised features.
+
+    Attributes
+    ----------
+    means, scales : (f,) arrays
+    constant : float
+    linear : (f,) array
+    square : (f, f) array
+    """
+
+    means: Array
+    scales: Array
+    constant: float
+    linear: Array
+    square: Array
+
+    def __call__(self, features: Array) -> Array:
+        """Return the value for each row of features."""
+        z = np.clip((features - self.means) / self.scales, -FARTHEST, FARTHEST)
+        return self.constant + z @ self.linear + ((z @ self.square) * z).sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class SpeakerChoice:
+    """The learned choice.
+
+    Attributes
+    ----------
+    agreement : Quadratic
+        Expected adjusted Rand index of a partition with the true speakers, less a penalty for a wrong number.
+    single : Quadratic
+        Logit of the probability that there is one speaker, from the features of the best partition and its agreement.
+    """
+
+    agreement: Quadratic
+    single: Quadratic
+
+    def prefers_single(self, features: Array) -> bool:
+        """Return whether one speaker is a better answer than the partition with the largest expected agreement.
+
+        The adjusted Rand index of one cluster is 1 if there is one speaker and 0 otherwise, so one speaker is better
+        if its probability exceeds the expected agreement times the probability of several.
+        """
+        values = self.agreement(features)
+        first = int(values.argmax())
+        expected = float(np.clip(values[first], 0.0, 1.0))
+        single = float(expit(self.single(np.append(features[first], expected)[None])[0]))
+        return single > (1.0 - single) * expected
+
+
+@lru_cache(maxsize=1)
+def load_speaker_choice() -> SpeakerChoice:
+    """Return the learned choice that is part of the package."""
+    path = resources.files("modeseek.diarization").joinpath("speaker_choice.npz")
+    with path.open("rb") as file, np.load(file) as stored:
+        parts = ([stored[f"{name}_{i}"] for i in range(5)] for name in ("agreement", "single"))
+        return SpeakerChoice(*(Quadratic(*part) for part in parts))

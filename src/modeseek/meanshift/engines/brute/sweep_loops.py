@@ -1,0 +1,245 @@
+"""Compiled sweeps over few points: coincident points are found, points move, and the stopping rule is tested.
+
+A sweep of few points takes less time than the Python code around it. Here, many sweeps are one call without the GIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from modeseek.meanshift.engines.brute import loops
+from modeseek.meanshift.engines.brute.loops import apply_each, apply_to_groups
+from modeseek.meanshift.engines.coincident_points import Groups
+from modeseek.meanshift.engines.shared_loops import nearly_equal
+from modeseek.meanshift.engines.workspace import UpdateBlock
+
+# points of a run that is sorted by insertion, before runs are merged
+RUN = 8
+# after a sweep: the stopping rule is not fulfilled, has to be checked, or the partition is certified
+CONTINUE, CHECK, CERTIFIED = range(3)
+# a distance this close to a bound, as a share, does not decide
+MARGIN = 1e-9
+# with more clusters, the stopping rule is checked
+MAX_CLUSTERS = 64
+
+
+@njit(inline="always")
+def _sort(line, order, spare):  # type: ignore[no-untyped-def]
+    """Write the stable order of `line`: insertion within short runs, then merging without branches."""
+    n = len(line)
+    for start in range(0, n, RUN):
+        for k in range(start, min(start + RUN, n)):
+            value, j = line[k], k
+            while j > start and line[order[j - 1]] > value:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = k
+    width = RUN
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            a, b, out = low, middle, low
+            while a < middle and b < high:
+                first, second = order[a], order[b]
+                later = line[second] < line[first]
+                spare[out] = second if later else first
+                b += later
+                a += not later
+                out += 1
+            while a < middle:
+                spare[out] = order[a]
+                a += 1
+                out += 1
+            while b < high:
+                spare[out] = order[b]
+                b += 1
+                out += 1
+        for k in range(n):
+            order[k] = spare[k]
+        width *= 2
+
+
+@njit(inline="always")
+def _find_coincident(X, merge, line, order, leader, leaders, group):  # type: ignore[no-untyped-def]
+    """Write the first point of each group of coincident points and the group of each point; return their number.
+
+    It is 0 if too many groups remain. This is `coincident_points.find_coincident` for points as columns.
+    """
+    d, n = X.shape
+    direction, eps, ulps, max_share, look_back = merge
+    largest = 0.0
+    for i in range(n):
+        line[i] = 0.0
+    for c in range(d):
+        for i in range(n):
+            line[i] += X[c, i] * direction[c]
+            largest = max(largest, abs(X[c, i]))
+    window = 2.0 * d * eps * largest * (ulps + d)
+    _sort(line, order, group)
+    gaps = 0
+    for k in range(1, n):
+        gaps += line[order[k]] - line[order[k - 1]] > window
+    if gaps + 1 > max_share * n:
+        return 0
+    found = 0
+    for k in range(n):
+        i = order[k]
+        leader[i] = i
+        for back in range(1, min(look_back, found) + 1):
+            j = leaders[found - back]
+            if line[i] - line[j] > window:
+                break
+            if nearly_equal(d, X[:, j], X[:, i], ulps * eps):
+                leader[i] = j
+                break
+        if leader[i] == i:
+            leaders[found] = i
+            found += 1
+    if found > max_share * n:
+        return 0
+    # groups are numbered by their first points; `order` is not needed any more
+    number = 0
+    for i in range(n):
+        if leader[i] == i:
+            leaders[number], order[i] = i, number
+            number += 1
+    for i in range(n):
+        group[i] = order[leader[i]]
+    return found
+
+
+@njit(inline="always")
+def _sweep(kind, dim, weighted, X, w, equal_weights, updates, spherical, merge, fewest, work):  # type: ignore[no-untyped-def]
+    """Apply updates, to groups of points while there are any; return the number of distances."""
+    d, n = X.shape
+    line, order, leader, leaders, group, weights, counts, columns, balls = work
+    (min_points, min_updates), count = fewest, len(updates.indices)
+    done = evaluations = 0
+    search = count >= max(min_points, min(n, min_updates))
+    while done < count:
+        found = 0
+        if search and count - done >= min_points:
+            found = _find_coincident(X, merge, line, order, leader, leaders, group)
+        rest = UpdateBlock(updates.indices[done:], updates.bandwidths[done:], updates.lengths[done:])
+        if found == 0:
+            apply_each(kind, dim, weighted, X, w, rest, balls, spherical)
+            evaluations += (count - done) * n
+            break
+        capacity = found + max(min_points, n // 8)
+        Y = columns[: d * capacity].reshape(d, capacity)
+        for g in range(capacity):
+            weights[g] = 0.0
+            counts[g] = 0
+        for i in range(n):
+            weights[group[i]] += w[i]
+            counts[group[i]] += 1
+        for c in range(d):
+            for g in range(found):
+                Y[c, g] = X[c, leaders[g]]
+        groups = Groups(weights[:capacity], counts[:capacity], group, w, equal_weights)
+        step, _, pairs = apply_to_groups(kind, dim, Y, groups, found, merge[1] * merge[2], rest, spherical)
+        done += step
+        evaluations += pairs
+        for c in range(d):
+            for i in range(n):
+                X[c, i] = Y[c, group[i]]
+    return evaluations
+
+
+@njit(inline="always")
+def _square(X, i, j):  # type: ignore[no-untyped-def]
+    r = 0.0
+    for c in range(X.shape[0]):
+        r += (X[c, i] - X[c, j]) * (X[c, i] - X[c, j])
+    return r
+
+
+@njit(inline="always")
+def _end_of(X, last_shift, due, rule, first, label):  # type: ignore[no-untyped-def]
+    """Return whether a run goes on after a sweep, has to be checked, or is certified.
+
+    It goes on while shifts are large and a distance is between tau and all later bandwidths. Otherwise the points
+    within tau of one point are a cluster, and all distances within and between clusters decide.
+    """
+    n = X.shape[1]
+    threshold, fraction, tau, low, high, rounding, euclidean, witnesses = rule
+    small = 0
+    for i in range(n):
+        small += last_shift[i] <= threshold
+    if small / n >= fraction:
+        return CHECK
+    if not due:
+        return CONTINUE
+    near, between = (tau * (1.0 - MARGIN)) ** 2, ((tau * (1.0 + MARGIN)) ** 2, (low * (1.0 - MARGIN)) ** 2)
+    for q in witnesses:
+        found = 0
+        for i in range(n):
+            found += between[0] <= _square(X, i, q) <= between[1]
+        if found > 0:
+            return CONTINUE
+    count, inside, apart, largest = 0, 0.0, np.inf, 0.0
+    for i in range(n):
+        own = 0
+        for q in range(count):
+            r = _square(X, i, first[q])
+            if between[0] <= r <= between[1]:
+                return CONTINUE
+            if r < near:
+                own += 1
+                label[i] = q
+        if own > 1 or count == MAX_CLUSTERS:
+            return CHECK
+        if own == 0:
+            first[count], label[i] = i, count
+            count += 1
+        for c in range(X.shape[0]):
+            largest = max(largest, abs(X[c, i]))
+    for i in range(n):
+        for j in range(i):
+            r, same = _square(X, i, j), label[i] == label[j]
+            inside, apart = max(inside, r if same else 0.0), min(apart, np.inf if same else r)
+    width, gap = np.sqrt(inside) + rounding * largest, np.sqrt(apart)
+    if euclidean and width < tau * (1.0 - MARGIN) and gap > (high + 2.0 * width) * (1.0 + MARGIN):
+        return CERTIFIED
+    if euclidean and (width > tau * (1.0 + MARGIN) or gap < (low + 2.0 * width) * (1.0 - MARGIN)):
+        return CONTINUE
+    return CHECK
+
+
+def compile_sweeps(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Any:
+    """Return the compiled function that applies sweeps until one of them may be the last."""
+
+    def sweeps(X, w, equal_weights, blocks, last_shift, largest, due, rule, spherical, merge, fewest):  # type: ignore[no-untyped-def]
+        """Return the number of sweeps applied, how the last of them ends, and the number of distances.
+
+        Rows of `blocks` are the sweeps; all of them share one row of lengths.
+        """
+        d, n = X.shape
+        work = (
+            np.empty(n),
+            np.empty(n, dtype=np.int64),
+            np.empty(n, dtype=np.int64),
+            np.empty(n, dtype=np.int64),
+            np.empty(n, dtype=np.int64),
+            np.empty(2 * n + fewest[0]),
+            np.empty(2 * n + fewest[0], dtype=np.int64),
+            np.empty(d * (2 * n + fewest[0])),
+            (np.empty((0, d)), np.empty(0)),
+        )
+        evaluations, lengths = 0, blocks.lengths
+        for s in range(len(largest)):
+            updates = UpdateBlock(blocks.indices[s], blocks.bandwidths[s], lengths)
+            evaluations += _sweep(kind, dim, weighted, X, w, equal_weights, updates, spherical, merge, fewest, work)
+            for k in range(len(lengths)):
+                last_shift[updates.indices[k]] = lengths[k]
+                largest[s] = max(largest[s], lengths[k])
+            end = _end_of(X, last_shift, due[s], rule, work[3], work[2])
+            if end != CONTINUE:
+                return s + 1, end, evaluations
+        return len(largest), CONTINUE, evaluations
+
+    return jit(sweeps, loops)

@@ -1,0 +1,154 @@
+"""Tests of runs that apply several sweeps at once: the same bits as one sweep after the other."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from modeseek.meanshift.bandwidth import Anchored, Constant, Shrinking, Uniform, Walk
+from modeseek.meanshift.chains import (
+    Outcome,
+    Record,
+    Stopping,
+    Sweeps,
+    doubly_stochastic,
+    make_problem,
+    run,
+    stochastic,
+)
+from modeseek.meanshift.engines.brute import sweep_loops
+from modeseek.meanshift.engines.coincident_points import DEFAULT_MERGE, find_coincident, line_direction
+
+
+def two_groups(n, d, seed=0):
+    points = np.random.default_rng(seed).normal(size=(n, d))
+    points[: n // 2] += 4.0
+    return points
+
+
+def one_by_one(chain, stopping):
+    sweeps = Sweeps(chain, stopping)
+    for _ in sweeps:
+        pass
+    return sweeps.result()
+
+
+def assert_same_result(result, expected):
+    assert (result.outcome, result.sweeps) == (expected.outcome, expected.sweeps)
+    for mine, other in zip(result.state, expected.state, strict=True):
+        assert_array_equal(mine, other)
+    for name in ("h", "shift"):
+        for mine, other in zip(getattr(result.trace, name), getattr(expected.trace, name), strict=True):
+            assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "changes"),
+    [
+        (20, 2, {}),
+        (150, 2, {"order": "reshuffled"}),
+        (150, 2, {"profile": "flat"}),
+        (600, 2, {"weighted": True}),
+        (120, 1, {"rule": "shifts"}),
+        (120, 3, {"metric": "cosine"}),
+        (90, 5, {"policy": Uniform}),
+        (90, 2, {"policy": Walk, "weighted": True, "order": "even"}),
+        (90, 2, {"policy": Anchored, "scales": True}),
+        (90, 2, {"policy": Constant, "max_sweeps": 3}),
+        (90, 2, {"max_updates": 91}),
+    ],
+)
+def test_several_sweeps_at_once_are_those_of_one_after_the_other(n, d, changes):
+    rng, s = np.random.default_rng(1), 0.6 * d**0.5
+    points, weights = two_groups(n, d), rng.integers(1, 4, n).astype(float) if "weighted" in changes else None
+    metric = changes.get("metric", "euclidean")
+    if metric == "cosine":
+        points, s = points / np.linalg.norm(points, axis=1, keepdims=True), 0.3
+    law = changes.get("policy", Shrinking)
+    policy = Constant(s) if law is Constant else law(s / 2, 2 * s, s)
+    scales = rng.uniform(0.8, 1.2, n) if "scales" in changes else None
+    limits = {name: changes[name] for name in ("rule", "max_updates") if name in changes}
+
+    def chain(engine):
+        profile = changes.get("profile", "biweight")
+        problem = make_problem(points, weights, profile=profile, metric=metric, engine=engine)
+        return doubly_stochastic(problem, policy, seed=1, order=changes.get("order", "random"), local_scales=scales)
+
+    assert chain("brute").skip is not None
+    stopping = Stopping(s / 8, max_sweeps=changes.get("max_sweeps", 150), **limits)
+    assert_same_result(run(chain("brute"), stopping), one_by_one(chain("brute"), stopping))
+    # rounding errors grow slowly
+    few = Stopping(s / 8, max_sweeps=2)
+    fast, slow = (run(chain(engine), few).state.points for engine in ("brute", "reference"))
+    assert_allclose(fast, slow, rtol=0, atol=1e-9)
+
+
+def test_a_run_can_be_split_anywhere():
+    problem = make_problem(two_groups(200, 2), engine="brute")
+    whole = run(stochastic(problem, 1.2, seed=0), Stopping(0.1))
+    for sweeps in (1, 2, 5):
+        start = run(stochastic(problem, 1.2, seed=0), Stopping(0.1, max_sweeps=sweeps)).state
+        assert_array_equal(
+            run(stochastic(problem, 1.2, seed=0), Stopping(0.1), start=start).state.points, whole.state.points
+        )
+
+
+def test_states_that_are_seen_are_not_skipped():
+    """A callback, and a recorded quantity of the states, need every sweep."""
+    problem, seen = make_problem(two_groups(60, 2), engine="brute"), []
+    result = run(stochastic(problem, 1.2, seed=0), Stopping(0.1), callbacks=[lambda state, info: seen.append(state.k)])
+    assert seen == [60 * sweep for sweep in range(1, result.sweeps + 1)]
+    trace = run(stochastic(problem, 1.2, seed=0), Stopping(0.1), record=Record(clumps=1)).trace
+    assert len(trace.clumps.k) == result.sweeps + 1
+
+
+def test_user_defined_policies_are_checked_after_each_sweep():
+    class Own(Shrinking):
+        pass
+
+    problem = make_problem(two_groups(60, 2), engine="brute")
+    assert doubly_stochastic(problem, Own(0.6, 2.4, 1.2), seed=0).skip is None
+    assert doubly_stochastic(problem, Shrinking(0.6, 2.4, 1.2), seed=0, batch_size=2).skip is None
+
+
+def test_an_event_ends_a_run():
+    chain, stop = stochastic(make_problem(two_groups(60, 2)), 1.2, seed=0), Event()
+    stop.set()
+    result = run(chain, Stopping(0.1), stop=stop)
+    assert (result.outcome, result.sweeps) == (Outcome.INTERRUPTED, 0)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 100, 777])
+def test_the_compiled_order_is_stable(n):
+    line, order, spare = np.random.default_rng(n).integers(0, 20, n).astype(float), *np.empty((2, n), dtype=np.int64)
+    sweep_loops._sort.py_func(line, order, spare)
+    assert_array_equal(order, np.argsort(line, kind="stable"))
+
+
+@pytest.mark.parametrize("groups", [1, 3, 40])
+@pytest.mark.parametrize("d", [1, 2, 6])
+def test_the_compiled_groups_are_those_of_the_search(groups, d):
+    rng = np.random.default_rng(groups)
+    points = rng.normal(size=(groups, d))[rng.integers(0, groups, 120)]
+    points *= 1.0 + rng.integers(-1, 2, points.shape) * 2.0**-52
+    config, n = DEFAULT_MERGE, len(points)
+    merge = line_direction(d), np.finfo(np.float64).eps, config.ulps, config.max_share, config.look_back
+    order, leader, leaders, group = np.empty((4, n), dtype=np.int64)
+    find = sweep_loops._find_coincident.py_func
+    expected = find_coincident(points)
+    number = len({tuple(np.round(point, 9)) for point in points})
+    found = _interpreted(find, points.T.copy(), merge, np.empty(n), order, leader, leaders, group)
+    assert found == len(expected.leaders) == number
+    pairs = {*zip(group.tolist(), expected.group.tolist(), strict=True)}
+    assert len(pairs) == number  # the same groups
+
+
+def _interpreted(function, *arguments):
+    """Call a function of compiled code, as Python code, with the compiled functions that it uses as Python code too."""
+    from types import FunctionType
+
+    plain = {name: getattr(value, "py_func", value) for name, value in function.__globals__.items()}
+    return FunctionType(function.__code__, plain)(*arguments)
