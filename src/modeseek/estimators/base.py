@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.blas import one_blas_thread
 from modeseek._common.points import Points
 from modeseek._common.progress import show_progress
 from modeseek._common.sphere import place_on_sphere
@@ -248,7 +249,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
     ) -> Self:
         """Make the input, solve, and store the result; an interruption is raised after that."""
         try:
-            with self._progress() as watch:
+            with self._progress() as watch, one_blas_thread():
                 result = self._solve(make_data(watch), watch)
                 if self.outlier_fraction:
                     result = with_outliers(result, self.outlier_fraction, self.n_jobs)

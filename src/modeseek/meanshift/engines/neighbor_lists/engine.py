@@ -59,7 +59,8 @@ class NeighborListsWorkspace(MergingWorkspace):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query x. Queries are independent, so the result does not depend on n_jobs."""
-        from modeseek.meanshift.engines.neighbor_lists.lists import iter_lists, one_blas_thread, pair_cost
+        from modeseek._common.blas import one_blas_thread
+        from modeseek.meanshift.engines.neighbor_lists.lists import iter_lists, pair_cost
 
         positions, weights = self._sources(len(queries))
         rows = positions.reshape(len(positions), -1)

@@ -1,13 +1,11 @@
 """Lists of near points, found by blocked matrix products in bounded memory."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from modeseek._common.blas import one_blas_thread
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.engines.neighbor_lists.arrays import Counters, GroupState, Limits, Lists
 from modeseek.meanshift.engines.neighbor_lists.config import ListConfig
@@ -23,16 +21,6 @@ class ListPlan(NamedTuple):
 
     radius: float
     share: float
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Limit matrix products to one thread; idle BLAS threads would spin and take cores from the sums."""
-    return _libraries().limit(limits=1, user_api="blas")
 
 
 def plan_lists(rows: Array, h: float, config: ListConfig) -> ListPlan | None:

@@ -1,0 +1,39 @@
+"""Matrix products on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+_lock = Lock()
+# how many blocks are active, in all threads, and what restores the setting of before
+_active: list[Any] = []
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit matrix products to one thread; the products here are small, and idle BLAS threads would spin.
+
+    The number of threads is a setting of the whole process. Blocks may overlap in several threads: the first one
+    changes the setting, and the last one restores it.
+    """
+    with _lock:
+        _active.append(_libraries().limit(limits=1, user_api="blas") if not _active else None)
+    try:
+        yield
+    finally:
+        with _lock:
+            # the entry with the setting of before leaves last
+            entry = _active.pop()
+            if entry is not None:
+                entry.restore_original_limits()
