@@ -75,7 +75,7 @@ def test_interrupted_before_the_first_sweep(monkeypatch):
     for n_chains in (1, 3):
         model = StochasticMeanShift(1.0, n_chains=n_chains)
         with monkeypatch.context() as patched:
-            patched.setattr("modeseek.meanshift.engines.brute.engine.BruteWorkspace.shift_each", interrupt)
+            patched.setattr("modeseek.meanshift.engines.brute.engine.BruteWorkspace.shift_sweeps", interrupt)
             assert "there is no result" in interrupted(model)
         assert not hasattr(model, "labels_")
 

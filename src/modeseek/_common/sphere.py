@@ -11,6 +11,8 @@ from modeseek._common.types import Array
 
 # mean radius of the Earth, of the International Union of Geodesy and Geophysics
 EARTH_RADIUS = 6_371_008.8
+# numbers that are scaled at a time
+BLOCK = 1 << 22
 LATITUDES = ("lat", "latitude")
 LONGITUDES = ("lon", "lng", "long", "longitude")
 
@@ -52,17 +54,22 @@ def place_on_sphere(rows: Array, metric: str) -> Array:
 
 def unit_rows(rows: Array) -> Array:
     """Scale rows to unit length; raise an error if a row is all zeros."""
-    largest = np.abs(rows).max(axis=1, keepdims=True).astype(np.float64)
+    largest = np.maximum(rows.max(axis=1, keepdims=True), -rows.min(axis=1, keepdims=True)).astype(np.float64)
     if not (largest > 0).all():
         row = int(np.argmin(largest))
         raise ValueError(
             f'metric="cosine" needs rows of positive length, but row {row} of X is all zeros: '
             'leave it out or use metric="euclidean".'
         )
-    scaled = rows / largest  # squares of huge or tiny coordinates would overflow or vanish
-    # sorted, so that the rounding of the sum does not depend on the order of columns
-    squares = np.sort(np.square(scaled), axis=1).sum(axis=1, keepdims=True)
-    return (scaled / np.sqrt(squares)).astype(rows.dtype)
+    units = np.empty_like(rows)
+    step = max(1, BLOCK // rows.shape[1])  # blocks save memory
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        scaled = rows[part] / largest[part]  # squares of huge or tiny coordinates would overflow or vanish
+        # sorted, so that the rounding of the sum does not depend on the order of columns
+        squares = np.sort(np.square(scaled), axis=1).sum(axis=1, keepdims=True)
+        units[part] = scaled / np.sqrt(squares)
+    return units
 
 
 def to_degrees(vectors: Array) -> Array:

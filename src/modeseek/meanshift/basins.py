@@ -138,8 +138,9 @@ def find_points(
     >>> from modeseek._common.points import canonical_points
     >>> from modeseek._common.types import Geometry
     >>> points = canonical_points(np.array([[0.0], [1.0], [5.0]]), np.ones(3), Geometry())
-    >>> points.inverse[find_points(points, points.to_canonical(np.array([[0.2], [4.0]])))]
-    array([1, 0])
+    >>> found = find_points(points, points.to_canonical(np.array([[0.2], [4.0]])))
+    >>> points.to_data(points.values[found]).ravel()
+    array([0., 5.])
     """
     near = nearest(points.values, rows, n_jobs=n_jobs, watch=watch)
     return near if basins is None else basins.find(points, rows, near, n_jobs, config or BasinConfig())
