@@ -59,6 +59,7 @@ def assert_same_result(result, expected):
         (90, 2, {"policy": Anchored, "scales": True}),
         (90, 2, {"policy": Constant, "max_sweeps": 3}),
         (90, 2, {"max_updates": 91}),
+        (3000, 2, {"max_sweeps": 20}),  # fewer sweeps in one call than are left; memory was overwritten
     ],
 )
 def test_several_sweeps_at_once_are_those_of_one_after_the_other(n, d, changes):

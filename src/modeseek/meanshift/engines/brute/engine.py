@@ -82,7 +82,7 @@ class BruteWorkspace(MergingWorkspace):
     def _shift_sweeps(self, rows: UpdateBlock, last_shift: Array, test: EndTest) -> tuple[Array, SweepsEnd]:
         check_time()
         self._merged = None
-        n, config, largest = len(self._weights), self._config, np.zeros(len(test.due))
+        n, config, largest = len(self._weights), self._config, np.zeros(len(rows.indices))
         merge = line_direction(self._d), self._tolerance / config.ulps, config.ulps, config.max_share, config.look_back
         rounding = ROUNDING_ULPS * float(np.finfo(self._state.dtype).eps)
         rule = test.threshold, test.fraction, test.tau, *test.h_upper, rounding, not self._spherical, witnesses_of(n)
