@@ -107,7 +107,7 @@ def test_pictures_and_tables_are_those_announced(experiment):
 
 
 def test_a_row_is_what_the_estimator_gives():
-    rows = Rows(SPARSE.columns, SPARSE.work(Job({"spread": "std", "n_per_cluster": 20}, 3), 5))
+    rows = Rows(SPARSE.columns, SPARSE.rows_of(Job({"spread": "std", "n_per_cluster": 20}, 3), 5))
     X, y = paper_mixture(20, random_state=seed_for(5, 3, 0))
     chance = seed_for(5, 3, 1)
     for model, where in (
@@ -131,7 +131,7 @@ def test_bandwidths_that_suit_no_data_are_told_by_rows_alone():
 
 def test_a_range_of_no_width_is_sms_at_the_best_bandwidth():
     experiment = SMALL[3]
-    rows = Rows(experiment.columns, experiment.work(Job({"spread": "std"}, 0), 0))
+    rows = Rows(experiment.columns, experiment.rows_of(Job({"spread": "std"}, 0), 0))
     tried = rows.where(line="SMS")
     assert tried["h"].tolist() == list(experiment.sweep)
     h = float(tried["h"][np.argmax(tried["k"])])

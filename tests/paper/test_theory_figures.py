@@ -49,7 +49,7 @@ RUNS, SEED = 3, 11
 
 def measured(experiment, runs=RUNS, seed=SEED):
     jobs = [job for job in experiment.jobs(runs) if job.cell.get("spread", "std") == "std"]
-    rows = [row for job in jobs for row in experiment.work(job, seed)]
+    rows = [row for job in jobs for row in experiment.rows_of(job, seed)]
     return Rows(experiment.columns, rows)
 
 
@@ -68,7 +68,7 @@ def direct(policy, n_per_cluster, run_number, seed=SEED):
 def test_rows_pictures_and_tables(experiment, found):
     rows = found[type(experiment)]
     for job in experiment.jobs(1)[::3]:
-        first, second = (experiment.work(job, SEED) for _ in range(2))
+        first, second = (experiment.rows_of(job, SEED) for _ in range(2))
         assert all(sorted(row) == sorted(experiment.columns) for row in first)
         assert first == second
         assert all(isinstance(value, str | int | float | None) for row in first for value in row.values())
@@ -89,7 +89,7 @@ def test_more_runs_add_jobs_and_change_none(experiment, found):
     few, many = experiment.jobs(2), experiment.jobs(4)
     assert set(map(repr, few)) <= set(map(repr, many))
     assert len({job.key for job in many}) == len(many)
-    assert experiment.work(few[0], SEED) != experiment.work(few[0], SEED + 1)
+    assert experiment.rows_of(few[0], SEED) != experiment.rows_of(few[0], SEED + 1)
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
@@ -105,7 +105,7 @@ def test_absorption_agrees_with_the_formula():
     """At every start. The check fails by chance for one interval in 10,000; the seed is fixed."""
     starts = (0.22, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.4, 1.5)
     experiment = AbsorptionWalks(starts=starts, paths=2000, draws=300)
-    rows = Rows(experiment.columns, experiment.work(experiment.jobs(1)[0], SEED))
+    rows = Rows(experiment.columns, experiment.rows_of(experiment.jobs(1)[0], SEED))
     shares = rows.where(kind="share", nu="log-log")
     assert shares["h_0"].tolist() == list(starts)
     seen = wilson(shares["at_min"], shares["paths"], level=0.9999)
@@ -188,9 +188,9 @@ def test_curves_of_L_are_those_of_the_chain(policy, found):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_states_between_sweeps(policy):
     """Split at arbitrary updates, the states are those of single updates."""
-    given = make_problem(paper_mixture(3, random_state=0)[0])
-    one_by_one = list(states_at(given, PAPER[policy], 5, range(25)))
-    for state in states_at(given, PAPER[policy], 5, [0, 4, 9, 17, 24]):
+    chain = doubly_stochastic(make_problem(paper_mixture(3, random_state=0)[0]), PAPER[policy], seed=5)
+    one_by_one = list(states_at(chain, range(25)))
+    for state in states_at(chain, [0, 4, 9, 17, 24]):
         assert_allclose(state.points, one_by_one[state.k].points, atol=1e-14)
         assert state.h == one_by_one[state.k].h
         assert (state.last_shift == one_by_one[state.k].last_shift).all()

@@ -80,22 +80,20 @@ class AbsorptionWalks(Experiment):
         h_0 = np.repeat(self.starts, self.paths)
         paths = walk_paths(self.walk(nu), rng.random((len(h_0), self.draws)), h_0)
         low, high = self._at_ends(paths)
-        blank: Row = {**dict.fromkeys(self.columns), "nu": nu, "run": job.run}
         rows: list[Row] = []
         for start in self.starts:
             mine = h_0 == start
             ends = {"at_min": int(low[mine, -1].sum()), "at_max": int(high[mine, -1].sum())}
-            rows.append({**blank, "kind": "share", "h_0": start, "paths": self.paths, **ends})
-        blank["h_0"] = self.settings.h_inf
+            rows.append({"kind": "share", "h_0": start, "paths": self.paths, **ends})
         mine = np.flatnonzero(h_0 == self.settings.h_inf)
         for path, at in zip(mine, _absorbed_at(low[mine] | high[mine]), strict=True):
             last: Row = {"path": int(path - mine[0]), "k": self.draws, "h": float(paths[path, -1]), "absorbed_at": at}
-            rows.append({**blank, "kind": "path", **last})
+            rows.append({"kind": "path", "h_0": self.settings.h_inf, **last})
         if job.run == 0:
             for path in mine[: self.shown]:
                 for k in _shown_draws(self.draws):
                     step: Row = {"path": int(path - mine[0]), "k": k, "h": float(paths[path, k - 1])}
-                    rows.append({**blank, "kind": "step", **step})
+                    rows.append({"kind": "step", "h_0": self.settings.h_inf, **step})
         return rows
 
     def shrinking(self, k: int) -> tuple[float, float]:

@@ -69,10 +69,7 @@ class BandwidthRange(Experiment):
         # h_inf is chosen with one seed and evaluated with another: the best of many runs overestimates its own quality
         fresh = seed_for(seed, job.run, 2)
         sms = measure(fixed_contenders(self.settings, [h_inf], ["SMS"])[0], X, truth, fresh)
-        head: Row = {**job.cell, "run": job.run}
-        rows: list[Row] = [
-            {**head, "place": None, "width": 0.0, "h_min": row["h"], "h_max": row["h"], **row} for row in tried
-        ]
+        rows: list[Row] = [{"width": 0.0, "h_min": row["h"], "h_max": row["h"], **row} for row in tried]
         for place, share in PLACES.items():
             for width in self.widths:
                 h_min = h_inf if width == 0 else max(h_inf - share * width, self.lowest)
@@ -82,7 +79,7 @@ class BandwidthRange(Experiment):
                     dsms = dsms_contender(settings, policy)
                     # a range of width 0 is SMS, which has been run with the same draws
                     row = measure(dsms, X, truth, fresh) if width else {**sms, "line": dsms.name}
-                    rows.append({**head, **ends, **row})
+                    rows.append({**ends, **row})
         return rows
 
     def draw(self, rows: Rows) -> dict[str, Figure]:

@@ -16,7 +16,7 @@ from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
 from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.paper.experiment import BySpread, Job
 from modeseek.paper.intervals import wilson
-from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy
+from modeseek.paper.paper_chains import POLICIES, paper_chain
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, plain_numbers, style_panel
 from modeseek.plots.colors import TEXT_COLOR
@@ -64,9 +64,7 @@ class CertificateTimes(BySpread):
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run one chain until both rules have stopped, and return the result of each rule."""
-        policy = paper_policy(str(job.cell["policy"]), self.settings)
-        n = int(job.cell["n"] or 0)
-        seen = self._watch(paper_chain(n // 3, policy, seed, job))
+        seen = self._watch(paper_chain(job.cell["n"] // 3, self.settings, seed, job))
         (certificate, certificate_outcome), (shifts, shifts_outcome) = seen.ends["certificate"], seen.ends["shifts"]
         # after a certificate nothing changes, so the partition then is the final one
         last = seen.partitions[min(certificate, len(seen.partitions) - 1)]
@@ -74,8 +72,6 @@ class CertificateTimes(BySpread):
         differs = [(labels != last).any() for labels in seen.partitions]
         held = [sweep for sweep in seen.theorem2 if sweep < certificate]
         row: Row = {
-            **job.cell,
-            "run": job.run,
             "certificate": certificate,
             "certificate_outcome": certificate_outcome.name,
             "shifts": shifts,

@@ -74,7 +74,7 @@ class TimesToCertificate(BySpread):
             make_problem(points), paper_policy(job.cell["policy"], scaled), seed=seed_for(seed, job.run, 1)
         )
         ended = run(chain, Stopping(scaled.h_min / 4, max_sweeps=self.most_sweeps, max_updates=10**9))
-        return [{**job.cell, "run": job.run, "sweeps": ended.sweeps, "outcome": ended.outcome.name}]
+        return [{"sweeps": ended.sweeps, "outcome": ended.outcome.name}]
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the quantiles by n and by d."""

@@ -70,8 +70,7 @@ class Comparison(Experiment):
         """Run every contender on one data set, all with the same seed, so that differences are paired."""
         X, truth = self.data(job.cell, seed_for(seed, job.run, 0))
         chance = seed_for(seed, job.run, 1)
-        contenders = (*self.contenders(), *self.user_contenders)
-        return [{**job.cell, "run": job.run, **measure(each, X, truth, chance)} for each in contenders]
+        return [measure(each, X, truth, chance) for each in (*self.contenders(), *self.user_contenders)]
 
 
 @dataclass(frozen=True)

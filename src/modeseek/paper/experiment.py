@@ -103,7 +103,16 @@ class Experiment(ABC):
 
     @abstractmethod
     def work(self, job: Job, seed: int) -> list[Row]:
-        """Compute one job; its rows depend only on the config, the job and the seed."""
+        """Compute one job; its rows depend only on the config, the job and the seed.
+
+        The rows do not need the columns of the job (its cell and "run"), nor columns without a value.
+        """
+
+    def rows_of(self, job: Job, seed: int) -> list[Row]:
+        """Return the rows of one job with all columns."""
+        known = {**job.cell, "run": job.run}
+        shared: Row = {name: known.get(name) for name in self.columns}
+        return [{**shared, **row} for row in self.work(job, seed)]
 
     @abstractmethod
     def draw(self, rows: Rows) -> dict[str, Figure]:

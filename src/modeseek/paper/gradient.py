@@ -11,7 +11,7 @@ from modeseek._common.types import Array
 from modeseek.meanshift.chains import Stopping, run
 from modeseek.meanshift.theory import gradient_norms
 from modeseek.paper.experiment import BySpread, Job
-from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs
+from modeseek.paper.paper_chains import POLICIES, paper_chain, policy_jobs
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import COLORS, NAMES, dashed_line, legend, new_figure, style_panel
 from modeseek.plots.colors import TEXT_COLOR
@@ -60,11 +60,10 @@ class GradientNorm(BySpread):
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return the norm after each sweep, including the start, until some sweeps after the certificate."""
-        chain = paper_chain(self.n_per_cluster, paper_policy(job.cell["policy"], self.settings), seed, job)
+        chain = paper_chain(self.n_per_cluster, self.settings, seed, job)
         certificate = run(chain, Stopping(self.tau)).sweeps
         norms = gradient_norms(chain, sweeps=max(self.sweeps, certificate + self.after))
-        row: Row = {**job.cell, "run": job.run, "certificate": certificate}
-        return [{**row, "sweep": sweep, "norm": float(norm)} for sweep, norm in enumerate(norms)]
+        return [{"sweep": sweep, "norm": float(norm), "certificate": certificate} for sweep, norm in enumerate(norms)]
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the norms of all runs."""

@@ -117,6 +117,6 @@ def _do(number: int, experiment: Experiment, job: Job, seed: int) -> Done:
     try:
         # one core for each job; a Dask worker would otherwise report all cores
         with parallel_config("threading", n_jobs=1):
-            return number, experiment.work(job, seed)
+            return number, experiment.rows_of(job, seed)
     except Exception as error:
         raise JobFailed(f"{experiment.name}, {job.key}, seed {seed}: {type(error).__name__}: {error}") from error

@@ -15,7 +15,7 @@ from modeseek.meanshift.objective import objective
 from modeseek.meanshift.partition import Partition, read_off
 from modeseek.meanshift.types import ChainState
 from modeseek.paper.experiment import BySpread, Job
-from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs
+from modeseek.paper.paper_chains import POLICIES, paper_chain, policy_jobs
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import (
     COLORS,
@@ -75,9 +75,7 @@ class OneRun(BySpread):
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return rows of three kinds: sweeps, drawn bandwidths, and points at snapshots."""
-        policy = paper_policy(job.cell["policy"], self.settings)
-        chain = paper_chain(self.n_per_cluster, policy, seed, job)
-        blank: Row = {**dict.fromkeys(self.columns), **job.cell}
+        chain = paper_chain(self.n_per_cluster, self.settings, seed, job)
         state, sweeps = chain.init(), 0
         rows: list[Row] = [self._sweep(chain, state, 0), {"kind": "draw", "k": 0, "h": state.h}]
         kept, left = {0: state.points} if 0 in self.snapshots else {}, self.beyond
@@ -96,7 +94,7 @@ class OneRun(BySpread):
             for index, (x, y) in enumerate(points):
                 place: Row = {"index": index, "x": float(x), "y": float(y), "label": int(labels[index])}
                 rows.append({"kind": "point", "sweep": at, **place})
-        return [{**blank, **row} for row in rows]
+        return rows
 
     def _partition(self, chain: Chain, state: ChainState) -> Partition:
         assert chain.upper is not None

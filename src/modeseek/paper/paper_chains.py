@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from modeseek.datasets import paper_mixture
-from modeseek.meanshift.bandwidth import DrawPlan, make_policy
-from modeseek.meanshift.chains import Chain, Problem, doubly_stochastic, make_problem
-from modeseek.meanshift.types import BandwidthPolicy, ChainState, Draws
+from modeseek.meanshift.bandwidth import make_policy
+from modeseek.meanshift.chains import Chain, doubly_stochastic, make_problem
+from modeseek.meanshift.types import BandwidthPolicy, ChainState
 from modeseek.paper.experiment import SPREADS, Job, seed_for
 from modeseek.paper.hyperparameters import Hyperparameters
 
@@ -26,47 +26,42 @@ def policy_jobs(runs: int, cost: float) -> list[Job]:
     return [Job(cell, run, cost) for cell in cells for run in range(runs)]
 
 
-def paper_chain(n_per_cluster: int, policy: BandwidthPolicy, seed: int, job: Job) -> Chain:
+def paper_chain(n_per_cluster: int, settings: Hyperparameters, seed: int, job: Job) -> Chain:
     """Return a chain on the paper's mixture; the data and the chosen points of a run are the same for every policy.
 
     Examples
     --------
-    >>> job = Job({"spread": "std", "policy": "walk"}, run=3)
-    >>> chain = paper_chain(5, paper_policy("walk", Hyperparameters()), seed=0, job=job)
+    >>> chain = paper_chain(5, Hyperparameters(), seed=0, job=Job({"spread": "std", "policy": "walk"}, run=3))
     >>> chain.init().points.shape
     (15, 2)
     """
     points = paper_mixture(n_per_cluster, spread=job.cell["spread"], random_state=seed_for(seed, job.run, 0))[0]
+    policy = paper_policy(job.cell["policy"], settings)
     return doubly_stochastic(make_problem(points), policy, seed=seed_for(seed, job.run, 1))
 
 
-def states_at(given: Problem, policy: BandwidthPolicy, seed: int, counts: Sequence[int]) -> Iterator[ChainState]:
-    """Yield the states of `doubly_stochastic` after the given numbers of updates, in increasing order.
+def states_at(chain: Chain, counts: Sequence[int]) -> Iterator[ChainState]:
+    """Yield the states of a DSMS chain after the given numbers of updates, in increasing order.
 
     Examples
     --------
-    >>> policy, given = paper_policy("walk", Hyperparameters()), make_problem([[0.0], [0.1], [0.5]])
-    >>> states = list(states_at(given, policy, 1, [0, 2, 3]))
+    >>> policy = paper_policy("walk", Hyperparameters())
+    >>> chain = doubly_stochastic(make_problem([[0.0], [0.1], [0.5]]), policy, seed=1)
+    >>> states = list(states_at(chain, [0, 2, 3]))
     >>> [state.k for state in states]
     [0, 2, 3]
-    >>> chain = doubly_stochastic(given, policy, seed=1)
     >>> bool((states[-1].points == chain.sweep(chain.init())[0].points).all())
     True
     """
-    plan, workspace, n = DrawPlan(given.weights, policy, seed), given.open(), len(given.points)
-    last_shift = np.full(n, np.inf)
-    h, k, sweep, waiting = policy.h_0, 0, -1, Draws(np.empty(0, dtype=np.intp), np.empty(0))
-    for count in counts:
-        while k < count:
-            if not len(waiting.indices):
-                sweep += 1
-                waiting = plan.sweep(sweep, h).draws
-            now, waiting = _split(waiting, count - k)
-            last_shift = last_shift.copy()
-            last_shift[now.indices] = workspace.shift_each(now)
-            h, k = float(now.bandwidths[-1]), k + len(now.indices)
-        yield ChainState(workspace.points, h, k, last_shift)
-
-
-def _split(draws: Draws, at: int) -> tuple[Draws, Draws]:
-    return Draws(draws.indices[:at], draws.bandwidths[:at]), Draws(draws.indices[at:], draws.bandwidths[at:])
+    assert chain.parts is not None
+    state, n = chain.init(), len(chain.problem.points)
+    # a part of a sweep ends at a wanted state or at the end of the sweep
+    ends = sorted({0, *counts, *range(n, counts[-1] + n, n)})
+    sizes = iter(np.diff(ends).tolist())
+    if 0 in counts:
+        yield state
+    while state.k < counts[-1]:
+        parts = chain.parts(state, lambda: next(sizes))
+        for state, _ in parts:
+            if state.k in counts:
+                yield state

@@ -95,8 +95,8 @@ class RangeMap(BySpread):
 
         def row(contender: Contender, automatic: int, h_min: float, h_max: float) -> Row:
             found = measure(contender, X, truth, chance)
-            head: Row = {**job.cell, "run": job.run, "automatic": automatic, "h_min": h_min, "h_max": h_max}
-            return {**head, **{name: found[name] for name in SHOWN}}
+            shown = {name: found[name] for name in SHOWN}
+            return {"automatic": automatic, "h_min": h_min, "h_max": h_max, **shown}
 
         for h_min in self.h_mins:
             for h_max in (each for each in self.h_maxs if each > h_min):

@@ -83,10 +83,9 @@ class Steps(BySpread):
             state, _ = chain.sweep(state)
         differs = [(labels != partitions[-1]).any() for labels in partitions]
         final = max((sweep + 1 for sweep, other in enumerate(differs) if other), default=0)
-        head: Row = {**job.cell, "run": job.run}
         return [
             # a step moves one point in SMS and DSMS, and every point in MS and BMS
-            {**head, "end": end, "updates": updates[at], "steps": at if chain.plan is None else updates[at]}
+            {"end": end, "updates": updates[at], "steps": at if chain.plan is None else updates[at]}
             for end, at in (("shifts", ends["shifts"]), ("final", final))
         ]
 

@@ -68,20 +68,19 @@ class SubmartingaleMeans(BySpread):
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return a row for each point of the curve, and one for each state from which next updates are drawn."""
         policy = paper_policy(job.cell["policy"], self.settings)
-        given = paper_chain(self.n_per_cluster, policy, seed, job).problem
-        largest = self.n * (self.n + 1) / 2 * float(given.profile.k(np.zeros(1))[0])
+        chain = paper_chain(self.n_per_cluster, self.settings, seed, job)
+        largest = self.n * (self.n + 1) / 2 * float(chain.problem.profile.k(np.zeros(1))[0])
         drawn, kept = ({round(at * self.n) for at in times} for times in (self.states, (0, 1 / self.n, *self.curve)))
         rows: list[Row] = []
-        blank: Row = {**dict.fromkeys(self.columns), **job.cell, "run": job.run}
-        for state in states_at(given, policy, seed_for(seed, job.run, 1), sorted(drawn | kept)):
+        for state in states_at(chain, sorted(drawn | kept)):
             here: Row = {"k": state.k, "h": state.h, "L": objective(state.points, state.h) / largest}
             if state.k in kept:
-                rows.append({**blank, "kind": "curve", **here})
+                rows.append({"kind": "curve", **here})
             if state.k in drawn:
                 draws, chance = self.next_updates, seed_for(seed, job.run, 2)
                 found = theory.submartingale(state.points, policy, h=state.h, k=state.k, n_draws=draws, seed=chance)
                 scaled = {"mean": found.mean / largest, "std": found.std / largest, "margin": found.margin / largest}
-                rows.append({**blank, "kind": "state", **here, **scaled, "next_updates": draws})
+                rows.append({"kind": "state", **here, **scaled, "next_updates": draws})
         return rows
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:

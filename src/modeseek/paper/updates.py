@@ -75,18 +75,16 @@ class Updates(Experiment):
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Return rows of four kinds: updates, states, paths of gradients, and counts of Lemma 1's event."""
-        blank: Row = {**dict.fromkeys(self.columns), **job.cell, "run": job.run}
         rows = [*self._updates(job, seed), *self._states(job, seed)]
         if job.cell["spread"] == "std":  # Lemma 1's runs do not start from the mixture
             rows += self._lemma(job, seed)
-        return [{**blank, **row} for row in rows]
+        return rows
 
     def _updates(self, job: Job, seed: int) -> list[Row]:
         policy = paper_policy(job.cell["policy"], self.settings)
-        given = paper_chain(self.n_per_cluster, policy, seed, job).problem
-        n, rows = len(given.points), []
-        counts = [round(each * n) for each in self.states]
-        for state in states_at(given, policy, seed_for(seed, job.run, 1), counts):
+        chain = paper_chain(self.n_per_cluster, self.settings, seed, job)
+        n, rows = len(chain.problem.points), []
+        for state in states_at(chain, [round(each * n) for each in self.states]):
             h = float(policy.draw(np.array([0.5]), state.h, state.k)[0])
             checks = [proposition1(state.points, i, h) for i in range(n)]
             moved = [each for each in checks if each.least_increase > 1e6 * each.rounding]
@@ -99,7 +97,7 @@ class Updates(Experiment):
         return rows
 
     def _states(self, job: Job, seed: int) -> list[Row]:
-        chain = paper_chain(self.n_per_cluster, paper_policy(job.cell["policy"], self.settings), seed, job)
+        chain = paper_chain(self.n_per_cluster, self.settings, seed, job)
         tau = self.settings.h_min / 4
         ended = run(chain, Stopping(tau))
         found = partition(chain, ended, tau)
