@@ -10,9 +10,8 @@ import pytest
 
 from modeseek.paper.claims import BEYOND, CLAIMS, Claim, Finding, judge, reading_name
 from modeseek.paper.claims.base import BOTH, MS_NEAREST, SPREADS, paired, readings, values_at
-from modeseek.paper.contenders import RESULT_COLUMNS
+from modeseek.paper.contenders import MEASURES, RESULT_COLUMNS
 from modeseek.paper.rows import Rows
-from modeseek.paper.scores import MEASURES
 
 RUNS = 6
 SCORES = {**dict.fromkeys(MEASURES, 0.5), "offset": 0.1}

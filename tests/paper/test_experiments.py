@@ -14,17 +14,14 @@ from modeseek import DoublyStochasticMeanShift, StochasticMeanShift
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Uniform
 from modeseek.paper import EXPERIMENTS, compare
+from modeseek.paper.against_sms import Clusters, Imbalance, Outliers
 from modeseek.paper.bandwidth_range import BandwidthRange
-from modeseek.paper.clusters import Clusters
+from modeseek.paper.contenders import score
 from modeseek.paper.experiment import Experiment, Job, seed_for
-from modeseek.paper.imbalance import Imbalance
 from modeseek.paper.intervals import mean_interval
-from modeseek.paper.job_list import JobFailed, JobList, run_jobs
-from modeseek.paper.journal import Journal, config_of
-from modeseek.paper.outliers import Outliers
+from modeseek.paper.job_list import JobFailed, JobList, Journal, config_of, run_jobs
 from modeseek.paper.range_map import RangeMap
 from modeseek.paper.rows import Rows
-from modeseek.paper.scores import score
 from modeseek.paper.sparse import Sparse
 from modeseek.paper.sweep import Sweep
 

@@ -1,7 +1,7 @@
 """Where the walk of Algorithm 1b ends: simulated walks, the closed formula, and shrinking for comparison."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -51,13 +51,10 @@ class AbsorptionWalks(Experiment):
     tolerance: float = 1e-3
 
     name: ClassVar[str] = "absorption"
+    small: ClassVar = {"starts": (0.25, 0.4, 0.6, 0.9, 1.3), "draws": 600, "shown": 25}
     columns: ClassVar[tuple[str, ...]] = (
         "kind", "nu", "run", "h_0", "paths", "at_min", "at_max", "path", "k", "h", "absorbed_at",
     )  # fmt: skip
-
-    def quick(self) -> Self:
-        """Return a config with fewer starts and shorter walks."""
-        return replace(self, starts=(0.25, 0.4, 0.6, 0.9, 1.3), draws=600, shown=25)
 
     def jobs(self, runs: int) -> list[Job]:
         """Return one job for each nu and run: a batch of walks from all starts."""

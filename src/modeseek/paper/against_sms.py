@@ -1,24 +1,25 @@
-"""Shared part of the comparisons of SMS with DSMS: contenders, figures and tables."""
+"""K of SMS and DSMS: clusters of unequal size, more clusters, and outliers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from matplotlib.figure import Figure
+import numpy as np
 
-from modeseek.paper.comparison import Comparison
-from modeseek.paper.comparison_figures import (
+from modeseek._common.types import Array, IntArray
+from modeseek.datasets import imbalanced_mixture, many_clusters, paper_mixture
+from modeseek.paper.comparison import (
+    Comparison,
     FigureLayout,
     Panel,
-    draw_panels,
     dsms_curves,
-    mean_tables,
     outcome_table,
     sweep_curves,
     user_curves,
 )
 from modeseek.paper.contenders import SEARCHED_H, Contender, paper_contenders
-from modeseek.paper.experiment import SPREADS
+from modeseek.paper.experiment import SPREADS, seed_for
 from modeseek.paper.rows import Rows, Value
 from modeseek.report import TableBlock
 
@@ -70,14 +71,110 @@ class AgainstSMS(Comparison):
             curves=(*sweep_curves(bandwidths), *dsms_curves(), *user_curves(self.user_contenders)),
         )
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
+    def figures(self) -> dict[str, FigureLayout]:
         layout = self.layout()
         scores = replace(layout, measures=("n_clusters", "k_weighted", "ari"), log_y=("n_clusters",))
         parts = {
             stem: replace(scores, panels=tuple(panel for panel in scores.panels if panel.where[column] == value))
             for stem, column, value, _ in self.setups()
         }
-        return {stem: draw_panels(rows, each) for stem, each in {self.name: layout, **parts}.items()}
+        return {self.name: layout, **parts}
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        return [*mean_tables(rows, self.layout(), ("k", "ari")), outcome_table(rows)]
+        return [*self.layout().tables(rows, ("k", "ari")), outcome_table(rows)]
+
+
+@dataclass(frozen=True)
+class Imbalance(AgainstSMS):
+    """SMS and DSMS on the paper's three Gaussians, against the ratio of the largest to the smallest size."""
+
+    ratios: tuple[int, ...] = (1, 2, 8, 32)
+    sizes: tuple[str, ...] = ("graded", "one small")
+    n_per_cluster: int = 50
+
+    name: ClassVar[str] = "imbalance"
+    small: ClassVar = {"ratios": (1, 8), "sweep": (0.6, 1.2)}
+    x_label: ClassVar[str] = "largest cluster over smallest"
+
+    def axes(self) -> Mapping[str, tuple[Value, ...]]:
+        return {"sizes": self.sizes, "spread": self.spreads, "ratio": self.ratios}
+
+    def n_points(self, cell: Mapping[str, Any]) -> int:
+        return 3 * self.n_per_cluster
+
+    def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
+        return imbalanced_mixture(
+            cell["ratio"], self.n_per_cluster, sizes=cell["sizes"], spread=cell["spread"], random_state=seed
+        )
+
+    def setups(self) -> list[Setup]:
+        titles = {"graded": "graded sizes", "one small": "one small cluster"}
+        return [Setup(f"imbalance-{each.replace(' ', '-')}", "sizes", each, titles[each]) for each in self.sizes]
+
+    def layout(self) -> FigureLayout:
+        return replace(super().layout(), reference={"n_clusters": 3.0}, log_x=True)
+
+
+@dataclass(frozen=True)
+class Clusters(AgainstSMS):
+    """SMS and DSMS on Gaussians on a square grid, against their number."""
+
+    numbers: tuple[int, ...] = (2, 4, 9, 16)
+    spacings: tuple[float, ...] = (2.0, 4.0)
+    n_per_cluster: int = 50
+
+    name: ClassVar[str] = "clusters"
+    small: ClassVar = {"numbers": (2, 9), "sweep": (0.6, 1.2)}
+    x_label: ClassVar[str] = "true number of clusters"
+
+    def axes(self) -> Mapping[str, tuple[Value, ...]]:
+        return {"spacing": self.spacings, "spread": self.spreads, "n_true": self.numbers}
+
+    def n_points(self, cell: Mapping[str, Any]) -> int:
+        return int(self.n_per_cluster * cell["n_true"])
+
+    def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
+        return many_clusters(
+            cell["n_true"], self.n_per_cluster, spacing=cell["spacing"], spread=cell["spread"], random_state=seed
+        )
+
+    def setups(self) -> list[Setup]:
+        return [Setup(f"clusters-{each:g}", "spacing", each, f"centres {each:g} apart") for each in self.spacings]
+
+
+@dataclass(frozen=True)
+class Outliers(AgainstSMS):
+    """SMS and DSMS on the paper's three Gaussians with added outliers, uniform on a square.
+
+    Attributes
+    ----------
+    shares : tuple of float
+        Numbers of outliers, divided by the number of points of the mixture.
+    side : float
+        Side of the square, whose centre is the origin.
+    """
+
+    shares: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2)
+    n_per_cluster: int = 50
+    side: float = 8.0
+
+    name: ClassVar[str] = "outliers"
+    small: ClassVar = {"shares": (0.0, 0.1), "sweep": (0.6, 1.2)}
+    x_label: ClassVar[str] = "outliers / other points"
+
+    def axes(self) -> Mapping[str, tuple[Value, ...]]:
+        return {"spread": self.spreads, "share": self.shares}
+
+    def n_points(self, cell: Mapping[str, Any]) -> int:
+        return round(3 * self.n_per_cluster * (1 + cell["share"]))
+
+    def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
+        X, y = paper_mixture(self.n_per_cluster, spread=cell["spread"], random_state=seed)
+        n_outliers = self.n_points(cell) - len(X)
+        # an independent generator, so that the mixture is the same for every share
+        far = self.side * (np.random.default_rng(seed_for(seed, 1)).random((n_outliers, 2)) - 0.5)
+        return np.concatenate([X, far]), np.append(y, np.full(n_outliers, -1))
+
+    def layout(self) -> FigureLayout:
+        measures = ("k", "ari", "n_clusters")
+        return replace(super().layout(), measures=measures, reference={"n_clusters": 3.0})

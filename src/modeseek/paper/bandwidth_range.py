@@ -2,21 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from matplotlib.figure import Figure
 
 from modeseek.datasets import paper_mixture
-from modeseek.paper.comparison import COST_OF_FIT, COST_OF_POINT
-from modeseek.paper.comparison_figures import (
-    FigureLayout,
-    Panel,
-    draw_panels,
-    dsms_curves,
-    mean_tables,
-    outcome_table,
-)
-from modeseek.paper.contenders import POLICIES, RESULT_COLUMNS, dsms_contender, fixed_contenders, measure
+from modeseek.paper.comparison import COST_OF_FIT, COST_OF_POINT, FigureLayout, Panel, dsms_curves, outcome_table
+from modeseek.paper.contenders import POLICIES, RESULT_COLUMNS, dsms_contender, fit_and_score, fixed_contenders
 from modeseek.paper.experiment import SPREADS, Experiment, Job, seed_for
 from modeseek.paper.intervals import mean_interval
 from modeseek.paper.rows import Row, Rows
@@ -49,11 +41,8 @@ class BandwidthRange(Experiment):
     lowest: float = 0.1
 
     name: ClassVar[str] = "range"
+    small: ClassVar = {"sweep": (0.6, 1.0, 1.2, 1.6), "widths": (0.0, 0.2, 0.8, 1.8)}
     columns: ClassVar[tuple[str, ...]] = ("spread", "run", "place", "width", "h_min", "h_max", *RESULT_COLUMNS)
-
-    def quick(self) -> Self:
-        """Return fewer widths and bandwidths."""
-        return replace(self, sweep=(0.6, 1.0, 1.2, 1.6), widths=(0.0, 0.2, 0.8, 1.8))
 
     def jobs(self, runs: int) -> list[Job]:
         n_fits = len(self.sweep) + len(self.widths) * len(POLICIES) * len(PLACES)
@@ -63,12 +52,12 @@ class BandwidthRange(Experiment):
     def work(self, job: Job, seed: int) -> list[Row]:
         X, truth = paper_mixture(self.n_per_cluster, spread=job.cell["spread"], random_state=seed_for(seed, job.run, 0))
         chance = seed_for(seed, job.run, 1)
-        tried = [measure(each, X, truth, chance) for each in fixed_contenders(self.settings, self.sweep, ["SMS"])]
+        tried = [fit_and_score(each, X, truth, chance) for each in fixed_contenders(self.settings, self.sweep, ["SMS"])]
         best: Row = max(tried, key=lambda row: row["k"])  # type: ignore[arg-type, return-value]
         h_inf = float(best["h"])  # type: ignore[arg-type]
         # h_inf is chosen with one seed and evaluated with another: the best of many runs overestimates its own quality
         fresh = seed_for(seed, job.run, 2)
-        sms = measure(fixed_contenders(self.settings, [h_inf], ["SMS"])[0], X, truth, fresh)
+        sms = fit_and_score(fixed_contenders(self.settings, [h_inf], ["SMS"])[0], X, truth, fresh)
         rows: list[Row] = [{"width": 0.0, "h_min": row["h"], "h_max": row["h"], **row} for row in tried]
         for place, share in PLACES.items():
             for width in self.widths:
@@ -78,14 +67,14 @@ class BandwidthRange(Experiment):
                 for policy in POLICIES:
                     dsms = dsms_contender(settings, policy)
                     # a range of width 0 is SMS, which has been run with the same draws
-                    row = measure(dsms, X, truth, fresh) if width else {**sms, "line": dsms.name}
+                    row = fit_and_score(dsms, X, truth, fresh) if width else {**sms, "line": dsms.name}
                     rows.append({**ends, **row})
         return rows
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
         measures = {"range": ("k", "acp", "alp"), "range-scores": ("k_weighted", "ari", "n_clusters")}
         return {
-            f"{stem}-{spread}": draw_panels(rows, self._layout(shown, [spread]))
+            f"{stem}-{spread}": self._layout(shown, [spread]).draw(rows)
             for spread in self.spreads
             for stem, shown in measures.items()
         }
@@ -99,7 +88,7 @@ class BandwidthRange(Experiment):
         caption = "The best bandwidth of SMS, by K, on each data set."
         chosen = TableBlock(["spread", "mean", "h (data sets)"], body, caption)
         measures = ("k", "acp", "alp")
-        return [chosen, *mean_tables(rows, self._layout(measures, self.spreads), measures), outcome_table(rows)]
+        return [chosen, *self._layout(measures, self.spreads).tables(rows, measures), outcome_table(rows)]
 
     def _layout(self, measures: tuple[str, ...], spreads: Sequence[str]) -> FigureLayout:
         titles = {"middle": "h_inf in the middle", "paper": "h_inf 2/7 of the way up"}

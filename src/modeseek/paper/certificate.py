@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -46,14 +46,11 @@ class CertificateTimes(BySpread):
     most_sweeps: int = 2000
 
     name: ClassVar[str] = "certificate"
+    small: ClassVar = {"sizes": (10, 30)}
     columns: ClassVar[tuple[str, ...]] = (
         "spread", "policy", "n", "run", "certificate", "certificate_outcome", "shifts", "shifts_outcome", "final",
         "clusters", "shifts_clusters", "ari", "theorem2", "theorem2_changed",
     )  # fmt: skip
-
-    def quick(self) -> Self:
-        """Return a config with three small sizes."""
-        return replace(self, sizes=(10, 30))
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each policy, size and run."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -45,12 +45,9 @@ class TimesToCertificate(BySpread):
     most_sweeps: int = 5000
 
     name: ClassVar[str] = "times"
+    small: ClassVar = {"sizes": (30, 90), "dimensions": (2, 10)}
     tables_shown: ClassVar[bool] = True
     columns: ClassVar[tuple[str, ...]] = ("spread", "n", "d", "policy", "run", "sweeps", "outcome")
-
-    def quick(self) -> Self:
-        """Return fewer sizes and dimensions."""
-        return replace(self, sizes=(30, 90), dimensions=(2, 10))
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each spread, size or dimension, policy and run."""

@@ -1,4 +1,4 @@
-"""The clusterers that a figure compares, each at one bandwidth."""
+"""The clusterers that a figure compares, each at one bandwidth, and their scores."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -6,17 +6,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek.meanshift.types import BandwidthPolicy
-from modeseek.paper.hyperparameters import Hyperparameters
+from modeseek.metrics import acp, alp, k_score
+from modeseek.paper.experiment import Hyperparameters
 from modeseek.paper.rows import Row
-from modeseek.paper.scores import MEASURES, mode_offset, score
 
+# column -> name in the report
+MEASURES = {
+    "n_clusters": "clusters",
+    "n_singletons": "clusters of one point",
+    "acp": "ACP",
+    "alp": "ALP",
+    "k": "K",
+    "k_weighted": "K weighted by size",
+    "ari": "ARI",
+}
 FIXED = ("MS", "BMS", "SMS")
 # the two interpretations of the paper's random bandwidth
 POLICIES = ("shrinking", "walk")
@@ -117,7 +129,7 @@ def ignore_advice() -> None:
     warnings.simplefilter("ignore", AdviceWarning)
 
 
-def measure(contender: Contender, X: Array, truth: IntArray, seed: int) -> Row:
+def fit_and_score(contender: Contender, X: Array, truth: IntArray, seed: int) -> Row:
     """Cluster X with a clone of the contender's model; return its scores, number of sweeps and outcome.
 
     Points of class -1 are outliers: they are clustered, but only the others are scored.
@@ -139,3 +151,47 @@ def measure(contender: Contender, X: Array, truth: IntArray, seed: int) -> Row:
         "sweeps": None if updates is None else updates / len(X),
         "outcome": None if outcome is None else outcome.name.lower(),
     }
+
+
+def score(truth: IntArray, labels: IntArray) -> Row:
+    """Compare labels with the true ones; each noise point (label -1) counts as a cluster of one point.
+
+    Examples
+    --------
+    >>> score(np.array([0, 0, 1, 1]), np.array([0, 0, 1, -1]))["n_clusters"]
+    3
+    """
+    noise = labels == -1
+    own = np.where(noise, labels.max() + 1 + np.cumsum(noise), labels)
+    sizes = np.unique(own, return_counts=True)[1]
+    # validation would take longer than the scores of these small sets
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        ari = float(adjusted_rand_score(truth, own))
+    return {
+        "n_clusters": len(sizes),
+        "n_singletons": int((sizes == 1).sum()),
+        "acp": acp(truth, own),
+        "alp": alp(truth, own),
+        "k": k_score(truth, own),
+        "k_weighted": k_score(truth, own, weighted=True),
+        "ari": ari,
+    }
+
+
+def mode_offset(X: Array, truth: IntArray, labels: IntArray, centers: Array) -> float | None:
+    """Return the distance from the mean of a class to the centre of the cluster with most of its points, on average.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [9.0], [9.0]])
+    >>> mode_offset(X, np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([[9.0], [0.25]]))
+    0.125
+    """
+    offsets = []
+    for label in np.unique(truth):
+        mine = truth == label
+        found, counts = np.unique(labels[mine], return_counts=True)
+        main = found[np.argmax(counts)]
+        if main >= 0:  # -1 is noise
+            offsets.append(np.linalg.norm(centers[main] - X[mine].mean(axis=0)))
+    return float(np.mean(offsets)) if offsets else None

@@ -1,7 +1,7 @@
 """Convergence of the gradient of L to 0 along runs, until some sweeps after the certificate."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -48,11 +48,8 @@ class GradientNorm(BySpread):
     floor: float = 1e-16
 
     name: ClassVar[str] = "gradient"
+    small: ClassVar = {"n_per_cluster": 10, "sweeps": 20}
     columns: ClassVar[tuple[str, ...]] = ("spread", "policy", "run", "sweep", "norm", "certificate")
-
-    def quick(self) -> Self:
-        """Return a config with fewer points and sweeps."""
-        return replace(self, n_per_cluster=10, sweeps=20)
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each policy and run."""

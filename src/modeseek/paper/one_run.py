@@ -1,7 +1,7 @@
 """One run of doubly stochastic mean shift, recorded until a few sweeps after its certificate."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -60,14 +60,11 @@ class OneRun(BySpread):
     every: int = 5
 
     name: ClassVar[str] = "one-run"
+    small: ClassVar = {"n_per_cluster": 20}
     columns: ClassVar[tuple[str, ...]] = (
         "kind", "spread", "policy", "sweep", "k", "h", "L", "clusters", "diameter", "gap", "h_upper", "certified",
         "index", "x", "y", "label",
     )  # fmt: skip
-
-    def quick(self) -> Self:
-        """Return a config with fewer points."""
-        return replace(self, n_per_cluster=20)
 
     def jobs(self, runs: int) -> list[Job]:
         """Return one job for each policy, for any number of runs."""

@@ -8,19 +8,16 @@ from pathlib import Path
 from modeseek._common.validation import check_choice, check_integer
 from modeseek._storage import DataError
 from modeseek.paper.absorption import AbsorptionWalks
+from modeseek.paper.against_sms import Clusters, Imbalance, Outliers
 from modeseek.paper.bandwidth_range import BandwidthRange
 from modeseek.paper.certificate import CertificateTimes
 from modeseek.paper.certificate_times import TimesToCertificate
-from modeseek.paper.clusters import Clusters
 from modeseek.paper.experiment import Experiment
 from modeseek.paper.gradient import GradientNorm
-from modeseek.paper.imbalance import Imbalance
 from modeseek.paper.job_list import JobList, run_jobs
 from modeseek.paper.one_run import OneRun
-from modeseek.paper.outliers import Outliers
 from modeseek.paper.range_map import RangeMap
-from modeseek.paper.report_page import RunInfo, claims_page, report_page
-from modeseek.paper.result_files import write_results
+from modeseek.paper.report_page import RunInfo, claims_page, report_page, write_results
 from modeseek.paper.sparse import Sparse
 from modeseek.paper.steps import Steps
 from modeseek.paper.submartingale import SubmartingaleMeans
@@ -28,26 +25,13 @@ from modeseek.paper.sweep import Sweep
 from modeseek.paper.updates import Updates
 from modeseek.report import write_page
 
-COMPARISONS: tuple[type[Experiment], ...] = (
-    Sparse,
-    Imbalance,
-    Clusters,
-    BandwidthRange,
-    Sweep,
-    Outliers,
-    RangeMap,
+# in the order of the report: comparisons, then theory
+KINDS: tuple[type[Experiment], ...] = (
+    *(Sparse, Imbalance, Clusters, BandwidthRange, Sweep, Outliers, RangeMap),
+    *(AbsorptionWalks, OneRun, Updates, SubmartingaleMeans, GradientNorm),
+    *(CertificateTimes, TimesToCertificate, Steps),
 )
-THEORY: tuple[type[Experiment], ...] = (
-    AbsorptionWalks,
-    OneRun,
-    Updates,
-    SubmartingaleMeans,
-    GradientNorm,
-    CertificateTimes,
-    TimesToCertificate,
-    Steps,
-)
-EXPERIMENTS: Mapping[str, Experiment] = {kind.name: kind() for kind in (*COMPARISONS, *THEORY)}
+EXPERIMENTS: Mapping[str, Experiment] = {kind.name: kind() for kind in KINDS}
 # default number of repetitions
 RUNS = 100
 QUICK_RUNS = 5

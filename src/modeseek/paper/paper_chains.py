@@ -8,8 +8,7 @@ from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import make_policy
 from modeseek.meanshift.chains import Chain, doubly_stochastic, make_problem
 from modeseek.meanshift.types import BandwidthPolicy, ChainState
-from modeseek.paper.experiment import SPREADS, Job, seed_for
-from modeseek.paper.hyperparameters import Hyperparameters
+from modeseek.paper.experiment import SPREADS, Hyperparameters, Job, seed_for
 
 # in the order of the figures: the policy of the theorems, then that of the paper's experiments as we interpret them
 POLICIES = ("walk", "shrinking")

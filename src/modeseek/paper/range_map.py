@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,10 +11,9 @@ from matplotlib.figure import Figure
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import PAPER_CENTERS, paper_std
 from modeseek.estimators import DoublyStochasticMeanShift
-from modeseek.paper.contenders import Contender, dsms_contender, measure
+from modeseek.paper.contenders import MEASURES, Contender, dsms_contender, fit_and_score
 from modeseek.paper.experiment import BySpread, Job, seed_for
 from modeseek.paper.rows import Row, Rows
-from modeseek.paper.scores import MEASURES
 from modeseek.paper.theory_style import legend, new_figure, style_panel
 from modeseek.report import TableBlock
 
@@ -73,13 +72,14 @@ class RangeMap(BySpread):
     most_runs: int = 10
 
     name: ClassVar[str] = "range-map"
+    small: ClassVar = {
+        "setups": ("paper's mixture", "N = 15"),
+        "h_mins": (0.2, 0.7),
+        "h_maxs": (0.9, 1.6, 2.6),
+    }
     also_shown: ClassVar[tuple[str, ...]] = ("range-map-k",)
     tables_shown: ClassVar[bool] = True
     columns: ClassVar[tuple[str, ...]] = ("spread", "setup", "run", "automatic", "h_min", "h_max", *SHOWN)
-
-    def quick(self) -> Self:
-        """Return fewer set-ups and ranges."""
-        return replace(self, setups=("paper's mixture", "N = 15"), h_mins=(0.2, 0.7), h_maxs=(0.9, 1.6, 2.6))
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each data set."""
@@ -94,7 +94,7 @@ class RangeMap(BySpread):
         chance, rows = seed_for(seed, job.run, 1), []
 
         def row(contender: Contender, automatic: int, h_min: float, h_max: float) -> Row:
-            found = measure(contender, X, truth, chance)
+            found = fit_and_score(contender, X, truth, chance)
             shown = {name: found[name] for name in SHOWN}
             return {"automatic": automatic, "h_min": h_min, "h_max": h_max, **shown}
 

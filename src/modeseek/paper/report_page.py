@@ -1,4 +1,4 @@
-"""The report of the paper's experiments: findings, figures with tables and configs, and the test of each claim."""
+"""The output of the paper's experiments: rows, figures, and a report with the test of each claim."""
 
 import json
 import os
@@ -6,14 +6,21 @@ import platform
 from collections.abc import Mapping, Sequence
 from datetime import date
 from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple
 
+from joblib import Parallel, delayed
+
 from modeseek import __version__
+from modeseek._storage import atomic_path
 from modeseek.paper.claims import BEYOND, CLAIMS, Claim, Finding, Findings, judge, reading_name
 from modeseek.paper.experiment import Experiment, report_texts
-from modeseek.paper.journal import config_of
+from modeseek.paper.job_list import config_of
 from modeseek.paper.rows import Rows
+from modeseek.plots import save_figure
 from modeseek.report import Block, Bullets, Details, Heading, ImageBlock, Page, Paragraph, TableBlock, Verdict
+
+FIGURE_SUFFIXES = (".png", ".svg")
 
 
 class RunInfo(NamedTuple):
@@ -34,6 +41,23 @@ class RunInfo(NamedTuple):
     seed: int
     quick: bool
     minutes: float | None
+
+
+def write_results(folder: Path, results: Mapping[Experiment, Rows], *, n_jobs: int | None = None) -> None:
+    """Write the rows of each experiment as CSV, and its figures as PNG and SVG."""
+    for name in ("data", "figures"):
+        (folder / name).mkdir(exist_ok=True)
+    for experiment, rows in results.items():
+        with atomic_path(folder / "data" / f"{experiment.name}.csv") as part:
+            part.write_text(rows.csv(), encoding="utf-8", newline="")
+    # local processes even if jobs run on Dask, because they write local files
+    Parallel(n_jobs, backend="loky")(delayed(_draw)(folder, experiment, rows) for experiment, rows in results.items())
+
+
+def _draw(folder: Path, experiment: Experiment, rows: Rows) -> None:
+    for stem, figure in experiment.draw(rows).items():
+        for suffix in FIGURE_SUFFIXES:
+            save_figure(folder / "figures" / f"{stem}{suffix}", figure)
 
 
 def report_page(results: Mapping[Experiment, Rows], made: RunInfo) -> Page:

@@ -59,6 +59,10 @@ class Rows:
         """Return the distinct values of a column, in order of first occurrence."""
         return list(dict.fromkeys(row[column] for row in self._rows))
 
+    def sorted(self, column: str) -> list[float]:
+        """Return the distinct numbers of a column, in increasing order."""
+        return np.unique(self[column]).tolist()
+
     def csv(self) -> str:
         """Return the rows as CSV with a header; floats have all digits and can be read back exactly."""
         text = io.StringIO()

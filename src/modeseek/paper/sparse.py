@@ -1,19 +1,15 @@
 """Few points in each cluster: the number of clusters that each algorithm finds."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
-
-from matplotlib.figure import Figure
+from typing import ClassVar
 
 from modeseek.estimators import MeanShift
-from modeseek.paper.comparison import OnPaperMixture
-from modeseek.paper.comparison_figures import (
+from modeseek.paper.comparison import (
     FigureLayout,
+    OnPaperMixture,
     Panel,
-    draw_panels,
     dsms_curves,
     fixed_curves,
-    mean_tables,
     outcome_table,
     sweep_curves,
     user_curves,
@@ -32,10 +28,7 @@ class Sparse(OnPaperMixture):
     sweep: tuple[float, ...] = SEARCHED_H
 
     name: ClassVar[str] = "sparse"
-
-    def quick(self) -> Self:
-        """Return fewer sizes and bandwidths."""
-        return replace(self, sizes=(10, 50, 200), sweep=(0.6, 1.2))
+    small: ClassVar = {"sizes": (10, 50, 200), "sweep": (0.6, 1.2)}
 
     def contenders(self) -> list[Contender]:
         # scikit-learn's rule for MS: modes within h of a higher one join it; here modes within h / 4 are linked
@@ -45,20 +38,16 @@ class Sparse(OnPaperMixture):
         )
         return [*paper_contenders(given, self.sweep), Contender("MS, modes within h", h, nearest)]
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
+    def figures(self) -> dict[str, FigureLayout]:
         scores = replace(self._layout(), measures=("k", "k_weighted", "ari"), reference={})
-        sweeps = {f"sparse-sweep-{spread}": draw_panels(rows, self._sweep_layout(spread)) for spread in self.spreads}
-        return {"sparse": draw_panels(rows, self._layout()), "sparse-scores": draw_panels(rows, scores), **sweeps}
+        sweeps = {f"sparse-sweep-{spread}": self._sweep_layout(spread) for spread in self.spreads}
+        return {"sparse": self._layout(), "sparse-scores": scores, **sweeps}
 
     def tables(self, rows: Rows) -> list[TableBlock]:
         layout = self._layout()
         fixed = tuple(each for name in FIXED for each in sweep_curves(self.sweep, name))
         sweep = replace(layout, curves=(*fixed, *dsms_curves(), *user_curves(self.user_contenders)))
-        return [
-            *mean_tables(rows, layout, ("n_clusters", "k")),
-            *mean_tables(rows, sweep, ("ari",)),
-            outcome_table(rows),
-        ]
+        return [*layout.tables(rows, ("n_clusters", "k")), *sweep.tables(rows, ("ari",)), outcome_table(rows)]
 
     def _layout(self) -> FigureLayout:
         return FigureLayout(

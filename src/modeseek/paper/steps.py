@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -51,11 +51,8 @@ class Steps(BySpread):
     most_sweeps: int = 2000
 
     name: ClassVar[str] = "steps"
+    small: ClassVar = {"sizes": (10, 30)}
     columns: ClassVar[tuple[str, ...]] = ("spread", "line", "n", "run", "end", *UNITS)
-
-    def quick(self) -> Self:
-        """Return fewer sizes."""
-        return replace(self, sizes=(10, 30))
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each spread, algorithm, size and run."""

@@ -1,7 +1,7 @@
 """Whether L increases in the mean: at single states by Monte Carlo, and over whole runs."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -48,13 +48,10 @@ class SubmartingaleMeans(BySpread):
     shown: int = 12
 
     name: ClassVar[str] = "submartingale"
+    small: ClassVar = {"n_per_cluster": 10, "states": (0, 0.5, 1, 4), "next_updates": 300}
     columns: ClassVar[tuple[str, ...]] = (
         "kind", "spread", "policy", "run", "k", "h", "L", "mean", "std", "margin", "next_updates",
     )  # fmt: skip
-
-    def quick(self) -> Self:
-        """Return a config with fewer points, states and next updates."""
-        return replace(self, n_per_cluster=10, states=(0, 0.5, 1, 4), next_updates=300)
 
     @property
     def n(self) -> int:

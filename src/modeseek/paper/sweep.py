@@ -3,19 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from matplotlib.figure import Figure
-
-from modeseek.paper.comparison import OnPaperMixture
-from modeseek.paper.comparison_figures import (
-    Curve,
-    FigureLayout,
-    Panel,
-    draw_panels,
-    mean_tables,
-    outcome_table,
-)
+from modeseek.paper.comparison import Curve, FigureLayout, OnPaperMixture, Panel, outcome_table
 from modeseek.paper.contenders import POLICIES, Contender, dsms_contender, fixed_contenders
 from modeseek.paper.experiment import SPREADS
 from modeseek.paper.rows import Rows
@@ -33,11 +23,13 @@ class Sweep(OnPaperMixture):
     h_maxs: tuple[float, ...] = (0.9, 1.2, 1.6, 2.0, 2.4, 3.2)
 
     name: ClassVar[str] = "sweep"
-
-    def quick(self) -> Self:
-        """Return fewer sizes and values."""
-        smaller = replace(self, sizes=(10, 50), bandwidths=(0.3, 0.6, 1.2, 2.4), h_mins=(0.05, 0.2, 0.4, 0.6))
-        return replace(smaller, h_infs=(0.3, 0.6, 1.2), h_maxs=(0.9, 1.6, 2.4))
+    small: ClassVar = {
+        "sizes": (10, 50),
+        "bandwidths": (0.3, 0.6, 1.2, 2.4),
+        "h_mins": (0.05, 0.2, 0.4, 0.6),
+        "h_infs": (0.3, 0.6, 1.2),
+        "h_maxs": (0.9, 1.6, 2.4),
+    }
 
     def contenders(self) -> list[Contender]:
         dsms = []
@@ -48,11 +40,11 @@ class Sweep(OnPaperMixture):
                 dsms.append(dsms_contender(settings, policy, name=f"DSMS {policy} over {parameter}", h=value))
         return [*fixed_contenders(self.settings, self.bandwidths, ["SMS"]), *dsms]
 
-    def draw(self, rows: Rows) -> dict[str, Figure]:
-        return {f"sweep-{spread}": draw_panels(rows, self._layout([spread])) for spread in self.spreads}
+    def figures(self) -> dict[str, FigureLayout]:
+        return {f"sweep-{spread}": self._layout([spread]) for spread in self.spreads}
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        return [*mean_tables(rows, self._layout(self.spreads), ("n_clusters", "ari")), outcome_table(rows)]
+        return [*self._layout(self.spreads).tables(rows, ("n_clusters", "ari")), outcome_table(rows)]
 
     def _layout(self, spreads: Sequence[str]) -> FigureLayout:
         blue, orange, green, pink, sky, red = palette(6)

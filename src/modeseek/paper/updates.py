@@ -1,7 +1,7 @@
 """Single updates and states: Proposition 1, Theorem 1, Corollary 1 and Lemma 1."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -59,15 +59,17 @@ class Updates(Experiment):
     after: int = 40
 
     name: ClassVar[str] = "updates"
+    small: ClassVar = {
+        "n_per_cluster": 5,
+        "states": (0, 1, 4),
+        "lemma_runs": 100,
+        "path_updates": 300,
+    }
     also_shown: ClassVar[tuple[str, ...]] = ("updates-gradients",)
     columns: ClassVar[tuple[str, ...]] = (
         "kind", "spread", "policy", "run", "k", "gain", "bound", "corollary", "critical", "separated",
         "selected", "largest", "p", "count", "runs",
     )  # fmt: skip
-
-    def quick(self) -> Self:
-        """Return a config with fewer states and runs."""
-        return replace(self, n_per_cluster=5, states=(0, 1, 4), lemma_runs=100, path_updates=300)
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each spread, policy and run."""

@@ -9,15 +9,12 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from modeseek._common.validation import check_choice, check_integer
-from modeseek.paper.clusters import Clusters
+from modeseek.paper.against_sms import Clusters, Imbalance
 from modeseek.paper.comparison import Comparison
-from modeseek.paper.contenders import user_contenders
-from modeseek.paper.imbalance import Imbalance
+from modeseek.paper.contenders import MEASURES, user_contenders
 from modeseek.paper.job_list import JobList, run_jobs
-from modeseek.paper.report_page import section_of
-from modeseek.paper.result_files import write_results
+from modeseek.paper.report_page import section_of, write_results
 from modeseek.paper.rows import Rows
-from modeseek.paper.scores import MEASURES
 from modeseek.paper.sparse import Sparse
 from modeseek.report import Page, write_page
 

@@ -12,8 +12,8 @@ from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.paper.absorption import AbsorptionWalks
 from modeseek.paper.claims.base import SPREADS, Claim, Finding, Measured, Reading, readings
 from modeseek.paper.contenders import POLICIES
+from modeseek.paper.experiment import Hyperparameters
 from modeseek.paper.gradient import GradientNorm, last_norms
-from modeseek.paper.hyperparameters import Hyperparameters
 from modeseek.paper.intervals import half_width, wilson
 from modeseek.paper.updates import Updates
 
