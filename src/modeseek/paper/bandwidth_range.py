@@ -83,7 +83,7 @@ class BandwidthRange(Experiment):
         body = []
         for spread in self.spreads:
             best = rows.where(spread=spread, line=f"DSMS {POLICIES[0]}", place=next(iter(PLACES)), width=0.0)
-            shares = [f"{h:g} ({len(best.where(h=h))})" for h in sorted(best.distinct("h"))]  # type: ignore[type-var]
+            shares = [f"{h:g} ({len(best.where(h=h))})" for h in best.sorted("h")]
             body.append([SPREADS[spread], mean_interval(best["h"]).text(), ", ".join(shares)])
         caption = "The best bandwidth of SMS, by K, on each data set."
         chosen = TableBlock(["spread", "mean", "h (data sets)"], body, caption)

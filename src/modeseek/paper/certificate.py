@@ -1,10 +1,9 @@
 """When runs are certified, when the paper's rule would have stopped them, and when Theorem 2's conditions hold."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from typing import ClassVar, NamedTuple
+from itertools import count, product
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,16 +13,19 @@ from sklearn.metrics import adjusted_rand_score
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
 from modeseek.meanshift.components import components, diameter_of, gap_of
+from modeseek.meanshift.types import ChainState
 from modeseek.paper.experiment import BySpread, Job
 from modeseek.paper.intervals import wilson
 from modeseek.paper.paper_chains import POLICIES, paper_chain
 from modeseek.paper.rows import Row, Rows
-from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, plain_numbers, style_panel
+from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, plain_numbers, policy_panels, style_panel
 from modeseek.plots.colors import TEXT_COLOR
 from modeseek.report import TableBlock
 
 TIMES = {"shifts": "paper's rule", "certificate": "certificate", "final": "partition final (hindsight)"}
 BAND_PERCENTILES = (5, 25, 50, 75, 95)
+# stopping rule -> the sweep at which it ended the run, and the outcome
+Ends: TypeAlias = dict[str, tuple[int, Outcome]]
 TICKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
 
 
@@ -61,19 +63,28 @@ class CertificateTimes(BySpread):
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run one chain until both rules have stopped, and return the result of each rule."""
-        seen = self._watch(paper_chain(job.cell["n"] // 3, self.settings, seed, job))
-        (certificate, certificate_outcome), (shifts, shifts_outcome) = seen.ends["certificate"], seen.ends["shifts"]
-        # after a certificate nothing changes, so the partition then is the final one
-        last = seen.partitions[min(certificate, len(seen.partitions) - 1)]
-        at_shifts = seen.partitions[min(shifts, len(seen.partitions) - 1)]
-        differs = [(labels != last).any() for labels in seen.partitions]
-        held = [sweep for sweep in seen.theorem2 if sweep < certificate]
+        chain = paper_chain(job.cell["n"] // 3, self.settings, seed, job)
+        limits = Stopping(self.tau, self.settings.threshold, max_sweeps=self.most_sweeps)
+        ends: Ends = {}
+        partitions: list[IntArray] = []
+        held: list[int] = []
+        for sweep, state in enumerate(states_until(chain, limits, ends)):
+            if "certificate" not in ends:  # no partition can change later
+                labels = components(state.points, self.tau)
+                partitions.append(numbered(labels))
+                diameter = diameter_of(state.points, labels)
+                if diameter < self.tau and gap_of(state.points, labels) > self.settings.h_min - self.tau:
+                    held.append(sweep)
+        (certificate, certificate_outcome), (shifts, shifts_outcome) = ends["certificate"], ends["shifts"]
+        last, at_shifts = partitions[-1], partitions[min(shifts, len(partitions) - 1)]
+        differs = [(labels != last).any() for labels in partitions]
+        held = [sweep for sweep in held if sweep < certificate]
         row: Row = {
             "certificate": certificate,
             "certificate_outcome": certificate_outcome.name,
             "shifts": shifts,
             "shifts_outcome": shifts_outcome.name,
-            "final": max((sweep + 1 for sweep, other in enumerate(differs) if other), default=0),
+            "final": final_from(partitions),
             "clusters": int(last.max() + 1),
             "shifts_clusters": int(at_shifts.max() + 1),
             "ari": float(adjusted_rand_score(last, at_shifts)),
@@ -81,24 +92,6 @@ class CertificateTimes(BySpread):
             "theorem2_changed": int(any(differs[sweep] for sweep in held)),
         }
         return [row]
-
-    def _watch(self, chain: Chain) -> _Seen:
-        limits = Stopping(self.tau, self.settings.threshold, max_sweeps=self.most_sweeps)
-        rules = {rule: replace(limits, rule=rule) for rule in RULES}
-        seen, state, sweep = _Seen({}, [], []), chain.init(), 0
-        while True:
-            if "certificate" not in seen.ends:
-                labels = components(state.points, self.tau)
-                seen.partitions.append(numbered(labels))
-                diameter = diameter_of(state.points, labels)
-                if diameter < self.tau and gap_of(state.points, labels) > self.settings.h_min - self.tau:
-                    seen.theorem2.append(sweep)
-            for rule, stopping in rules.items():
-                if rule not in seen.ends and (outcome := stopping.check(chain, state, sweep, 0.0)) is not None:
-                    seen.ends[rule] = (sweep, outcome)
-            if len(seen.ends) == len(rules):
-                return seen
-            (state, _), sweep = chain.sweep(state), sweep + 1
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the times, and that of the runs that were stopped too early."""
@@ -129,22 +122,26 @@ class CertificateTimes(BySpread):
         return [first, TableBlock(header, counts, caption)]
 
 
-class _Seen(NamedTuple):
-    """Observations of one run.
+def states_until(chain: Chain, limits: Stopping, ends: Ends) -> Iterator[ChainState]:
+    """Yield the state after each sweep, including the start, until every stopping rule has ended the run.
 
-    Attributes
-    ----------
-    ends : dict
-        Rule -> the sweep at which it stopped, and the outcome.
-    partitions : list of int arrays
-        Labels after each sweep up to the certificate; they cannot change later.
-    theorem2 : list of int
-        Sweeps up to the certificate at which Theorem 2's conditions held.
+    The sweep and the outcome at which each rule ends the run are added to `ends`.
     """
+    rules = {rule: replace(limits, rule=rule) for rule in RULES}
+    state = chain.init()
+    for sweep in count():
+        yield state
+        for rule, stopping in rules.items():
+            if rule not in ends and (outcome := stopping.check(chain, state, sweep, 0.0)) is not None:
+                ends[rule] = (sweep, outcome)
+        if len(ends) == len(rules):
+            return
+        state, _ = chain.sweep(state)
 
-    ends: dict[str, tuple[int, Outcome]]
-    partitions: list[IntArray]
-    theorem2: list[int]
+
+def final_from(partitions: Sequence[IntArray]) -> int:
+    """Return the sweep from which the partition is the last one."""
+    return max((sweep + 1 for sweep, labels in enumerate(partitions) if (labels != partitions[-1]).any()), default=0)
 
 
 def numbered(labels: IntArray) -> IntArray:
@@ -164,9 +161,8 @@ def _spread(values: Array) -> str:
 
 
 def _draw_times(rows: Rows) -> Figure:
-    figure = new_figure(10.5, 4.8)
-    axes = figure.subplots(1, len(POLICIES), sharey=True)
-    for ax, policy in zip(axes, POLICIES, strict=True):
+    figure, panels = policy_panels(10.5, 4.8)
+    for policy, ax in panels.items():
         mine = rows.where(policy=policy)
         sizes = mine.distinct("n")
         n = np.array(sizes, dtype=np.float64)
@@ -183,10 +179,11 @@ def _draw_times(rows: Rows) -> Figure:
         ax.set(xscale="log", yscale="log")
         plain_numbers(ax, "x", n.tolist())
         style_panel(ax, x="points n", title=NAMES[policy])
-    low, high = axes[0].get_ylim()
-    plain_numbers(axes[0], "y", [tick for tick in TICKS if low < tick < high])
-    axes[0].set_ylabel("updates per point (sweeps)", color=TEXT_COLOR)
-    legend(axes[0], place="upper left")
+    left = panels["walk"]
+    low, high = left.get_ylim()
+    plain_numbers(left, "y", [tick for tick in TICKS if low < tick < high])
+    left.set_ylabel("updates per point (sweeps)", color=TEXT_COLOR)
+    legend(left, place="upper left")
     return figure
 
 

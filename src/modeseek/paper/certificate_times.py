@@ -84,13 +84,13 @@ class TimesToCertificate(BySpread):
         return {"times": figure}
 
     def _draw_quantiles(self, ax: Axes, rows: Rows, column: str, label: str) -> None:
-        values = sorted(rows.distinct(column))  # type: ignore[type-var]
+        values = rows.sorted(column)
         for policy, color in zip(POLICIES, palette(len(POLICIES)), strict=True):
             found = np.array([_quantiles(rows.where(policy=policy, **{column: each})["sweeps"]) for each in values])
-            ax.fill_between(values, found[:, 0], found[:, 4], color=color, alpha=0.12, linewidth=0)  # type: ignore[arg-type]
-            ax.plot(values, found[:, 2], color=color, marker="o", markersize=4, linewidth=1.8, label=policy)  # type: ignore[arg-type]
+            ax.fill_between(values, found[:, 0], found[:, 4], color=color, alpha=0.12, linewidth=0)
+            ax.plot(values, found[:, 2], color=color, marker="o", markersize=4, linewidth=1.8, label=policy)
         ax.set(xscale="log", yscale="log")
-        plain_numbers(ax, "x", [float(each) for each in values])  # type: ignore[arg-type]
+        plain_numbers(ax, "x", values)
         style_panel(ax, x=label)
 
     def spread_tables(self, rows: Rows) -> list[TableBlock]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from modeseek.paper.rows import Row, Rows
+from modeseek.paper.rows import Row, Rows, Value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # both interpretations of the paper's 0.65, as titles
-SPREADS = {"std": "0.65 as standard deviation", "variance": "0.65 as variance"}
+SPREADS: dict[Value, str] = {"std": "0.65 as standard deviation", "variance": "0.65 as variance"}
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class BySpread(Experiment):
     def tables(self, rows: Rows) -> list[TableBlock]:
         """Return the tables of each interpretation."""
         return [
-            replace(table, caption=f"{SPREADS[str(spread)]}. {table.caption}")
+            replace(table, caption=f"{SPREADS[spread]}. {table.caption}")
             for spread in rows.distinct("spread")
             for table in self.spread_tables(rows.where(spread=spread))
         ]

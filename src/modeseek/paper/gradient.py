@@ -13,7 +13,7 @@ from modeseek.meanshift.theory import gradient_norms
 from modeseek.paper.experiment import BySpread, Job
 from modeseek.paper.paper_chains import POLICIES, paper_chain, policy_jobs
 from modeseek.paper.rows import Row, Rows
-from modeseek.paper.theory_style import COLORS, NAMES, dashed_line, legend, new_figure, style_panel
+from modeseek.paper.theory_style import COLORS, NAMES, dashed_line, legend, policy_panels, style_panel
 from modeseek.plots.colors import TEXT_COLOR
 from modeseek.report import TableBlock
 
@@ -64,11 +64,10 @@ class GradientNorm(BySpread):
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the norms of all runs."""
-        figure = new_figure(10.5, 4.4)
-        axes = figure.subplots(1, len(POLICIES), sharey=True)
-        for ax, policy in zip(axes, POLICIES, strict=True):
+        figure, panels = policy_panels(10.5, 4.4)
+        for policy, ax in panels.items():
             self._draw_norms(ax, _norms(rows, policy), policy)
-        axes[0].set_ylabel("max norm of the gradient at h_{k+1}", color=TEXT_COLOR)
+        panels["walk"].set_ylabel("max norm of the gradient at h_{k+1}", color=TEXT_COLOR)
         return {"gradient-norms": figure}
 
     def _draw_norms(self, ax: Axes, norms: Array, policy: str) -> None:

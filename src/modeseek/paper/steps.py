@@ -1,6 +1,6 @@
 """Number of steps of MS, BMS, SMS and DSMS under the same stopping rule, and until their clusters are final."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
 
@@ -9,18 +9,9 @@ from matplotlib.figure import Figure
 
 from modeseek._common.types import IntArray
 from modeseek.datasets import paper_mixture
-from modeseek.meanshift.chains import (
-    RULES,
-    Chain,
-    Stopping,
-    blurring,
-    doubly_stochastic,
-    make_problem,
-    mean_shift,
-    stochastic,
-)
+from modeseek.meanshift.chains import Chain, Stopping, blurring, doubly_stochastic, make_problem, mean_shift, stochastic
 from modeseek.meanshift.components import components
-from modeseek.paper.certificate import numbered
+from modeseek.paper.certificate import Ends, final_from, numbered, states_until
 from modeseek.paper.contenders import FIXED, POLICIES
 from modeseek.paper.experiment import BySpread, Job, seed_for
 from modeseek.paper.paper_chains import paper_policy
@@ -65,25 +56,16 @@ class Steps(BySpread):
         """Run one algorithm until its shifts are small and its clusters are final, and count updates and steps."""
         chain = self._chain(job, seed)
         limits = Stopping(chain.h_min / 4, self.settings.threshold, max_sweeps=self.most_sweeps)
-        rules = {rule: replace(limits, rule=rule) for rule in RULES}
-        ends: dict[str, int] = {}
+        ends: Ends = {}
         partitions: list[IntArray] = []
         updates: list[int] = []
-        state = chain.init()
-        while len(ends) < len(rules):
-            sweep = len(updates)
+        for state in states_until(chain, limits, ends):
             partitions.append(numbered(components(state.points, limits.tau)))
             updates.append(state.k)
-            for rule, stopping in rules.items():
-                if rule not in ends and stopping.check(chain, state, sweep, 0.0) is not None:
-                    ends[rule] = sweep
-            state, _ = chain.sweep(state)
-        differs = [(labels != partitions[-1]).any() for labels in partitions]
-        final = max((sweep + 1 for sweep, other in enumerate(differs) if other), default=0)
         return [
             # a step moves one point in SMS and DSMS, and every point in MS and BMS
             {"end": end, "updates": updates[at], "steps": at if chain.plan is None else updates[at]}
-            for end, at in (("shifts", ends["shifts"]), ("final", final))
+            for end, at in (("shifts", ends["shifts"][0]), ("final", final_from(partitions)))
         ]
 
     def _chain(self, job: Job, seed: int) -> Chain:
@@ -102,7 +84,7 @@ class Steps(BySpread):
         """Return the figure of the medians against n, for each unit and end."""
         figure = new_figure(10.5, 7.6)
         axes = figure.subplots(len(UNITS), len(ENDS), sharex=True, sharey="row", squeeze=False)
-        sizes = [int(n) for n in rows.distinct("n")]  # type: ignore[arg-type]
+        sizes = rows.sorted("n")
         for ax, (unit, end) in zip(axes.flat, product(UNITS, ENDS), strict=True):
             for line, color in zip(LINES, palette(len(LINES)), strict=True):
                 mine = rows.where(line=line, end=end)
@@ -110,7 +92,7 @@ class Steps(BySpread):
                 # the log axis cannot show zeros
                 ax.plot(sizes, np.maximum(medians, 1), color=color, marker="o", markersize=4, label=line)
             ax.set(xscale="log", yscale="log")
-            plain_numbers(ax, "x", [float(n) for n in sizes])
+            plain_numbers(ax, "x", sizes)
             style_panel(ax, x="points n", y=UNITS[unit], title=ENDS[end])
         legend(axes[1, 0], place="center right")
         return {"steps": figure}

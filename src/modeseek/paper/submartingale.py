@@ -15,7 +15,7 @@ from modeseek.paper.experiment import BySpread, Job, seed_for
 from modeseek.paper.intervals import half_width, mean_interval
 from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs, states_at
 from modeseek.paper.rows import Row, Rows
-from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, style_panel, title_right
+from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, policy_panels, style_panel, title_right
 from modeseek.plots.colors import TEXT_COLOR
 from modeseek.report import TableBlock
 
@@ -82,10 +82,10 @@ class SubmartingaleMeans(BySpread):
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
         """Return the figure of the means at states, and that of the means over runs."""
-        states = new_figure(11, 4.4)
-        for ax, policy in zip(axes := states.subplots(1, len(POLICIES), sharey=True), POLICIES, strict=True):
+        states, panels = policy_panels(11, 4.4)
+        for policy, ax in panels.items():
             self._draw_states(ax, rows.where(kind="state", policy=policy), policy)
-        axes[0].set_ylabel("mean change of L / largest", color=TEXT_COLOR)
+        panels["walk"].set_ylabel("mean change of L / largest", color=TEXT_COLOR)
         means = new_figure(8, 4.4)
         self._draw_means(means.subplots(), rows)
         return {"submartingale-states": states, "submartingale-means": means}

@@ -33,6 +33,12 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def policy_panels(width: float, height: float) -> tuple[Figure, dict[str, Axes]]:
+    """Return a figure with a panel for each policy, side by side."""
+    figure = new_figure(width, height)
+    return figure, dict(zip(NAMES, figure.subplots(1, len(NAMES), sharey=True), strict=True))
+
+
 def style_panel(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
     """Style axes, with labels and a title at the left.
 

@@ -12,7 +12,7 @@ from modeseek.meanshift.theory import gradient_paths, lemma1, proposition1, theo
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs, states_at
 from modeseek.paper.rows import Row, Rows
-from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, style_panel
+from modeseek.paper.theory_style import COLORS, NAMES, legend, policy_panels, style_panel
 from modeseek.plots.colors import TEXT_COLOR
 from modeseek.report import TableBlock
 
@@ -137,21 +137,22 @@ class Updates(Experiment):
     def lemma(self, rows: Rows, policy: str) -> tuple[np.ndarray, np.ndarray, int]:
         """Return the counts of Lemma 1's event over all jobs, its bounds (1 - 1/n)^p, and the number of runs."""
         mine = rows.where(kind="lemma", policy=policy)
-        p = [int(each) for each in mine.distinct("p")]  # type: ignore[arg-type]
+        p = mine.sorted("p")
         counts = np.array([mine.where(p=each)["count"].sum() for each in p])
         return counts, (1 - 1 / self.n_lemma) ** np.array(p), int(mine.where(p=0)["runs"].sum())
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
         """Return the figures of Lemma 1 and of Corollary 1."""
-        lemma, paths = new_figure(10.5, 4.0), new_figure(10.5, 4.4)
-        for ax, policy in zip(lemma.subplots(1, len(POLICIES), sharey=True), POLICIES, strict=True):
+        lemma, lemma_panels = policy_panels(10.5, 4.0)
+        paths, path_panels = policy_panels(10.5, 4.4)
+        for policy, ax in lemma_panels.items():
             counts, bound, total = self.lemma(rows, policy)
             ax.plot(bound, color=TEXT_COLOR, linewidth=1.6, label="bound (1 - 1/n)^p")
             ax.plot(np.maximum(counts / total, 0.5 / total), "o", color=COLORS[policy], label=f"{total:,} runs")
             ax.set_yscale("log")
             style_panel(ax, x="p", y="probability", title=NAMES[policy])
             legend(ax, place="upper right")
-        for ax, policy in zip(paths.subplots(1, len(POLICIES), sharey=True), POLICIES, strict=True):
+        for policy, ax in path_panels.items():
             mine = rows.where(kind="path", policy=policy)
             k = mine.distinct("k")
             for name, color in (("largest", TEXT_COLOR), ("selected", COLORS[policy])):

@@ -19,6 +19,7 @@ from modeseek.paper.claims.base import (
     paired,
     readings,
     searched,
+    sizes_of,
     span,
 )
 from modeseek.paper.contenders import POLICIES
@@ -73,11 +74,7 @@ def _same_budget(measured: Measured, reading: Reading) -> Finding:
 
 def _better_when_scarce(measured: Measured, reading: Reading) -> Finding:
     rows = measured["sparse"]
-    gaps = {
-        int(n): paired(*searched(rows.where(n_per_cluster=n), reading, "ari"))  # type: ignore[arg-type]
-        for n in rows.distinct("n_per_cluster")
-        if float(n) <= SCARCE  # type: ignore[arg-type]
-    }
+    gaps = {n: paired(*searched(rows.where(n_per_cluster=n), reading, "ari")) for n in sizes_of(rows) if n <= SCARCE}
     text = ", ".join(f"{gap.text()} at N = {n}" for n, gap in gaps.items())
     return Finding(all(gap.low > 0 for gap in gaps.values()), f"ARI of DSMS less ARI of SMS: {text}")
 
@@ -85,15 +82,15 @@ def _better_when_scarce(measured: Measured, reading: Reading) -> Finding:
 def _resilient(measured: Measured, reading: Reading) -> Finding:
     """Compare ARI with the most outliers, and how much they lower it; and ARI with few points in each cluster."""
     rows = measured["outliers"]
-    shares = sorted(float(each) for each in rows.distinct("share"))  # type: ignore[arg-type]
-    own, other = searched(rows.where(share=shares[-1]), reading, "ari")
+    most = rows.sorted("share")[-1]
+    own, other = searched(rows.where(share=most), reading, "ari")
     clean = searched(rows.where(share=0.0), reading, "ari")[0]
     level, loss = paired(own, other), paired(own, clean)
     scarce = _better_when_scarce(measured, reading)
     resilient = level.low > 0 and loss.low > -RESILIENT
     return Finding(
         bool(resilient and scarce.holds),
-        f"outliers: {'yes' if resilient else 'no'}, with {shares[-1]:.0%} of them ARI on the other points is "
+        f"outliers: {'yes' if resilient else 'no'}, with {most:.0%} of them ARI on the other points is "
         f"{own.mean():.2f}, {level.text()} above SMS, and {loss.text()} above that without them; scarcity: "
         f"{'yes' if scarce.holds else 'no'}, {scarce.figures}",
     )

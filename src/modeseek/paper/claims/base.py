@@ -1,6 +1,6 @@
 """A claim of the paper, and how the rows of the experiments decide it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import NamedTuple, TypeAlias
@@ -9,12 +9,12 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek.paper.contenders import POLICIES
+from modeseek.paper.experiment import SPREADS
 from modeseek.paper.intervals import LEVEL, Interval, mean_interval
 from modeseek.paper.rows import Rows, Value
 
 Measured: TypeAlias = Mapping[str, Rows]
 Reading: TypeAlias = Mapping[str, Value]
-SPREADS = ("std", "variance")
 H = 0.6  # the paper's bandwidth of MS, BMS and SMS
 MS_NEAREST = "MS, modes within h"
 # differences of K and ARI below this count as no difference
@@ -106,7 +106,7 @@ class Findings:
         return [reading for reading, finding in self.found if finding.holds]
 
 
-def readings(**open_points: Sequence[Value]) -> tuple[Reading, ...]:
+def readings(**open_points: Iterable[Value]) -> tuple[Reading, ...]:
     """Return every combination of the values of what the paper leaves open.
 
     Examples
@@ -147,9 +147,8 @@ def reading_name(reading: Reading) -> str:
     >>> reading_name({"policy": "walk", "spread": "variance"})
     'walk, 0.65 as variance'
     """
-    words = {
-        "std": "0.65 as standard deviation",
-        "variance": "0.65 as variance",
+    words: dict[Value, str] = {
+        **SPREADS,
         "middle": "h_inf in the middle",
         "paper": "h_inf 2/7 up",
         "graded": "graded sizes",
@@ -233,7 +232,7 @@ def searched(rows: Rows, reading: Reading, measure: str) -> tuple[Array, Array]:
 
 def sizes_of(rows: Rows) -> list[int]:
     """Return the numbers of points in each cluster, in increasing order."""
-    return sorted(int(n) for n in rows.distinct("n_per_cluster"))  # type: ignore[arg-type]
+    return [int(n) for n in rows.sorted("n_per_cluster")]
 
 
 def span(values: Sequence[float], digits: int = 1) -> str:

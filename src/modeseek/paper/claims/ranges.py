@@ -42,7 +42,7 @@ def _changes(measured: Measured, reading: Reading, measure: str, level: float = 
             return values_at(rows, measure, width=width)
         return np.minimum(values_at(rows, "acp", width=width), values_at(rows, "alp", width=width))
 
-    widths = sorted(float(width) for width in rows.distinct("width") if width)
+    widths = rows.sorted("width")[1:]  # the first is 0, SMS
     return {width: paired(values(width), values(0.0), level) for width in widths}
 
 
@@ -71,7 +71,7 @@ def _some_range_better(measured: Measured, reading: Reading, measure: str = "k")
 
 def _width_matters(measured: Measured, reading: Reading) -> Finding:
     rows = measured["range"].where(line=dsms(reading))
-    widths = sorted(float(width) for width in rows.distinct("width") if width)
+    widths = rows.sorted("width")[1:]  # the first is 0, SMS
     gap = paired(values_at(rows, "k", width=widths[-1]), values_at(rows, "k", width=widths[0]))
     return Finding(
         bool(gap.high < -DROP or gap.low > DROP),
@@ -82,7 +82,7 @@ def _width_matters(measured: Measured, reading: Reading) -> Finding:
 def _crossing_is_stable(measured: Measured, reading: Reading) -> Finding:
     """Find the widths between which the curves of mean ACP and ALP cross, and compare K there with K of SMS."""
     rows = measured["range"].where(line=dsms(reading))
-    widths = sorted(float(width) for width in rows.distinct("width"))  # type: ignore[arg-type]
+    widths = rows.sorted("width")
     acp, alp, k = (np.array([rows.where(width=w)[name].mean() for w in widths]) for name in ("acp", "alp", "k"))
     stable = next((w for w, later in pairwise(widths) if abs(k[widths.index(later)] - k[0]) > ALIKE), widths[-1])
     text = f"K stays within {ALIKE:g} of SMS at its best up to width {stable:g}"
@@ -100,8 +100,8 @@ def _mean_counts(measured: Measured, name: str) -> dict[float, Array]:
     """Return the mean number of clusters at each value of the parameter that varies, as an array over N."""
     rows = measured["sweep"].where(line=name)
     return {
-        float(h): np.array([rows.where(h=h, n_per_cluster=n)["n_clusters"].mean() for n in sizes_of(rows)])  # type: ignore[arg-type]
-        for h in rows.distinct("h")
+        h: np.array([rows.where(h=h, n_per_cluster=n)["n_clusters"].mean() for n in sizes_of(rows)])
+        for h in rows.sorted("h")
     }
 
 
@@ -141,8 +141,7 @@ def _low_h_min_splits(measured: Measured, reading: Reading) -> Finding:
 def _small_h_refines(measured: Measured, reading: Reading) -> Finding:
     rows = measured["sweep"].where(line=f"{dsms(reading)} over h_min")
     # a walk that starts at h_min stays there, so for the walk the largest h_min is below h_inf
-    highest = [float(h) for h in rows.distinct("h") if float(h) < H or reading["policy"] != "walk"]  # type: ignore[arg-type]
-    high = max(highest)
+    high = max(h for h in rows.sorted("h") if h < H or reading["policy"] != "walk")
     gap = paired(values_at(rows, "offset", h=0.2), values_at(rows, "offset", h=high))
     return Finding(
         bool(gap.high < 0),
@@ -154,7 +153,7 @@ def _small_h_refines(measured: Measured, reading: Reading) -> Finding:
 def _large_h_traverses(measured: Measured, reading: Reading) -> Finding:
     rows = measured["sweep"]
     own = rows.where(line=f"{dsms(reading)} over h_max")
-    low = min(float(h) for h in own.distinct("h"))  # type: ignore[arg-type]
+    low = own.sorted("h")[0]
     parts, holds = [], True
     for n in sizes_of(rows):
         wide = values_at(own, "n_clusters", n_per_cluster=n, h=1.6)
