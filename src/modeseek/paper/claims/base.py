@@ -1,7 +1,10 @@
 """A claim of the paper, and how the rows of the experiments decide it."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
 from itertools import combinations, product
 from typing import NamedTuple, TypeAlias
 
@@ -17,10 +20,43 @@ Measured: TypeAlias = Mapping[str, Rows]
 Reading: TypeAlias = Mapping[str, Value]
 H = 0.6  # the paper's bandwidth of MS, BMS and SMS
 MS_NEAREST = "MS, modes within h"
-# differences of K and ARI below this count as no difference
-ALIKE = 0.02
 # SMS at the paper's bandwidth, at the best of several, and that with DSMS on the best of several ranges
 AS_IN_PAPER, SMS_SEARCHED, BOTH_SEARCHED = "0.6", "searched", "both searched"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of the tests, which `claims.toml` names in braces.
+
+    Attributes
+    ----------
+    alike : float
+        Smaller differences of K and ARI count as no difference.
+    drop : float
+        A larger change of K is a drop.
+    resilient : float
+        Largest loss of ARI that counts as resilient to outliers.
+    stable : float
+        A count is stable if it changes by less than this factor.
+    few, many : int
+        Sizes N up to `few` are few points in each cluster, sizes above `many` are many.
+    small_gradient : float
+        Smaller norms of the gradient count as 0.
+    covered : float
+        Share of the bandwidth range that counts as nearly the whole range.
+    """
+
+    alike: float = 0.02
+    drop: float = 0.05
+    resilient: float = 0.05
+    stable: float = 1.5
+    few: int = 50
+    many: int = 100
+    small_gradient: float = 1e-6
+    covered: float = 0.8
+
+
+LIMITS = Limits()
 
 
 class Finding(NamedTuple):
@@ -38,6 +74,9 @@ class Finding(NamedTuple):
     holds: bool
     figures: str
     undecided: bool = False
+
+
+Check: TypeAlias = Callable[[Measured, Reading], Finding]
 
 
 @dataclass(frozen=True)
@@ -64,7 +103,7 @@ class Claim:
 
     quote: str
     test: str
-    check: Callable[[Measured, Reading], Finding]
+    check: Check
     section: str
     needs: tuple[str, ...]
     readings: tuple[Reading, ...]
@@ -118,9 +157,25 @@ def readings(**open_points: Iterable[Value]) -> tuple[Reading, ...]:
 
 
 BOTH = readings(policy=POLICIES, spread=SPREADS)
-# the paper does not say how the modes of MS become clusters
-EACH_MS = readings(policy=POLICIES, spread=SPREADS, ms=("MS", MS_NEAREST))
-SPREAD_AND_MS = readings(spread=SPREADS, ms=("MS", MS_NEAREST))
+
+
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    return tomllib.loads(files("modeseek.paper.claims").joinpath("claims.toml").read_text(encoding="utf-8"))
+
+
+def claim(name: str, check: Check, needs: Sequence[str], readings: tuple[Reading, ...] = BOTH) -> Claim:
+    """Return the claim whose section, quotation and test are in `claims.toml` under this name."""
+    texts = _texts()[name]
+    return Claim(
+        texts["quote"],
+        texts["test"].format(**asdict(LIMITS)),
+        check,
+        texts.get("section", ""),
+        tuple(needs),
+        readings,
+        texts.get("about", ""),
+    )
 
 
 def judge(claim: Claim, measured: Measured) -> Findings | None:

@@ -7,14 +7,14 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek.paper.claims.base import (
-    ALIKE,
-    BOTH,
+    LIMITS,
     SPREADS,
     Claim,
     Finding,
     H,
     Measured,
     Reading,
+    claim,
     dsms,
     paired,
     readings,
@@ -26,8 +26,6 @@ from modeseek.paper.contenders import POLICIES
 from modeseek.paper.intervals import LEVEL, Interval
 
 TRUE = 3
-# a change of K above this is a drop
-DROP = 0.05
 
 
 def _changes(measured: Measured, reading: Reading, measure: str, level: float = LEVEL) -> dict[float, Interval]:
@@ -74,7 +72,7 @@ def _width_matters(measured: Measured, reading: Reading) -> Finding:
     widths = rows.sorted("width")[1:]  # the first is 0, SMS
     gap = paired(values_at(rows, "k", width=widths[-1]), values_at(rows, "k", width=widths[0]))
     return Finding(
-        bool(gap.high < -DROP or gap.low > DROP),
+        bool(gap.high < -LIMITS.drop or gap.low > LIMITS.drop),
         f"K at width {widths[-1]:g} less K at width {widths[0]:g} is {gap.text()}",
     )
 
@@ -84,8 +82,8 @@ def _crossing_is_stable(measured: Measured, reading: Reading) -> Finding:
     rows = measured["range"].where(line=dsms(reading))
     widths = rows.sorted("width")
     acp, alp, k = (np.array([rows.where(width=w)[name].mean() for w in widths]) for name in ("acp", "alp", "k"))
-    stable = next((w for w, later in pairwise(widths) if abs(k[widths.index(later)] - k[0]) > ALIKE), widths[-1])
-    text = f"K stays within {ALIKE:g} of SMS at its best up to width {stable:g}"
+    stable = next((w for w, later in pairwise(widths) if abs(k[widths.index(later)] - k[0]) > LIMITS.alike), widths[-1])
+    text = f"K stays within {LIMITS.alike:g} of SMS at its best up to width {stable:g}"
     crossings = [number for number in range(1, len(widths)) if (acp > alp)[number] != (acp > alp)[0]]
     if not crossings:
         above = "above" if acp[0] > alp[0] else "below"
@@ -169,99 +167,30 @@ def _large_h_traverses(measured: Measured, reading: Reading) -> Finding:
     )
 
 
-claim = partial(Claim, section="4.3, Influence of the bandwidth range")
-range_claim = partial(
-    claim, needs=("range",), readings=readings(policy=POLICIES, spread=SPREADS, place=("middle", "paper"))
-)
-sweep_claim = partial(claim, needs=("sweep",), readings=BOTH)
+PLACES = readings(policy=POLICIES, spread=SPREADS, place=("middle", "paper"))
+range_claim = partial(claim, needs=["range"], readings=PLACES)
+sweep_claim = partial(claim, needs=["sweep"])
 CLAIMS: tuple[Claim, ...] = (
     sweep_claim(
-        "smaller bandwidth samples refine the mode localization",
-        "The centres of the main clusters are closer to the means of their classes at h_min = 0.2 than at the largest "
-        "h_min of the sweep (paired, the whole interval). For the walk this is 0.4: a walk from h_min = h_inf = 0.6 "
-        "never moves.",
+        "small-h-refines",
         _small_h_refines,
-        section="4.1, Performance on Underrepresented Clusters",
         readings=readings(policy=POLICIES, spread=SPREADS, n_per_cluster=(10, 50, 200)),
     ),
-    sweep_claim(
-        "Larger bandwidth samples allow the algorithm to traverse low-density regions that act as barriers for "
-        "fixed-bandwidth methods",
-        "At every N, DSMS finds fewer clusters at the paper's h_max = 1.6 than at the smallest h_max of the sweep, and "
-        "than SMS at h = h_inf (paired, the whole intervals).",
-        _large_h_traverses,
-        section="4.1, Performance on Underrepresented Clusters",
-    ),
+    sweep_claim("large-h-traverses", _large_h_traverses),
+    range_claim("width-matters", _width_matters),
     range_claim(
-        "a key factor distinguishing SMS from DSMS in terms of performance lies in the choice of the range [h_min ; "
-        "h_max], and particularly of the width h_max - h_min",
-        f"K at the widest range differs from K at the narrowest by more than {DROP:g} (paired, the whole interval).",
-        _width_matters,
+        "narrow-range-is-sms", partial(_change_within, above=-LIMITS.alike, below=LIMITS.alike, at=0, digits=3)
     ),
-    range_claim(
-        "too low a bandwidth range h_max - h_min hardly makes any difference with the SMS",
-        f"At the narrowest range, the interval of the change in K is within -{ALIKE:g} and {ALIKE:g}.",
-        partial(_change_within, above=-ALIKE, below=ALIKE, at=0, digits=3),
-    ),
-    range_claim(
-        "we observe a significant drop in performance as the bandwidth range increases",
-        f"At the widest range, the whole interval of the change in K is below -{DROP:g}.",
-        partial(_change_within, below=-DROP),
-    ),
-    range_claim(
-        "experiments indicate the existence of a range of radii so that better clustering performance than SMS can be "
-        "attained",
-        "At some width the whole interval of the change in K is above 0, corrected for the number of widths.",
-        _some_range_better,
-    ),
-    range_claim(
-        "the ADP (which serves as a proxy for completeness or label recall) increases",
-        "At the widest range, the whole interval of the change in ALP (the paper's ADP) is above 0.",
-        partial(_change_within, measure="alp", above=0.0),
-    ),
-    range_claim(
-        "excessive merging inevitably corrupts the clusters with points from neighboring classes, leading to a "
-        "degradation in ACP",
-        "At the widest range, the whole interval of the change in ACP is below 0.",
-        partial(_change_within, measure="acp", below=0.0),
-    ),
-    range_claim(
-        "The crossing point of these opposing trends explains the stability region observed in the evolution of K",
-        f"The curves of mean ACP and ALP cross, and up to the crossing K stays within {ALIKE:g} of its value for SMS.",
-        _crossing_is_stable,
-    ),
-    range_claim(
-        "introducing a reasonable amount of stochasticity in the choice of bandwidths yields a better balance between "
-        "class separation on the one hand",
-        "At some width the smaller of ACP (class separation) and ALP (robustness to variance within a class) is above "
-        "that of SMS: the whole interval of the paired change is above 0, corrected for the number of widths.",
-        partial(_some_range_better, measure="smaller"),
-    ),
-    sweep_claim(
-        "drawing larger h_k's facilitates the merging of fragmented components but risks over-smoothing (merging "
-        "distinct clusters)",
-        "At every N, more than six clusters at the smallest h_max of the sweep and fewer than 2.5 at the largest.",
-        _wide_merges_narrow_splits,
-    ),
-    sweep_claim(
-        "drawing low bandwidth values tends to restrict the algorithm's ability to bridge low-density regions, "
-        "potentially leading to over-segmentation",
-        "At every N, the mean count at the smallest h_min of the sweep is more than 1.1 times that at h_min = 0.2.",
-        _low_h_min_splits,
-        about="“h_min should not be too low”",
-    ),
+    range_claim("wide-range-drops", partial(_change_within, below=-LIMITS.drop)),
+    range_claim("some-range-better", _some_range_better),
+    range_claim("adp-increases", partial(_change_within, measure="alp", above=0.0)),
+    range_claim("acp-decreases", partial(_change_within, measure="acp", below=0.0)),
+    range_claim("crossing-is-stable", _crossing_is_stable),
+    range_claim("better-balance", partial(_some_range_better, measure="smaller")),
+    sweep_claim("large-h-merges", _wide_merges_narrow_splits),
+    sweep_claim("low-h-min-splits", _low_h_min_splits),
 )
-BEYOND: tuple[Claim, ...] = (
-    sweep_claim(
-        "DSMS depends less on h_inf than SMS on its bandwidth.",
-        "At every N, the mean count changes over h_inf by less than half the factor of SMS over the same values of h.",
-        partial(_less_sensitive, parameter="h_inf"),
-        section="",
-    ),
-    sweep_claim(
-        "DSMS depends less on h_max than SMS on its bandwidth.",
-        "At every N, the mean count changes over h_max by less than half the factor of SMS over the same values of h.",
-        partial(_less_sensitive, parameter="h_max"),
-        section="",
-    ),
+BEYOND: tuple[Claim, ...] = tuple(
+    sweep_claim(f"less-sensitive-to-{name}", partial(_less_sensitive, parameter=parameter))
+    for name, parameter in (("h-inf", "h_inf"), ("h-max", "h_max"))
 )

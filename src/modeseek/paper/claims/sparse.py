@@ -8,16 +8,16 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek.paper.claims.base import (
     AS_IN_PAPER,
-    BOTH,
-    EACH_MS,
+    LIMITS,
+    MS_NEAREST,
     SMS_SEARCHED,
-    SPREAD_AND_MS,
     SPREADS,
     Claim,
     Finding,
     H,
     Measured,
     Reading,
+    claim,
     dsms,
     paired,
     readings,
@@ -31,13 +31,8 @@ from modeseek.paper.intervals import Interval
 from modeseek.paper.steps import ENDS, UNITS
 
 TRUE = 3
-# a count is stable if it changes by less than this factor
-STABLE = 1.5
-# sizes N up to the first count as few points, sizes above the second as many
-SPARSE_TO = 50
-PLENTY_FROM = 100
-FEW = range(1, SPARSE_TO + 1)
-MANY = range(PLENTY_FROM + 1, 10**9)
+FEW = range(1, LIMITS.few + 1)
+MANY = range(LIMITS.many + 1, 10**9)
 ALL = range(1, 10**9)
 
 
@@ -82,7 +77,7 @@ def _closes_with_size(measured: Measured, reading: Reading) -> Finding:
         for name in _baselines(reading)
     }
     parts = [f"{name} {before:.1f} then {after:.1f}" for name, (before, after) in means.items()]
-    text = f"clusters more than DSMS, mean over N <= {SPARSE_TO} and over N > {PLENTY_FROM}: {', '.join(parts)}"
+    text = f"clusters more than DSMS, mean over N <= {LIMITS.few} and over N > {LIMITS.many}: {', '.join(parts)}"
     return Finding(all(after < before for before, after in means.values()), text)
 
 
@@ -116,7 +111,7 @@ def _text(means: Mapping[int, float]) -> str:
 def _stable_count(measured: Measured, reading: Reading) -> Finding:
     means = _means(_by_size(measured, dsms(reading)))
     factor = max(means.values()) / min(means.values())
-    return Finding(factor < STABLE, f"mean clusters {_text(means)}: a factor of {factor:.2f}")
+    return Finding(factor < LIMITS.stable, f"mean clusters {_text(means)}: a factor of {factor:.2f}")
 
 
 def _stochasticity_alone(measured: Measured, reading: Reading) -> Finding:
@@ -158,75 +153,21 @@ def _more_steps(measured: Measured, reading: Reading) -> Finding:
     return Finding(all(own > other for each in slow for own, other in zip(each, fast, strict=True)), f"medians: {text}")
 
 
-claim = partial(Claim, section="4.1, Performance on Underrepresented Clusters", needs=("sparse",), readings=BOTH)
+# the paper does not say how the modes of MS become clusters
+EACH_MS = readings(policy=POLICIES, spread=SPREADS, ms=("MS", MS_NEAREST))
+SPREAD_AND_MS = readings(spread=SPREADS, ms=("MS", MS_NEAREST))
+SMS_OR_SEARCHED = readings(spread=SPREADS, sms=(AS_IN_PAPER, SMS_SEARCHED))
+STEPS = readings(baseline=("against MS", "against BMS"), random=POLICIES, unit=UNITS, end=ENDS)
+sparse_claim = partial(claim, needs=["sparse"])
 CLAIMS: tuple[Claim, ...] = (
-    claim(
-        "DSMS largely outperforms SMS and MS",
-        "At every N, DSMS's mean distance from three clusters is less than half that of SMS and of MS at h = 0.6.",
-        partial(_far_closer, names=("SMS", "MS"), factor=0.5),
-        readings=EACH_MS,
-    ),
-    claim(
-        "and provides a better cluster number estimate than BMS",
-        "At every N, DSMS's mean distance from three clusters is less than that of BMS at h = 0.6.",
-        partial(_far_closer, names=("BMS",), factor=1.0),
-    ),
-    claim(
-        "a distinct difference emerges in the sparse regime (10 ≤ N ≤ 50)",
-        f"At every N up to {SPARSE_TO}, the interval of the paired difference is above 0 for MS, BMS and SMS.",
-        _distinct_when_sparse,
-        readings=EACH_MS,
-    ),
-    claim(
-        "the gap between the investigated methods is less significant when the sample size is sufficiently large "
-        "(N > 100)",
-        f"For MS, BMS and SMS, the mean surplus over DSMS is smaller over N > {PLENTY_FROM} than over "
-        f"N <= {SPARSE_TO}.",
-        _closes_with_size,
-        readings=EACH_MS,
-    ),
-    claim(
-        "MS and BMS exhibit a tendency toward over-segmentation as the number of points per cluster decreases",
-        "For both, the mean count is largest at the smallest N.",
-        _more_pieces_when_fewer,
-        readings=SPREAD_AND_MS,
-    ),
-    claim(
-        "SMS, while more robust to local noise due to its asynchronous update rule, eventually suffers from the same "
-        "limitation",
-        f"At every N up to {SPARSE_TO}, SMS finds fewer clusters than MS and BMS (paired, the whole interval), and on "
-        "average more than twice the true number.",
-        _sms_more_robust,
-        readings=SPREAD_AND_MS,
-    ),
-    claim(
-        "maintaining a stable estimate of the cluster count across the entire range of sample sizes",
-        f"The largest mean count of DSMS over all N is less than {STABLE:g} times the smallest.",
-        _stable_count,
-    ),
-    claim(
-        "drawing a random bandwidth allows to regroup together sample points that other algorithms would consider "
-        "outliers and leave unchanged",
-        "DSMS has fewer clusters of one point than MS, BMS and SMS at h = 0.6, at every N.",
-        _fewer_left_over,
-        readings=EACH_MS,
-    ),
-    claim(
-        "without an adaptive scale, stochasticity alone cannot bridge the significant density gaps present in small "
-        "datasets",
-        f"At every N up to {SPARSE_TO}, SMS finds on average more than twice the true number of clusters: at h = 0.6, "
-        "and at the best of four h, chosen by the number of clusters on half of the runs and judged on the others.",
-        _stochasticity_alone,
-        readings=readings(spread=SPREADS, sms=(AS_IN_PAPER, SMS_SEARCHED)),
-    ),
-    claim(
-        "might need more steps than their BMS or MS counterparts in order to achieve the desired clustering",
-        "For every N and both spreads, the medians of SMS and of DSMS are above that of MS or of BMS, under the same "
-        "stopping rule. A step of SMS and DSMS moves one point, one of MS and BMS all points, so updates of one point "
-        "are compared too.",
-        _more_steps,
-        section="3.3, Practical Convergence Diagnosis",
-        needs=("steps",),
-        readings=readings(baseline=("against MS", "against BMS"), random=POLICIES, unit=tuple(UNITS), end=tuple(ENDS)),
-    ),
+    sparse_claim("outperforms-sms-and-ms", partial(_far_closer, names=("SMS", "MS"), factor=0.5), readings=EACH_MS),
+    sparse_claim("better-than-bms", partial(_far_closer, names=("BMS",), factor=1.0)),
+    sparse_claim("distinct-when-sparse", _distinct_when_sparse, readings=EACH_MS),
+    sparse_claim("gap-closes-with-size", _closes_with_size, readings=EACH_MS),
+    sparse_claim("ms-and-bms-over-segment", _more_pieces_when_fewer, readings=SPREAD_AND_MS),
+    sparse_claim("sms-more-robust", _sms_more_robust, readings=SPREAD_AND_MS),
+    sparse_claim("stable-count", _stable_count),
+    sparse_claim("regroups-outliers", _fewer_left_over, readings=EACH_MS),
+    sparse_claim("stochasticity-alone", _stochasticity_alone, readings=SMS_OR_SEARCHED),
+    claim("more-steps", _more_steps, ["steps"], STEPS),
 )

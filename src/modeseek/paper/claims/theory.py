@@ -10,7 +10,7 @@ from modeseek.meanshift.bandwidth import Walk, make_policy
 from modeseek.meanshift.chains import doubly_stochastic, make_problem
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.paper.absorption import AbsorptionWalks
-from modeseek.paper.claims.base import SPREADS, Claim, Finding, Measured, Reading, readings
+from modeseek.paper.claims.base import LIMITS, Claim, Finding, Measured, Reading, claim, readings
 from modeseek.paper.contenders import POLICIES
 from modeseek.paper.experiment import Hyperparameters
 from modeseek.paper.gradient import GradientNorm, last_norms
@@ -19,10 +19,6 @@ from modeseek.paper.updates import Updates
 
 # mean changes of L, divided by its upper bound, below this are rounding errors
 ROUNDING = 1e-14
-# norms of the gradient below this count as 0
-SMALL_GRADIENT = 1e-6
-# share of the range that counts as nearly the whole range
-COVERED = 0.8
 
 
 def _rises_in_the_mean(measured: Measured, reading: Reading) -> Finding:
@@ -41,10 +37,10 @@ def _rises_in_the_mean(measured: Measured, reading: Reading) -> Finding:
 def _gradient_vanishes(measured: Measured, reading: Reading) -> Finding:
     rows = measured["gradient"]
     norms = last_norms(rows)
-    small, config = int((norms < SMALL_GRADIENT).sum()), GradientNorm()
+    small, config = int((norms < LIMITS.small_gradient).sum()), GradientNorm()
     return Finding(
         small == len(norms),
-        f"the norm is below {SMALL_GRADIENT:g} in {small} of {len(norms)} runs, {config.after} sweeps after the "
+        f"the norm is below {LIMITS.small_gradient:g} in {small} of {len(norms)} runs, {config.after} sweeps after the "
         f"certificate or later; the largest is {norms.max():.2g}, at the start it was at most "
         f"{rows.where(sweep=0)['norm'].max():.2g}; the latest certificate came after {rows['certificate'].max():.0f} "
         "sweeps",
@@ -76,11 +72,11 @@ def _moved_blocks_vanish(measured: Measured, reading: Reading) -> Finding:
     first = measured["updates"].where(kind="path", k=0)["selected"]
     last = measured["updates"].where(kind="last")["selected"]
     bound = np.nanmax(measured["updates"].where(kind="update")["corollary"])
-    small = int((last < SMALL_GRADIENT).sum())
+    small = int((last < LIMITS.small_gradient).sum())
     return Finding(
         small == len(last),
-        f"in {small} of {len(last)} runs, the block of the point that moves is below {SMALL_GRADIENT:g} in a whole "
-        f"sweep, {Updates().after} sweeps after the certificate; at the first update its median is "
+        f"in {small} of {len(last)} runs, the block of the point that moves is below {LIMITS.small_gradient:g} in a "
+        f"whole sweep, {Updates().after} sweeps after the certificate; at the first update its median is "
         f"{np.median(first):.2g}; the inequality of the proof holds with a ratio of at most {bound:.2f}",
     )
 
@@ -146,99 +142,30 @@ def _covers_the_range(measured: Measured, reading: Reading) -> Finding:
     if reading["policy"] == "shrinking":
         low, high = AbsorptionWalks(settings=given).shrinking(given.max_updates)
         share = (high - low) / (given.h_max - given.h_min)
-        return Finding(share >= COVERED, f"draw 10^7 is uniform on {low:.2f} to {high:.2f}, {share:.0%} of the range")
+        return Finding(
+            share >= LIMITS.covered, f"draw 10^7 is uniform on {low:.2f} to {high:.2f}, {share:.0%} of the range"
+        )
     paths = measured["absorption"].where(kind="path", nu="log-log")
     arrived = paths["absorbed_at"]
     inside = float(np.isnan(arrived).mean())
     formula = Walk(given.h_min, given.h_max, given.h_inf).absorption()
     return Finding(
-        inside >= COVERED,
+        inside >= LIMITS.covered,
         f"of {len(paths):,} walks {inside:.1%} are still inside the range after {paths['k'].max():,.0f} draws, half "
         f"are at an end for good by draw {np.nanmedian(arrived):.0f}; {formula.message}",
     )
 
 
-claim = partial(Claim, readings=readings(policy=POLICIES, spread=SPREADS))
-by_policy = partial(Claim, readings=readings(policy=POLICIES))
+by_policy = partial(claim, readings=readings(policy=POLICIES))
 CLAIMS: tuple[Claim, ...] = (
-    by_policy(
-        "as k tends to infinity, the bandwidths sequence (h_k) will almost cover a whole range of values between two "
-        "bounds h_min and h_max fixed by the user",
-        f"After many draws, most walks are inside the range, or draws cover at least {COVERED:.0%} of it.",
-        _covers_the_range,
-        section="4.3, Influence of the bandwidth range",
-        needs=("absorption",),
-    ),
-    claim(
-        "L_h(X^(k+1)) > L_h(X^(k)) provided X^(k+1) ≠ X^(k)",
-        "Both inequalities of Proposition 1 hold for every point at states along runs, at the next bandwidth.",
-        _updates_increase,
-        section="3.1, Proposition 1",
-        needs=("updates",),
-    ),
-    claim(
-        "a critical point of L is a state satisfying an ideal clustering condition: two points either coincide, or are "
-        "distant from h at least",
-        "At the data and at the final clusters as coincident points, for bandwidths below and above the gap, the "
-        "gradient is zero exactly if the distances meet the condition.",
-        _critical_states,
-        section="2.1, Theorem 1",
-        needs=("updates",),
-    ),
-    claim(
-        "the sequence (L_{h_k}(X^(k))) is a discrete-time positive submartingale",
-        "No state whose mean change is below 0 by the rigorous margin, at most one 90 % interval in twenty below 0.",
-        _rises_in_the_mean,
-        section="3.1, Proposition 2",
-        about="proven for walk",
-        needs=("submartingale",),
-    ),
-    claim(
-        "for any DSMS sample process it holds a.s. that ∇_{i_k} L_{h_{k+1}}(X^(k)) → 0",
-        "At the end of every run, some sweeps after its certificate, the block of the point that moves is below "
-        f"{SMALL_GRADIENT:g} in a whole sweep.",
-        _moved_blocks_vanish,
-        section="3.1, Corollary 1",
-        about="proven for walk",
-        needs=("updates",),
-    ),
-    by_policy(
-        "P[(T_{k_0+p} < ∞) A_{k_0}] ≤ (1 - 1/n)^p",
-        "From a state in which one point has a long gradient, the share of runs in which the event occurs is not "
-        "significantly above the bound, for any p.",
-        _lemma_1,
-        section="3.2, Lemma 1",
-        needs=("updates",),
-    ),
-    claim(
-        "the DSMS sequence satisfies a.s. that ‖∇^(k)_{h_{k+1}}‖ → 0",
-        f"At the end of every run, some sweeps after its certificate, the longest block is below {SMALL_GRADIENT:g}.",
-        _gradient_vanishes,
-        section="3.2, Proposition 3",
-        about="proven for walk",
-        needs=("gradient",),
-    ),
-    claim(
-        "a.s. the points x_1^(k), ..., x_n^(k) belong to fixed clusters for sufficiently large k",
-        "Every run ends with the certificate: no later update can change the partition.",
-        _settles,
-        section="3.2, Theorem 2",
-        about="proven for walk",
-        needs=("certificate",),
-    ),
-    by_policy(
-        "each SMS step costs linearly in n since we shift only one point at a time, a property which is shared by DSMS",
-        "The number of weights evaluated in one update of the plain engine grows like n.",
-        _linear_cost,
-        section="3.3, Practical Convergence Diagnosis",
-        needs=("certificate",),
-    ),
-    claim(
-        "In practice, whenever a sufficient number of points have a sufficiently small last shift, the algorithm "
-        "stops. Such a practice is justified by the conclusions of propositions 1 and 3",
-        "Stopped when every last shift is below 10^-6, no run has other clusters than the final ones.",
-        _small_shifts_suffice,
-        section="3.3, Practical Convergence Diagnosis",
-        needs=("certificate",),
-    ),
+    by_policy("covers-the-range", _covers_the_range, ["absorption"]),
+    claim("updates-increase", _updates_increase, ["updates"]),
+    claim("critical-states", _critical_states, ["updates"]),
+    claim("submartingale", _rises_in_the_mean, ["submartingale"]),
+    claim("moved-blocks-vanish", _moved_blocks_vanish, ["updates"]),
+    by_policy("lemma-1", _lemma_1, ["updates"]),
+    claim("gradient-vanishes", _gradient_vanishes, ["gradient"]),
+    claim("clusters-settle", _settles, ["certificate"]),
+    by_policy("linear-cost", _linear_cost, ["certificate"]),
+    claim("small-shifts-suffice", _small_shifts_suffice, ["certificate"]),
 )
