@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from modeseek._common.text import counted
 from modeseek._storage import read_bytes, write_table
 from modeseek.estimators.result import FitResult
 from modeseek.explorer.animated_run import AnimatedRun
@@ -44,7 +45,7 @@ def export_figure(run: AnimatedRun, result: FitResult, *, suffix: str) -> bytes:
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
     elif X.shape[1] <= 2:  # the axes are named after columns, so they have the units of the columns
         X, centers = data.raw, data.preparer.inverse_transform(centers)
-    count = f"{result.n_clusters:,} {'cluster' if result.n_clusters == 1 else 'clusters'}"
+    count = counted(result.n_clusters, "cluster")
 
     def save(path: Path) -> None:
         save_clusters(

@@ -16,20 +16,6 @@ LETTER_WIDTH = 0.013
 LINE_HEIGHT = 0.038
 
 
-def add_legend(ax: Axes, handles: list[Line2D], **options: str | float) -> None:
-    """Put a legend without a frame to the right of the axes."""
-    legend = ax.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        frameon=False,
-        labelcolor=TEXT_COLOR,
-        alignment="left",
-        **options,
-    )
-    legend.get_title().set_color(MUTED_COLOR)
-
-
 def cluster_legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_noise: int, *, ringed: str = "") -> None:
     """List the clusters with colours and sizes beside the axes, if there are at most `MAX_IN_LEGEND`.
 
@@ -45,7 +31,17 @@ def cluster_legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_n
     dots = [Line2D([], [], ls="", marker="o", markersize=7, color=color, label=label) for label, color in entries]
     if ringed:
         dots.append(Line2D([], [], ls="", marker="o", markersize=7, color=TEXT_COLOR, mfc="none", label=ringed))
-    add_legend(ax, dots, title="cluster (points)", handletextpad=0.3)
+    legend = ax.legend(
+        handles=dots,
+        title="cluster (points)",
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        frameon=False,
+        labelcolor=TEXT_COLOR,
+        alignment="left",
+        handletextpad=0.3,
+    )
+    legend.get_title().set_color(MUTED_COLOR)
 
 
 def number_clusters(ax: Axes, points: Array, labels: NDArray[np.generic]) -> int:

@@ -234,11 +234,8 @@ def _mark_outside(ax: Axes, points: _Points, low: Array, high: Array) -> None:
         ax.set_ylim(low[1] - margin[1], high[1] + margin[1])
     left = np.zeros(len(positions), dtype=bool)
     for axis, markers in enumerate(("<>", "v^")[: len(low)]):
-        for marker, there in zip(
-            markers,
-            (points.positions[:, axis] < low[axis], points.positions[:, axis] > high[axis]),
-            strict=True,
-        ):
+        values = points.positions[:, axis]
+        for marker, there in zip(markers, (values < low[axis], values > high[axis]), strict=True):
             mine = there & ~left
             draw_points(
                 ax, positions[mine], s=42, marker=marker, c=points.colors[mine], edgecolors=TEXT_COLOR, zorder=4
@@ -247,11 +244,7 @@ def _mark_outside(ax: Axes, points: _Points, low: Array, high: Array) -> None:
 
 
 def _draw_histogram(
-    ax: Axes,
-    values: Array,
-    labels: NDArray[np.generic],
-    clusters: NDArray[np.generic],
-    limits: tuple[float, float],
+    ax: Axes, values: Array, labels: NDArray[np.generic], clusters: NDArray[np.generic], limits: tuple[float, float]
 ) -> None:
     groups = [values[labels == cluster] for cluster in clusters]
     colors = palette(len(clusters))

@@ -1,16 +1,6 @@
 """The HTML report of a clustering, and pages of text, tables and images; more blocks are in `report.blocks`."""
 
-from modeseek.report.blocks import (
-    Block,
-    Bullets,
-    Details,
-    Heading,
-    ImageBlock,
-    Page,
-    Paragraph,
-    TableBlock,
-    Verdict,
-)
+from modeseek.report.blocks import Block, Bullets, Details, Heading, ImageBlock, Page, Paragraph, TableBlock, Verdict
 from modeseek.report.clustering_report import REPORT_SUFFIXES, write_report
 from modeseek.report.markdown_text import PlainText
 from modeseek.report.python_code import fit_code

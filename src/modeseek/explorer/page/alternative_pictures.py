@@ -2,13 +2,14 @@
 
 import base64
 import io
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import panel as pn
 import param
 from PIL import Image, ImageDraw
 
+from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.page.style import LIGHT, read_asset
@@ -46,17 +47,15 @@ class AlternativePictures(pn.custom.JSComponent):
         if not run.alternatives:
             self.clear()
             return
-        n = run.frame.clumps
-        shown: list[dict[str, Any]] = [
-            {
-                "title": f"chosen: {n:,} {'cluster' if n == 1 else 'clusters'}",
-                "note": run.chosen_note,
-                "image": draw_partition(run.start, run.frame.colors),
-            }
+        title = f"chosen: {counted(run.frame.clumps, 'cluster')}"
+        partitions = [
+            (title, run.chosen_note, run.frame.colors),
+            *((f"{each.n_clusters} clusters", each.note, each.colors) for each in run.alternatives),
         ]
-        for each in run.alternatives:
-            title = f"{each.n_clusters} clusters"
-            shown.append({"title": title, "note": each.note, "image": draw_partition(run.start, each.colors)})
+        shown = [
+            {"title": title, "note": note, "image": draw_partition(run.start, colors)}
+            for title, note, colors in partitions
+        ]
         self.param.update(pictures=shown, chosen=0)
 
 

@@ -2,20 +2,20 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import panel as pn
 
+from modeseek._common.text import counted
 from modeseek._common.types import IntArray
-from modeseek.explorer.dataset import Dataset, from_bytes
-from modeseek.explorer.examples import EXAMPLES, load_example
+from modeseek.explorer.dataset import EXAMPLES, Dataset, from_bytes, load_example
 from modeseek.explorer.page import style
 from modeseek.explorer.page.export_tab import ExportTab
+from modeseek.explorer.page.figures import LineFigure
 from modeseek.explorer.page.forms import DataForm, checkbox
-from modeseek.explorer.page.line_figures import LineFigure
 from modeseek.explorer.page.messages import KnownGroups, comparison, data_summary, error, note
 from modeseek.explorer.page.run_panel import RunPanel
 from modeseek.explorer.page.scan_tab import ScanTab
-from modeseek.explorer.page.theme_switch import ThemeSwitch
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import ALGORITHMS, RunSettings
 from modeseek.explorer.run_thread import RunThread
@@ -25,14 +25,7 @@ TICK_MILLISECONDS = 50
 # seconds between two updates of the line figures
 LINES_INTERVAL = 0.8
 # sweeps per second
-PACES = {
-    "1 sweep/s": 1.0,
-    "2 sweeps/s": 2.0,
-    "4 sweeps/s": 4.0,
-    "10 sweeps/s": 10.0,
-    "30 sweeps/s": 30.0,
-    "no limit": float("inf"),
-}
+PACES = {**{f"{counted(n, 'sweep')}/s": float(n) for n in (1, 2, 4, 10, 30)}, "no limit": float("inf")}
 
 
 class ExplorerPage:
@@ -75,15 +68,9 @@ class ExplorerPage:
     # ---------------------------------------- layout
 
     def _make_controls(self) -> None:
-        self.run_button = pn.widgets.Button(label="Run", color="primary", width=110, margin=3)
-        self.step_button = pn.widgets.Button(label="Step", width=80, margin=3)
-        self.reset_button = pn.widgets.Button(label="Reset", width=80, margin=3)
-        for button, action in (
-            (self.run_button, self._run_or_pause),
-            (self.step_button, self._step),
-            (self.reset_button, self._reset),
-        ):
-            button.on_click(lambda event, action=action: self._later(action))
+        self.run_button = self._button("Run", self._run_or_pause, width=110, color="primary")
+        self.step_button = self._button("Step", self._step)
+        self.reset_button = self._button("Reset", self._reset)
         self.pace = pn.widgets.Select(
             label="speed", options=PACES, value=4.0, width=170, margin=3, stylesheets=[style.SCREEN_READER_LABEL]
         )
@@ -91,20 +78,23 @@ class ExplorerPage:
             options=["Animation", "Bandwidth scan", "Export"], value="Animation", width=330, margin=3
         )
         self.compare = checkbox("compare two runs")
-        self.theme = ThemeSwitch()
+        self.theme = style.ThemeSwitch()
         self.pace.param.watch(lambda event: self._set_pace(), "value")
         self.tab.param.watch(lambda event: self._later(self._lay_out), "value")
         self.compare.param.watch(lambda event: self._later(self._change_number_of_runs), "value")
         self.theme.param.watch(lambda event: self._later(self._set_colors), "dark")
+
+    def _button(self, label: str, action: Callable[[], None], width: int = 80, color: str = "default") -> Any:
+        button = pn.widgets.Button(label=label, color=color, width=width, margin=3)
+        button.on_click(lambda event: self._later(action))
+        return button
 
     def _make_layouts(self) -> None:
         self.message = style.html_pane()
         self.table = style.html_pane(margin=(6, 4))
         # both are always in the document: updates of a figure that is being added would be lost
         scatters = style.column(*(panel.layout for panel in self.panels), stylesheets=style.side_by_side("21rem"))
-        figures = style.column(
-            *(style.figure_pane(each.plot) for each in self.lines), stylesheets=style.side_by_side("15rem")
-        )
+        figures = [style.figure_pane(each.plot) for each in self.lines]
         # a grid cannot be hidden, so the column around it is
         row = style.column(*figures, stylesheets=style.side_by_side("15rem"))
         self.line_row = style.column(row, visible=False)

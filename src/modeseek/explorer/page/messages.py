@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jinja2 import Environment, FileSystemLoader
 
+from modeseek._common.text import counted
 from modeseek._common.types import IntArray
 from modeseek.estimators.result import FitResult
 from modeseek.explorer.animated_run import AnimatedRun
@@ -49,7 +50,7 @@ def status(text: str, facts: Any = (), alternatives: str | None = None) -> str:
 def data_summary(data: PreparedData) -> str:
     """Describe the loaded data and what is drawn."""
     n, d = data.X.shape
-    lines = [f"{data.dataset.name}: {n:,} rows, {d:,} {'column' if d == 1 else 'columns'} to cluster."]
+    lines = [f"{data.dataset.name}: {n:,} rows, {counted(d, 'column')} to cluster."]
     if data.sampled:
         lines.append(
             f"A random sample of {len(data.shown):,} of {n:,} points is drawn; runs use all of them. Until a run ends, "

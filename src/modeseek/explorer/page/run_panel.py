@@ -7,10 +7,9 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek.explorer.animated_run import AnimatedRun, AnimationFrame
 from modeseek.explorer.page.alternative_pictures import AlternativePictures
+from modeseek.explorer.page.figures import LineFigure, ScatterFigure
 from modeseek.explorer.page.forms import SettingsForm
-from modeseek.explorer.page.line_figures import LineFigure
 from modeseek.explorer.page.messages import KnownGroups, run_status
-from modeseek.explorer.page.scatter_figure import ScatterFigure
 from modeseek.explorer.page.style import LIGHT, column, figure_pane, html_pane
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 
 import panel as pn
 
+from modeseek._common.text import counted
 from modeseek._common.types import IntArray
 from modeseek.explorer.bandwidth_scan import BandwidthScan, ScanRow
-from modeseek.explorer.page.line_figures import ScanFigure
+from modeseek.explorer.page.figures import ScanFigure
 from modeseek.explorer.page.messages import error, status
 from modeseek.explorer.page.style import LIGHT, column, figure_pane, html_pane
 from modeseek.explorer.prepared_data import PreparedData
@@ -98,10 +99,7 @@ class ScanTab:
 
     def _show(self, rows: Sequence[ScanRow]) -> None:
         self.figure.show(rows)
-        self.choice.options = {
-            f"{row.h:g}: {row.clusters:,} {'cluster' if row.clusters == 1 else 'clusters'}": row.h
-            for row in reversed(rows)
-        }
+        self.choice.options = {f"{row.h:g}: {counted(row.clusters, 'cluster')}": row.h for row in reversed(rows)}
         if rows:
             self.choice.value = rows[len(rows) // 2].h
         self.use_button.disabled = not rows

@@ -1,9 +1,10 @@
-"""Appearance of the page: assets, layouts and the colours of figures."""
+"""Appearance of the page: assets, layouts, the colours of figures, and the button that switches them."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import panel as pn
+import param
 
 # shown instead of a number that does not exist
 DASH = "\N{EN DASH}"
@@ -68,3 +69,17 @@ class FigureColors(NamedTuple):
 
 LIGHT = FigureColors("#22262b", "#57606a", "#e3e6ea", 0.4, "#8b949e", "#0072b2", "#b35900")
 DARK = FigureColors("#e6e9ed", "#a7b0ba", "#3a424b", 0.6, "#8b949e", "#56b4e9", "#e69f00")
+
+
+class ThemeSwitch(pn.custom.JSComponent):
+    """A button that switches between light and dark colours; the browser sets `dark` and stores the choice."""
+
+    dark = param.Boolean(default=False)
+
+    _esm = read_asset("theme_switch.js")
+    _stylesheets: ClassVar[list[str]] = [read_asset("theme_switch.css")]
+
+    @property
+    def colors(self) -> FigureColors:
+        """The colours of figures."""
+        return DARK if self.dark else LIGHT

@@ -37,16 +37,7 @@ MAX_EXTRA_COLUMNS = 8
 MAX_TRAITS = 6
 # decimal digits of a column's range that single precision resolves
 DIGITS = 6.5
-SCRIPTS = (
-    "data.js",
-    "drawing.js",
-    "pointing.js",
-    "coloring.js",
-    "legend.js",
-    "alternatives.js",
-    "saving.js",
-    "controls.js",
-)
+SCRIPTS = ("data", "drawing", "pointing", "coloring", "legend", "alternatives", "saving", "controls")
 # colours of a text column
 N_CATEGORY_COLORS = 12
 
@@ -68,7 +59,7 @@ def scatter_section(data: ReportData) -> list[Block]:
     )
     # the scripts share one function scope
     script = "\n".join(
-        ['"use strict";', "(function () {", *(read_static(f"scatter/{name}") for name in SCRIPTS), "})();"]
+        ['"use strict";', "(function () {", *(read_static(f"scatter/{name}.js") for name in SCRIPTS), "})();"]
     )
     return [Heading("Scatter plot"), HtmlBlock(html, caption, read_static("scatter.css"), script)]
 
