@@ -1,6 +1,7 @@
 """The harness of the experiments: jobs, seeds and resuming."""
 
 import csv
+import json
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -19,7 +20,7 @@ from modeseek.paper.bandwidth_range import BandwidthRange
 from modeseek.paper.contenders import score
 from modeseek.paper.experiment import Experiment, Job, seed_for
 from modeseek.paper.intervals import mean_interval
-from modeseek.paper.job_list import JobFailed, JobList, Journal, config_of, run_jobs
+from modeseek.paper.job_list import JobFailed, JobList, Journal, config_json, run_jobs
 from modeseek.paper.range_map import RangeMap
 from modeseek.paper.rows import Rows
 from modeseek.paper.sparse import Sparse
@@ -234,7 +235,7 @@ def test_the_journal_goes_when_the_results_are_there(tmp_path):
 
 
 def test_config_has_every_field():
-    config = config_of(SPARSE)
+    config = json.loads(config_json(SPARSE))
     assert config["settings"]["threshold"] == 1e-6
     assert config["sizes"] == [10, 20]
 

@@ -9,11 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from modeseek._common.types import Array
-from modeseek.datasets import PAPER_CENTERS, paper_std
 from modeseek.meanshift.bandwidth import POLICIES
 from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make_problem, run
 from modeseek.paper.experiment import BySpread, Job, seed_for
-from modeseek.paper.paper_chains import paper_policy
+from modeseek.paper.paper_chains import Mixture, paper_policy
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import legend, new_figure, plain_numbers, style_panel
 from modeseek.plots.colors import palette
@@ -59,14 +58,10 @@ class TimesToCertificate(BySpread):
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run one chain to its certificate."""
-        n, d, scale = job.cell["n"], job.cell["d"], float(np.sqrt(job.cell["d"] / 2))
-        rng = np.random.default_rng(seed_for(seed, job.run, 0))
-        centers = np.zeros((3, max(d, 2)))
-        centers[:, :2] = PAPER_CENTERS
-        std = paper_std(job.cell["spread"])
-        points = scale * np.repeat(centers[:, :d], n // 3, axis=0) + std * rng.standard_normal((n, d))
-        given = self.settings
-        scaled = replace(given, h_min=scale * given.h_min, h_max=scale * given.h_max, h_inf=scale * given.h_inf)
+        mixture = Mixture((job.cell["n"] // 3,) * 3, d=job.cell["d"])
+        points, _ = mixture.draw(seed_for(seed, job.run, 0), job.cell["spread"])
+        given, unit = self.settings, mixture.unit
+        scaled = replace(given, h_min=unit * given.h_min, h_max=unit * given.h_max, h_inf=unit * given.h_inf)
         chain = doubly_stochastic(
             make_problem(points), paper_policy(job.cell["policy"], scaled), seed=seed_for(seed, job.run, 1)
         )

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,24 +29,16 @@ class JobFailed(RuntimeError):
     """A job raised an error; the message names the job."""
 
 
-def config_of(experiment: Any) -> dict[str, Any]:
-    """Return the fields of a config as plain values, for the report and for the name of the journal.
+def config_json(config: Any, indent: int | None = None) -> str:
+    """Return a frozen config, or a list with configs, as JSON; objects that are not plain data as their repr.
 
     Examples
     --------
     >>> from modeseek.paper.experiment import Hyperparameters
-    >>> config_of(Hyperparameters())["h_max"]
+    >>> json.loads(config_json(Hyperparameters()))["h_max"]
     1.6
     """
-    return {each.name: _plain(getattr(experiment, each.name)) for each in fields(experiment)}
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return config_of(value)
-    if isinstance(value, (tuple, list)):
-        return [_plain(each) for each in value]
-    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+    return json.dumps(config, indent=indent, default=lambda value: vars(value) if is_dataclass(value) else repr(value))
 
 
 class Journal:
@@ -64,7 +56,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, experiment: Experiment, seed: int):
-        setup = json.dumps([experiment.name, config_of(experiment), seed], sort_keys=True)
+        setup = config_json([experiment.name, experiment, seed])
         self._stem = f"{experiment.name}-{hashlib.sha256(setup.encode()).hexdigest()[:12]}"
         self.path = folder / FOLDER / f"{self._stem}-{_state_of_code()[:12]}.jsonl"
 

@@ -1,10 +1,12 @@
 """DSMS chains on the paper's mixture, their states after any number of updates, and the jobs that run them."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from modeseek.datasets import paper_mixture
+from modeseek._common.types import Array, IntArray
+from modeseek.datasets import PAPER_CENTERS, paper_mixture, paper_std
 from modeseek.meanshift.bandwidth import make_policy
 from modeseek.meanshift.chains import Chain, doubly_stochastic, make_problem
 from modeseek.meanshift.types import BandwidthPolicy, ChainState
@@ -12,6 +14,26 @@ from modeseek.paper.experiment import SPREADS, Hyperparameters, Job, seed_for
 
 # in the order of the figures: the policy of the theorems, then that of the paper's experiments as we interpret them
 POLICIES = ("walk", "shrinking")
+
+
+class Mixture(NamedTuple):
+    """Three Gaussians at the paper's centres times `apart`, with these sizes, in d dimensions."""
+
+    sizes: tuple[int, int, int] = (50, 50, 50)
+    apart: float = 1.0
+    d: int = 2
+
+    @property
+    def unit(self) -> float:
+        """Factor of centres and bandwidths: the distances within a Gaussian grow like sqrt(d)."""
+        return float(np.sqrt(self.d / 2))
+
+    def draw(self, seed: int, spread: str) -> tuple[Array, IntArray]:
+        """Draw points and their components."""
+        y = np.repeat(np.arange(3), self.sizes)
+        centers = np.zeros((3, self.d))
+        centers[:, :2] = self.unit * self.apart * PAPER_CENTERS[:, : self.d]
+        return centers[y] + paper_std(spread) * np.random.default_rng(seed).standard_normal((len(y), self.d)), y
 
 
 def paper_policy(name: str, settings: Hyperparameters) -> BandwidthPolicy:

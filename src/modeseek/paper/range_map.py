@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from modeseek._common.types import Array, IntArray
-from modeseek.datasets import PAPER_CENTERS, paper_std
 from modeseek.estimators import DoublyStochasticMeanShift
 from modeseek.paper.contenders import MEASURES, Contender, dsms_contender, fit_and_score
 from modeseek.paper.experiment import BySpread, Job, seed_for
+from modeseek.paper.paper_chains import Mixture
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import legend, new_figure, style_panel
 from modeseek.report import TableBlock
@@ -20,35 +19,15 @@ from modeseek.report import TableBlock
 SHOWN = ("ari", "k", "n_clusters")
 
 
-class Data(NamedTuple):
-    """A geometry: three Gaussians at the paper's centres times `apart`, with these sizes, in d dimensions."""
-
-    sizes: tuple[int, int, int] = (50, 50, 50)
-    apart: float = 1.0
-    d: int = 2
-
-    @property
-    def unit(self) -> float:
-        """Factor of centres and bandwidths: the distances within a Gaussian grow like sqrt(d)."""
-        return float(np.sqrt(self.d / 2))
-
-    def draw(self, seed: int, spread: str) -> tuple[Array, IntArray]:
-        """Draw points and their components."""
-        y = np.repeat(np.arange(3), self.sizes)
-        centers = np.zeros((3, self.d))
-        centers[:, :2] = self.unit * self.apart * PAPER_CENTERS
-        return centers[y] + paper_std(spread) * np.random.default_rng(seed).standard_normal((len(y), self.d)), y
-
-
 SETUPS = {
-    "paper's mixture": Data(),
-    "much overlap": Data(apart=0.8),
-    "little overlap": Data(apart=1.6),
-    "imbalance 16": Data((114, 29, 7)),
-    "N = 15": Data((15, 15, 15)),
-    "N = 150": Data((150, 150, 150)),
-    "d = 5": Data(d=5),
-    "d = 20": Data(d=20),
+    "paper's mixture": Mixture(),
+    "much overlap": Mixture(apart=0.8),
+    "little overlap": Mixture(apart=1.6),
+    "imbalance 16": Mixture((114, 29, 7)),
+    "N = 15": Mixture((15, 15, 15)),
+    "N = 150": Mixture((150, 150, 150)),
+    "d = 5": Mixture(d=5),
+    "d = 20": Mixture(d=20),
 }
 
 
@@ -61,7 +40,7 @@ class RangeMap(BySpread):
     setups : tuple of str
         Names in `SETUPS`.
     h_mins, h_maxs : tuple of float
-        The grid, in units of `Data.unit`; pairs with h_min < h_max are run, with the default h_inf.
+        The grid, in units of `Mixture.unit`; pairs with h_min < h_max are run, with the default h_inf.
     most_runs : int
         Number of data sets of a set-up, if `runs` is larger.
     """

@@ -1,6 +1,5 @@
 """The output of the paper's experiments: rows, figures, and a report with the test of each claim."""
 
-import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from modeseek import __version__
 from modeseek._storage import atomic_path
 from modeseek.paper.claims import BEYOND, CLAIMS, Claim, Finding, Findings, judge, reading_name
 from modeseek.paper.experiment import Experiment, report_texts
-from modeseek.paper.job_list import config_of
+from modeseek.paper.job_list import config_json
 from modeseek.paper.rows import Rows
 from modeseek.plots import save_figure
 from modeseek.report import Block, Bullets, Details, Heading, ImageBlock, Page, Paragraph, TableBlock, Verdict
@@ -93,7 +92,7 @@ def _page(*blocks: Block) -> Page:
 
 def section_of(experiment: Experiment, rows: Rows) -> list[Block]:
     """Return the section of one experiment."""
-    config = json.dumps(config_of(experiment), indent=2)
+    config = config_json(experiment, indent=2)
     return [
         Heading(experiment.title),
         *(Paragraph(text) for text in experiment.text.split("\n\n")),

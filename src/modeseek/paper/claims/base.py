@@ -202,28 +202,8 @@ def reading_name(reading: Reading) -> str:
     >>> reading_name({"policy": "walk", "spread": "variance"})
     'walk, 0.65 as variance'
     """
-    words: dict[Value, str] = {
-        **SPREADS,
-        "middle": "h_inf in the middle",
-        "paper": "h_inf 2/7 up",
-        "graded": "graded sizes",
-        "one small": "one small cluster",
-        2.0: "centres 2 apart",
-        4.0: "centres 4 apart",
-        "MS": "MS with modes at h / 4",
-        MS_NEAREST: "MS with modes within h",
-        AS_IN_PAPER: "SMS at h = 0.6",
-        SMS_SEARCHED: "SMS at the best of four h",
-        BOTH_SEARCHED: "SMS at the best of four h and DSMS on the best of four ranges",
-        10: "N = 10",
-        50: "N = 50",
-        200: "N = 200",
-        "updates": "updates of one point",
-        "steps": "steps of the algorithm",
-        "shifts": "until shifts are small",
-        "final": "until the clusters are final",
-    }
-    return ", ".join(words.get(value, str(value)) for value in reading.values())
+    names = _texts()["readings"]
+    return ", ".join(names.get(str(value), str(value)) for value in reading.values())
 
 
 def values_at(rows: Rows, measure: str, **conditions: Value) -> Array:
