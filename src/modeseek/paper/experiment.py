@@ -200,9 +200,9 @@ class BySpread(Experiment):
 
 
 @cache
-def report_texts() -> dict[str, Any]:
-    """Return the prose of the report, by experiment."""
-    return tomllib.loads((files("modeseek.paper") / "texts.toml").read_text(encoding="utf-8"))
+def report_texts(file: str = "texts.toml") -> dict[str, Any]:
+    """Return the prose of the report: `texts.toml` by experiment, or `claims.toml` by claim."""
+    return tomllib.loads((files("modeseek.paper") / file).read_text(encoding="utf-8"))
 
 
 def seed_for(seed: int, *path: int) -> int:

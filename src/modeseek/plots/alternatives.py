@@ -1,7 +1,6 @@
 """The plot of the partition that ModeSeek chose next to its alternatives."""
 
 from math import ceil
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,17 +19,10 @@ from modeseek.estimators.alternatives import chosen_one, listed_alternatives
 from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.projection import project, robust_limits
 from modeseek.plots.style import add_title, draw_points, new_figure
-from modeseek.selection import Candidate
 
 PANEL_INCHES = 2.9
 PANELS_PER_ROW = 3
 MAX_POINTS = 10_000
-
-
-class _Panel(NamedTuple):
-    title: str
-    note: str
-    labels: IntArray
 
 
 def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | None = None) -> Figure:
@@ -67,9 +59,13 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
     X = check_state(X, name="X").astype(np.float64)
     if len(X) != len(estimator.labels_):
         raise ValueError(f"X has {len(X):,} rows, but the estimator was fitted on {len(estimator.labels_):,}.")
-    panels = _make_panels(estimator)
-    n_rows = ceil(len(panels) / PANELS_PER_ROW)
-    n_columns = ceil(len(panels) / n_rows)
+    chosen, others = np.asarray(estimator.labels_), listed_alternatives(estimator)
+    candidates = [chosen_one(estimator), *others]
+    partitions = [chosen, *(match_labels(other.labels, chosen) for other in others)]
+    titles = [f"chosen: {counted(estimator.n_clusters_, 'cluster')}"]
+    titles += [counted(other.n_clusters, "cluster") for other in others]
+    n_rows = ceil(len(partitions) / PANELS_PER_ROW)
+    n_columns = ceil(len(partitions) / n_rows)
     figure = figure or new_figure(PANEL_INCHES * n_columns, PANEL_INCHES * n_rows)
     points = project(X, np.empty((0, X.shape[1])), None).points
     points = np.clip(points, *robust_limits(points))  # outliers are drawn at the edge
@@ -77,36 +73,25 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
         points = np.c_[points, np.random.default_rng(0).uniform(-1, 1, len(points))]
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     # chosen clusters have the same colours as in other plots; -1, for noise, is the last row
-    n_chosen, n_colors = estimator.n_clusters_, max(int(panel.labels.max()) for panel in panels) + 1
+    n_chosen, n_colors = estimator.n_clusters_, max(int(labels.max()) for labels in partitions) + 1
     names = [*palette(n_chosen), *palette(n_colors)[n_chosen:], NOISE_COLOR]
     colors = np.array([to_rgba(name) for name in names])
-    for ax, panel in zip(axes, panels, strict=False):
-        _draw(ax, points, panel, colors, chosen=ax is axes[0])
-    for ax in axes[len(panels) :]:
+    for ax, title, candidate, labels in zip(axes, titles, candidates, partitions, strict=False):
+        _draw(ax, points, colors[labels], chosen=ax is axes[0])
+        note = ""
+        if candidate is not None:
+            note = f"by {candidate.proposer}, expected agreement {candidate.expected_agreement:.2f}"
+        add_title(ax, title, note, size="medium")
+    for ax in axes[len(partitions) :]:
         ax.remove()
     return figure
 
 
-def _make_panels(estimator: ModeSeek) -> list[_Panel]:
-    labels, chosen = np.asarray(estimator.labels_), chosen_one(estimator)
-    title = f"chosen: {counted(estimator.n_clusters_, 'cluster')}"
-    panels = [_Panel(title, "" if chosen is None else _note(chosen), labels)]
-    for other in listed_alternatives(estimator):
-        note = _note(other)
-        panels.append(_Panel(counted(other.n_clusters, "cluster"), note, match_labels(other.labels, labels)))
-    return panels
-
-
-def _note(candidate: Candidate) -> str:
-    return f"by {candidate.proposer}, expected agreement {candidate.expected_agreement:.2f}"
-
-
-def _draw(ax: Axes, points: Array, panel: _Panel, colors: Array, *, chosen: bool) -> None:
+def _draw(ax: Axes, points: Array, colors: Array, *, chosen: bool) -> None:
     # a reproducible random order, so that no cluster covers the others
     shown = np.random.default_rng(0).permutation(len(points))[:MAX_POINTS]
     size = float(np.clip(3000 / len(shown), 1.5, 14))
-    draw_points(ax, points[shown], s=size, c=colors[panel.labels[shown]], linewidths=0)
-    add_title(ax, panel.title, panel.note, size="medium")
+    draw_points(ax, points[shown], s=size, c=colors[shown], linewidths=0)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.margins(0.06)

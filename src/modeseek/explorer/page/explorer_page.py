@@ -10,12 +10,11 @@ from modeseek._common.text import counted
 from modeseek._common.types import IntArray
 from modeseek.explorer.dataset import EXAMPLES, Dataset, from_bytes, load_example
 from modeseek.explorer.page import style
-from modeseek.explorer.page.export_tab import ExportTab
 from modeseek.explorer.page.figures import LineFigure
 from modeseek.explorer.page.forms import DataForm, checkbox
 from modeseek.explorer.page.messages import KnownGroups, comparison, data_summary, error, note
 from modeseek.explorer.page.run_panel import RunPanel
-from modeseek.explorer.page.scan_tab import ScanTab
+from modeseek.explorer.page.tabs import ExportTab, ScanTab
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import ALGORITHMS, RunSettings
 from modeseek.explorer.run_thread import RunThread

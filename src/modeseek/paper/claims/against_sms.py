@@ -1,7 +1,6 @@
 """Claims about K of DSMS and SMS, and about outliers."""
 
 from collections.abc import Mapping
-from functools import partial
 from itertools import product
 
 from modeseek._common.types import Array
@@ -10,19 +9,17 @@ from modeseek.paper.claims.base import (
     BOTH_SEARCHED,
     LIMITS,
     SMS_SEARCHED,
-    SPREADS,
     Claim,
     Finding,
     Measured,
     Reading,
+    by_policy_and_spread,
     claim,
     paired,
-    readings,
     searched,
     sizes_of,
     span,
 )
-from modeseek.paper.contenders import POLICIES
 from modeseek.paper.rows import Rows
 
 # experiment -> the columns of its cells, with their names in the report
@@ -93,13 +90,14 @@ def _resilient(measured: Measured, reading: Reading) -> Finding:
     )
 
 
-with_sms = partial(readings, policy=POLICIES, spread=SPREADS)
 ALL_SMS = (AS_IN_PAPER, SMS_SEARCHED, BOTH_SEARCHED)
-FAIR = with_sms(sms=(AS_IN_PAPER, BOTH_SEARCHED))
+FAIR = by_policy_and_spread(sms=(AS_IN_PAPER, BOTH_SEARCHED))
 CLAIMS: tuple[Claim, ...] = (
-    claim("no-loss-sparse", _no_loss, ["sparse"], with_sms(sms=(AS_IN_PAPER, SMS_SEARCHED))),
-    claim("no-loss-imbalance", _no_loss, ["imbalance"], with_sms(sizes=("graded", "one small"), sms=ALL_SMS)),
-    claim("no-loss-clusters", _no_loss, ["clusters"], with_sms(spacing=(2.0, 4.0), sms=ALL_SMS)),
+    claim("no-loss-sparse", _no_loss, ["sparse"], by_policy_and_spread(sms=(AS_IN_PAPER, SMS_SEARCHED))),
+    claim(
+        "no-loss-imbalance", _no_loss, ["imbalance"], by_policy_and_spread(sizes=("graded", "one small"), sms=ALL_SMS)
+    ),
+    claim("no-loss-clusters", _no_loss, ["clusters"], by_policy_and_spread(spacing=(2.0, 4.0), sms=ALL_SMS)),
     claim("preferred-over-sms", _same_budget, list(COLUMNS)),
     claim("identifies-sparse-clusters", _better_when_scarce, ["sparse"], FAIR),
     claim("resilient", _resilient, ["outliers", "sparse"], FAIR),

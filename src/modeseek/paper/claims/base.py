@@ -1,10 +1,7 @@
 """A claim of the paper, and how the rows of the experiments decide it."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.resources import files
 from itertools import combinations, product
 from typing import NamedTuple, TypeAlias
 
@@ -12,7 +9,7 @@ import numpy as np
 
 from modeseek._common.types import Array
 from modeseek.paper.contenders import POLICIES
-from modeseek.paper.experiment import SPREADS
+from modeseek.paper.experiment import SPREADS, report_texts
 from modeseek.paper.intervals import LEVEL, Interval, mean_interval
 from modeseek.paper.rows import Rows, Value
 
@@ -156,17 +153,17 @@ def readings(**open_points: Iterable[Value]) -> tuple[Reading, ...]:
     return tuple(dict(zip(open_points, each, strict=True)) for each in product(*open_points.values()))
 
 
-BOTH = readings(policy=POLICIES, spread=SPREADS)
+def by_policy_and_spread(**open_points: Iterable[Value]) -> tuple[Reading, ...]:
+    """Return the readings for both policies, both spreads and the values of further open points."""
+    return readings(policy=POLICIES, spread=SPREADS, **open_points)
 
 
-@cache
-def _texts() -> dict[str, dict[str, str]]:
-    return tomllib.loads(files("modeseek.paper.claims").joinpath("claims.toml").read_text(encoding="utf-8"))
+BOTH = by_policy_and_spread()
 
 
 def claim(name: str, check: Check, needs: Sequence[str], readings: tuple[Reading, ...] = BOTH) -> Claim:
     """Return the claim whose section, quotation and test are in `claims.toml` under this name."""
-    texts = _texts()[name]
+    texts = report_texts("claims.toml")[name]
     return Claim(
         texts["quote"],
         texts["test"].format(**asdict(LIMITS)),
@@ -202,7 +199,7 @@ def reading_name(reading: Reading) -> str:
     >>> reading_name({"policy": "walk", "spread": "variance"})
     'walk, 0.65 as variance'
     """
-    names = _texts()["readings"]
+    names = report_texts("claims.toml")["readings"]
     return ", ".join(names.get(str(value), str(value)) for value in reading.values())
 
 

@@ -8,21 +8,19 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek.paper.claims.base import (
     LIMITS,
-    SPREADS,
     Claim,
     Finding,
     H,
     Measured,
     Reading,
+    by_policy_and_spread,
     claim,
     dsms,
     paired,
-    readings,
     sizes_of,
     span,
     values_at,
 )
-from modeseek.paper.contenders import POLICIES
 from modeseek.paper.intervals import LEVEL, Interval
 
 TRUE = 3
@@ -167,14 +165,14 @@ def _large_h_traverses(measured: Measured, reading: Reading) -> Finding:
     )
 
 
-PLACES = readings(policy=POLICIES, spread=SPREADS, place=("middle", "paper"))
+PLACES = by_policy_and_spread(place=("middle", "paper"))
 range_claim = partial(claim, needs=["range"], readings=PLACES)
 sweep_claim = partial(claim, needs=["sweep"])
 CLAIMS: tuple[Claim, ...] = (
     sweep_claim(
         "small-h-refines",
         _small_h_refines,
-        readings=readings(policy=POLICIES, spread=SPREADS, n_per_cluster=(10, 50, 200)),
+        readings=by_policy_and_spread(n_per_cluster=(10, 50, 200)),
     ),
     sweep_claim("large-h-traverses", _large_h_traverses),
     range_claim("width-matters", _width_matters),

@@ -17,6 +17,7 @@ from modeseek.paper.claims.base import (
     H,
     Measured,
     Reading,
+    by_policy_and_spread,
     claim,
     dsms,
     paired,
@@ -154,7 +155,7 @@ def _more_steps(measured: Measured, reading: Reading) -> Finding:
 
 
 # the paper does not say how the modes of MS become clusters
-EACH_MS = readings(policy=POLICIES, spread=SPREADS, ms=("MS", MS_NEAREST))
+EACH_MS = by_policy_and_spread(ms=("MS", MS_NEAREST))
 SPREAD_AND_MS = readings(spread=SPREADS, ms=("MS", MS_NEAREST))
 SMS_OR_SEARCHED = readings(spread=SPREADS, sms=(AS_IN_PAPER, SMS_SEARCHED))
 STEPS = readings(baseline=("against MS", "against BMS"), random=POLICIES, unit=UNITS, end=ENDS)
