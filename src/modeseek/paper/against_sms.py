@@ -9,15 +9,7 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import imbalanced_mixture, many_clusters, paper_mixture
-from modeseek.paper.comparison import (
-    Comparison,
-    FigureLayout,
-    Panel,
-    dsms_curves,
-    outcome_table,
-    sweep_curves,
-    user_curves,
-)
+from modeseek.paper.comparison import Comparison, FigureLayout, Panel, outcome_table, sweep_curves
 from modeseek.paper.contenders import SEARCHED_H, Contender, paper_contenders
 from modeseek.paper.experiment import SPREADS, seed_for
 from modeseek.paper.rows import Rows, Value
@@ -68,7 +60,7 @@ class AgainstSMS(Comparison):
                 Panel(f"{title}{SPREADS[spread]}", {**where, "spread": spread})
                 for (title, where), spread in product(setups, self.spreads)
             ),
-            curves=(*sweep_curves(bandwidths), *dsms_curves(), *user_curves(self.user_contenders)),
+            curves=(*sweep_curves(bandwidths), *self.dsms_and_user_curves()),
         )
 
     def figures(self) -> dict[str, FigureLayout]:

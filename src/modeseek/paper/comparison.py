@@ -161,15 +161,6 @@ def sweep_curves(bandwidths: Sequence[float], name: str = "SMS", *, named: bool 
     )
 
 
-def user_curves(contenders: Sequence[Contender]) -> tuple[Curve, ...]:
-    """Return a curve for each contender that the user added."""
-    shades = palette(8 + len(contenders))[8:]
-    return tuple(
-        Curve(each.name, {"line": each.name}, LineStyle(color=shade, marker="P", width=2.0))
-        for each, shade in zip(contenders, shades, strict=True)
-    )
-
-
 def band_of(rows: Rows, x: str, measure: str) -> Band:
     """Return mean and interval of a measure at each value of x, in increasing order of x."""
     places = rows.sorted(x)
@@ -232,6 +223,15 @@ class Comparison(Experiment):
     @abstractmethod
     def contenders(self) -> list[Contender]:
         """Return the contenders of the paper, without those of the user."""
+
+    def dsms_and_user_curves(self) -> tuple[Curve, ...]:
+        """Return the curves of DSMS, and one for each contender that the user added."""
+        shades = palette(8 + len(self.user_contenders))[8:]
+        added = [
+            Curve(each.name, {"line": each.name}, LineStyle(color=shade, marker="P", width=2.0))
+            for each, shade in zip(self.user_contenders, shades, strict=True)
+        ]
+        return (*dsms_curves(), *added)
 
     @abstractmethod
     def figures(self) -> dict[str, FigureLayout]:

@@ -20,8 +20,6 @@ from modeseek.paper.rows import Row, Rows
 Task: TypeAlias = tuple[int, Experiment, Job, int]
 # number of a job in the list, and its rows
 Done: TypeAlias = tuple[int, list[Row]]
-
-
 FOLDER = "unfinished"
 
 

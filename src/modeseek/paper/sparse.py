@@ -12,7 +12,6 @@ from modeseek.paper.comparison import (
     fixed_curves,
     outcome_table,
     sweep_curves,
-    user_curves,
 )
 from modeseek.paper.contenders import FIXED, SEARCHED_H, Contender, paper_contenders
 from modeseek.paper.experiment import SPREADS
@@ -46,7 +45,7 @@ class Sparse(OnPaperMixture):
     def tables(self, rows: Rows) -> list[TableBlock]:
         layout = self._layout()
         fixed = tuple(each for name in FIXED for each in sweep_curves(self.sweep, name))
-        sweep = replace(layout, curves=(*fixed, *dsms_curves(), *user_curves(self.user_contenders)))
+        sweep = replace(layout, curves=(*fixed, *self.dsms_and_user_curves()))
         return [*layout.tables(rows, ("n_clusters", "k")), *sweep.tables(rows, ("ari",)), outcome_table(rows)]
 
     def _layout(self) -> FigureLayout:
@@ -55,7 +54,7 @@ class Sparse(OnPaperMixture):
             x_label="points in each cluster, N",
             measures=("n_clusters",),
             panels=tuple(Panel(SPREADS[spread], {"spread": spread}) for spread in self.spreads),
-            curves=(*fixed_curves(self.settings.h), *dsms_curves(), *user_curves(self.user_contenders)),
+            curves=(*fixed_curves(self.settings.h), *self.dsms_and_user_curves()),
             reference={"n_clusters": 3.0},
         )
 

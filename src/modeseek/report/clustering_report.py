@@ -17,11 +17,10 @@ from modeseek.report.python_code import fit_code
 from modeseek.report.rendering import to_html
 from modeseek.report.report_data import ReportData, check_extra, check_feature_names, check_row_names, check_rows
 from modeseek.report.sections.clusters import clusters_section
-from modeseek.report.sections.code import code_section
 from modeseek.report.sections.confidence import confidence_section
 from modeseek.report.sections.method import method_section
 from modeseek.report.sections.scatter import scatter_section
-from modeseek.report.sections.settings import settings_section
+from modeseek.report.sections.settings import code_section, settings_section
 from modeseek.report.sections.truth import truth_section
 
 REPORT_SUFFIXES = (".html",)

@@ -98,15 +98,16 @@ def estimator_call(estimator: BaseEstimator) -> str:
     >>> estimator_call(MeanShift(bandwidth=2.0, verbose=1))
     'MeanShift(bandwidth=2.0)'
     """
-    name = type(estimator).__name__
     arguments = [f"{key}={value!r}" for key, value in changed_parameters(estimator).items()]
-    line = f"{name}({', '.join(arguments)})"
-    if len(line) <= MAX_LINE:
-        return line
-    return f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+    return _wrap(f"{type(estimator).__name__}(", arguments, ")")
 
 
 def list_literal(names: Sequence[str]) -> str:
     """Return names as the code of a list, on several lines if it is long."""
-    line = repr(list(names))
-    return line if len(line) <= MAX_LINE else "[\n" + "".join(f"    {name!r},\n" for name in names) + "]"
+    return _wrap("[", [repr(name) for name in names], "]")
+
+
+def _wrap(start: str, items: Sequence[str], end: str) -> str:
+    """Join items on one line, or write each on a line of its own if that line is too long."""
+    line = f"{start}{', '.join(items)}{end}"
+    return line if len(line) <= MAX_LINE else f"{start}\n" + "".join(f"    {item},\n" for item in items) + end

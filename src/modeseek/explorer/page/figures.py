@@ -4,19 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import (
-    BoxAnnotation,
-    ColumnDataSource,
-    CustomJS,
-    FixedTicker,
-    HoverTool,
-    LinearColorMapper,
-    NumeralTickFormatter,
-    PlainText,
-    Range1d,
-    Scatter,
-    TapTool,
-)
+from bokeh import models
 from bokeh.plotting import figure
 
 from modeseek._common.types import Array, IntArray
@@ -55,8 +43,8 @@ def style_figure(plot: figure, colors: FigureColors) -> None:
 def _set_log_ticks(plot: figure, axis: int, low: int, high: int) -> None:
     """Set the ticks of a logarithmic axis at 1, 2, 3, 5 and 7 times the powers of 10 from `low` to `high`."""
     ticks = [digit * 10.0**power for power in range(low, high) for digit in (1, 2, 3, 5, 7)]
-    plot.axis[axis].ticker = FixedTicker(ticks=ticks)
-    plot.axis[axis].formatter = NumeralTickFormatter(format="0,0.[0000]")
+    plot.axis[axis].ticker = models.FixedTicker(ticks=ticks)
+    plot.axis[axis].formatter = models.NumeralTickFormatter(format="0,0.[0000]")
 
 
 class LineFigure:
@@ -66,7 +54,7 @@ class LineFigure:
         axis_type = "log" if log else "linear"
         self.plot = figure(height=210, title=title, y_axis_type=axis_type, **WITHOUT_TOOLS)
         self.plot.xaxis[0].axis_label, self.plot.yaxis[0].axis_label = "sweeps", y_label
-        self._sources = [ColumnDataSource({"x": [], "y": []}) for _ in range(2)]
+        self._sources = [models.ColumnDataSource({"x": [], "y": []}) for _ in range(2)]
         if dots:
             self._glyphs = [self.plot.scatter("x", "y", source=each, size=3, line_color=None) for each in self._sources]
         else:
@@ -74,7 +62,7 @@ class LineFigure:
         if log:
             _set_log_ticks(self.plot, 1, 0, 7)
         self._bands = [
-            BoxAnnotation(fill_alpha=0.10, line_alpha=0.7, line_dash="dashed", visible=False) for _ in range(2)
+            models.BoxAnnotation(fill_alpha=0.10, line_alpha=0.7, line_dash="dashed", visible=False) for _ in range(2)
         ]
         for band in self._bands:
             self.plot.add_layout(band)
@@ -84,7 +72,7 @@ class LineFigure:
         """Use the colours of a theme."""
         style_figure(self.plot, colors)
         for glyph, band, color in zip(self._glyphs, self._bands, (colors.run_a, colors.run_b), strict=True):
-            if isinstance(glyph.glyph, Scatter):
+            if isinstance(glyph.glyph, models.Scatter):
                 glyph.glyph.fill_color = color
             else:
                 glyph.glyph.line_color = color
@@ -110,7 +98,7 @@ class ScanFigure:
         self.plot.xaxis[0].axis_label, self.plot.yaxis[0].axis_label = "bandwidth", "clusters"
         _set_log_ticks(self.plot, 0, -4, 7)
         _set_log_ticks(self.plot, 1, 0, 7)
-        self.source = ColumnDataSource({"h": [], "clusters": [], "largest": [], "agreement": []})
+        self.source = models.ColumnDataSource({"h": [], "clusters": [], "largest": [], "agreement": []})
         self._line = self.plot.line("h", "clusters", source=self.source, line_width=1.5)
         self._dots = self.plot.scatter("h", "clusters", source=self.source, size=12, line_color=None)
         tooltips = [
@@ -119,7 +107,9 @@ class ScanFigure:
             ("largest cluster", "@largest{0%}"),
             ("ARI with known groups", "@agreement"),
         ]
-        self.plot.add_tools(TapTool(renderers=[self._dots]), HoverTool(renderers=[self._dots], tooltips=tooltips))
+        self.plot.add_tools(
+            models.TapTool(renderers=[self._dots]), models.HoverTool(renderers=[self._dots], tooltips=tooltips)
+        )
         self.set_colors(colors)
 
     def set_colors(self, colors: FigureColors) -> None:
@@ -154,19 +144,19 @@ class ScatterFigure:
             sizing_mode="stretch_width",
             tools="pan,wheel_zoom,box_zoom,reset",
             toolbar_location="above",
-            x_range=Range1d(0, 1),
-            y_range=Range1d(0, 1),
+            x_range=models.Range1d(0, 1),
+            y_range=models.Range1d(0, 1),
             output_backend="webgl",
         )
-        self._points, self._initial = ColumnDataSource(NO_POINTS), ColumnDataSource(NO_POINTS)
-        self._mapper = LinearColorMapper(palette=["#888888"], low=-0.5, high=0.5)
+        self._points, self._initial = models.ColumnDataSource(NO_POINTS), models.ColumnDataSource(NO_POINTS)
+        self._mapper = models.LinearColorMapper(palette=["#888888"], low=-0.5, high=0.5)
         color = {"field": "c", "transform": self._mapper}
         options = {"line_color": None, "fill_color": color}
         self._initial_glyph = self.plot.scatter("x", "y", source=self._initial, **options)
         self._glyph = self.plot.scatter("x", "y", source=self._points, fill_alpha=0.85, **options)
         self._start = np.zeros((0, 2), np.float32)
-        self._drawn = ColumnDataSource(tags=[0])
-        self._points.js_on_change("data", CustomJS(args={"drawn": self._drawn}, code=REPORT_DRAWN))
+        self._drawn = models.ColumnDataSource(tags=[0])
+        self._points.js_on_change("data", models.CustomJS(args={"drawn": self._drawn}, code=REPORT_DRAWN))
         self.sent = 0
         self.set_colors(colors)
 
@@ -190,8 +180,8 @@ class ScatterFigure:
             margin = 0.05 * (high - low) or 0.5
             target.start, target.end = target.reset_start, target.reset_end = low - margin, high + margin
         # plain text: Bokeh would typeset a name between dollar signs
-        self.plot.xaxis[0].axis_label = PlainText(text=axes[0])
-        self.plot.yaxis[0].axis_label = PlainText(text=axes[1])
+        self.plot.xaxis[0].axis_label = models.PlainText(text=axes[0])
+        self.plot.yaxis[0].axis_label = models.PlainText(text=axes[1])
         self.plot.yaxis[0].visible = bool(axes[1])
         self._start = start
         self._initial.data = NO_POINTS

@@ -1,11 +1,12 @@
-"""The section "Settings": data, features, algorithm and parameters of the fit."""
+"""The section "Settings": data, algorithm and parameters; and "Python code", which repeats the fit."""
 
 from collections.abc import Mapping, Sequence
 
 from modeseek._common.version import __version__
-from modeseek.report.blocks import Block, Details, Heading, TableBlock
+from modeseek.report.blocks import Block, Details, Heading, HtmlBlock, TableBlock
 from modeseek.report.markdown_text import PlainText
 from modeseek.report.python_code import DISPLAY_PARAMETERS, changed_parameters
+from modeseek.report.rendering import read_static, render_template
 from modeseek.report.report_data import ReportData
 
 MAX_NAMES = 40
@@ -30,6 +31,12 @@ def settings_section(data: ReportData, data_info: Mapping[str, str]) -> list[Blo
     if parameters:
         blocks.append(Details("All parameters", "\n".join(f"{key} = {value!r}" for key, value in parameters.items())))
     return blocks
+
+
+def code_section(code: str) -> list[Block]:
+    """Return the section with Python code and a button that copies it."""
+    html = render_template("code.html.j2", code=code)
+    return [Heading("Python code"), HtmlBlock(html, code, read_static("code.css"), read_static("copy.js"))]
 
 
 def _join_names(names: Sequence[str]) -> str:
