@@ -107,15 +107,8 @@ class ExplorerPage:
         page.add_panel("theme", self.theme)
         page.add_panel("data", self.data_form.layout)
         page.add_panel("settings", pn.Column(self.panels[0].form.layout, self.compare, self.panels[1].form.layout))
-        bar = pn.FlexBox(
-            self.run_button,
-            self.step_button,
-            self.reset_button,
-            self.pace,
-            self.tab,
-            align_items="center",
-            sizing_mode="stretch_width",
-        )
+        controls = (self.run_button, self.step_button, self.reset_button, self.pace, self.tab)
+        bar = pn.FlexBox(*controls, align_items="center", sizing_mode="stretch_width")
         page.add_panel("controls", style.column(bar, self.message))
         page.add_panel("main", style.column(self.animation, self.scan.layout, self.export.layout))
         return page
