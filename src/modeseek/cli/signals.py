@@ -1,8 +1,9 @@
 """SIGTERM ends the command like Ctrl-C: the result so far is written, and no temporary files remain."""
 
 import signal
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import current_thread, main_thread
 from types import FrameType
 
@@ -33,6 +34,9 @@ def sigterm_as_ctrl_c() -> Iterator[list[int]]:
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield signals
         return
+    # Python tests the folder of temporary files once, with a file that an interrupt just then would leave behind
+    with suppress(OSError):
+        tempfile.gettempdir()
     signal.signal(signal.SIGTERM, handle)
     try:
         yield signals
