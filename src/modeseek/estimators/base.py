@@ -1,7 +1,7 @@
 """Base class of all estimators: validate the data, solve, store the result."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -27,7 +27,7 @@ from modeseek.estimators.advice import advise_on_scale, warn
 from modeseek.estimators.dask_input import fit_dask, predict_dask
 from modeseek.estimators.display import DisplayMixin
 from modeseek.estimators.fit_input import data_from_rows, data_from_sketch
-from modeseek.estimators.input_checks import Columns, check_new_rows, check_rows
+from modeseek.estimators.input_checks import check_new_rows, check_rows, seen_columns
 from modeseek.estimators.layers import LayersMixin
 from modeseek.estimators.membership import MembershipMixin, with_outliers
 from modeseek.estimators.memory import FitMemory
@@ -87,7 +87,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         rows, columns = check_rows(self, X)
         weights = check_weights(sample_weight, rows.shape[0])
         if geometry.metric == "euclidean":
-            advise_on_scale(type(self).__name__, rows, columns.names)
+            advise_on_scale(type(self).__name__, rows, columns.get("feature_names_in_"))
 
         def make_data(watch: Watcher | None) -> FitData:
             return replace(self._fit_data(rows, weights, geometry, watch), constraints=constraints)
@@ -149,8 +149,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
             raise TypeError("partial_fit takes a batch in memory: pass a Dask collection to fit(X).")
         stream, seen = self._stream or Stream(), {}
         if self._stream is None and not self.__sklearn_is_fitted__():
-            rows, columns = check_rows(self, X)
-            seen = columns.attributes()
+            rows, seen = check_rows(self, X)
         else:
             # also after `fit`: its result stays until `finalize`, and both share their columns
             rows = check_new_rows(self, X)
@@ -185,19 +184,10 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
             )
         geometry, kind = self._check_parameters(), self._sketch_kind() or "auto"
         return self._fit(
-            Columns.of(self),
+            seen_columns(self),
             lambda watch: data_from_sketch(self, sketch, geometry, kind, watch),
             keep_stream=True,
         )
-
-    @property
-    def memberships_(self) -> Array:
-        """Membership of each row in each cluster, computed on access because it may be large."""
-        if not self.__sklearn_is_fitted__() or self.result_.memberships is None:
-            raise AttributeError(
-                f"this {type(self).__name__} has no memberships_: it is not fitted, or ran a single chain."
-            )
-        return self.result_.row_memberships()
 
     def __sklearn_is_fitted__(self) -> bool:
         # partial_fit sets n_features_in_ before there is a result
@@ -241,7 +231,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
 
     def _fit(
         self,
-        columns: Columns,
+        columns: dict[str, Any],
         make_data: Callable[[Watcher | None], FitData],
         finish: Callable[[FitResult], FitResult] | None = None,
         *,
@@ -263,9 +253,9 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         self._advise(result)
         return self
 
-    def _store(self, columns: Columns, result: FitResult, *, keep_stream: bool = False) -> None:
+    def _store(self, columns: dict[str, Any], result: FitResult, *, keep_stream: bool = False) -> None:
         """Set all fitted attributes."""
-        fitted = {"result_": result, **columns.attributes(), **result.attributes()}
+        fitted = {"result_": result, **columns, **result.attributes()}
         self._clear(keep_stream=keep_stream)
         for name, value in fitted.items():
             setattr(self, name, value)
@@ -286,11 +276,9 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         check_callbacks(self.callbacks)
         return Geometry(check_choice("metric", self.metric, self._metrics))
 
-    @contextmanager
-    def _progress(self) -> Iterator[Watcher | None]:
-        """Show progress while the block runs, if `verbose` is set; yield a function to call with each `Stage`."""
-        with show_progress(self._title) if self.verbose else nullcontext() as watch:
-            yield watch
+    def _progress(self) -> AbstractContextManager[Watcher | None]:
+        """Show progress while a block runs, if `verbose` is set; the block calls the function with each `Stage`."""
+        return show_progress(self._title) if self.verbose else nullcontext()
 
     @property
     def _title(self) -> str:

@@ -18,7 +18,7 @@ from modeseek._common.types import Array, Geometry, Watcher
 from modeseek._common.validation import check_weights
 from modeseek.estimators.advice import advise_on_scale, warn
 from modeseek.estimators.fit_input import data_from_rows, data_from_sketch
-from modeseek.estimators.input_checks import Columns
+from modeseek.estimators.input_checks import seen_columns
 from modeseek.estimators.result import FitData, FitResult
 from modeseek.sketches import DaskRows, SketchLayout, dask_errors
 
@@ -38,9 +38,9 @@ def fit_dask(estimator: BaseClusterer, X: Any, sample_weight: Any, geometry: Geo
     data = _open(seen, X, sample_weight, reset=True)
     with dask_errors():
         make_data, some_rows = _data_maker(estimator, data, geometry)
-        columns = Columns.of(seen)
+        columns = seen_columns(seen)
         if not geometry.spherical:
-            advise_on_scale(type(estimator).__name__, some_rows, columns.names)
+            advise_on_scale(type(estimator).__name__, some_rows, columns.get("feature_names_in_"))
         estimator._fit(
             columns,
             lambda watch: replace(make_data(watch), distributed=True),

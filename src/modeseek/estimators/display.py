@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek.estimators.result import FitResult
-from modeseek.estimators.streaming import Stream
+from modeseek.estimators.result import FitResult, FittedMixin
 from modeseek.estimators.table import ClusterTable
 
 if TYPE_CHECKING:
@@ -19,12 +18,8 @@ if TYPE_CHECKING:
 MAX_CLUSTERS = 10
 
 
-class DisplayMixin:
+class DisplayMixin(FittedMixin):
     """Table and representations of a fitted estimator."""
-
-    # annotated here, because annotations of the dataclass `BaseClusterer` would be parameters
-    result_: FitResult
-    _stream: Stream | None = None
 
     def summary(self) -> pd.DataFrame:
         """Return a table of the clusters, one row for each. Requires pandas.

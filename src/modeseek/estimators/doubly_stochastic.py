@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from modeseek._common.points import Points
 from modeseek._common.types import Watcher
-from modeseek._common.validation import check_number, seed_of
+from modeseek._common.validation import check_number
 from modeseek.estimators.random_chains import RandomChainClusterer
-from modeseek.estimators.result import FitData, FitSettings
+from modeseek.estimators.result import FitSettings
 from modeseek.meanshift.bandwidth import NuSpec, make_policy
 from modeseek.meanshift.bandwidth.walks import RangePolicy
-from modeseek.meanshift.chains import Chain, doubly_stochastic
+from modeseek.meanshift.chains import Chain, Problem, doubly_stochastic
 from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.selection.bandwidths import complete_range
 
@@ -231,19 +231,9 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
             raise ValueError("h_min, h_max and h_inf must be None if policy is an object, which has its own range.")
         return policy
 
-    def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
-        settings = data.settings
+    def _algorithm(self, problem: Problem, settings: FitSettings) -> Callable[..., Chain]:
         assert settings.policy is not None
-        return partial(
-            doubly_stochastic,
-            self._problem(data.points, settings.largest_bandwidth),
-            settings.policy,
-            seed=seed_of(self.random_state),
-            order=self._order(data),
-            batch_size=self.batch_size,
-            local_scales=self._local_scales(data.points),
-            local_factor=self._local_factor(data.points),
-        )
+        return partial(doubly_stochastic, problem, settings.policy)
 
 
 def _range_of(policy: BandwidthPolicy) -> tuple[float, float, float]:

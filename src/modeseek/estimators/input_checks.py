@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,30 +17,18 @@ from modeseek._common.validation import masked_as_nan
 from modeseek.estimators.precomputed import check_distances
 
 
-class Columns(NamedTuple):
-    """Number of features of X, and their names if X has any."""
-
-    n: int
-    names: Array | None
-
-    def attributes(self) -> dict[str, Any]:
-        """Return the attributes in which scikit-learn stores them."""
-        names = {} if self.names is None else {"feature_names_in_": self.names}
-        return {"n_features_in_": self.n, **names}
-
-    @classmethod
-    def of(cls, estimator: BaseEstimator) -> Columns:
-        """Return the columns that an estimator was given."""
-        return cls(estimator.n_features_in_, vars(estimator).get("feature_names_in_"))
+def seen_columns(estimator: BaseEstimator) -> dict[str, Any]:
+    """Return the attributes in which scikit-learn stores the number of features, and their names if X has any."""
+    return {name: vars(estimator)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(estimator)}
 
 
-def check_rows(estimator: BaseEstimator, X: ArrayLike) -> tuple[Array, Columns]:
-    """Return the rows of X for a fit, as floats, and their columns; the estimator is not changed."""
+def check_rows(estimator: BaseEstimator, X: ArrayLike) -> tuple[Array, dict[str, Any]]:
+    """Return the rows of X for a fit, as floats, and their `seen_columns`; the estimator is not changed."""
     seen = copy.copy(estimator)  # scikit-learn sets n_features_in_ before the fit has succeeded
     rows = _validate(seen, X, reset=True)
     if estimator.metric == "haversine":
         check_two_columns(rows.shape[1])
-    return rows, Columns.of(seen)
+    return rows, seen_columns(seen)
 
 
 def check_new_rows(estimator: BaseEstimator, X: ArrayLike) -> Array:

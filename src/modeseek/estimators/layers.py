@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from modeseek._common.neighbors import nearest_neighbors
 from modeseek._common.types import IntArray
 from modeseek._common.validation import check_integer
-from modeseek.estimators.result import FitResult
+from modeseek.estimators.result import FitResult, FittedMixin
 from modeseek.meanshift.partition import rank_by_weight
 from modeseek.selection import DEFAULT, Pool, base_sample, prepare_data
 from modeseek.selection.graph_data import graph_config, graph_data
@@ -61,17 +61,13 @@ class Layer(NamedTuple):
         return f"Layer({words}, stability {self.stability:.2f})"
 
 
-class LayersMixin:
+class LayersMixin(FittedMixin):
     """Nested partitions of a fitted estimator."""
-
-    if TYPE_CHECKING:
-        result_: FitResult
-        n_jobs: int | None
 
     @property
     def layers_(self) -> list[Layer]:
         """Nested partitions from coarse to fine; `labels_` is one of them. Computed on access."""
-        result = _fitted(self, "layers_")
+        result = self._result_for("layers_")
         hierarchy, clustered = _hierarchy(result, self.n_jobs)
         labels = [_point_labels(result, hierarchy.cut(count), clustered) for count in _shown(hierarchy)]
         stability = _stability(result, labels) if len(clustered) >= CONFIG.min_points else [1.0]
@@ -103,7 +99,7 @@ class LayersMixin:
             If merges do not give this number; the message says which numbers they give.
         """
         check_integer("n_clusters", n_clusters, low=1)
-        result = _fitted(self, "layers_")
+        result = self._result_for("layers_")
         hierarchy, clustered = _hierarchy(result, self.n_jobs)
         counts = hierarchy.counts
         if n_clusters not in counts:
@@ -112,12 +108,6 @@ class LayersMixin:
                 f"{counts[-1]}. A fit with n_clusters={n_clusters} may find one that is not nested."
             )
         return _point_labels(result, hierarchy.cut(n_clusters), clustered)[result.index.points.inverse]
-
-
-def _fitted(estimator: LayersMixin, name: str) -> FitResult:
-    if "result_" not in vars(estimator):
-        raise AttributeError(f"this {type(estimator).__name__} has no {name}: it is not fitted.")
-    return estimator.result_
 
 
 def _hierarchy(result: FitResult, n_jobs: int | None) -> tuple[Hierarchy, IntArray]:

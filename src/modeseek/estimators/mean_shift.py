@@ -12,7 +12,7 @@ from modeseek._common.validation import check_choice, check_integer, check_numbe
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings
 from modeseek.meanshift.basins import Basins, find_points
-from modeseek.meanshift.chains import Record, Stopping, as_record, mean_shift
+from modeseek.meanshift.chains import Chain, Record, Stopping, as_record, mean_shift
 from modeseek.meanshift.climbing import Seeds, bin_seeds, moved_to_points, partition_by_modes
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 from modeseek.meanshift.partition import Partition
@@ -167,12 +167,7 @@ class MeanShift(ChainClusterer):
         points, profile = data.points, get_profile(self.profile)
         h = self._cell_unit(data.settings, points)
         seeds = self._seeds(points, h)
-        tol = (1e-3 if profile is FLAT else 1e-4) if self.tol is None else check_number("tol", self.tol, strict=False)
-        sweeps = check_integer("max_iter", self.max_iter, low=1)
-        start = seeds.positions if seeds else points.values
-        chain = mean_shift(self._problem(points, h), h, tol=tol, queries=start, most_steps=sweeps)
-        limit = 2 * sweeps * len(start) + 1  # never reached: scouts may climb a second time
-        stopping = Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
+        chain, stopping = self._make_chain(data, seeds)
         result = self._run(chain, stopping, watch)
         last = result.state.points
         # scikit-learn counts the rows around a climber before its last step, which comes after `max_iter` others
@@ -181,8 +176,8 @@ class MeanShift(ChainClusterer):
         found = partition_by_modes(points, seeds, climbed, reach, profile, last, basins=basins, n_jobs=self.n_jobs)
         modes = None
         if data.sketch is None and not (basins and seeds):
-            steps, part = sweeps if basins else 0, found.partition
-            modes = Basins(h, tol, steps, profile, found.ends, found.end_modes, part.labels)
+            steps, part = self.max_iter if basins else 0, found.partition
+            modes = Basins(h, self._tolerance(), steps, profile, found.ends, found.end_modes, part.labels)
             data = _with_weightless(data, modes, self.n_jobs)
             points = data.points
         return self._chain_result(
@@ -196,6 +191,20 @@ class MeanShift(ChainClusterer):
             points=ends[points.inverse] if seeds is None else ends,
             trace=result.trace.restored(points, climbers=seeds is not None),
         )
+
+    def _make_chain(self, data: FitData, seeds: Seeds | None = None, *, scouts: bool = True) -> tuple[Chain, Stopping]:
+        """Return the chain of climbers, and when to stop it. Without scouts, every climber goes its whole way."""
+        h, sweeps = self._cell_unit(data.settings, data.points), check_integer("max_iter", self.max_iter, low=1)
+        start, most_steps = seeds.positions if seeds else data.points.values, sweeps if scouts else 0
+        problem = self._problem(data.points, h)
+        chain = mean_shift(problem, h, tol=self._tolerance(), queries=start, most_steps=most_steps)
+        limit = 2 * sweeps * len(start) + 1  # never reached: scouts may climb a second time
+        return chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
+
+    def _tolerance(self) -> float:
+        if self.tol is not None:
+            return check_number("tol", self.tol, strict=False)
+        return 1e-3 if get_profile(self.profile) is FLAT else 1e-4
 
     def _final_labels(self, data: FitData, part: Partition) -> tuple[IntArray, Array]:
         labels, centers = super()._final_labels(data, part)

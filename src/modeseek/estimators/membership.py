@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,22 +15,14 @@ from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.input_checks import check_new_rows
 from modeseek.estimators.matching import match_to_model
-from modeseek.estimators.result import FitResult, PointIndex, membership_fields
+from modeseek.estimators.result import FitResult, FittedMixin, PointIndex, membership_fields, row_fields
+
+# number of nearest rows that memberships and outlier scores are based on
+N_NEIGHBORS = 10
 
 
-@dataclass(frozen=True)
-class NeighborConfig:
-    """Number of nearest rows that memberships and outlier scores are based on."""
-
-    n_neighbors: int = 10
-
-
-class MembershipMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class MembershipMixin(FittedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Memberships of rows in clusters, outlier scores, and labels that match an earlier model."""
-
-    if TYPE_CHECKING:
-        result_: FitResult
-        n_jobs: int | None
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the membership of each row in each cluster.
@@ -90,6 +81,11 @@ class MembershipMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return match_to_model(self, previous)
 
     @property
+    def memberships_(self) -> Array:
+        """Membership of each row in each cluster, computed on access because it may be large."""
+        return self._result_for("memberships_").row_memberships()
+
+    @property
     def probabilities_(self) -> Array:
         """Membership of each row in its own cluster; 0 for noise. `confidence_`, if the fit computed it."""
         result = self._result_for("probabilities_")
@@ -114,19 +110,8 @@ class MembershipMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _n_features_out(self) -> int:
         return self.result_.n_clusters
 
-    def _result_for(self, name: str) -> FitResult:
-        if "result_" not in vars(self):
-            raise AttributeError(f"this {type(self).__name__} has no {name}: it is not fitted.")
-        return self.result_
 
-
-def point_memberships(
-    result: FitResult,
-    rows: Array,
-    n_jobs: int | None,
-    found: IntArray | None = None,
-    config: NeighborConfig | None = None,
-) -> Array:
+def point_memberships(result: FitResult, rows: Array, n_jobs: int | None, found: IntArray | None = None) -> Array:
     """Return the memberships of rows in the units of X; see `MembershipMixin.predict_proba`.
 
     `found` are the points whose labels the rows get, if they are known.
@@ -138,7 +123,7 @@ def point_memberships(
     if result.memberships is not None:
         shares = result.memberships[found].toarray()
     else:
-        shares = _neighbor_shares(result, rows, n_jobs, config or NeighborConfig())
+        shares = _neighbor_shares(result, rows, n_jobs)
     clustered = np.flatnonzero(labels >= 0)
     shares[labels < 0] = 0.0
     if len(clustered):
@@ -153,10 +138,10 @@ def point_memberships(
     return shares
 
 
-def _neighbor_shares(result: FitResult, rows: Array, n_jobs: int | None, config: NeighborConfig) -> Array:
+def _neighbor_shares(result: FitResult, rows: Array, n_jobs: int | None) -> Array:
     """Return the share of each cluster in the weight of the nearest training points; 0 if all of them are noise."""
     points, labels, k = result.index.points, result.index.labels, result.n_clusters
-    n_neighbors = min(config.n_neighbors, len(points.values))
+    n_neighbors = min(N_NEIGHBORS, len(points.values))
     near = nearest_of(points.values, points.to_canonical(rows), n_neighbors, n_jobs=n_jobs)
     weights = np.where(labels[near] >= 0, points.weights[near], 0.0)
     where = np.repeat(np.arange(len(rows)), n_neighbors), np.maximum(labels[near], 0).ravel()
@@ -165,19 +150,18 @@ def _neighbor_shares(result: FitResult, rows: Array, n_jobs: int | None, config:
     return np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)
 
 
-def point_outlier_scores(result: FitResult, n_jobs: int | None, config: NeighborConfig | None = None) -> Array:
+def point_outlier_scores(result: FitResult, n_jobs: int | None) -> Array:
     """Return the outlier score of each distinct point; see `MembershipMixin.outlier_scores_`."""
-    points, k_rows = result.index.points, (config or NeighborConfig()).n_neighbors
-    n = len(points.values)
+    points, n = result.index.points, len(result.index.points.values)
     if n < 3:
         return np.zeros(n)
-    radius = _distance_to_row(result.index, k_rows, n_jobs)
+    radius = _distance_to_row(result.index, N_NEIGHBORS, n_jobs)
     labels = _with_noise_assigned(result.index, n_jobs)
     overall = _weighted_median(radius, points.weights)
     reference = np.full(n, overall)
     for label in range(result.n_clusters):
         members = labels == label
-        if points.weights[members].sum() > k_rows:
+        if points.weights[members].sum() > N_NEIGHBORS:
             reference[members] = _weighted_median(radius[members], points.weights[members])
     return np.clip(1.0 - np.divide(reference, radius, out=np.ones(n), where=radius > 0), 0.0, 1.0)
 
@@ -194,21 +178,13 @@ def with_outliers(result: FitResult, fraction: float, n_jobs: int | None) -> Fit
     # clusters that consist of outliers only disappear
     kept = np.unique(old[~outlying & (old >= 0)])
     labels = np.where(outlying | (old < 0), -1, np.searchsorted(kept, old))
-    rows, k = labels[points.inverse], len(kept)
-    fields: dict[str, Any] = {}
+    k = len(kept)
+    fields = row_fields(labels[points.inverse], k)
     if result.memberships is not None and result.cluster_stability is not None:
-        fields = membership_fields(result.index, labels, old, result.memberships, result.cluster_stability)
+        fields |= membership_fields(result.index, labels, old, result.memberships, result.cluster_stability)
     if result.weights is not None:
         fields["weights"] = np.bincount(np.where(labels < 0, k, labels), points.weights, minlength=k + 1)[:k]
-    return replace(
-        result,
-        labels=rows,
-        centers=result.centers[kept],
-        sizes=np.bincount(rows[rows >= 0], minlength=k),
-        n_noise=int((rows < 0).sum()),
-        index=replace(result.index, labels=labels),
-        **fields,
-    )
+    return replace(result, centers=result.centers[kept], index=replace(result.index, labels=labels), **fields)
 
 
 def _distance_to_row(index: PointIndex, k: int, n_jobs: int | None) -> Array:

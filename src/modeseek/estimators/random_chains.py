@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 
 from modeseek._common.points import Points
 from modeseek._common.types import Array, Watcher
+from modeseek._common.validation import seed_of
 from modeseek.estimators.chain_clusterer import ChainClusterer
-from modeseek.estimators.result import FitData, FitResult, membership_fields
+from modeseek.estimators.result import FitData, FitResult, FitSettings, membership_fields
 from modeseek.meanshift.bandwidth import LocalFactor
 from modeseek.meanshift.chain_processes import dask_client, needs_processes
 from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Stopping, partition
@@ -30,7 +32,7 @@ OUTCOMES = list(Outcome)
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomChainClusterer(ChainClusterer):
-    """Base class of the random mean shifts: a subclass implements `_choose_settings` and `_chain_maker`."""
+    """Base class of the random mean shifts: a subclass implements `_choose_settings` and `_algorithm`."""
 
     tau: float | None = None
     max_updates: int | None = None
@@ -42,9 +44,21 @@ class RandomChainClusterer(ChainClusterer):
     n_chains: int | str = "auto"
     random_state: Any = None
 
+    def _algorithm(self, problem: Problem, settings: FitSettings) -> Callable[..., Chain]:
+        """Return the algorithm as a function of the seed and the number of the chain, and of the way to draw points."""
+        raise NotImplementedError
+
     def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
         """Return a function that makes the chain number `chain`."""
-        raise NotImplementedError
+        problem = self._problem(data.points, data.settings.largest_bandwidth)
+        return partial(
+            self._algorithm(problem, data.settings),
+            seed=seed_of(self.random_state),
+            order=self._order(data),
+            batch_size=self.batch_size,
+            local_scales=self._local_scales(data.points),
+            local_factor=self._local_factor(data.points),
+        )
 
     def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
         chain = self._chain_maker(data)(chain=0)

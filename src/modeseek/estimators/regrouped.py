@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.layers import build_layers
-from modeseek.estimators.result import FitResult, largest_membership
+from modeseek.estimators.result import FitResult, largest_membership, row_fields
 from modeseek.meanshift.partition import partition_of
 from modeseek.metrics import rand_agreement
 from modeseek.selection.hierarchy import split_large
@@ -42,9 +41,8 @@ def regrouped(result: FitResult, labels: IntArray, note: str) -> FitResult:
     part = partition_of(points.values[kept], points.weights[kept], labels[kept], points.geometry, diameter=0.0, gap=0.0)
     new = np.full(len(labels), -1)
     new[kept] = part.labels
-    rows, k = new[points.inverse], len(part.sizes)
-    sizes = np.bincount(rows[rows >= 0], minlength=k)
-    fields: dict[str, Any] = {}
+    k = len(part.sizes)
+    fields = row_fields(new[points.inverse], k)
     if result.stability is not None:
         fields["stability"] = result.stability * rand_agreement(old[kept], new[kept], points.weights[kept])
     if result.memberships is not None and result.cluster_stability is not None:
@@ -61,11 +59,8 @@ def regrouped(result: FitResult, labels: IntArray, note: str) -> FitResult:
         }
     return replace(
         result,
-        labels=rows,
         centers=points.to_data(part.centers),
-        sizes=sizes,
-        n_noise=int((rows < 0).sum()),
-        weights=None if result.weights is None and (sizes == part.sizes).all() else part.sizes,
+        weights=None if result.weights is None and (fields["sizes"] == part.sizes).all() else part.sizes,
         index=replace(index, labels=new),
         message=f"{result.message}; {note}",
         **fields,

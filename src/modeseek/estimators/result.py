@@ -15,6 +15,7 @@ from modeseek._common.rounding import rounding_note
 from modeseek._common.sphere import chord_to_meters, place_on_sphere
 from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, IntArray, Watcher
+from modeseek.estimators.streaming import Stream
 from modeseek.meanshift.basins import Basins, find_points
 from modeseek.meanshift.chains import Outcome, Trace
 from modeseek.meanshift.partition import Partition
@@ -351,13 +352,10 @@ class FitResult:
     def relabelled(self, rows: Array, n_jobs: int | None = None) -> FitResult:
         """Return the result with labels and confidence of other rows, found in the sketch of the fit."""
         number = self.index.find_in_sketch(rows, n_jobs)
-        points, labels = self.index.points, self.labels[number]
+        points = self.index.points
         return replace(
             self,
-            labels=labels,
-            sizes=np.bincount(labels[labels >= 0], minlength=self.n_clusters),
-            n_noise=int((labels < 0).sum()),
-            n_rows=len(labels),
+            **row_fields(self.labels[number], self.n_clusters),
             confidence=None if self.confidence is None else self.confidence[number],
             index=replace(self.index, points=points._replace(inverse=points.inverse[number])),
         )
@@ -385,6 +383,21 @@ class FitResult:
         return {f"{name}_": value for name, value in found.items() if value is not None}
 
 
+class FittedMixin:
+    """What the methods of an estimator read: the result of the last fit, and the rows given to `partial_fit`."""
+
+    # annotated here, because annotations of the dataclass `BaseClusterer` would be parameters
+    result_: FitResult
+    n_jobs: int | None
+    _stream: Stream | None = None
+
+    def _result_for(self, name: str) -> FitResult:
+        """Return the result of the fit, for an attribute that is computed on access."""
+        if "result_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} has no {name}: it is not fitted.")
+        return self.result_
+
+
 def make_result(
     algorithm: str, data: FitData, labels: IntArray, centers: Array, basins: Basins | None = None, **fields: Any
 ) -> FitResult:
@@ -394,23 +407,31 @@ def make_result(
     gets a remark on rounded columns.
     """
     points, k = data.points, len(centers)
-    rows = labels[points.inverse]
-    sizes = np.bincount(np.where(rows < 0, k, rows), minlength=k + 1)
+    of_rows = row_fields(labels[points.inverse], k)
     weights = np.bincount(np.where(labels < 0, k, labels), weights=points.weights, minlength=k + 1)
+    unweighted = (weights == [*of_rows["sizes"], of_rows["n_noise"]]).all()
     fields.setdefault("settings", data.settings)
     rounding = rounding_note(fields["settings"].rounded, points.n_features)
     fields["message"] = "; ".join(filter(None, (fields["message"], rounding)))
     return FitResult(
         algorithm=algorithm,
-        labels=rows,
         centers=points.to_data(centers),
-        sizes=sizes[:k],
-        n_noise=int(sizes[k]),
-        n_rows=len(rows),
         index=PointIndex(points, labels, data.sketch, data.sketch_points, data.neighbors, basins),
-        weights=None if (weights == sizes).all() else weights[:k],
+        weights=None if unweighted else weights[:k],
+        **of_rows,
         **fields,
     )
+
+
+def row_fields(labels: IntArray, n_clusters: int) -> dict[str, Any]:
+    """Return the fields of `FitResult` that follow from the labels of the rows."""
+    clustered = labels[labels >= 0]
+    return {
+        "labels": labels,
+        "sizes": np.bincount(clustered, minlength=n_clusters),
+        "n_noise": len(labels) - len(clustered),
+        "n_rows": len(labels),
+    }
 
 
 def drop_small(part: Partition, min_size: float) -> tuple[IntArray, Array]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from modeseek._common.storable import require, storable
 from modeseek._common.types import Array
 from modeseek.estimators.base import BaseClusterer
-from modeseek.estimators.input_checks import Columns
+from modeseek.estimators.input_checks import seen_columns
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.streaming import Stream
 from modeseek.sketches import Sketch
@@ -68,16 +68,17 @@ def fitted_state(estimator: BaseClusterer) -> FittedState:
 
 def restore_state(estimator: BaseClusterer, state: FittedState) -> None:
     """Give an estimator the state that `fitted_state` returned."""
-    attributes: dict[str, Any] = {}
-    if state.n_features is not None:
-        names = None if state.feature_names is None else np.array(state.feature_names, dtype=object)
-        attributes |= Columns(state.n_features, names).attributes()
-    if state.stream is not None:
-        attributes["_stream"] = state.stream
-    if state.result is not None:
-        attributes |= {"result_": state.result, **state.result.attributes()}
+    names = None if state.feature_names is None else np.array(state.feature_names, dtype=object)
+    attributes = {
+        "n_features_in_": state.n_features,
+        "feature_names_in_": names,
+        "_stream": state.stream,
+        "result_": state.result,
+        **({} if state.result is None else state.result.attributes()),
+    }
     for name, value in attributes.items():
-        setattr(estimator, name, value)
+        if value is not None:
+            setattr(estimator, name, value)
 
 
 def stream_sketch(estimator: BaseClusterer) -> Sketch | None:
@@ -94,5 +95,5 @@ def resume_stream(estimator: BaseClusterer, sketch: Sketch, names: tuple[str, ..
 def labelled_copy(estimator: BaseClusterer, rows: Array) -> BaseClusterer:
     """Return a copy of an estimator that was fitted on a sketch, with labels and confidence of other rows."""
     other = copy.copy(estimator)
-    other._store(Columns.of(estimator), estimator.result_.relabelled(rows, estimator.n_jobs), keep_stream=True)
+    other._store(seen_columns(estimator), estimator.result_.relabelled(rows, estimator.n_jobs), keep_stream=True)
     return other

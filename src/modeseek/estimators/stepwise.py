@@ -8,9 +8,8 @@ from modeseek.estimators.fit_input import data_from_rows
 from modeseek.estimators.input_checks import check_rows
 from modeseek.estimators.mean_shift import MeanShift
 from modeseek.estimators.result import FitData, FitResult
-from modeseek.meanshift.chains import Chain, Record, Stopping, Sweeps, mean_shift
+from modeseek.meanshift.chains import Record, Sweeps
 from modeseek.meanshift.chains.algorithms import PartSize
-from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 
 
 class StepwiseFit:
@@ -49,7 +48,7 @@ class StepwiseFit:
         self.model = model
         self.data = prepare_fit(model, X)
         if isinstance(model, MeanShift):
-            self.chain, self.stopping = _separate_climbers(model, self.data)
+            self.chain, self.stopping = model._make_chain(self.data, scouts=False)
         else:
             self.chain, self.stopping = model._make_chain(self.data)
         self.sweeps = Sweeps(self.chain, self.stopping, record=Record.nothing(), part_size=part_size)
@@ -69,12 +68,3 @@ def prepare_fit(model: ChainClusterer, X: Array) -> FitData:
     geometry = model._check_parameters()
     rows, _ = check_rows(model, X)
     return data_from_rows(model, rows, np.ones(len(rows)), geometry, None)
-
-
-def _separate_climbers(model: MeanShift, data: FitData) -> tuple[Chain, Stopping]:
-    h = model._cell_unit(data.settings, data.points)
-    default_tol = 1e-3 if get_profile(model.profile) is FLAT else 1e-4
-    tol = default_tol if model.tol is None else model.tol
-    chain = mean_shift(model._problem(data.points, h), h, tol=tol, most_steps=0)
-    limit = model.max_iter * len(data.points.values) + 1
-    return chain, Stopping(h / 4, max_sweeps=model.max_iter, max_updates=limit)

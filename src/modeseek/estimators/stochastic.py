@@ -6,11 +6,10 @@ from functools import partial
 
 from modeseek._common.points import Points
 from modeseek._common.types import Watcher
-from modeseek._common.validation import seed_of
 from modeseek.estimators.random_chains import RandomChainClusterer
-from modeseek.estimators.result import FitData, FitSettings
+from modeseek.estimators.result import FitSettings
 from modeseek.meanshift.bandwidth import Constant
-from modeseek.meanshift.chains import Chain, stochastic
+from modeseek.meanshift.chains import Chain, Problem, stochastic
 
 
 @dataclass(eq=False, repr=False)
@@ -171,15 +170,5 @@ class StochasticMeanShift(RandomChainClusterer):
         h = self._single_bandwidth(self.bandwidth, sample, watch, rounding)
         return FitSettings(bandwidth=h, policy=Constant(h), single_updates=self._single_updates())
 
-    def _chain_maker(self, data: FitData) -> Callable[..., Chain]:
-        h = data.settings.largest_bandwidth
-        return partial(
-            stochastic,
-            self._problem(data.points, h),
-            h,
-            seed=seed_of(self.random_state),
-            order=self._order(data),
-            batch_size=self.batch_size,
-            local_scales=self._local_scales(data.points),
-            local_factor=self._local_factor(data.points),
-        )
+    def _algorithm(self, problem: Problem, settings: FitSettings) -> Callable[..., Chain]:
+        return partial(stochastic, problem, settings.largest_bandwidth)
