@@ -9,8 +9,6 @@ from modeseek.selection.select import Candidate
 # alternatives that are shown: their number, and the largest number of clusters, unless twice the chosen one is larger
 MAX_LISTED = 5
 MAX_CLUSTERS = 30
-# fields of candidates that say how good they are, the best first
-RATINGS = ("expected_agreement", "stability")
 
 
 def other_partitions(model: ModeSeek) -> list[Candidate]:
@@ -48,8 +46,7 @@ def listed_alternatives(model: ModeSeek) -> list[Candidate]:
 
 def rating(candidate: Candidate) -> tuple[str, float]:
     """Return the name and the value of the number by which alternatives are compared."""
-    name = next(name for name in RATINGS if name in candidate._fields)
-    return name.replace("_", " "), float(getattr(candidate, name))
+    return "expected agreement", float(candidate.expected_agreement)
 
 
 def chosen_one(model: ModeSeek) -> Candidate | None:

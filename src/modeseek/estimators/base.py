@@ -158,8 +158,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
             stream = stream.faded(1.0 - forget, self._sketch_config)
         if (weights > 0).any():
             stream = stream.add(rows[weights > 0], weights[weights > 0], self._sketch_config)
-        for name, value in (seen | {"_stream": stream}).items():
-            setattr(self, name, value)
+        vars(self).update(seen, _stream=stream)
         return self
 
     def finalize(self) -> Self:
@@ -257,8 +256,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         """Set all fitted attributes."""
         fitted = {"result_": result, **columns, **result.attributes()}
         self._clear(keep_stream=keep_stream)
-        for name, value in fitted.items():
-            setattr(self, name, value)
+        vars(self).update(fitted)
 
     def _clear(self, *, keep_stream: bool) -> None:
         """Delete all fitted attributes, and those of `partial_fit` unless `keep_stream`."""

@@ -13,7 +13,6 @@ from modeseek._common.types import Array, Geometry, IntArray, Watcher
 from modeseek._common.validation import check_number, check_tau
 from modeseek.estimators.advice import advise_on_bandwidth, advise_on_engine, warn
 from modeseek.estimators.base import BaseClusterer
-from modeseek.estimators.memory import snapshot_memory
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.checkpoint import Checkpoint
@@ -125,12 +124,12 @@ class ChainClusterer(BaseClusterer):
         return getattr(self, self._bandwidth_parameter) is None
 
     def _single_bandwidth(
-        self, bandwidth: float | None, sample: Points, watch: Watcher | None, rounding: float
+        self, bandwidth: float | None, sample: Points, watch: Watcher | None, rounding: float, *, strict: bool = True
     ) -> float:
-        """Return the given bandwidth, checked, or an automatic one."""
+        """Return the given bandwidth, checked, or an automatic one. If `strict`, 0 is not allowed."""
         if bandwidth is None:
             return self._automatic_range(sample, watch, rounding).h_inf
-        return self._in_points(check_number("bandwidth", bandwidth))
+        return self._in_points(check_number("bandwidth", bandwidth, strict=strict))
 
     def _in_points(self, length: float) -> float:
         """Convert a length in the units of parameters to the units of points: metres to chords under haversine."""
@@ -155,7 +154,10 @@ class ChainClusterer(BaseClusterer):
         return settings.smallest_bandwidth
 
     def _memory(self, n: int, d: int, itemsize: int) -> float:
-        return super()._memory(n, d, itemsize) + snapshot_memory(self._record(), n, d)
+        record = self._record()
+        snapshots = 0 if record.snapshots is None else record.snapshot_limit(max(1, n * d))
+        # a snapshot is in memory three times: as a state, in an array, and as rows of X
+        return super()._memory(n, d, itemsize) + 3.0 * 8 * snapshots * n * d
 
     def _stopping(self, chain: Chain, tau: float | None, max_updates: int | None, max_time: float | None) -> Stopping:
         threshold = check_number("tol", self.tol, strict=False) * chain.h_min

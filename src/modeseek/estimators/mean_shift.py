@@ -158,9 +158,7 @@ class MeanShift(ChainClusterer):
     sketch: str | None = None
 
     def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
-        if self.bandwidth is not None:
-            return FitSettings(bandwidth=self._in_points(check_number("bandwidth", self.bandwidth, strict=False)))
-        return FitSettings(bandwidth=self._single_bandwidth(None, sample, watch, rounding))
+        return FitSettings(bandwidth=self._single_bandwidth(self.bandwidth, sample, watch, rounding, strict=False))
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         basins = check_choice("assign_labels", self.assign_labels, ("basin", "nearest")) == "basin"

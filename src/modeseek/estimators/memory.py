@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from modeseek._common.resources import check_memory
-from modeseek.meanshift.chains import Record
 
 
 @dataclass(frozen=True)
@@ -37,14 +36,6 @@ class FitMemory:
         """Return the bound for n distinct rows of d numbers of `itemsize` bytes."""
         pairs = min(self.pair_limit, self.pair * n * n) if d > 3 else 0.0
         return n * (self.point + self.coordinate * itemsize * d) + pairs
-
-
-def snapshot_memory(record: Record, n: int, d: int) -> float:
-    """Return the bytes for recorded snapshots of n points: as states, as an array, and as rows of X."""
-    if record.snapshots is None:
-        return 0.0
-    most = record.snapshot_limit(max(1, n * d))
-    return 3.0 * 8 * most * n * d
 
 
 def check_fit_memory(estimator: str, need: float, shape: tuple[int, int], itemsize: int) -> None:
