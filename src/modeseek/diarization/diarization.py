@@ -12,9 +12,8 @@ from modeseek.diarization.config import DiarizationConfig
 from modeseek.diarization.embeddings import EmbeddingTransform, check_embeddings, mean_directions
 from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.diarization.smoothing import smooth_labels
-from modeseek.diarization.speaker_search import Speakers, SpeakerSearch
+from modeseek.diarization.speaker_search import Speakers, SpeakerSearch, by_size
 from modeseek.diarization.turns import Turn, check_segments, make_turns, speaker_names, to_annotation, trim_windows
-from modeseek.meanshift.partition import rank_by_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,8 +203,7 @@ def _smoothed(speakers: Speakers, rows: Array, times: Array, config: Diarization
     labels = smooth_labels(rows, speakers.labels, times, config)
     changed = labels != speakers.labels
     confidence = np.where(changed, config.unclustered_confidence, 1.0) * speakers.confidence
-    # a speaker without windows is dropped, and speaker 0 has the most windows
-    labels = rank_by_weight(np.unique(labels, return_inverse=True)[1], np.ones(len(labels))).labels
+    labels = by_size(labels)  # a speaker may have lost all windows
     message = f"{speakers.message}; {int(changed.sum()):,} windows smoothed"
     return speakers._replace(
         labels=labels, confidence=confidence, directions=mean_directions(rows, labels), message=message

@@ -17,12 +17,11 @@ from modeseek.diarization.average_linkage import (
 )
 from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
 from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, mean_directions, nearest_direction
+from modeseek.diarization.turns import TIME_TOLERANCE
 from modeseek.estimators import ModeSeek
 from modeseek.meanshift.consensus import memberships
 from modeseek.meanshift.partition import rank_by_weight
 
-# two times that differ by less, in seconds, are equal
-TIME_TOLERANCE = 1e-6
 ONE_SPEAKER = "1 speaker by the test for few windows"
 
 
@@ -221,12 +220,12 @@ class SpeakerSearch:
             closest = clustered[nearest(rows[clustered], rows[others], n_jobs=self.n_jobs)]
             agrees = labels[closest] == labels[others]
             confidence[others] = confidence[closest] * np.where(agrees, 1.0, self.config.unclustered_confidence)
-        return _by_size(labels), confidence
+        return by_size(labels), confidence
 
 
 def _from_linkage(rows: Array, disjoint: IntArray, linkage: LinkagePartition) -> tuple[IntArray, Array]:
     """Assign all windows to the nearest direction; the confidence is the share of subsamples that agree."""
-    labels = _by_size(nearest_direction(rows, mean_directions(rows[disjoint], linkage.labels)))
+    labels = by_size(nearest_direction(rows, mean_directions(rows[disjoint], linkage.labels)))
     every = np.arange(len(rows))
     votes = [
         (every, nearest_direction(rows, mean_directions(rows[disjoint[subsample]], found)))
@@ -235,5 +234,6 @@ def _from_linkage(rows: Array, disjoint: IntArray, linkage: LinkagePartition) ->
     return labels, np.asarray(memberships(labels, votes)[every, labels]).ravel()
 
 
-def _by_size(labels: IntArray) -> IntArray:
-    return rank_by_weight(np.unique(labels, return_inverse=True)[1], np.ones(len(labels))).labels
+def by_size(labels: IntArray) -> IntArray:
+    """Renumber speakers so that speaker 0 has the most windows, and no speaker is without windows."""
+    return rank_by_weight(labels, np.ones(len(labels))).labels
