@@ -108,8 +108,8 @@ class CudaWorkspace(BaseWorkspace):
         inverse, near = cuda.to_device(bandwidths**-2.0), self._near(places, bandwidths)
         kernel(self._x, self._n, self._w, places, inverse, near, mass, gone)
         moved = cuda.device_array((m, self._d), queries.dtype)
-        finish = _launch_1d(batch_shift.finish_kernel(self._spec.spherical), m)
-        finish(places, mass, gone, cuda.to_device(order), moved)
+        finish = _launch_1d(batch_shift.finish, m)
+        finish(places, mass, gone, cuda.to_device(order), self._spec.spherical, moved)
         return moved.copy_to_host()
 
     @property
@@ -154,7 +154,7 @@ class CudaWorkspace(BaseWorkspace):
     def _find_balls(self, x: Any, wide: int, n: int) -> tuple[Any, Any]:
         tiles = -(-n // wide)
         centers, radii = cuda.device_array((tiles, x.shape[0]), np.float64), cuda.device_array(tiles, np.float64)
-        batch_shift.balls_kernel(wide)[tiles, batch_shift.BALL_THREADS](x, n, centers, radii)
+        batch_shift.find_balls[tiles, batch_shift.BALL_THREADS](x, n, wide, centers, radii)
         return centers, radii
 
     def _sorted(self, rows: Array) -> IntArray:

@@ -140,35 +140,30 @@ def sums_kernel(spec: KernelSpec) -> Any:
     return kernel
 
 
-@cache
-def balls_kernel(wide: int) -> Any:
-    """Return the kernel ``(x, n, centers, radii)`` that finds a ball around each tile of `wide` columns."""
-
-    @kernel_of(64)
-    def kernel(x, n, centers, radii):  # type: ignore[no-untyped-def]
-        farthest = cuda.shared.array(BALL_THREADS, float64)
-        me, tile = cuda.threadIdx.x, cuda.blockIdx.x
-        begin, end = tile * wide, min((tile + 1) * wide, n)
-        for c in range(me, x.shape[0], BALL_THREADS):
-            total = 0.0
-            for j in range(begin, end):
-                total += x[c, j]
-            centers[tile, c] = total / (end - begin)
-        cuda.syncthreads()
-        farthest[me] = 0.0
-        for j in range(begin + me, end, BALL_THREADS):
-            square = 0.0
-            for c in range(x.shape[0]):
-                a = x[c, j] - centers[tile, c]
-                square += a * a
-            farthest[me] = max(farthest[me], square)
-        cuda.syncthreads()
-        if me == 0:
-            for other in range(1, BALL_THREADS):
-                farthest[0] = max(farthest[0], farthest[other])
-            radii[tile] = math.sqrt(farthest[0])
-
-    return kernel
+@kernel_of(64)
+def find_balls(x, n, wide, centers, radii):  # type: ignore[no-untyped-def]
+    """Set the centre and the radius of a ball around each tile of `wide` columns."""
+    farthest = cuda.shared.array(BALL_THREADS, float64)
+    me, tile = cuda.threadIdx.x, cuda.blockIdx.x
+    begin, end = tile * wide, min((tile + 1) * wide, n)
+    for c in range(me, x.shape[0], BALL_THREADS):
+        total = 0.0
+        for j in range(begin, end):
+            total += x[c, j]
+        centers[tile, c] = total / (end - begin)
+    cuda.syncthreads()
+    farthest[me] = 0.0
+    for j in range(begin + me, end, BALL_THREADS):
+        square = 0.0
+        for c in range(x.shape[0]):
+            a = x[c, j] - centers[tile, c]
+            square += a * a
+        farthest[me] = max(farthest[me], square)
+    cuda.syncthreads()
+    if me == 0:
+        for other in range(1, BALL_THREADS):
+            farthest[0] = max(farthest[0], farthest[other])
+        radii[tile] = math.sqrt(farthest[0])
 
 
 @kernel_of(64)
@@ -187,31 +182,23 @@ def find_near(centers_q, radii_q, centers_x, radii_x, h, near):  # type: ignore[
         near[q, p] = 1 if square <= reach * reach else 0
 
 
-@cache
-def finish_kernel(spherical: bool) -> Any:
-    """Return the kernel ``(queries, mass, gone, order, moved)`` that adds the splits and moves each query.
-
-    Row order[k] of moved (m, d) gets query k.
-    """
-
-    @kernel_of(64)
-    def kernel(queries, mass, gone, order, moved):  # type: ignore[no-untyped-def]
-        k = cuda.grid(1)
-        if k >= len(order):
-            return
-        splits, d, total, square = len(mass), moved.shape[1], 0.0, 0.0
+@kernel_of(64)
+def finish(queries, mass, gone, order, spherical, moved):  # type: ignore[no-untyped-def]
+    """Add the splits and move each query; row order[k] of moved (m, d) gets query k."""
+    k = cuda.grid(1)
+    if k >= len(order):
+        return
+    splits, d, total, square = len(mass), moved.shape[1], 0.0, 0.0
+    for split in range(splits):
+        total += mass[split, k]
+    scale = 1.0 / total if total > 0.0 else 0.0
+    for c in range(d):
+        s = 0.0
         for split in range(splits):
-            total += mass[split, k]
-        scale = 1.0 / total if total > 0.0 else 0.0
-        for c in range(d):
-            s = 0.0
-            for split in range(splits):
-                s += gone[split, c, k]
-            s = queries[c, k] + s * scale
-            gone[0, c, k] = s
-            square += s * s
-        length = math.sqrt(square) if spherical else 1.0
-        for c in range(d):
-            moved[order[k], c] = gone[0, c, k] / length if length > 1e-12 else queries[c, k]
-
-    return kernel
+            s += gone[split, c, k]
+        s = queries[c, k] + s * scale
+        gone[0, c, k] = s
+        square += s * s
+    length = math.sqrt(square) if spherical else 1.0
+    for c in range(d):
+        moved[order[k], c] = gone[0, c, k] / length if length > 1e-12 else queries[c, k]
