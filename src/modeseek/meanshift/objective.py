@@ -69,7 +69,7 @@ def shift_vector(
     >>> shift_vector([0.0], points, h=1.0)  # shift([0.0], ...) - [0.0]
     array([0.21428571])
     """
-    points, w, kernel = _checked(points, h, profile, weights)
+    points, w, kernel = check_inputs(points, h, profile, weights)
     queries = np.asarray(x, dtype=np.float64)
     rows = np.atleast_2d(queries)
     if rows.shape[1] != points.shape[1]:
@@ -102,7 +102,7 @@ def density(
     >>> density([[0.0], [0.5]], [[0.0]], h=1.0)
     array([1.    , 0.5625])
     """
-    points, w, kernel = _checked(points, h, profile, weights)
+    points, w, kernel = check_inputs(points, h, profile, weights)
     queries = np.atleast_2d(np.asarray(x, dtype=np.float64))
     values = np.concatenate([kernel.k(t) @ w for _, _, t in _blocks(queries, points, h)])
     return values / (w.sum() * h ** points.shape[1])
@@ -118,7 +118,7 @@ def kernel_mass(
     >>> kernel_mass([[0.0]], [[0.0], [1.0], [2.0]], h=1.0, profile="flat")
     array([2.])
     """
-    points, w, kernel = _checked(points, h, profile, weights)
+    points, w, kernel = check_inputs(points, h, profile, weights)
     queries = np.atleast_2d(np.asarray(x, dtype=np.float64))
     return np.concatenate([kernel.weight(t) @ w for _, _, t in _blocks(queries, points, h)])
 
@@ -134,7 +134,7 @@ def objective(points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight",
     >>> objective([[0.0], [0.5]], h=1.0)  # 1 + 1 + (1 - 0.25)^2
     2.5625
     """
-    points, w, kernel = _checked(points, h, profile, weights)
+    points, w, kernel = check_inputs(points, h, profile, weights)
     pairs = sum(float(w[start:stop] @ kernel.k(t) @ w) for start, stop, t in _blocks(points, points, h))
     at_zero = float(kernel.k(np.zeros(1))[0])
     return (pairs + at_zero * float(w.sum())) / 2.0
@@ -153,7 +153,7 @@ def gradient(points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", 
            [-1.5],
            [ 0. ]])
     """
-    points, w, kernel = _checked(points, h, profile, weights)
+    points, w, kernel = check_inputs(points, h, profile, weights)
     return np.array([_block_gradient(i, h, points, w, kernel) for i in range(len(points))])
 
 
@@ -168,7 +168,7 @@ def block_gradient(
     >>> block_gradient(0, points, h=1.0)
     array([1.5])
     """
-    points, w, kernel = _checked(points, h, profile, weights)
+    points, w, kernel = check_inputs(points, h, profile, weights)
     return _block_gradient(i, h, points, w, kernel)
 
 
@@ -189,7 +189,8 @@ def _block_gradient(i: int, h: float, points: Array, weights: Array, profile: Pr
     return 2.0 / h**2 * weights[i] * (g @ difference)
 
 
-def _checked(points: ArrayLike, h: float, profile: ProfileSpec, weights: Weights) -> tuple[Array, Array, Profile]:
+def check_inputs(points: ArrayLike, h: float, profile: ProfileSpec, weights: Weights) -> tuple[Array, Array, Profile]:
+    """Return the points in float64, their weights and the profile, after checks of all arguments."""
     check_number("h", h)
     state = check_state(points).astype(np.float64)
     return state, check_weights(weights, len(state)), get_profile(profile)

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
 from modeseek._common.types import Array
-from modeseek._common.validation import check_number, check_state, check_tau, check_weights
+from modeseek._common.validation import check_number, check_state, check_tau
 from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.components import components, diameter_of, gap_of
-from modeseek.meanshift.kernels.profiles import Profile, get_profile
-from modeseek.meanshift.objective import block_gradient, gradient, max_norm, shift_vector
+from modeseek.meanshift.kernels.profiles import Profile
+from modeseek.meanshift.objective import block_gradient, check_inputs, gradient, max_norm, shift_vector
 from modeseek.meanshift.types import ChainState
 
 EPS = float(np.finfo(np.float64).eps)
@@ -66,8 +66,7 @@ def proposition1(
     >>> proposition1([[0.0], [0.5], [0.7]], 0, 1.0).holds
     True
     """
-    state, kernel = check_state(points).astype(np.float64), get_profile(profile)
-    w = check_weights(weights, len(state))
+    state, w, kernel = check_inputs(points, h, profile, weights)
     vector = shift_vector(state[i], state, h, profile=kernel, weights=w)
     after = state[i] + vector
     others = np.arange(len(state)) != i
@@ -103,8 +102,7 @@ def gradient_error(
     >>> gradient_error([[0.0], [0.5], [0.7]], 1.0, weights=[1e-4, 2e-4, 1e-4]) < 1e-6
     True
     """
-    state, kernel = check_state(points).astype(np.float64), get_profile(profile)
-    w = check_weights(weights, len(state))
+    state, w, kernel = check_inputs(points, h, profile, weights)
     exact, numeric = gradient(state, h, profile=kernel, weights=w), np.zeros_like(state)
     for i, x in enumerate(state):
         for axis, unit in enumerate(np.eye(state.shape[1])):
@@ -154,8 +152,7 @@ def theorem1(
     >>> theorem1([[0.0], [1.0]], 1.0, profile="flat")  # flat weights include distance h
     Theorem1(gradient=2.0, critical=False, separated=False)
     """
-    state, kernel = check_state(points).astype(np.float64), get_profile(profile)
-    w = check_weights(weights, len(state))
+    state, w, kernel = check_inputs(points, h, profile, weights)
     norm = max_norm(gradient(state, h, profile=kernel, weights=w))
     critical = separated = True
     closed = float(kernel.weight(np.ones(1))[0]) > 0
