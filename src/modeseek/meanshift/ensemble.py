@@ -206,16 +206,13 @@ def _run_on_gpu(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | No
     if not isinstance(first.engine, CudaEngine) or stopping.max_time is not None:
         return None
     shared = first.engine, first.profile, first.geometry
-    problems = [chain.problem for chain in chains]
-    if any((each.engine, each.profile, each.geometry) != shared for each in problems):
-        return None
-    if any(chain.plan is None for chain in chains):
-        return None
+    jobs = []
     for chain in chains:
+        problem = chain.problem
+        if chain.plan is None or (problem.engine, problem.profile, problem.geometry) != shared:
+            return None
         stopping.check_fit(chain)
-    jobs = [
-        ChainJob(chain.problem.points, chain.problem.weights, chain.plan, stopping.ending(chain)) for chain in chains
-    ]
+        jobs.append(ChainJob(problem.points, problem.weights, chain.plan, stopping.ending(chain)))
     if not first.engine.can_run(jobs):
         return None
     began = time.perf_counter()
