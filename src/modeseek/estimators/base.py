@@ -147,7 +147,8 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
             raise ValueError(f"forget must be in [0, 1]; got {forget!r}.")
         if is_dask(X):
             raise TypeError("partial_fit takes a batch in memory: pass a Dask collection to fit(X).")
-        stream, seen = self._stream or Stream(), {}
+        stream = self._stream or Stream()
+        seen: dict[str, Any] = {}
         if self._stream is None and not self.__sklearn_is_fitted__():
             rows, seen = check_rows(self, X)
         else:
@@ -158,7 +159,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
             stream = stream.faded(1.0 - forget, self._sketch_config)
         if (weights > 0).any():
             stream = stream.add(rows[weights > 0], weights[weights > 0], self._sketch_config)
-        vars(self).update(seen, _stream=stream)
+        self.__dict__.update(seen, _stream=stream)
         return self
 
     def finalize(self) -> Self:
@@ -256,7 +257,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         """Set all fitted attributes."""
         fitted = {"result_": result, **columns, **result.attributes()}
         self._clear(keep_stream=keep_stream)
-        vars(self).update(fitted)
+        self.__dict__.update(fitted)
 
     def _clear(self, *, keep_stream: bool) -> None:
         """Delete all fitted attributes, and those of `partial_fit` unless `keep_stream`."""

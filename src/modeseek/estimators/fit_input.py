@@ -34,7 +34,8 @@ def data_from_rows(
         sample = points
         if n > config.sample_rows:
             # the rows that a sketch would sample, so that automatic bandwidths do not depend on the sketch
-            sample = _sample_points(Sample.empty(config.sample_rows, d).add(placed[taken], weights[taken]), geometry)
+            drawn = Sample.empty(config.sample_rows, d).add(placed[taken], weights[taken])
+            sample = canonical_points(drawn.rows, drawn.counts, geometry)
         return FitData(points, _choose_settings(estimator, sample, watch), weightless=weightless)
     check_sketch_memory(name, (n, d))
     data = data_from_sketch(estimator, make_sketch(placed[taken], weights[taken], config), geometry, kind, watch)
@@ -52,7 +53,7 @@ def data_from_sketch(
     estimator: BaseClusterer, sketch: Sketch, geometry: Geometry, kind: str, watch: Watcher | None
 ) -> FitData:
     """Return the input of a fit on a sketch; `kind` is "auto", "grid" or "sample"."""
-    sample = _sample_points(sketch.sample, geometry)
+    sample = canonical_points(sketch.sample.rows, sketch.sample.counts, geometry)
     settings = _choose_settings(estimator, sample, watch)
     chosen = estimator._points_of_sketch(sketch, settings, sample, kind)
     points = canonical_points(chosen.points, chosen.weights, geometry)
@@ -66,10 +67,6 @@ def _choose_settings(estimator: BaseClusterer, sample: Points, watch: Watcher | 
         return replace(estimator._choose_settings(spread.points, watch, spread.variance), rounded=spread.columns)
     settings = estimator._choose_settings(sample, watch)
     return replace(settings, in_meters=sample.geometry.metric == "haversine")
-
-
-def _sample_points(sample: Sample, geometry: Geometry) -> Points:
-    return canonical_points(sample.rows, sample.counts, geometry)
 
 
 def _assign_weightless(points: Points, rows: Array, n_jobs: int | None) -> tuple[Points, tuple[IntArray, Array] | None]:

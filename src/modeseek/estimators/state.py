@@ -76,7 +76,7 @@ def restore_state(estimator: BaseClusterer, state: FittedState) -> None:
         "result_": state.result,
         **({} if state.result is None else state.result.attributes()),
     }
-    vars(estimator).update({name: value for name, value in attributes.items() if value is not None})
+    estimator.__dict__.update({name: value for name, value in attributes.items() if value is not None})
 
 
 def stream_sketch(estimator: BaseClusterer) -> Sketch | None:
