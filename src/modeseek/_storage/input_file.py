@@ -118,18 +118,6 @@ COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
 PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 
-class UnpackedStream(BoundedStream):
-    """A bounded stream that closes the compressed file, too."""
-
-    def __init__(self, stream: BinaryIO, source: str, packed: int, raw: BinaryIO):
-        super().__init__(stream, source, packed)
-        self._raw = raw
-
-    def close(self) -> None:
-        super().close()
-        self._raw.close()
-
-
 @dataclass(frozen=True, eq=False)
 class InputFile:
     """A file to read, or the bytes of a stream.
@@ -186,7 +174,7 @@ class InputFile:
         except (DataError, OSError) as error:
             raw.close()
             raise DataError(f"{self.name} cannot be read: {error}") from None
-        return BufferedReader(UnpackedStream(unpacked, self.name, self.stamp()[0], raw))
+        return BufferedReader(BoundedStream(unpacked, self.name, self.stamp()[0], raw))
 
     def stamp(self) -> tuple[int, int]:
         """Return size and modification time."""

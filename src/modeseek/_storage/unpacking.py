@@ -135,10 +135,12 @@ class BoundedStream(RawIOBase):
         Name of the file in messages.
     packed : int
         Size of the compressed file.
+    raw : file, optional
+        The compressed file, which is closed with the stream.
     """
 
-    def __init__(self, stream: Any, source: str, packed: int):
-        self._stream, self._source, self._packed, self._read = stream, source, packed, 0
+    def __init__(self, stream: Any, source: str, packed: int, raw: Any = None):
+        self._stream, self._source, self._packed, self._raw, self._read = stream, source, packed, raw, 0
 
     def readable(self) -> bool:
         return True
@@ -153,3 +155,5 @@ class BoundedStream(RawIOBase):
     def close(self) -> None:
         self._stream.close()
         super().close()
+        if self._raw is not None:
+            self._raw.close()
