@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from modeseek._common.hints import did_you_mean
+from modeseek._common.validation import check_choice
 from modeseek._storage import STANDARD_STREAM, DataError, UnknownFormatError
 from modeseek._storage.formats.base import IMAGES, SOUNDS
 from modeseek._storage.input_file import is_remote
@@ -35,8 +35,9 @@ def check_files(paths: Iterable[str]) -> None:
 def check_choices(given: Mapping[str, str | None], choices: Mapping[str, Sequence[str]]) -> None:
     """Raise `UsageError` if the value of an option is none of its choices."""
     for name, allowed in choices.items():
-        value = given[name]
-        if value is not None and value not in allowed:
-            listed = ", ".join(map(repr, allowed))
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} must be one of {listed}; got {value!r}.{did_you_mean(value, allowed)}")
+        if given[name] is None:
+            continue
+        try:
+            check_choice(f"--{name.replace('_', '-')}", given[name], allowed)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
