@@ -12,9 +12,9 @@ from sklearn.base import clone
 from modeseek._storage import DataError, IncompleteRowsError, MissingValueError, NoColumnsError, TextColumnError
 from modeseek._storage.table import Table
 from modeseek.prepare import TablePreparer
-from modeseek.prepare.config import PrepareConfig
+from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import column_facts
-from modeseek.prepare.preparation import PrepareOptions, Statistics
+from modeseek.prepare.preparation import Statistics
 
 N = 40
 RNG = np.random.default_rng(0)

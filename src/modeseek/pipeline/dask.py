@@ -42,7 +42,8 @@ from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import added_columns, spread, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result
 from modeseek.prepare import TablePreparer
-from modeseek.prepare.preparation import PrepareOptions, Statistics
+from modeseek.prepare.config import PrepareOptions
+from modeseek.prepare.preparation import Statistics
 from modeseek.sketches import DaskError, dask_errors
 
 MESSAGES = {

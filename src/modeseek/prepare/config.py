@@ -1,8 +1,14 @@
-"""Limits by which columns of a table are judged."""
+"""The parameters of `TablePreparer` as a value, and the limits by which columns of a table are judged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from modeseek._common.validation import check_choice
+
+ENCODINGS = ("drop", "onehot")
+MISSING = ("drop", "median", "error")
+SCALES = ("standard", "robust", "log", "none")
 
 
 @dataclass(frozen=True)
@@ -46,3 +52,24 @@ class PrepareConfig:
 
 
 DEFAULT_CONFIG = PrepareConfig()
+
+
+@dataclass(frozen=True)
+class PrepareOptions:
+    """The parameters of `TablePreparer`; see there."""
+
+    columns: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    encode: str = "drop"
+    missing: str = "drop"
+    scale: str = "standard"
+    strict: bool = False
+    missing_values: tuple[str, ...] = ()
+    config: PrepareConfig = DEFAULT_CONFIG
+
+    def check(self) -> PrepareOptions:
+        """Raise a `ValueError` if a choice is unknown."""
+        check_choice("encode", self.encode, ENCODINGS)
+        check_choice("missing", self.missing, MISSING)
+        check_choice("scale", self.scale, SCALES)
+        return self

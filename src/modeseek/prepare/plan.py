@@ -12,7 +12,7 @@ from modeseek._common.types import Array
 from modeseek._storage import NoColumnsError, Table
 from modeseek._storage.cells import missing_cells, plain_column, to_numbers
 from modeseek._storage.table import unique_names
-from modeseek.prepare.config import PrepareConfig
+from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts
 
 # reasons to leave out columns that can be encoded if they have few different values
@@ -90,22 +90,7 @@ class Plan(NamedTuple):
         return tuple(dict.fromkeys(feature.column for feature in self.features))
 
 
-class ColumnChoice(NamedTuple):
-    """How columns are chosen: the parameters of `TablePreparer` that concern columns.
-
-    Attributes
-    ----------
-    columns : tuple of str or None
-    ignore : tuple of str
-    encode : {"drop", "onehot"}
-    """
-
-    columns: tuple[str, ...] | None
-    ignore: tuple[str, ...]
-    encode: str
-
-
-def candidates(table: Table, choice: ColumnChoice) -> tuple[str, ...]:
+def candidates(table: Table, options: PrepareOptions) -> tuple[str, ...]:
     """Return the columns that may become features, by unique names.
 
     Raises
@@ -114,14 +99,14 @@ def candidates(table: Table, choice: ColumnChoice) -> tuple[str, ...]:
         If a column that is chosen or ignored does not exist.
     """
     names = unique_names(table.columns)
-    ignored = {names[table.position(name)] for name in choice.ignore}
+    ignored = {names[table.position(name)] for name in options.ignore}
     chosen = names
-    if choice.columns is not None:
-        chosen = tuple(names[table.position(name)] for name in dict.fromkeys(choice.columns))
+    if options.columns is not None:
+        chosen = tuple(names[table.position(name)] for name in dict.fromkeys(options.columns))
     return tuple(name for name in chosen if name not in ignored)
 
 
-def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: ColumnChoice, config: PrepareConfig) -> Plan:
+def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOptions) -> Plan:
     """Decide which columns become features.
 
     Parameters
@@ -130,8 +115,7 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: ColumnChoi
         The table, or its first chunk.
     facts : mapping of str to ColumnFacts
         Facts of the candidates, over all rows.
-    choice : ColumnChoice
-    config : PrepareConfig
+    options : PrepareOptions
 
     Raises
     ------
@@ -140,16 +124,16 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: ColumnChoi
     NoColumnsError
         If no column can be used.
     """
-    reasons = {name: _reason(name, each, table, choice, config) for name, each in facts.items()}
-    if choice.columns is not None:
-        _refuse_chosen(table, facts, reasons, choice)
+    reasons = {name: _reason(name, each, table, options.config) for name, each in facts.items()}
+    if options.columns is not None:
+        _refuse_chosen(table, facts, reasons, options)
         reasons = {name: reason if reason in (*TEXTS, "all missing") else "" for name, reason in reasons.items()}
     else:
-        reasons |= _few_values(facts, [name for name, reason in reasons.items() if not reason], config)
+        reasons |= _few_values(facts, [name for name, reason in reasons.items() if not reason], options.config)
     encodable = [name for name, each in facts.items() if reasons[name] in TEXTS and len(each.levels) >= 2]
     features: list[MatrixColumn] = []
     for name, each in facts.items():
-        if choice.encode == "onehot" and name in encodable:
+        if options.encode == "onehot" and name in encodable:
             # of two levels, one says everything
             levels = each.levels if len(each.levels) > 2 else each.levels[1:]
             features += [MatrixColumn(name, level=level) for level in levels]
@@ -163,8 +147,8 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], choice: ColumnChoi
         reasons |= dict.fromkeys(constant, "")
     left_out = {name: reason for name, reason in reasons.items() if reason}
     if not features:
-        raise NoColumnsError(table.source, _grouped(left_out), encodable if choice.encode == "drop" else ())
-    return Plan(tuple(features), tuple(_notes(left_out, encodable, features, facts, choice)))
+        raise NoColumnsError(table.source, _grouped(left_out), encodable if options.encode == "drop" else ())
+    return Plan(tuple(features), tuple(_notes(left_out, encodable, features, facts)))
 
 
 def preferred_style(styles: Sequence[str], delimiter: str | None) -> str:
@@ -174,7 +158,7 @@ def preferred_style(styles: Sequence[str], delimiter: str | None) -> str:
     return styles[0]
 
 
-def _reason(name: str, facts: ColumnFacts, table: Table, choice: ColumnChoice, config: PrepareConfig) -> str:
+def _reason(name: str, facts: ColumnFacts, table: Table, config: PrepareConfig) -> str:
     """Return why a column is left out, or ""."""
     if name in table.row_names:
         return "row names"
@@ -213,10 +197,10 @@ def _few_values(facts: Mapping[str, ColumnFacts], kept: Sequence[str], config: P
 
 
 def _refuse_chosen(
-    table: Table, facts: Mapping[str, ColumnFacts], reasons: Mapping[str, str], choice: ColumnChoice
+    table: Table, facts: Mapping[str, ColumnFacts], reasons: Mapping[str, str], options: PrepareOptions
 ) -> None:
     bad = [name for name, each in facts.items() if not each.styles]
-    if choice.encode == "onehot":
+    if options.encode == "onehot":
         bad = [name for name in bad if reasons[name] not in TEXTS or len(facts[name].levels) < 2]
     if bad:
         table.refuse_text([table.position(name) for name in bad])
@@ -241,7 +225,6 @@ def _notes(
     encodable: Sequence[str],
     features: Iterable[MatrixColumn],
     facts: Mapping[str, ColumnFacts],
-    choice: ColumnChoice,
 ) -> list[Note]:
     notes = []
     if left_out:

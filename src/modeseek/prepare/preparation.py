@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,52 +12,13 @@ from modeseek._common.scaling import Moments, dominant
 from modeseek._common.sphere import map_axes
 from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array
-from modeseek._common.validation import check_choice
 from modeseek._storage import DataError, IncompleteRowsError, Table
 from modeseek._storage.cells import STYLES
 from modeseek._storage.table import unique_names
-from modeseek.prepare.config import DEFAULT_CONFIG, PrepareConfig
+from modeseek.prepare.config import MISSING, PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts, column_facts
-from modeseek.prepare.plan import (
-    ColumnChoice,
-    MatrixColumn,
-    Note,
-    Plan,
-    candidates,
-    feature_values,
-    listed,
-    make_plan,
-)
-from modeseek.prepare.scaling import SCALES, FeatureScaling, RowSample, fit_scaling, skewed_features
-
-ENCODINGS = ("drop", "onehot")
-MISSING = ("drop", "median", "error")
-
-
-@dataclass(frozen=True)
-class PrepareOptions:
-    """The parameters of `TablePreparer`; see there."""
-
-    columns: tuple[str, ...] | None = None
-    ignore: tuple[str, ...] = ()
-    encode: str = "drop"
-    missing: str = "drop"
-    scale: str = "standard"
-    strict: bool = False
-    missing_values: tuple[str, ...] = ()
-    config: PrepareConfig = DEFAULT_CONFIG
-
-    def check(self) -> PrepareOptions:
-        """Raise a `ValueError` if a choice is unknown."""
-        check_choice("encode", self.encode, ENCODINGS)
-        check_choice("missing", self.missing, MISSING)
-        check_choice("scale", self.scale, SCALES)
-        return self
-
-    @property
-    def choice(self) -> ColumnChoice:
-        """The options that concern the choice of columns."""
-        return ColumnChoice(self.columns, self.ignore, self.encode)
+from modeseek.prepare.plan import MatrixColumn, Note, Plan, candidates, feature_values, listed, make_plan
+from modeseek.prepare.scaling import FeatureScaling, RowSample, fit_scaling, skewed_features
 
 
 class Prepared(NamedTuple):
@@ -160,9 +120,9 @@ class Statistics(NamedTuple):
         if options.strict:
             names = table.features(options.columns, options.ignore).names
             return _EMPTY.restart(tuple(map(MatrixColumn, names)))
-        facts = table_facts(table, candidates(table, options.choice), options.config)
+        facts = table_facts(table, candidates(table, options), options.config)
         try:
-            features = make_plan(table, facts, options.choice, options.config).features
+            features = make_plan(table, facts, options).features
         except DataError:
             if table.first_row is None or options.columns is not None:
                 raise
@@ -207,7 +167,7 @@ class Statistics(NamedTuple):
         """Return the plan for the facts of all rows; other features than `features` need another pass."""
         if options.strict:
             return Plan(self.features, ())
-        return make_plan(table, self.facts, options.choice, options.config)
+        return make_plan(table, self.facts, options)
 
     def fit(self, table: Table, options: PrepareOptions, metric: str = "euclidean") -> tuple[Preparation, list[Note]]:
         """Return the preparation and the notes on the data.

@@ -14,9 +14,10 @@ from modeseek._common.types import Array
 from modeseek._storage import Table
 from modeseek._storage.table import unique_names
 from modeseek._storage.values import arrow_table
+from modeseek.prepare.config import PrepareOptions
 from modeseek.prepare.facts import ColumnFacts
 from modeseek.prepare.plan import Note, candidates
-from modeseek.prepare.preparation import Preparation, Prepared, PrepareOptions, Statistics, table_facts
+from modeseek.prepare.preparation import Preparation, Prepared, Statistics, table_facts
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):
@@ -171,7 +172,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def facts(self, table: Table) -> dict[str, ColumnFacts]:
         """Return what the columns of a table hold."""
         options = self.options()
-        return table_facts(table, candidates(table, options.choice), options.config)
+        return table_facts(table, candidates(table, options), options.config)
 
     def finish(self, statistics: Statistics, table: Table, metric: str) -> None:
         """Set the fitted attributes from statistics of all rows; `table` is the table or its first chunk."""

@@ -11,7 +11,6 @@ from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array
 from modeseek.prepare.config import PrepareConfig
 
-SCALES = ("standard", "robust", "log", "none")
 # quartile range of a normal distribution with standard deviation 1
 NORMAL_QUARTILE_RANGE = 1.3489795003921634
 
