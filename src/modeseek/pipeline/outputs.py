@@ -20,6 +20,7 @@ from modeseek._storage.input_file import local_path
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.result import PipelineResult, pipeline_record
+from modeseek.prepare.plan import listed
 from modeseek.prepare.preparation import Prepared
 
 # columns of the file that were not clustered: number shown with each row of the report, and number named
@@ -205,7 +206,7 @@ def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chu
     first = "standard input" if job.files[0] == STANDARD_STREAM else printable(job.files[0])
     settings = {"data": first if len(job.files) == 1 else f"{job.title}, {first} first"}
     if left:
-        settings["left out"] = _listed([table.columns[j] for j in left])
+        settings["left out"] = listed([table.columns[j] for j in left], MAX_NAMED_COLUMNS)
     settings["scaling"] = SCALINGS[result.preparer.scale]
     row_names = shown.cells(names[0]) if names else None
     if row_names is None and not prepared.complete.all():
@@ -227,8 +228,3 @@ def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chu
         first_row=1,
         name_setting=job.outputs.name_setting,
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    rest = len(names) - MAX_NAMED_COLUMNS
-    return ", ".join(names[:MAX_NAMED_COLUMNS]) + (f" and {rest:,} more" if rest > 0 else "")

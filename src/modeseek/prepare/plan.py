@@ -214,10 +214,10 @@ def _grouped(left_out: Mapping[str, str]) -> str:
     return ", ".join(f"{listed(names)} ({reason})" for reason, names in groups.items())
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names separated by commas, the first ones and how many others if there are many."""
-    rest = len(names) - MAX_NAMES
-    return ", ".join(names[:MAX_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")
+def listed(names: Sequence[str], most: int = MAX_NAMES) -> str:
+    """Return names separated by commas; of more than `most` names, the first ones and the number of the others."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _notes(
