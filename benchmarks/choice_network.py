@@ -2,7 +2,8 @@
 
 A network scores each candidate of a set, and softmax(score) is the probability p that a candidate is the true
 partition. With the agreement A of all pairs of candidates, e = A p is the expected agreement of each candidate, by
-which `ModeSeek` chooses. The loss is the sum of three terms, with y the true adjusted Rand index of the candidates:
+which `ModeSeek` chooses. Each step uses a random half of the candidates of each set. The loss is the sum of three
+terms, with y the true adjusted Rand index of the candidates:
 
 - the regret of a random choice by softmax(beta e): the best y less the expected y;
 - the squared error of e as a prediction of y, so that the expected agreement is right on average;
@@ -19,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from modeseek.selection.choice import Choice, probabilities, single_bonus
+from modeseek.selection.choice import BONUS_POINTS, CERTAIN, Choice, context_weights, probabilities, single_bonus
 from modeseek.selection.features import FEATURES
 from modeseek.selection.features.data_set import DATA_SET
 
@@ -37,7 +38,12 @@ class TrainingConfig:
     hidden : int
         Units of each hidden layer.
     dropout : float
-        Share of hidden units that are dropped in each step; half of it for inputs.
+        Share of hidden units that are dropped in each step; half of it for inputs, the same ones for all candidates of
+        a set.
+    kept : float
+        Share of the candidates of a set that are used in a step. The single cluster is always used.
+    few_share : float
+        Share of the sets with few rows that are used.
     epochs : int
     batch : int
         Sets in each step.
@@ -57,7 +63,9 @@ class TrainingConfig:
 
     hidden: int = 64
     dropout: float = 0.2
-    epochs: int = 45
+    kept: float = 0.5
+    few_share: float = 0.5
+    epochs: int = 18
     batch: int = 256
     rate: float = 3e-3
     decay: float = 1e-3
@@ -119,7 +127,8 @@ def train_choice(sets: Sets, inside: np.ndarray, seeds: range, config: TrainingC
     knots, places = quantile_maps(sets.features[rows], config)
     empty = Choice(USED, FLAGS, tuple(knots), tuple(places), ())
     inputs = empty.encode(sets.features).astype(np.float32)
-    chosen = np.flatnonzero(inside & (sets.ceiling > config.least_ceiling))
+    left_out = sets.few & (np.random.default_rng(0).random(len(sets.few)) >= config.few_share)
+    chosen = np.flatnonzero(inside & (sets.ceiling > config.least_ceiling) & ~left_out)
     agreement = [each for _, each in each_set(sets)]
     with ThreadPoolExecutor(2) as threads:
         networks = list(threads.map(lambda seed: _train(inputs, sets, agreement, chosen, seed, config), seeds))
@@ -127,21 +136,63 @@ def train_choice(sets: Sets, inside: np.ndarray, seeds: range, config: TrainingC
     return Choice(USED, FLAGS, tuple(knots), tuple(places), layers)
 
 
+class Batch(NamedTuple):
+    """Some candidates of some sets.
+
+    Attributes
+    ----------
+    rows : (c,) array
+        The candidates, as rows of `Sets.features`.
+    parts : list of slice
+        The candidates of each set.
+    agreement, context : lists of arrays
+        For each set, the agreement of its candidates and their weights in each other's context.
+    """
+
+    rows: np.ndarray
+    parts: list[slice]
+    agreement: list[np.ndarray]
+    context: list[np.ndarray]
+
+    def averaged(self, values: np.ndarray, *, transposed: bool = False) -> np.ndarray:
+        """Return the context of each candidate; `transposed`, the sum of each candidate over the contexts."""
+        found = np.empty_like(values)
+        for part, weights in zip(self.parts, self.context, strict=True):
+            found[part] = (weights.T if transposed else weights) @ values[part]
+        return found
+
+
+def draw_batch(sets: list[int], start, agreement, rng: np.random.Generator, config: TrainingConfig) -> Batch:
+    """Return a random share of the candidates of some sets."""
+    kept = []
+    for i in sets:
+        inside = rng.random(start[i + 1] - start[i]) < config.kept
+        inside[-1] = True
+        kept.append(np.flatnonzero(inside))
+    ends = np.cumsum([len(each) for each in kept])
+    matrices = [agreement[i][np.ix_(each, each)] for i, each in zip(sets, kept, strict=True)]
+    return Batch(
+        np.concatenate([start[i] + each for i, each in zip(sets, kept, strict=True)]),
+        [slice(end - len(each), end) for end, each in zip(ends, kept, strict=True)],
+        matrices,
+        [context_weights(each).astype(np.float32) for each in matrices],
+    )
+
+
 def _train(inputs, sets: Sets, agreement, chosen, seed: int, config: TrainingConfig) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     start = np.searchsorted(sets.owner, np.arange(len(sets.ceiling) + 1))
     h, d = config.hidden, inputs.shape[1]
-    layers = [rng.normal(size=(d, h)) * (2 / d) ** 0.5, np.zeros(h), rng.normal(size=(h, h)) * (2 / h) ** 0.5]
-    layers += [np.zeros(h), rng.normal(size=(h, 1)) * 0.1 / h**0.5, np.zeros(1)]
+    layers = [rng.normal(size=(d, h)) * (2 / d) ** 0.5, np.zeros(h)]
+    layers += [rng.normal(size=(h, h)) / h**0.5, rng.normal(size=(h, h)) / h**0.5, np.zeros(h)]
+    layers += [rng.normal(size=(h, 1)) * 0.1 / h**0.5, np.zeros(1)]
     layers = [each.astype(np.float32) for each in layers]
     moments = [(np.zeros_like(each), np.zeros_like(each)) for each in layers]
-    batch = min(config.batch, len(chosen))
-    steps = max(1, int(config.epochs * len(chosen) / batch))
+    size = min(config.batch, len(chosen))
+    steps = max(1, int(config.epochs * len(chosen) / size))
     for step in range(steps):
-        some = rng.choice(chosen, batch, replace=False)
-        parts = [slice(start[i], start[i + 1]) for i in some]
-        x, y = (np.concatenate([each[part] for part in parts]) for each in (inputs, sets.scores))
-        gradient = _gradient(layers, x, np.clip(y, 0, 1), [agreement[i] for i in some], rng, config)
+        batch = draw_batch(rng.choice(chosen, size, replace=False), start, agreement, rng, config)
+        gradient = _gradient(layers, inputs[batch.rows], np.clip(sets.scores[batch.rows], 0, 1), batch, rng, config)
         done = step / steps
         rate = config.rate * min(1.0, 5 * done + 0.02) * (0.5 + 0.5 * np.cos(np.pi * max(0.0, (done - 0.2) / 0.8)))
         for i, (slope, (mean, square)) in enumerate(zip(gradient, moments, strict=True)):
@@ -152,27 +203,73 @@ def _train(inputs, sets: Sets, agreement, chosen, seed: int, config: TrainingCon
     return layers
 
 
-def _gradient(layers, x, y, agreement, rng: np.random.Generator, config: TrainingConfig) -> list[np.ndarray]:
-    """Return the gradient of the loss over the sets of one step; `agreement` has a matrix for each set."""
-    w1, b1, w2, b2, w3, b3 = layers
+def _gradient(layers, x, y, batch: Batch, rng: np.random.Generator, config: TrainingConfig) -> list[np.ndarray]:
+    """Return the gradient of the loss over the candidates of one step."""
+    w1, b1, w2, v2, b2, w3, b3 = layers
+    n_sets = len(batch.parts)
 
-    def kept(shape: tuple[int, ...], share: float) -> np.ndarray:
-        return (rng.random(shape, dtype=np.float32) > share) / np.float32(1 - config.dropout)
+    def kept(shape: tuple[int, ...]) -> np.ndarray:
+        return (rng.random(shape, dtype=np.float32) > config.dropout) / np.float32(1 - config.dropout)
 
-    x = x * (rng.random(x.shape, dtype=np.float32) > config.dropout / 2)
+    mask = rng.random((n_sets, x.shape[1]), dtype=np.float32) > config.dropout / 2
+    x = x * np.repeat(mask, [part.stop - part.start for part in batch.parts], axis=0)
     a1 = x @ w1 + b1
-    gate1 = (a1 > 0) * kept(a1.shape, config.dropout)
-    a2 = (a1 * gate1) @ w2 + b2
-    gate2 = (a2 > 0) * kept(a2.shape, config.dropout)
-    out = ((a2 * gate2) @ w3 + b3)[:, 0]
-    slope, start = np.empty((len(out), 1), dtype=np.float32), 0
-    for each in agreement:
-        part = slice(start, start + len(each))
-        slope[part, 0] = _slope(out[part].astype(np.float64), y[part], each, config) / len(agreement)
-        start += len(each)
+    gate1 = (a1 > 0) * kept(a1.shape)
+    first = a1 * gate1
+    context = batch.averaged(first)
+    a2 = first @ w2 + context @ v2 + b2
+    gate2 = (a2 > 0) * kept(a2.shape)
+    second = a2 * gate2
+    out = (second @ w3 + b3)[:, 0]
+    slope = np.empty((len(out), 1), dtype=np.float32)
+    for part, agreement in zip(batch.parts, batch.agreement, strict=True):
+        slope[part, 0] = _slope(out[part].astype(np.float64), y[part], agreement, config) / n_sets
     back2 = (slope @ w3.T) * gate2
-    back1 = (back2 @ w2.T) * gate1
-    return [x.T @ back1, back1.sum(0), (a1 * gate1).T @ back2, back2.sum(0), (a2 * gate2).T @ slope, slope.sum(0)]
+    back1 = (back2 @ w2.T + batch.averaged(back2 @ v2.T, transposed=True)) * gate1
+    return [
+        x.T @ back1,
+        back1.sum(0),
+        first.T @ back2,
+        context.T @ back2,
+        back2.sum(0),
+        second.T @ slope,
+        slope.sum(0),
+    ]
+
+
+def scores_of(choice: Choice, sets: Sets, inside: np.ndarray | None = None) -> np.ndarray:
+    """Return the scores of all candidates, without the bonus; 0 for sets that are not `inside`."""
+    found = np.zeros(len(sets.owner))
+    for i, (rows, agreement) in enumerate(each_set(sets)):
+        if inside is None or inside[i]:
+            found[rows] = choice.raw_scores(sets.features[rows], agreement)
+    return found
+
+
+def fit_sharpness(scores: np.ndarray, sets: Sets, null: np.ndarray, bonus: np.ndarray) -> np.ndarray:
+    """Return the two factors of `probabilities`, from scores of families that were left out of the training.
+
+    The first maximizes the likelihood of "one cluster" for the sets `null` and of "several" for the others. The second
+    makes the expected agreement of the chosen candidates right on average. All families have the same weight, and sets
+    of so few points that the bonus prefers clusters have none.
+    """
+    first = np.searchsorted(sets.owner, np.arange(len(sets.name)))
+    enough = np.exp(sets.features[first, FEATURES.index("log_n")]) >= BONUS_POINTS[1]
+    family = np.unique(sets.name, return_inverse=True)[1]
+    weight = (1.0 / np.maximum(np.bincount(family[enough], minlength=family.max() + 1), 1))[family] * enough
+    factors = np.geomspace(0.2, 2.0, 24)
+    likelihood = np.zeros(len(factors))
+    for i, (rows, _) in enumerate(each_set(sets)):
+        if enough[i]:
+            single = np.array([softmax(factor * scores[rows])[-1] for factor in factors])
+            likelihood += weight[i] * np.log(np.clip(single if null[i] else 1 - single, *CERTAIN))
+    found = np.array([factors[likelihood.argmax()], 1.0])
+    errors = []
+    for factor in factors:
+        chosen = decide(scores, sets, np.array([found[0], factor]), bonus)
+        errors.append(abs(weight @ (chosen.expected - chosen.score)))
+    found[1] = factors[int(np.argmin(errors))]
+    return found
 
 
 def _slope(scores: np.ndarray, y: np.ndarray, agreement: np.ndarray, config: TrainingConfig) -> np.ndarray:

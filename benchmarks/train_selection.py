@@ -8,8 +8,8 @@
 each run continues with the next seeds. With --few, only 20 to 200 rows of each set are kept; with --change, each set is
 changed at random (`synthetic/changes.py`). With --data, a folder of labelled pools (each a folder with a
 `manifest.json`), it collects these instead; they are never trained on. `fit` writes the model to
-`src/modeseek/selection/choice.npz`. `judge` trains with families left out, and reports the mean adjusted Rand index of
-the chosen candidates on left-out families and on the labelled pools.
+`src/modeseek/selection/choice.npz`. `judge` trains with families left out, fits the sharpness (an option of `fit`), and
+reports the mean adjusted Rand index of the chosen candidates on left-out families and on the labelled pools.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from choice_network import Decisions, Sets, TrainingConfig, decide, train_choice
+from choice_network import Decisions, Sets, TrainingConfig, decide, fit_sharpness, scores_of, train_choice
 from common import write_csv
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
@@ -44,6 +44,8 @@ from modeseek.selection.features import FEATURES, candidate_features
 from modeseek.selection.pool import build_pool
 from synthetic import FAMILIES, make, prepared
 
+SHARPNESS = (0.66, 0.73)
+BONUS = (-8.0, 2.0, 0.0)
 SYNTHETIC = "synthetic"
 MODEL = Path(__file__).resolve().parents[1] / "src" / "modeseek" / "selection" / "choice.npz"
 POOLS = ("open", "open2")
@@ -183,15 +185,14 @@ def read(folder: Path, pool: str) -> Sets:
     return Sets(owner=owner, **joined)
 
 
-def left_out(sets: Sets, config: TrainingConfig, *, folds: int, seed: int = 0) -> np.ndarray:
-    """Return scores of all candidates by two networks that were trained without their family."""
+def left_out(sets: Sets, config: TrainingConfig, *, folds: int, networks: int, seed: int = 0) -> np.ndarray:
+    """Return scores of all candidates by networks that were trained without their family."""
     names = sorted(set(sets.name))
     fold = np.array([names.index(name) % folds for name in sets.name])
     found = np.zeros(len(sets.owner))
     for number in range(folds):
-        choice = train_choice(sets, fold != number, range(seed, seed + 2), config)
-        rows = np.flatnonzero(fold[sets.owner] == number)
-        found[rows] = choice.raw_scores(sets.features[rows])
+        choice = train_choice(sets, fold != number, range(seed, seed + networks), config)
+        found += scores_of(choice, sets, fold == number)
     return found
 
 
@@ -270,9 +271,14 @@ def report_expected(sets: Sets, runs: list[Decisions]) -> None:
 def judge(args: argparse.Namespace) -> None:
     """Report the scores on left-out families, over several trainings, and on labelled pools."""
     sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
-    sharpness, bonus = np.array(args.sharpness), np.array(args.bonus)
-    scores = [left_out(sets, config, folds=args.folds, seed=100 * i) for i in range(args.fits)]
-    runs = [decide(each, sets, sharpness, bonus) for each in scores]
+    bonus = np.array(args.bonus)
+    null = np.array([FAMILIES[name].group == "null" for name in sets.name])
+    runs = []
+    for number in range(args.fits):
+        scores = left_out(sets, config, folds=args.folds, networks=args.left_out_networks, seed=100 * number)
+        sharpness = fit_sharpness(scores, sets, null, bonus)
+        print(f"sharpness, fitted on left-out families: {sharpness[0]:.2f} {sharpness[1]:.2f}")
+        runs.append(decide(scores, sets, sharpness, bonus))
     for title, inside in (("all rows", ~sets.few), ("20 to 200 rows", sets.few)):
         report(sets, runs, inside & ~sets.change, title)
     report_single(sets, runs)
@@ -283,7 +289,7 @@ def judge(args: argparse.Namespace) -> None:
     for pool in POOLS:
         if (args.out / f"{pool}.npz").exists():
             labelled = read(args.out, pool)
-            found = decide(choice.raw_scores(labelled.features), labelled, choice.sharpness, choice.single_bonus)
+            found = decide(scores_of(choice, labelled), labelled, choice.sharpness, choice.single_bonus)
             print(
                 f"{pool}: the model of the package {found.score.mean():.3f}, expected {found.expected.mean():.3f}, "
                 f"best candidate {labelled.ceiling.mean():.3f}"
@@ -303,11 +309,12 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--change", action="store_true", help="change each synthetic set at random")
     found.add_argument("--families", nargs="*", help="only these families")
     found.add_argument("--jobs", type=int, default=2)
-    found.add_argument("--sharpness", type=float, nargs=2, default=(0.57, 0.5), help="see modeseek.selection.choice")
-    found.add_argument("--bonus", type=float, nargs=2, default=(-8.0, 0.0), help="of the single cluster, likewise")
+    found.add_argument("--sharpness", type=float, nargs=2, default=SHARPNESS, help="from `judge`")
+    found.add_argument("--bonus", type=float, nargs=3, default=BONUS, help="of the score of a single cluster")
     found.add_argument("--epochs", type=int, default=TrainingConfig.epochs)
     found.add_argument("--networks", type=int, default=8, help="networks in the model")
     found.add_argument("--folds", type=int, default=3)
+    found.add_argument("--left-out-networks", type=int, default=1, help="networks in each fold of `judge`")
     found.add_argument("--fits", type=int, default=3, help="trainings for each fold of `judge`")
     found.add_argument("--model", type=Path, default=MODEL, help="where `fit` writes the model")
     return found

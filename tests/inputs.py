@@ -100,12 +100,12 @@ class Wanted:
     def __init__(self, n_clusters: int) -> None:
         self.n_clusters = n_clusters
 
-    def probabilities(self, features: Array) -> Array:
+    def probabilities(self, features: Array, agreement: Array) -> Array:
         missed = np.abs(np.nan_to_num(np.exp(features[:, FEATURES.index("log_k")]), nan=1.0) - self.n_clusters)
         weights = np.exp(-30.0 * missed)
         return weights / weights.sum()
 
-    def reasons(self, features: Array, chosen: int, other: int) -> list[str]:
+    def reasons(self, features: Array, agreement: Array, chosen: int, other: int) -> list[str]:
         return ["it has more clusters", "it looks better"]
 
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsTransformer
 from modeseek import MeanShift
 from modeseek.anndata import cluster
 
-X, Y = make_blobs([30, 20, 2], centers=[[0, 0], [9, 9], [40, -40]], random_state=0)
+X, Y = make_blobs([60, 40, 2], centers=[[0, 0], [9, 9], [40, -40]], random_state=0)
 
 
 def stand_in():

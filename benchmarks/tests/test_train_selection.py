@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 
 import train_selection
-from choice_network import Sets, TrainingConfig, _slope, decide, train_choice
+from choice_network import Sets, TrainingConfig, _slope, decide, fit_sharpness, scores_of, train_choice
 from modeseek.selection.features import FEATURES
 
 
@@ -27,6 +27,7 @@ def test_a_tiny_training_runs_from_end_to_end(tmp_path, monkeypatch, capsys):
         assert stored["n_sets"] == 8
     printed = capsys.readouterr().out
     assert "left-out families, all rows, null" in printed
+    assert "sharpness, fitted on left-out families" in printed
     assert "sets are called one cluster" in printed
     assert "actual" in printed
     assert (tmp_path / "families.csv").read_text().count("moons") == 1
@@ -67,5 +68,16 @@ def test_the_derivative_of_the_loss_is_that_of_differences():
 def test_a_network_learns_which_feature_counts():
     sets = collected(np.random.default_rng(0), 200, 8)
     choice = train_choice(sets, np.arange(200) < 150, range(1), TrainingConfig(hidden=8, epochs=80, batch=50))
-    found = decide(choice.raw_scores(sets.features), sets, np.array([1.0, 1.0]), np.zeros(2))
+    found = decide(scores_of(choice, sets), sets, np.array([1.0, 1.0]), np.zeros(3))
     assert found.score[150:].mean() > sets.ceiling[150:].mean() - 0.05
+
+
+def test_the_sharpness_of_scores_that_are_log_probabilities_is_about_one():
+    rng, n_sets, each = np.random.default_rng(1), 3000, 3
+    sets = collected(rng, n_sets, each)
+    scores = rng.normal(size=(n_sets, each))
+    chances = softmax(scores, axis=1)
+    truth = (chances.cumsum(axis=1) < rng.random((n_sets, 1))).sum(axis=1)
+    sets = sets._replace(scores=np.eye(each)[truth].ravel(), name=np.array(["family"] * n_sets))
+    found = fit_sharpness(scores.ravel(), sets, truth == each - 1, np.zeros(3))
+    np.testing.assert_allclose(found, 1.0, atol=0.2)

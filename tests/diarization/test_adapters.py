@@ -58,6 +58,6 @@ def test_constrained_speakers_of_one_chunk_differ():
 
 
 def test_speaker_clusterer_predicts():
-    rows, who = voices((10, 8, 6))
+    rows, who = voices((20, 16, 12))
     assert same(SpeakerClusterer(min_clusters=1, max_clusters=20).predict(rows), who)
     assert SpeakerClusterer(min_clusters=100, max_clusters=200).predict(rows[:5]).shape == (5,)

@@ -10,8 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modeseek.selection.choice import REASONS, Choice, load_choice, probabilities
+from modeseek.selection.choice import REASONS, Choice, context_weights, load_choice, probabilities
 from modeseek.selection.features import FEATURES
+
+
+def random_agreement(rng: np.random.Generator, n: int) -> np.ndarray:
+    half = np.triu(rng.uniform(-0.1, 1.0, size=(n, n)), 1)
+    half[:, -1] = 0.0
+    return half + half.T + np.eye(n)
 
 
 def random_table(rng: np.random.Generator, n: int, missing: float = 0.2) -> np.ndarray:
@@ -29,29 +35,32 @@ def linear_choice(weights: dict[str, float]) -> Choice:
     w2 = np.eye(2 * d)[None]
     last = np.array([*weights.values()])
     w3 = np.concatenate([last, -last])[None, :, None]
-    layers = (w1, np.zeros((1, 2 * d)), w2, np.zeros((1, 2 * d)), w3, np.zeros((1, 1)))
+    layers = (w1, np.zeros((1, 2 * d)), w2, np.zeros_like(w2), np.zeros((1, 2 * d)), w3, np.zeros((1, 1)))
     return Choice(names, (), (grid,) * d, (grid,) * d, layers)
 
 
 @pytest.mark.parametrize(
-    ("n_points", "share"), [(10, 0.0), (60, 0.0), (np.sqrt(60 * 200), 0.5), (200, 1.0), (3000, 1.0)]
+    ("n_points", "place"), [(10, 0.0), (60, 0.0), (np.sqrt(60 * 200), 0.5), (200, 1.0), (1000, 2.0), (3000, 2.0)]
 )
-def test_the_scores_are_those_of_a_plain_loop_over_networks(n_points, share):
+def test_the_scores_are_those_of_a_plain_loop_over_networks(n_points, place):
     choice, table = load_choice(), random_table(np.random.default_rng(0), 7)
+    agreement = random_agreement(np.random.default_rng(1), 7)
     table[:, FEATURES.index("log_n")] = np.log(n_points)
     inputs = choice.encode(table)
     expected = np.zeros(7)
-    for w1, b1, w2, b2, w3, b3 in zip(*choice.layers, strict=True):
-        for i, x in enumerate(inputs):
-            hidden = [max(0.0, x @ w1[:, j] + b1[j]) for j in range(w1.shape[1])]
-            hidden = [max(0.0, np.dot(hidden, w2[:, j]) + b2[j]) for j in range(w2.shape[1])]
-            expected[i] += (np.array(hidden) @ w3 + b3)[0] / len(choice.layers[0])
-    np.testing.assert_allclose(choice.raw_scores(table), expected, rtol=1e-9, atol=1e-9)
-    few, many = choice.single_bonus
-    expected[-1] += few + share * (many - few)
-    np.testing.assert_allclose(choice.scores(table), expected, rtol=1e-9, atol=1e-9)
+    for w1, b1, w2, v2, b2, w3, b3 in zip(*choice.layers, strict=True):
+        first = np.array([[max(0.0, x @ w1[:, j] + b1[j]) for j in range(w1.shape[1])] for x in inputs])
+        for i in range(7):
+            weights = np.array([max(0.0, each) ** 4 for each in agreement[i]]) if i < 6 else np.arange(7) < 6
+            context = (weights[:, None] * first).sum(axis=0) / weights.sum()
+            second = [max(0.0, first[i] @ w2[:, j] + context @ v2[:, j] + b2[j]) for j in range(w2.shape[1])]
+            expected[i] += (np.array(second) @ w3 + b3)[0] / len(choice.layers[0])
+    np.testing.assert_allclose(choice.raw_scores(table, agreement), expected, rtol=1e-9, atol=1e-9)
+    expected[-1] += np.interp(place, [0, 1, 2], choice.single_bonus)
+    np.testing.assert_allclose(choice.scores(table, agreement), expected, rtol=1e-9, atol=1e-9)
     table[:, FEATURES.index("spherical")] = 1.0
-    assert choice.scores(table)[-1] - choice.raw_scores(table)[-1] == pytest.approx(many, abs=1e-9)
+    bonus = choice.scores(table, agreement)[-1] - choice.raw_scores(table, agreement)[-1]
+    assert bonus == pytest.approx(choice.single_bonus[-1], abs=1e-9)
 
 
 def test_probabilities_sum_to_one_and_follow_the_scores():
@@ -84,19 +93,24 @@ def test_reasons_name_the_features_that_decide():
     ):
         table[:, FEATURES.index(name)] = one, other
     compact, stable = "the clusters are more compact", "it is reproduced better on subsamples"
-    assert choice.reasons(table, 0, 1) == [compact, stable]
-    assert choice.reasons(table, 0, 1, limit=1) == [compact]
-    assert choice.reasons(table, 1, 0) == ["the density is lower between clusters"]
-    assert choice.reasons(table, 0, 0) == []
+    assert choice.reasons(table, np.eye(2), 0, 1) == [compact, stable]
+    assert choice.reasons(table, np.eye(2), 0, 1, limit=1) == [compact]
+    assert choice.reasons(table, np.eye(2), 1, 0) == ["the density is lower between clusters"]
+    assert choice.reasons(table, np.eye(2), 0, 0) == []
 
 
-def test_reasons_divide_the_whole_difference_of_the_scores():
+def test_reasons_divide_the_difference_of_the_scores_in_one_context():
     choice, rng = load_choice(), np.random.default_rng(3)
     both = choice.encode(random_table(rng, 2, missing=0.0))
+    context = choice._context(both, np.eye(2))[:, :1]
     steps = (np.arange(4000) + 0.5)[:, None] / 4000
-    shares = choice._gradient(both[0] + steps * (both[1] - both[0])).mean(axis=0) * (both[1] - both[0])
-    scores = choice._scores(both)
+    shares = choice._gradient(both[0] + steps * (both[1] - both[0]), context).mean(axis=0) * (both[1] - both[0])
+    scores = choice._scores(both, context)
     assert shares.sum() == pytest.approx(scores[1] - scores[0], rel=1e-3)
+
+
+def test_a_pool_without_candidates_has_a_context():
+    np.testing.assert_array_equal(context_weights(np.eye(1)), [[1.0]])
 
 
 def test_every_feature_of_the_model_belongs_to_one_reason():

@@ -15,8 +15,9 @@ from modeseek.selection.data import base_sample
 from modeseek.selection.features import FEATURES, TABLE, candidate_features, feature_table
 from modeseek.selection.features.gaussians_loops import gaussian_scores
 from modeseek.selection.features.geometry_loops import center_statistics, separations, silhouettes
-from modeseek.selection.features.graph import graph_sample
+from modeseek.selection.features.graph import graph_features, graph_sample
 from modeseek.selection.features.graph_loops import graph_statistics
+from modeseek.selection.features.pairs_loops import compare_pairs
 from modeseek.selection.features.ranks import add_ranks
 from modeseek.selection.pool import build_pool
 
@@ -136,7 +137,7 @@ def test_graph_statistics_by_their_definition():
     X, labels = labelled(n=120)
     data = selection_data_of(X)
     sample = graph_sample(data, np.random.default_rng(0), DEFAULT.features)
-    clusters, inside15, inside5, minority = graph_statistics(labels, 4, *sample)
+    clusters, inside15, inside5, minority = graph_statistics(labels, 4, *sample[:7])
     same = labels[data.indices[:, :15]] == labels[:, None]
     assert_allclose(inside15, same.mean())
     assert_allclose(inside5, same[:, :5].mean())
@@ -159,6 +160,65 @@ def test_graph_statistics_by_their_definition():
             assert_allclose(clusters[c, at + 1], ordered[int(0.95 * (len(ordered) - 1))])
             assert_allclose(clusters[c, at + 2], ordered[(len(ordered) - 1) // 2])
             assert_allclose(clusters[c, at + 3], height[leaves & own[:, None]].mean())
+
+
+def test_density_contrast_by_its_definition():
+    X, labels = labelled(n=120)
+    data = selection_data_of(X * np.exp(labels)[:, None])
+    sample = graph_sample(data, np.random.default_rng(0), DEFAULT.features)
+    found = graph_features(sample, labels)
+    density = sample.densities[1]
+    means = np.array([density[labels == c].mean() for c in range(4)])
+    assert_allclose(found["density_r2"], means[labels].var() / density.var())
+    changes = np.abs(density[data.indices[:, :8]] - density[:, None])
+    leaves = labels[data.indices[:, :8]] != labels[:, None]
+    assert_allclose(found["contrast"], changes[leaves].mean() / changes.mean())
+
+
+def log_determinant(x, floor):
+    return 0.5 * np.linalg.slogdet(np.cov(x.T, bias=True) + floor * np.eye(x.shape[1]))[1]
+
+
+def gain_of_two(first, second, floor):
+    """Return the gain in log likelihood per point of two Gaussians over one."""
+    n = len(first) + len(second)
+    parts = [len(each) / n * (log_determinant(each, floor) - np.log(len(each) / n)) for each in (first, second)]
+    return log_determinant(np.concatenate([first, second]), floor) - sum(parts)
+
+
+def test_pairs_of_clusters_by_their_definition():
+    X, labels = labelled(n=200)
+    X = X @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.2], [0.0, 0.0, 4.0]])
+    found = compare_pairs(X, labels, 1e-9, DEFAULT.features)
+    order = np.argsort(-np.bincount(labels), kind="stable")
+    clusters = [X[labels == c] for c in order]
+    assert_array_equal(found[:, 0], [len(each) for each in clusters])
+    for own, row in zip(clusters, found, strict=True):
+        best = (np.inf,)
+        for other in clusters:
+            if other is own:
+                continue
+            n = len(own) + len(other)
+            common = (len(own) * np.cov(own.T, bias=True) + len(other) * np.cov(other.T, bias=True)) / n
+            away = other.mean(axis=0) - own.mean(axis=0)
+            line = np.linalg.solve(common, away)
+            if line @ away < best[0]:
+                best = line @ away, line, other
+        square, line, other = best
+        assert_allclose(row[1], np.sqrt(square))
+        along = (np.concatenate([own, other]) - own.mean(axis=0)) @ line / square
+        low, middle, high = ((np.abs(along - at) < 0.12).sum() for at in (0.0, 0.5, 1.0))
+        assert_allclose(row[2], min(5.0, (middle + 0.5) / (min(low, high) + 1)))
+        assert_allclose(row[3], gain_of_two(own, other, 1e-9), rtol=1e-6)
+
+
+def test_halves_of_a_cluster_are_found_where_there_are_two():
+    rng = np.random.default_rng(0)
+    two = np.concatenate([rng.normal(size=(60, 2)), rng.normal([9.0, 4.0], size=(40, 2))])
+    X, labels = np.concatenate([two, rng.normal(size=(80, 2)) + 40.0]), np.repeat([0, 1], [100, 80]).astype(np.int32)
+    halves = compare_pairs(X, labels, 1e-9, DEFAULT.features)[:, 4]
+    assert_allclose(halves[0], gain_of_two(two[:60], two[60:], 1e-9), rtol=1e-6)
+    assert halves[1] < 0 < halves[0]
 
 
 def test_gaussian_scores_by_their_definition():

@@ -21,26 +21,32 @@ TIE = 1e-9
 # a single cluster is never certain, so that the other candidates keep their order
 CERTAIN = (1e-6, 1.0 - 1e-6)
 # the bonus of the single cluster changes between these numbers of points
-BONUS_POINTS = (60, 200)
+BONUS_POINTS = (60, 200, 1000)
 TYPICAL_SIZES = ("log_k", "log_rows", "entropy", "simpson", "evenness", "largest", "smallest", "tiny", "n_tiny")
 # what speaks for a candidate, by the start of the names of its features
 REASONS = {
     "it is reproduced better on subsamples": ("stable",),
     "the density is lower between clusters": ("dip", "mid", "edge"),
-    "fewer nearest neighbours are in other clusters": ("inside", "minority", "modularity", "purity", "cut"),
+    "its clusters differ in density": ("density_r2", "contrast"),
+    "fewer nearest neighbours are in other clusters": ("inside", "minority", "modularity", "purity", "cut", "surface"),
     "the clusters are more compact": ("r2", "calinski", "simple", "silhouette"),
-    "neighbouring clusters are further apart": ("apart", "valley", "split"),
-    "Gaussians fitted to the clusters predict new rows better": ("gain", "gauss", "bic"),
+    "neighbouring clusters are further apart": ("apart", "valley", "split", "pair_m", "pair_q", "pair_v"),
+    "Gaussians fitted to the clusters predict new rows better": ("gain", "gauss", "bic", "pair_gain", "halves"),
     "more of the proposals agree with it": ("votes", "vote_kinds", "agree", "finer", "coarser", "is_", "variant"),
     "its cluster sizes are more typical": TYPICAL_SIZES,
 }
 # points on the line between two candidates at which gradients are evaluated
 PATH_POINTS = 16
+# other candidates count in proportion to this power of their agreement
+CONTEXT_POWER = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
     """An ensemble of networks with two hidden layers that scores candidates by their features.
+
+    The second layer of a candidate also receives its *context*: the mean of the first layers of all candidates,
+    weighted by their agreement with it (`context_weights`).
 
     Attributes
     ----------
@@ -52,15 +58,16 @@ class Choice:
         For each feature, values and the inputs in [-1, 1] that they are mapped to; values between are interpolated.
         A missing value is mapped to 0.
     layers : tuple of arrays
-        Weights and offsets of the three layers, each with one leading axis for the networks. The last layer has one
-        output, the score.
+        Weights and offsets of the three layers, each with one leading axis for the networks: inputs and offset of the
+        first layer; first layer, context and offset of the second; second layer and offset of the score.
     sharpness : (2,) array
         Factors of the scores in `probabilities`: for one cluster against several, and among partitions with several
         clusters. With these, the expected agreement of chosen candidates is about right on average.
-    single_bonus : (2,) array
+    single_bonus : (3,) array
         Added to the score of the single cluster, for `BONUS_POINTS` points; linear in the logarithm between them.
-        With few points, data with and without clusters look alike; a negative bonus then prefers clusters. Unit vectors
-        always have the second bonus, because their clusters can be told from a single one with fewer points.
+        With few points, data with and without clusters look alike; a negative bonus then prefers clusters. With some
+        hundred points a positive one keeps data without clusters whole. Unit vectors always have the last bonus,
+        because their clusters can be told from a single one with fewer points.
     """
 
     names: tuple[str, ...]
@@ -69,38 +76,43 @@ class Choice:
     places: tuple[Array, ...]
     layers: tuple[Array, ...]
     sharpness: Array = field(default_factory=lambda: np.ones(2))
-    single_bonus: Array = field(default_factory=lambda: np.zeros(2))
+    single_bonus: Array = field(default_factory=lambda: np.zeros(3))
 
-    def scores(self, features: Array) -> Array:
+    def scores(self, features: Array, agreement: Array) -> Array:
         """Return the score of each candidate.
 
         Parameters
         ----------
         features : (c, f) array
             Table of `candidate_features`, with the columns of `FEATURES`. The last row is the single cluster.
+        agreement : (c, c) array
+            Agreement of all pairs of candidates (`with_single`).
         """
-        found = self.raw_scores(features)
+        found = self.raw_scores(features, agreement)
         found[-1] += single_bonus(features, self.single_bonus)
         return found
 
-    def raw_scores(self, features: Array) -> Array:
+    def raw_scores(self, features: Array, agreement: Array) -> Array:
         """Return the score of each candidate without the bonus of the single cluster."""
-        return self._scores(self.encode(features))
+        inputs = self.encode(features)
+        return self._scores(inputs, self._context(inputs, agreement))
 
-    def probabilities(self, features: Array) -> Array:
+    def probabilities(self, features: Array, agreement: Array) -> Array:
         """Return the probability that each candidate is the true partition, as if one of them were."""
-        return probabilities(self.scores(features), self.sharpness)
+        return probabilities(self.scores(features, agreement), self.sharpness)
 
-    def reasons(self, features: Array, chosen: int, other: int, *, limit: int = 2) -> list[str]:
+    def reasons(self, features: Array, agreement: Array, chosen: int, other: int, *, limit: int = 2) -> list[str]:
         """Return what decides for one candidate against another, the strongest reason first.
 
         The difference of the scores is divided among the features by integrated gradients: the mean gradient on the
-        line between the inputs of the two candidates, times the difference of the inputs.
+        line between the inputs of the two candidates, times the difference of the inputs. The part that is due to
+        their contexts is left out.
         """
-        both = self.encode(features[[other, chosen]])
+        inputs = self.encode(features)
+        both, context = inputs[[other, chosen]], self._context(inputs, agreement)[:, [other, chosen]]
         steps = (np.arange(PATH_POINTS) + 0.5)[:, None] / PATH_POINTS
-        gradient = self._gradient(both[0] + steps * (both[1] - both[0])).mean(axis=0)
-        shares = gradient * (both[1] - both[0])
+        path = (each[..., :1, :] + steps * (each[..., 1:, :] - each[..., :1, :]) for each in (both, context))
+        shares = self._gradient(*path).mean(axis=0) * (both[1] - both[0])
         total = {
             reason: sum(share for name, share in zip(self.names, shares, strict=False) if _concerns(name, starts))
             for reason, starts in REASONS.items()
@@ -119,28 +131,56 @@ class Choice:
         inputs[:, len(self.names) :] = ~present[:, len(self.names) :]
         return inputs
 
-    def _hidden(self, inputs: Array) -> tuple[Array, Array]:
-        w1, b1, w2, b2, _, _ = self.layers
-        first = np.maximum(inputs @ w1 + b1[:, None], 0.0)
-        return first, np.maximum(first @ w2 + b2[:, None], 0.0)
+    def _first(self, inputs: Array) -> Array:
+        w1, b1 = self.layers[:2]
+        return np.asarray(np.maximum(inputs @ w1 + b1[:, None], 0.0))
 
-    def _scores(self, inputs: Array) -> Array:
-        w3, b3 = self.layers[4:]
-        return np.asarray((self._hidden(inputs)[1] @ w3 + b3[:, None]).mean(axis=0)[:, 0])
+    def _context(self, inputs: Array, agreement: Array) -> Array:
+        return np.asarray(context_weights(agreement) @ self._first(inputs))
 
-    def _gradient(self, inputs: Array) -> Array:
-        """Return the gradient of the score with respect to the inputs."""
-        w1, _, w2, _, w3, _ = self.layers
-        first, second = self._hidden(inputs)
-        back = (second > 0) * w3[:, None, :, 0]
+    def _second(self, first: Array, context: Array) -> Array:
+        w2, v2, b2 = self.layers[2:5]
+        return np.asarray(np.maximum(first @ w2 + context @ v2 + b2[:, None], 0.0))
+
+    def _scores(self, inputs: Array, context: Array) -> Array:
+        w3, b3 = self.layers[5:]
+        return np.asarray((self._second(self._first(inputs), context) @ w3 + b3[:, None]).mean(axis=0)[:, 0])
+
+    def _gradient(self, inputs: Array, context: Array) -> Array:
+        """Return the gradient of the score with respect to the inputs, for a fixed context."""
+        w1, _, w2, _, _, w3, _ = self.layers
+        first = self._first(inputs)
+        back = (self._second(first, context) > 0) * w3[:, None, :, 0]
         back = (first > 0) * (back @ w2.transpose(0, 2, 1))
         return np.asarray((back @ w1.transpose(0, 2, 1)).mean(axis=0))
 
 
+def context_weights(agreement: Array) -> Array:
+    """Return the weight of each candidate in the context of each other one; rows sum to 1.
+
+    Parameters
+    ----------
+    agreement : (c, c) array
+        Of all pairs of candidates. The last one is the single cluster, which agrees with none: its context is the mean
+        of all others.
+
+    Examples
+    --------
+    >>> context_weights(np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])).round(2)
+    array([[0.94, 0.06, 0.  ],
+           [0.06, 0.94, 0.  ],
+           [0.5 , 0.5 , 0.  ]])
+    """
+    found = np.maximum(agreement, 0.0) ** CONTEXT_POWER
+    if len(found) > 1:
+        found[-1, :-1], found[-1, -1] = 1.0, 0.0
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
 def single_bonus(features: Array, bonus: Array) -> float:
-    """Return what is added to the score of the single cluster: `bonus` for few and for many points."""
+    """Return what is added to the score of the single cluster: `bonus` at `BONUS_POINTS` points."""
     log_n, spherical = (features[-1, FEATURES.index(name)] for name in ("log_n", "spherical"))
-    return float(bonus[1] if spherical == 1 else np.interp(log_n, np.log(BONUS_POINTS), bonus))
+    return float(bonus[-1] if spherical == 1 else np.interp(log_n, np.log(BONUS_POINTS), bonus))
 
 
 def probabilities(scores: Array, sharpness: Array) -> Array:
@@ -184,7 +224,7 @@ def load_choice() -> Choice:
             tuple(map(str, stored["flags"])),
             tuple(np.split(stored["knots"].astype(np.float64), ends)),
             tuple(np.split(stored["places"].astype(np.float64), ends)),
-            tuple(stored[f"layer{i}"].astype(np.float64) for i in range(6)),
+            tuple(stored[f"layer{i}"].astype(np.float64) for i in range(7)),
             stored["sharpness"],
             stored["single_bonus"],
         )

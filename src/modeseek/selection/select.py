@@ -104,8 +104,8 @@ class Ranking:
     choice: Choice
 
     def __post_init__(self) -> None:
-        self.probabilities = self.choice.probabilities(self.features)
         self.agreement = with_single(self.pool.agreement)
+        self.probabilities = self.choice.probabilities(self.features, self.agreement)
         self.counts = np.array([*(int(each.labels.max()) + 1 for each in self.pool.candidates), 1])
         self._sort(self.probabilities)
 
@@ -199,7 +199,7 @@ class Selector:
         runner_up = next((i for i in different if i != best), None)
         message = f"{ranking.name(best)}, expected agreement {ranking.expected[best]:.2f}"
         if runner_up is not None:
-            reasons = " and ".join(ranking.choice.reasons(ranking.features, best, runner_up))
+            reasons = " and ".join(ranking.choice.reasons(ranking.features, ranking.agreement, best, runner_up))
             message += f"; preferred to {ranking.name(runner_up)}" + (f" because {reasons}" if reasons else "")
         if len(self.data) > self.config.features.graph_points:
             message += f"; compared on samples of {self.config.features.graph_points:,} rows or fewer"

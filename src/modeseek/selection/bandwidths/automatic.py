@@ -17,7 +17,7 @@ from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek.selection.bandwidths.config import DEFAULT, RangeConfig
 from modeseek.selection.bandwidths.ranges import Range
 from modeseek.selection.bandwidths.trials import TrialSample, trial_bandwidths, trial_partitions
-from modeseek.selection.choice import load_choice
+from modeseek.selection.choice import load_choice, with_single
 from modeseek.selection.data import base_sample, prepare_data
 from modeseek.selection.features import candidate_features
 from modeseek.selection.pool import build_pool, table_of
@@ -124,7 +124,9 @@ def score_bandwidths(
     geometry = Geometry() if geometry is None else geometry
     data = prepare_data(Points(points[rows], weights[rows], np.arange(len(rows)), np.zeros(d), geometry))
     pool = build_pool(data)
-    probabilities = load_choice().probabilities(candidate_features(data, base_sample(data), pool))
+    probabilities = load_choice().probabilities(
+        candidate_features(data, base_sample(data), pool), with_single(pool.agreement)
+    )
     watch(stage._replace(done=1))
     partitions = []
     for done, labels in enumerate(trial_partitions(sample, bandwidths, config), 2):

@@ -18,6 +18,7 @@ from modeseek.selection.features.data_set import DATA_SET, data_set_features
 from modeseek.selection.features.gaussians import GAUSSIANS, gaussian_features, gaussian_sample
 from modeseek.selection.features.geometry import GEOMETRY, add_relative_r2, geometry_features, geometry_sample
 from modeseek.selection.features.graph import GRAPH, graph_features, graph_sample
+from modeseek.selection.features.pairs import PAIRS, pair_features, pair_sample
 from modeseek.selection.features.ranks import BEST, add_best, add_ranks
 from modeseek.selection.features.sizes import SIZES, size_features
 from modeseek.selection.pool import Pool
@@ -26,7 +27,7 @@ from modeseek.selection.threads import run_each
 
 __all__ = ["FEATURES", "TABLE", "Feature", "candidate_features"]
 
-_CANDIDATE = (*ORIGIN, *SIZES, *VOTES, *AGREEMENT, *GRAPH, *GEOMETRY, *GAUSSIANS)
+_CANDIDATE = (*ORIGIN, *SIZES, *VOTES, *AGREEMENT, *GRAPH, *GEOMETRY, *GAUSSIANS, *PAIRS)
 _MEANING = {each.name: each for each in _CANDIDATE}
 _RANKED = tuple(each.name for each in _CANDIDATE if not each.name.startswith("is_") and each.name != "variant")
 
@@ -73,6 +74,7 @@ def feature_table(
     if data.has_coordinates:
         geometry = geometry_sample(data, rng, config.features)
         gaussians = gaussian_sample(data, geometry.rows)
+        pairs = pair_sample(data, geometry.rows)
 
     def measure(i: int) -> dict[str, float]:
         labels = pool.candidates[i].labels
@@ -83,6 +85,7 @@ def feature_table(
             **found,
             **geometry_features(geometry, labels, config.features),
             **gaussian_features(gaussians, labels, config.features),
+            **pair_features(pairs, labels, config.features),
         }
 
     table = np.full((len(pool) + 1, len(FEATURES)), np.nan)

@@ -44,6 +44,9 @@ GRAPH = (
     Feature("purity_q10", "their 10th percentile, by weight"),
     Feature("cut_max", "largest share of the edges of a cluster that leave it"),
     Feature("cut_mean", "mean share of the edges that leave a cluster"),
+    Feature("surface", "cut_mean relative to compact clusters: shares times (rows in the cluster)^(1 / dimension)"),
+    Feature("density_r2", "share of the variance of the log density (24 neighbours) that clusters explain"),
+    Feature("contrast", "mean change of this density along edges that leave a cluster, over that of all edges"),
     *_density_features(COUNTS[0]),
     *_density_features(COUNTS[1]),
 )
@@ -67,6 +70,10 @@ class GraphSample(NamedTuple):
         The points that are used, in the order of each density.
     edges : (n, 8) array
         Log density that corresponds to the length of the edge to each neighbour.
+    changes : (m, 8) array
+        Absolute change of the second density along the edges of the points `rows`.
+    dimension : float
+        Intrinsic dimension.
     """
 
     indices: IntArray
@@ -76,6 +83,8 @@ class GraphSample(NamedTuple):
     densities: Array
     orders: IntArray
     edges: Array
+    changes: Array
+    dimension: float
 
 
 def graph_sample(data: SelectionData, rng: np.random.Generator, config: FeaturesConfig) -> GraphSample:
@@ -88,8 +97,12 @@ def graph_sample(data: SelectionData, rng: np.random.Generator, config: Features
     orders = [step * np.argsort(each[::step], kind="stable") for each in densities]
     edges = -data.dimension * np.log(data.distances[:, :8]) + np.log(data.weights.mean())
     rows = draw(len(data), config.graph_points, rng)
+    densities[1] -= densities[1][rows].mean()
     near = np.ascontiguousarray(data.indices[:, :NEAR])
-    return GraphSample(near, data.weights, step, rows, np.array(densities), np.array(orders), edges)
+    changes = np.abs(densities[1][data.indices[rows, :8]] - densities[1][rows, None])
+    return GraphSample(
+        near, data.weights, step, rows, np.array(densities), np.array(orders), edges, changes, data.dimension
+    )
 
 
 def graph_features(sample: GraphSample, labels: IntArray) -> dict[str, float]:
@@ -97,7 +110,7 @@ def graph_features(sample: GraphSample, labels: IntArray) -> dict[str, float]:
     from modeseek.selection.features.graph_loops import graph_statistics
 
     k = int(labels.max()) + 1
-    clusters, inside15, inside5, minority = graph_statistics(labels, k, *sample)
+    clusters, inside15, inside5, minority = graph_statistics(labels, k, *sample[:7])
     mass, rows, leaving = clusters[:, 0], clusters[:, 1], clusters[:, 3]
     share = mass / mass.sum()
     purity = (clusters[:, 2] - share) / np.maximum(1 - share, 1e-9)
@@ -119,6 +132,8 @@ def graph_features(sample: GraphSample, labels: IntArray) -> dict[str, float]:
         "purity_q10": low,
         "cut_max": cut.max(),
         "cut_mean": (cut * share).sum(),
+        "surface": (cut * share * np.minimum(rows ** (1 / sample.dimension), 1e3)).sum(),
+        **_density_contrast(sample, labels, k),
     }
     for count, (dip, middle, edge) in zip(COUNTS, by_density, strict=True):
         dip_low, middle_low, edge_low, *lows = lows
@@ -134,3 +149,15 @@ def graph_features(sample: GraphSample, labels: IntArray) -> dict[str, float]:
             f"edge{count}_q10": edge_low,
         }
     return found
+
+
+def _density_contrast(sample: GraphSample, labels: IntArray, k: int) -> dict[str, float]:
+    """Return how much of the differences in density lies between clusters, and at their borders."""
+    from modeseek.selection.features.graph_loops import density_contrast
+
+    between, change = density_contrast(labels, k, sample.rows, sample.indices, sample.densities, sample.changes)
+    total = float(np.square(sample.densities[1, sample.rows]).sum())
+    return {
+        "density_r2": between / max(total, 1e-300),
+        "contrast": min(change / max(float(sample.changes.mean()), 1e-300), 20.0),
+    }

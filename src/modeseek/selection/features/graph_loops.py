@@ -35,6 +35,34 @@ def _neighbors_loop(labels, rows, indices, counted, out, totals):  # type: ignor
 
 
 @cached_loop
+def _contrast_loop(labels, rows, indices, densities, changes, counted, sums):  # type: ignore[no-untyped-def]
+    """Add the second density of `rows` by cluster; return the mean of `changes` along edges that leave a cluster."""
+    total, leaving = 0.0, 0
+    for r in range(len(rows)):
+        i = rows[r]
+        own = labels[i]
+        counted[own] += 1
+        sums[own] += densities[1, i]
+        for j in range(changes.shape[1]):
+            if labels[indices[i, j]] != own:
+                total += changes[r, j]
+                leaving += 1
+    return total / max(leaving, 1)
+
+
+def density_contrast(
+    labels: IntArray, k: int, rows: IntArray, indices: IntArray, densities: Array, changes: Array
+) -> tuple[float, float]:
+    """Return the sum of squares of the second density between clusters, and its mean change along leaving edges.
+
+    The density has mean 0 over `rows`.
+    """
+    counted, sums = np.zeros(k), np.zeros(k)
+    change = _contrast_loop(labels, rows, indices, densities, changes, counted, sums)
+    return float((sums**2 / np.maximum(counted, 1)).sum()), float(change)
+
+
+@cached_loop
 def _saddles_loop(labels, indices, step, densities, edges, out):  # type: ignore[no-untyped-def]
     """Write the edges that leave, the highest saddles and the mean heights of edges that leave.
 

@@ -11,7 +11,8 @@ from modeseek._common.types import Array
 BEST = (
     "stable", "votes", "agree_votes", "agree_q90", "inside15", "modularity", "purity_q10", "dip8_q10", "dip24_q10",
     "dipz24_q10", "mid24_q10", "edge24_q10", "edge24_mean", "r2", "calinski", "simple_silhouette", "silhouette",
-    "apart_q10", "apart_mean", "gain", "gauss_accuracy", "bic_gain", "dip24_min_big", "dip8_min_big",
+    "apart_q10", "apart_mean", "gain", "gauss_accuracy", "bic_gain", "dip24_min_big", "dip8_min_big", "density_r2",
+    "contrast", "pair_q10", "pair_gain_mean",
 )  # fmt: skip
 
 
