@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,8 +16,14 @@ from inputs import DEGENERATE, states
 from modeseek._common.types import Geometry
 from modeseek.meanshift.bandwidth import DrawPlan, Uniform
 from modeseek.meanshift.engines import ENGINES, choose
-from modeseek.meanshift.engines.brute.engine import block_order, bounding_balls
-from modeseek.meanshift.engines.brute.loops import BALL_BLOCK
+from modeseek.meanshift.engines.brute.blocks import (
+    BLOCK_POINTS,
+    MAX_SECOND_DIMENSION,
+    SUPERBLOCK,
+    block_order,
+    find_moments,
+    make_blocks,
+)
 from modeseek.meanshift.kernels.profiles import FLAT, PROFILES, custom_profile
 from modeseek.meanshift.objective import shift
 
@@ -68,7 +75,7 @@ def test_brute_skips_only_blocks_out_of_reach(metric, profile):
     weights, h, geometry = rng.uniform(0.5, 2.0, 1100), 3.0, Geometry(metric)
     if metric == "cosine":
         points, h = points / np.linalg.norm(points, axis=1, keepdims=True), 0.3
-    assert 0 < len(points) % BALL_BLOCK < BALL_BLOCK
+    assert 0 < len(points) % BLOCK_POINTS < BLOCK_POINTS
     slow, fast = (
         ENGINES[name].open(points, weights, PROFILES[profile], geometry, 1) for name in ("reference", "brute")
     )
@@ -81,13 +88,120 @@ def test_brute_skips_only_blocks_out_of_reach(metric, profile):
 
 def test_balls_contain_their_blocks():
     points = np.random.default_rng(0).normal(size=(300, 4)) * [5, 1, 1, 1]
-    order = block_order(points, 64)
+    order = block_order(points, 64, 0.1)
     assert_array_equal(np.sort(order), np.arange(300))
-    centers, radii = bounding_balls(points[order], 64)
-    assert len(centers) == 5
-    distances = np.linalg.norm(points[order] - np.repeat(centers, 64, axis=0)[:300], axis=1)
-    assert (distances <= np.repeat(radii, 64)[:300] * (1 + 1e-12)).all()
-    assert radii.mean() < 0.5 * bounding_balls(points, 64)[1].mean()
+    found = find_moments(points[order], np.ones(300), 64, 1.0, -1)
+    assert len(found.centers) == 5
+    distances = np.linalg.norm(points[order] - np.repeat(found.centers, 64, axis=0)[:300], axis=1)
+    assert (distances <= np.repeat(found.radii, 64)[:300] * (1 + 1e-12)).all()
+    assert found.radii.mean() < 0.5 * find_moments(points, np.ones(300), 64, 1.0, -1).radii.mean()
+
+
+def test_few_divisions_separate_far_points(monkeypatch):
+    """Dividing at the mean alone cut off one block at a time."""
+    calls, original = [], np.argpartition
+    monkeypatch.setattr(np, "argpartition", lambda *arguments: calls.append(len(arguments[0])) or original(*arguments))
+    points = np.exp(np.linspace(0.0, 300.0, 20_000))[:, None]
+    assert_array_equal(points[block_order(points, 128, 1.0)].reshape(-1)[:128], points[:128, 0])
+    assert sum(calls) < 40 * len(points)
+
+
+class InBlocks(NamedTuple):
+    """Tight clusters, so that whole blocks are inside the ball, and the bandwidth."""
+
+    points: np.ndarray
+    weights: np.ndarray
+    h: float
+    profile: str = "biweight"
+
+
+def tight_clusters(kind, n=2500):
+    """Return points of six clusters; some of them are cut by the ball, as are the blocks of the kind 'outliers'."""
+    rng = np.random.default_rng(5)
+    centers, d = 2.5 * rng.normal(size=(6, 5)), 5
+    points = centers[rng.integers(0, 6, n)] + 0.3 * rng.normal(size=(n, d))
+    case = InBlocks(points, np.ones(n), 3.0)
+    if kind == "flat":
+        return case._replace(profile="flat")
+    if kind == "float32":
+        return case._replace(points=points.astype(np.float32))
+    if kind == "outliers":
+        points[rng.choice(n, 20, replace=False)] *= 10.0 ** rng.uniform(1, 9, size=(20, 1))
+    if kind == "coincident":  # fewer than those that are merged
+        points[: n // 5] = points[0]
+    if kind == "equal weights":
+        return case._replace(weights=np.full(n, 2.5))
+    if kind == "weights":
+        return case._replace(weights=10.0 ** rng.uniform(-3, 3, n))
+    if kind in ("tiny", "huge"):  # third powers of the coordinates vanish or overflow
+        factor = 1e-130 if kind == "tiny" else 1e130
+        return case._replace(points=points * factor, h=3.0 * factor)
+    return case
+
+
+KINDS = ["plain", "flat", "float32", "outliers", "coincident", "equal weights", "weights", "tiny", "huge"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_inside_the_ball_are_summed_by_their_moments(kind):
+    """Equal weights other than 1 were counted in moments, and not in the sums over points."""
+    case = tight_clusters(kind)
+    slow, fast = (
+        ENGINES[name].open(case.points, case.weights, PROFILES[case.profile], Geometry(), 1)
+        for name in ("reference", "brute")
+    )
+    n, tolerance = len(case.points), 1e-5 if kind == "float32" else 1e-9
+    plan = DrawPlan(case.weights, Uniform(0.7 * case.h, case.h), seed=1)
+    for number in range(2):
+        draws = plan.sweep(number, case.h).draws
+        assert_allclose(fast.shift_each(draws), slow.shift_each(draws), atol=tolerance * case.h, rtol=0)
+    assert_allclose(fast.points, slow.points, atol=tolerance * case.h, rtol=0)
+    assert fast.points.dtype == case.points.dtype
+    assert 0 < fast.evaluations < 0.6 * 2 * n * n  # otherwise nothing was summed by moments
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_simultaneous_shifts_use_the_moments(kind):
+    case = tight_clusters(kind)
+    slow, *fast = (
+        ENGINES[name].open(case.points, case.weights, PROFILES[case.profile], Geometry(), n_jobs)
+        for name, n_jobs in (("reference", 1), ("brute", 1), ("brute", 2))
+    )
+    expected, (one, two) = slow.shift_all(case.points, case.h), (each.shift_all(case.points, case.h) for each in fast)
+    assert_array_equal(one, two)
+    assert_allclose(one, expected, atol=(1e-5 if kind == "float32" else 1e-9) * case.h, rtol=0)
+    assert fast[0].evaluations == fast[1].evaluations < 0.6 * len(case.points) ** 2
+    for workspace in (slow, fast[0]):  # the blocks of an earlier state or bandwidth are not used
+        workspace.load(expected)
+    assert_allclose(
+        fast[0].shift_all(expected, 0.9 * case.h),
+        slow.shift_all(expected, 0.9 * case.h),
+        atol=(1e-5 if kind == "float32" else 1e-9) * case.h,
+        rtol=0,
+    )
+
+
+@pytest.mark.parametrize(("power", "d"), [(-1, 5), (0, 5), (1, 5), (1, MAX_SECOND_DIMENSION + 1)])
+def test_blocks_have_only_the_moments_in_use(power, d):
+    """Second moments of 10^5 points in 256 dimensions took 400 MB."""
+    points = np.random.default_rng(0).normal(size=(300, d))
+    blocks, _ = make_blocks(points, np.ones(300), 1.0, power)
+    few = power == 1 and d > MAX_SECOND_DIMENSION
+    assert len(blocks.small.first) == (0 if few or power < 0 else 3)
+    assert len(blocks.small.second) == (3 if power == 1 and not few else 0)
+    assert len(blocks.large.radii) == -(-300 // (BLOCK_POINTS * SUPERBLOCK))
+
+
+def test_brute_without_second_moments():
+    rng = np.random.default_rng(0)
+    points, weights = rng.normal(size=(1100, MAX_SECOND_DIMENSION + 1)), np.ones(1100)
+    points[:, 0] += 50.0 * rng.integers(0, 3, 1100)
+    slow, fast = (
+        ENGINES[name].open(points, weights, PROFILES["biweight"], Geometry(), 1) for name in ("reference", "brute")
+    )
+    draws = DrawPlan(weights, Uniform(8.0, 30.0), seed=1).sweep(0, 30.0).draws
+    assert_allclose(fast.shift_each(draws), slow.shift_each(draws), atol=1e-9, rtol=0)
+    assert_allclose(fast.points, slow.points, atol=1e-9, rtol=0)
 
 
 def kinds_of_arguments():
@@ -265,15 +379,18 @@ def test_names_of_cached_functions_contain_a_checksum_of_the_formulas_and_the_me
     """Numba's cache checks only the file of a function: a changed formula was ignored, a changed layout crashed."""
     from modeseek._common import jit
     from modeseek.meanshift.engines import coincident_points, shared_loops, workspace
-    from modeseek.meanshift.engines.brute import loops, sweep_loops
+    from modeseek.meanshift.engines.brute import block_loops, blocks, loops, sweep_loops
     from modeseek.meanshift.engines.moment_tree import sums, tree, updates
     from modeseek.meanshift.kernels import formulas
 
     shared = formulas, shared_loops, workspace, coincident_points
-    *kernels, sweeps = loops.shifts(1, 2, 0)
+    *kernels, sweeps, in_blocks = loops.shifts(1, 2, 0)
     checksum = jit.source_checksum(jit, loops, *shared)
     for kernel in kernels:
         assert kernel.py_func.__qualname__.endswith(checksum)
     assert sweeps.py_func.__qualname__.endswith(jit.source_checksum(jit, sweep_loops, *shared, loops))
+    checksum = jit.source_checksum(jit, block_loops, *shared, loops, blocks)
+    for kernel in (in_blocks.each, in_blocks.all):
+        assert kernel.py_func.__qualname__.endswith(checksum)
     checksum = jit.source_checksum(jit, sums, *shared, updates, tree)
     assert sums.shift_each.py_func.__qualname__.endswith(checksum)

@@ -11,6 +11,7 @@ import numpy as np
 from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.certificate import ROUNDING_ULPS, witnesses_of
+from modeseek.meanshift.engines.brute.blocks import Blocks, make_blocks
 from modeseek.meanshift.engines.coincident_points import (
     DEFAULT_MERGE,
     MergingWorkspace,
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 WORK_PER_CALL = 200_000_000
 # A thread gets at least this much of the same work.
 WORK_PER_THREAD = 1_000_000
-# From these on, points are sorted into blocks, and blocks out of reach are skipped.
-BALLS_FROM_DIMENSION = 4
-BALLS_FROM_POINTS = 1024
+# From these on, points are sorted into blocks, and blocks outside or inside the ball are not opened.
+BLOCKS_FROM_DIMENSION = 4
+BLOCKS_FROM_POINTS = 1024
+# Visits for each point after which points are sorted again: they cost a few times as much as the sorting.
+VISITS_PER_SORT = 1000
 # Work of one sweep up to which whole sweeps are compiled.
 WORK_PER_SWEEP = WORK_PER_CALL // 8
 
@@ -57,13 +60,14 @@ class BruteWorkspace(MergingWorkspace):
         n_jobs: int | None,
     ):
         super().__init__(points, weights, geometry, n_jobs, DEFAULT_MERGE)
+        self._sorted: tuple[float, Blocks] | None = None
         self._plain, self._weighted = shifts(int(not self._equal_weights)), shifts(1)
 
     @property
     def most_sweeps(self) -> int:
         """Largest number of sweeps in one call; 0 if a sweep takes long, or for single precision."""
         work = self._state.size * len(self._weights)
-        blocks = self._d >= BALLS_FROM_DIMENSION and len(self._weights) >= BALLS_FROM_POINTS
+        blocks = self._d >= BLOCKS_FROM_DIMENSION and len(self._weights) >= BLOCKS_FROM_POINTS
         return 0 if blocks or work > WORK_PER_SWEEP or self._state.dtype != np.float64 else WORK_PER_CALL // work
 
     def shift_one_by_one(self, draws: Draws) -> Array:
@@ -104,22 +108,35 @@ class BruteWorkspace(MergingWorkspace):
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query x. Queries are independent, so the result does not depend on n_jobs."""
+        if self._merged is None:
+            self._sorted = None
         X, w = self._sources(len(queries))
         shifts = self._plain if w is self._weights else self._weighted
 
         def shift(queries: Array, bandwidths: Array) -> Array:
             block = QueryBlock(queries, bandwidths, np.empty_like(queries))
-            map_blocks(
-                lambda part: shifts.all(X, w, block.part(part), self._spherical),
+            if self._d < BLOCKS_FROM_DIMENSION or min(len(queries), len(w)) < BLOCKS_FROM_POINTS:
+                step, function = _updates_per_call(X), partial(shifts.all, X, w)
+            else:
+                blocks = self._blocks(X, w, float(bandwidths.min()), shifts.blocks.power)
+                step, function = 8 * _updates_per_call(X), partial(shifts.blocks.all, blocks)
+            visits = map_blocks(
+                lambda part: function(block.part(part), self._spherical),
                 len(queries),
-                _updates_per_call(X),
+                step,
                 self._n_jobs,
                 least=WORK_PER_THREAD // X.size,
             )
-            self.evaluations += len(queries) * len(w)
+            self.evaluations += sum(visits)
             return block.moved
 
         return shift_distinct(shift, queries, h)
+
+    def _blocks(self, X: Array, w: Array, h: float, power: int) -> Blocks:
+        """Return the columns of X in blocks, which are kept as long as the state and the bandwidth do not change."""
+        if self._sorted is None or self._sorted[0] != h:
+            self._sorted = h, make_blocks(X.T, w, h, power)[0]
+        return self._sorted[1]
 
     @property
     def _rows(self) -> Array:
@@ -135,30 +152,35 @@ class BruteWorkspace(MergingWorkspace):
         if found is not None:
             return self._update_groups(updates, found)
         count = len(updates.lengths)
-        if self._d < BALLS_FROM_DIMENSION or min(count, len(self._weights)) < BALLS_FROM_POINTS:
-            self._apply(self._state, self._weights, updates, (np.empty((0, self._d)), np.empty(0)))
+        if self._d < BLOCKS_FROM_DIMENSION or min(count, len(self._weights)) < BLOCKS_FROM_POINTS:
+            self._apply(self._state, self._weights, updates)
+            self.evaluations += count * len(self._weights)
         else:
             self._apply_in_blocks(updates)
-        self.evaluations += count * len(self._weights)
         return count
 
     def _apply_in_blocks(self, updates: UpdateBlock) -> None:
-        """Sort points into compact blocks, apply the updates there, and store the points in their order."""
-        from modeseek.meanshift.engines.brute.loops import BALL_BLOCK
+        """Sort points into blocks, apply the updates there, and store the points in their order."""
+        done, n, shifts = 0, len(self._weights), self._plain.blocks
+        while done < len(updates.lengths):
+            rest = updates.part(done)
+            blocks, order = make_blocks(self._rows, self._weights, float(rest.bandwidths.min()), shifts.power)
+            place = np.empty(n, dtype=rest.indices.dtype)
+            place[order] = np.arange(n)
+            rest, visited, start = rest._replace(indices=place[rest.indices]), 0, 0
+            while start < len(rest.lengths) and visited < VISITS_PER_SORT * n:
+                check_time()
+                most = min(WORK_PER_CALL // self._d, VISITS_PER_SORT * n - visited)
+                count, more = shifts.each(blocks, rest.part(start), self._spherical, most)
+                start, visited = start + count, visited + more
+            self._state[:, order] = blocks.points.transpose(1, 0, 2).reshape(self._d, -1)[:, :n]
+            done, self.evaluations = done + start, self.evaluations + visited
 
-        order = block_order(self._rows, BALL_BLOCK)
-        place = np.empty(len(order), dtype=updates.indices.dtype)
-        place[order] = np.arange(len(order))
-        X = np.ascontiguousarray(self._state[:, order])
-        moved = updates._replace(indices=place[updates.indices])
-        self._apply(X, self._weights[order], moved, bounding_balls(X.T, BALL_BLOCK))
-        self._state[:, order] = X
-
-    def _apply(self, X: Array, weights: Array, updates: UpdateBlock, balls: tuple[Array, Array]) -> None:
+    def _apply(self, X: Array, weights: Array, updates: UpdateBlock) -> None:
         step = _updates_per_call(X)
         for start in range(0, len(updates.lengths), step):
             check_time()
-            self._plain.each(X, weights, updates.part(start, step), balls, self._spherical)
+            self._plain.each(X, weights, updates.part(start, step), self._spherical)
 
     def _update_groups(self, updates: UpdateBlock, found: PointGroups) -> int:
         groups, used, done = self._groups(found), len(found.leaders), 0
@@ -171,35 +193,6 @@ class BruteWorkspace(MergingWorkspace):
             done, self.evaluations = done + step, self.evaluations + evaluations
         self._state = np.ascontiguousarray(X[:, groups.group])
         return done
-
-
-def block_order(points: Array, size: int) -> IntArray:
-    """Return an order in which each `size` consecutive points are close: halves along the widest axis, repeatedly.
-
-    Examples
-    --------
-    >>> block_order(np.array([[0.0], [5.0], [1.0], [6.0]]), 2)
-    array([0, 2, 1, 3])
-    """
-    order, parts = np.arange(len(points)), [(0, len(points))]
-    while parts:
-        low, high = parts.pop()
-        middle = size * (-(-(high - low) // size) // 2)
-        if middle:
-            inside = points[order[low:high]]
-            axis = inside.var(axis=0).argmax()
-            order[low:high] = order[low:high][np.argpartition(inside[:, axis], middle)]
-            parts += [(low, low + middle), (low + middle, high)]
-    return order
-
-
-def bounding_balls(points: Array, size: int) -> tuple[Array, Array]:
-    """Return the mean of each `size` consecutive points, and the largest distance of one of them from it."""
-    starts = np.arange(0, len(points), size)
-    counts = np.diff([*starts, len(points)])
-    centers = np.add.reduceat(points, starts, dtype=np.float64) / counts[:, None]
-    distances = np.linalg.norm(points - np.repeat(centers, counts, axis=0), axis=1)
-    return centers, np.maximum.reduceat(distances, starts)
 
 
 def _updates_per_call(X: Array) -> int:

@@ -18,10 +18,6 @@ from modeseek.meanshift.engines.shared_loops import apply_shift, cached_sum, lea
 MAX_LOW = 3
 # Points per block in higher dimensions: distances, weights and one coordinate of a block fit into the L1 cache.
 BLOCK = 512
-# Points per block with a ball around it: small enough that a block has points of one cluster only.
-BALL_BLOCK = 128
-# Factor on distances that decide whether a block is skipped, so that rounding excludes no point.
-SAFETY = 1.0 + 1e-9
 
 
 @njit(inline="always")
@@ -38,85 +34,73 @@ def _shift_low(kind, dim, weighted, X, n, w, q, inv, shift):  # type: ignore[no-
 
 
 @njit(inline="always")
-def _square(d, a, b):  # type: ignore[no-untyped-def]
-    """Squared distance."""
-    r = 0.0
-    for c in range(d):
-        r += (a[c] - b[c]) * (a[c] - b[c])
-    return r
+def add_points(kind, weighted, X, w, start, m, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
+    """Add the weighted differences x - q of m columns of X to `shift`; return the sum of weights.
+
+    `start` is the number of the first column among the weights w.
+    """
+    r = buffer[:m]
+    r[:] = 0.0
+    for c in range(len(q)):
+        x, q_c = X[c], q[c]
+        for j in range(m):
+            a = x[j] - q_c
+            r[j] += a * a
+    total = 0.0
+    for j in range(m):
+        g = weigh(kind, r[j] * inv)
+        if weighted:
+            g *= w[start + j]
+        r[j] = g
+        total += g
+    if total > 0.0:
+        for c in range(len(q)):
+            x, q_c = X[c], q[c]
+            s = 0.0
+            for j in range(m):
+                s += r[j] * (x[j] - q_c)
+            shift[c] += s
+    return total
 
 
 @njit(inline="always")
-def _shift_any(kind, weighted, X, n, w, q, h, shift, buffer, balls):  # type: ignore[no-untyped-def]
-    """Mean shift of q over blocks of points, one coordinate after the other; blocks out of reach are skipped."""
-    d, inv = X.shape[0], 1.0 / (h * h)
-    centers, radii = balls
-    step = BALL_BLOCK if len(radii) > 0 else BLOCK
+def _shift_any(kind, weighted, X, n, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
+    """Mean shift of q over blocks of points, one coordinate after the other."""
     total = 0.0
-    for c in range(d):
-        shift[c] = 0.0
-    for start in range(0, n, step):
-        if len(radii) > 0:
-            reach = (h + radii[start // step]) * SAFETY
-            if _square(d, centers[start // step], q) > reach * reach:
-                continue
-        m = min(step, n - start)
-        r = buffer[:m]
-        r[:] = 0.0
-        for c in range(d):
-            x, q_c = X[c, start : start + m], q[c]
-            for j in range(m):
-                a = x[j] - q_c
-                r[j] += a * a
-        inside = 0.0
-        for j in range(m):
-            g = weigh(kind, r[j] * inv)
-            if weighted:
-                g *= w[start + j]
-            r[j] = g
-            inside += g
-        if inside > 0.0:
-            total += inside
-            for c in range(d):
-                x, q_c = X[c, start : start + m], q[c]
-                s = 0.0
-                for j in range(m):
-                    s += r[j] * (x[j] - q_c)
-                shift[c] += s
+    shift[:] = 0.0
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        total += add_points(kind, weighted, X[:, start : start + m], w, start, m, q, inv, shift, buffer)
     scale = 1.0 / total if total > 0.0 else 0.0
-    for c in range(d):
+    for c in range(len(q)):
         shift[c] *= scale
 
 
 @njit(inline="always")
-def _shift(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer, balls):  # type: ignore[no-untyped-def]
+def _shift(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer):  # type: ignore[no-untyped-def]
     """Write the new position of q into `new`."""
     if dim <= MAX_LOW:
         _shift_low(kind, dim, weighted, X, n, w, q, 1.0 / (h * h), new)
     else:
-        _shift_any(kind, weighted, X, n, w, q, h, new, buffer, balls)
+        _shift_any(kind, weighted, X, n, w, q, 1.0 / (h * h), new, buffer)
     apply_shift(dim if dim <= MAX_LOW else X.shape[0], q, new, spherical)
 
 
 @njit(inline="always")
-def apply_each(kind, dim, weighted, X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
+def apply_each(kind, dim, weighted, X, w, updates, spherical):  # type: ignore[no-untyped-def]
     """Apply updates to the columns of X in order; see `BruteShifts.each`."""
     d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-    centers, radii = balls
     for k in range(len(updates.indices)):
         i = updates.indices[k]
         for c in range(d):
             q[c] = X[c, i]
-        _shift(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer, balls)
+        _shift(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer)
         square = 0.0
         for c in range(d):
             X[c, i] = new[c]
             square += (X[c, i] - q[c]) ** 2
         updates.lengths[k] = np.sqrt(square)
-        if len(radii) > 0:
-            b = i // BALL_BLOCK
-            radii[b] = max(radii[b], np.sqrt(_square(d, centers[b], X[:, i])))
 
 
 @njit(inline="always")
@@ -124,14 +108,13 @@ def apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical): 
     """Apply updates to groups of coincident points; see `BruteShifts.each_group`."""
     d = dim if dim <= MAX_LOW else X.shape[0]
     q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-    balls = np.empty((0, d)), np.empty(0)
     evaluations = done = 0
     while done < len(updates.indices) and used < X.shape[1]:
         i = updates.indices[done]
         g = groups.group[i]
         for c in range(d):
             q[c] = X[c, g]
-        _shift(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer, balls)
+        _shift(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer)
         evaluations += used
         square = 0.0
         if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
@@ -153,22 +136,24 @@ class BruteShifts(NamedTuple):
     Attributes
     ----------
     each : callable
-        ``(X, w, updates, balls, spherical)``: apply updates to the columns of X in order. `balls` has the center and
-        the radius of each block of `BALL_BLOCK` columns, or of none; radii grow as points move.
+        ``(X, w, updates, spherical)``: apply updates to the columns of X in order.
     each_group : callable
         ``(X, groups, used, tolerance, updates, spherical)``: apply updates to groups of coincident points until all
         columns of X are used; each column stands for a group. A point that leaves other points of its group takes an
         unused column. Returns the number of updates done, the number of columns used, and the number of distances.
     all : callable
-        ``(X, w, queries, spherical)``: shift queries against X.
+        ``(X, w, queries, spherical)``: shift queries against X; return the number of distances.
     sweeps : callable
         See `sweep_loops.compile_sweeps`.
+    blocks : BlockShifts
+        The same for points in blocks.
     """
 
     each: Callable[..., None]
     each_group: Callable[..., tuple[int, int, int]]
-    all: Callable[..., None]
+    all: Callable[..., int]
     sweeps: Callable[..., tuple[int, int, int]]
+    blocks: Any
 
 
 @cache
@@ -191,8 +176,8 @@ def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Brut
 def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> BruteShifts:
     # The loops are not functions that are inlined here: Numba takes most of its time to copy what it inlines.
     @jit
-    def each(X, w, updates, balls, spherical):  # type: ignore[no-untyped-def]
-        apply_each(kind, dim, weighted, X, w, updates, balls, spherical)
+    def each(X, w, updates, spherical):  # type: ignore[no-untyped-def]
+        apply_each(kind, dim, weighted, X, w, updates, spherical)
 
     @jit
     def each_group(X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
@@ -202,14 +187,16 @@ def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Bru
     def all_(X, w, queries, spherical):  # type: ignore[no-untyped-def]
         d = dim if dim <= MAX_LOW else X.shape[0]
         q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-        balls = np.empty((0, d)), np.empty(0)
         for k in range(len(queries.points)):
             for c in range(d):
                 q[c] = queries.points[k, c]
-            _shift(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer, balls)
+            _shift(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer)
             for c in range(d):
                 queries.moved[k, c] = new[c]
+        return len(queries.points) * X.shape[1]
 
+    from modeseek.meanshift.engines.brute.block_loops import compile_blocks
     from modeseek.meanshift.engines.brute.sweep_loops import compile_sweeps
 
-    return BruteShifts(each, each_group, all_, compile_sweeps(kind, dim, weighted, jit))
+    others = compile_sweeps(kind, dim, weighted, jit), compile_blocks(kind, weighted, jit)
+    return BruteShifts(each, each_group, all_, *others)

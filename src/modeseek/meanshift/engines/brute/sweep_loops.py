@@ -116,7 +116,7 @@ def _find_coincident(X, merge, line, order, leader, leaders, group):  # type: ig
 def _sweep(kind, dim, weighted, X, w, equal_weights, updates, spherical, merge, fewest, work):  # type: ignore[no-untyped-def]
     """Apply updates, to groups of points while there are any; return the number of distances."""
     d, n = X.shape
-    line, order, leader, leaders, group, weights, counts, columns, balls = work
+    line, order, leader, leaders, group, weights, counts, columns = work
     (min_points, min_updates), count = fewest, len(updates.indices)
     done = evaluations = 0
     search = count >= max(min_points, min(n, min_updates))
@@ -126,7 +126,7 @@ def _sweep(kind, dim, weighted, X, w, equal_weights, updates, spherical, merge, 
             found = _find_coincident(X, merge, line, order, leader, leaders, group)
         rest = UpdateBlock(updates.indices[done:], updates.bandwidths[done:], updates.lengths[done:])
         if found == 0:
-            apply_each(kind, dim, weighted, X, w, rest, balls, spherical)
+            apply_each(kind, dim, weighted, X, w, rest, spherical)
             evaluations += (count - done) * n
             break
         capacity = found + max(min_points, n // 8)
@@ -228,7 +228,6 @@ def compile_sweeps(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) 
             np.empty(2 * n + fewest[0]),
             np.empty(2 * n + fewest[0], dtype=np.int64),
             np.empty(d * (2 * n + fewest[0])),
-            (np.empty((0, d)), np.empty(0)),
         )
         evaluations, lengths = 0, blocks.lengths
         for s in range(len(largest)):
