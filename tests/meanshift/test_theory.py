@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -255,6 +255,9 @@ def test_proposition_1_check_can_fail():
 @given(state=states(dimensions=(1, 2, 3), max_n=8))
 @settings(max_examples=20)
 def test_gradient_against_finite_differences(profile, state):
+    # the second derivative of L_h jumps where two points are h apart, and differences across a jump are not exact
+    gaps = np.linalg.norm(state.points[:, None] - state.points, axis=2) / state.h
+    assume((np.abs(gaps - 1) > 1e-5).all())
     assert theory.gradient_error(state.points, state.h, profile=profile, weights=state.weights) < 1e-4
 
 

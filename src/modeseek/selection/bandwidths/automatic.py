@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.blas import one_blas_thread
 from modeseek._common.distances import kth_distance
 from modeseek._common.points import Points
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
@@ -85,6 +86,7 @@ def automatic_range(
     return _range_of(score_bandwidths(points, weights, geometry=geometry, watch=watch, config=config), config)
 
 
+@one_blas_thread()
 def score_bandwidths(
     points: Array,
     weights: Array | None = None,
