@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 FILE = Path(__file__).with_name("golden.json")
-TOLERANCE = 1e-12
+# as `TIE` in selection/choice.py: expected agreements of two BLAS kernels differ by up to 1e-10
+TOLERANCE = 1e-9
 # names in the public API that may change while the answers stay the same
 SKETCH, VIEW = "sketch", "proposer"
 
