@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Array, Geometry
+from modeseek.meanshift.engines.cuda.engine import why_unavailable
 from modeseek.selection import FEATURES, SelectionData, prepare_data
 
 DEGENERATE = ("plain", "single", "duplicates", "collinear", "offset", "tiny", "integers")
@@ -114,3 +116,11 @@ def put(folder, name, content):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
+
+
+def gpu(test):
+    """Mark a test that requires a GPU or the simulator."""
+    reason = why_unavailable()
+    return pytest.mark.gpu(
+        pytest.mark.skipif(reason is not None, reason=f"neither a GPU nor its simulator: {reason}")(test)
+    )

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from inputs import DEGENERATE, states
+from inputs import DEGENERATE, gpu, states
 from modeseek import DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek._common.types import Geometry
 from modeseek.estimators import sweep_bandwidths
@@ -57,14 +57,6 @@ if cuda_engine.why_unavailable() is None:  # the simulator looks for `cuda` amon
 
     from modeseek.meanshift.engines.cuda.kernels import policies
     from modeseek.meanshift.engines.cuda.kernels.philox import round_keys, uniform_pair
-
-
-def gpu(test):
-    """Mark a test that requires a GPU or the simulator."""
-    reason = cuda_engine.why_unavailable()
-    return pytest.mark.gpu(
-        pytest.mark.skipif(reason is not None, reason=f"neither a GPU nor its simulator: {reason}")(test)
-    )
 
 
 few = settings(max_examples=6, suppress_health_check=list(HealthCheck))

@@ -20,6 +20,7 @@ from modeseek.estimators.regrouped import with_limited_size
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
 from modeseek.estimators.selection_points import of_distinct_points, with_counts
 from modeseek.meanshift.chains import Outcome
+from modeseek.meanshift.engines.cuda.engine import why_unavailable
 from modeseek.meanshift.partition import partition_of
 from modeseek.selection import (
     DEFAULT,
@@ -33,7 +34,7 @@ from modeseek.selection.modes import single_mode_tree
 from modeseek.selection.proposers.modes import density_tree
 from modeseek.sketches import SketchConfig, is_dask
 
-ENGINES = ("auto", "exact", "approximate")
+ENGINES = ("auto", "exact", "approximate", "cuda")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -70,10 +71,11 @@ class ModeSeek(BaseClusterer):
     sketch : {"auto", "sample"} or None, default="auto"
         Whether to cluster a sample of 200,000 rows and give every other row the label of the nearest one. "auto"
         does so above 1,000,000 rows, with a warning. None uses every row.
-    engine : {"auto", "exact", "approximate"}, default="auto"
+    engine : {"auto", "exact", "approximate", "cuda"}, default="auto"
         How nearest neighbours are searched. "auto" is exact below 40,000 distinct rows, and for any number of rows in
         up to eight dimensions. Otherwise it is "approximate", which finds most of them in less time; `message_` says
-        so. Data of more than 32 features are searched in their first 32 principal components.
+        so. "cuda" finds all of them on an NVIDIA GPU; in up to eight dimensions, a tree on the CPU does. Data of more
+        than 32 features are searched in their first 32 principal components.
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -225,6 +227,8 @@ class ModeSeek(BaseClusterer):
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
         points, n = with_counts(data), len(data.points.values)
         engine = check_choice("engine", self.engine, ENGINES)
+        if engine == "cuda" and (reason := why_unavailable()) is not None:
+            raise ValueError(f'engine="cuda" cannot be used here: {reason}. Use engine="auto".')
         watch = self._with_callbacks(watch)
         bounds = self._bounds(n)
         constraints = check_constraints(data.constraints, points.inverse)

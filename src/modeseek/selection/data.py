@@ -81,8 +81,9 @@ def prepare_data(
     Parameters
     ----------
     points : Points
-    engine : {"auto", "exact", "approximate"}
-        How neighbours are searched. "auto" is exact for fewer points or dimensions than `config.approximate` states.
+    engine : {"auto", "exact", "approximate", "cuda"}
+        How neighbours are searched. "auto" is exact for fewer points or dimensions than `config.approximate` states;
+        "cuda" is exact, and computes on a GPU unless a k-d tree on the CPU serves.
     config : SelectionConfig
     n_jobs : int, optional
         Threads for the search of neighbours.
@@ -96,7 +97,11 @@ def prepare_data(
     searched = components if reduced else values
     k = min(n - 1, config.data.n_neighbors if n < config.data.many_points else config.data.n_neighbors_many)
     approximate = _is_approximate(searched, engine, config.approximate)
-    if approximate:
+    if engine == "cuda" and searched.shape[1] > config.approximate.max_tree_dimensions:
+        from modeseek.selection.cuda_neighbors import cuda_neighbors
+
+        found = cuda_neighbors(searched, k, watch=watch)
+    elif approximate:
         from modeseek.selection.approximate import approximate_neighbors
 
         found = approximate_neighbors(searched, k, config.approximate, n_jobs=n_jobs, watch=watch)
@@ -119,7 +124,7 @@ def prepare_data(
 
 def _is_approximate(values: Array, engine: str, config: ApproximateConfig) -> bool:
     n, d = values.shape
-    if n <= config.leaf_size or engine == "exact":  # one leaf has all points
+    if n <= config.leaf_size or engine in ("exact", "cuda"):  # one leaf has all points
         return False
     return engine == "approximate" or (n >= config.min_points and d > config.max_tree_dimensions)
 
