@@ -12,10 +12,10 @@ terms, with y the true adjusted Rand index of the candidates:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -79,6 +79,8 @@ class TrainingConfig:
 class Sets(NamedTuple):
     """Collected sets: a row of features and a score for each candidate, sorted by set.
 
+    Features and agreement are kept in 16 bits, as they are stored, because 50,000 sets have millions of candidates.
+
     Attributes
     ----------
     features : (c, f) array
@@ -106,34 +108,68 @@ class Sets(NamedTuple):
     agreement: np.ndarray
 
 
-def quantile_maps(features: np.ndarray, config: TrainingConfig) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return knots and places of each used feature: quantiles, and their mean rank scaled to [-1, 1]."""
+class QuantileMaps(NamedTuple):
+    """Knots and places of each used feature: quantiles, and their mean rank scaled to [-1, 1]."""
+
+    knots: tuple[np.ndarray, ...]
+    places: tuple[np.ndarray, ...]
+
+
+def quantile_maps(features: np.ndarray, config: TrainingConfig) -> QuantileMaps:
+    """Return the maps of features to the inputs of the networks."""
     grid = np.linspace(-1, 1, config.quantiles)
     knots, places = [], []
     for name in USED:
-        column = features[:, FEATURES.index(name)]
+        column = features[:, FEATURES.index(name)].astype(np.float64)
         column = column[np.isfinite(column)]
         quantiles = np.quantile(column, np.linspace(0, 1, config.quantiles)) if len(column) else np.zeros(1)
         values = np.unique(quantiles)
         first, last = np.searchsorted(quantiles, values), np.searchsorted(quantiles, values, "right") - 1
         knots.append(values.astype(np.float32).astype(np.float64))
         places.append((grid[first] + grid[last]) / 2)
-    return knots, places
+    return QuantileMaps(tuple(knots), tuple(places))
 
 
-def train_choice(sets: Sets, inside: np.ndarray, seeds: range, config: TrainingConfig) -> Choice:
-    """Train one network for each seed on the sets `inside`; sharpness and bonus are not fitted."""
-    rows = inside[sets.owner]
-    knots, places = quantile_maps(sets.features[rows], config)
-    empty = Choice(USED, FLAGS, tuple(knots), tuple(places), ())
-    inputs = empty.encode(sets.features).astype(np.float32)
+def in_processes(function: Callable[[Any], Any], items: Iterable[Any], jobs: int) -> list[Any]:
+    """Return the results of a function, which may be a closure, for some items in forked processes."""
+    if jobs == 1:
+        return [function(item) for item in items]
+    with multiprocessing.get_context("fork").Pool(jobs, initializer=_share, initargs=(function,)) as workers:
+        return workers.map(_call, items, chunksize=1)
+
+
+def _share(function: Callable[[Any], Any]) -> None:
+    global _shared
+    _shared = function
+
+
+def _call(item: Any) -> Any:
+    return _shared(item)
+
+
+def train_choice(
+    sets: Sets,
+    inside: np.ndarray,
+    seeds: Iterable[int],
+    config: TrainingConfig,
+    *,
+    maps: QuantileMaps | None = None,
+    jobs: int = 1,
+) -> Choice:
+    """Train one network for each seed on the sets `inside`; sharpness and bonus are not fitted.
+
+    `maps` are those of a model to which the networks are added; by default, they are computed from the sets.
+    """
+    maps = quantile_maps(sets.features[inside[sets.owner]], config) if maps is None else maps
+    empty = Choice(USED, FLAGS, *maps, ())
+    blocks = np.array_split(sets.features, max(1, len(sets.features) // 100_000))
+    inputs = np.concatenate([empty.encode(block).astype(np.float32) for block in blocks])
     left_out = sets.few & (np.random.default_rng(0).random(len(sets.few)) >= config.few_share)
     chosen = np.flatnonzero(inside & (sets.ceiling > config.least_ceiling) & ~left_out)
-    agreement = [each for _, each in each_set(sets)]
-    with ThreadPoolExecutor(2) as threads:
-        networks = list(threads.map(lambda seed: _train(inputs, sets, agreement, chosen, seed, config), seeds))
+    agreement = list(_matrices(sets))
+    networks = in_processes(lambda seed: _train(inputs, sets, agreement, chosen, seed, config), seeds, jobs)
     layers = tuple(np.stack(each).astype(np.float64) for each in zip(*networks, strict=True))
-    return Choice(USED, FLAGS, tuple(knots), tuple(places), layers)
+    return Choice(USED, FLAGS, *maps, layers)
 
 
 class Batch(NamedTuple):
@@ -170,7 +206,7 @@ def draw_batch(sets: list[int], start, agreement, rng: np.random.Generator, conf
         inside[-1] = True
         kept.append(np.flatnonzero(inside))
     ends = np.cumsum([len(each) for each in kept])
-    matrices = [agreement[i][np.ix_(each, each)] for i, each in zip(sets, kept, strict=True)]
+    matrices = [agreement[i][np.ix_(each, each)].astype(np.float32) for i, each in zip(sets, kept, strict=True)]
     return Batch(
         np.concatenate([start[i] + each for i, each in zip(sets, kept, strict=True)]),
         [slice(end - len(each), end) for end, each in zip(ends, kept, strict=True)],
@@ -305,8 +341,14 @@ def decide(scores: np.ndarray, sets: Sets, sharpness: np.ndarray, bonus: np.ndar
 
 def each_set(sets: Sets) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield the rows of each set, and the agreement of its candidates."""
-    counts = np.bincount(sets.owner, minlength=len(sets.name))
-    end, square = np.cumsum(counts), np.cumsum(counts**2)
-    for i, count in enumerate(counts):
-        agreement = sets.agreement[square[i] - count**2 : square[i]].reshape(count, count)
-        yield slice(end[i] - count, end[i]), agreement
+    end = 0
+    for agreement in _matrices(sets):
+        begin, end = end, end + len(agreement)
+        yield slice(begin, end), agreement.astype(np.float32)
+
+
+def _matrices(sets: Sets) -> Iterator[np.ndarray]:
+    end = 0
+    for count in np.bincount(sets.owner, minlength=len(sets.name)):
+        begin, end = end, end + count**2
+        yield sets.agreement[begin:end].reshape(count, count)

@@ -34,11 +34,21 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from choice_network import Decisions, Sets, TrainingConfig, decide, fit_sharpness, scores_of, train_choice
+from choice_network import (
+    Decisions,
+    QuantileMaps,
+    Sets,
+    TrainingConfig,
+    decide,
+    fit_sharpness,
+    in_processes,
+    scores_of,
+    train_choice,
+)
 from common import write_csv
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek.selection.choice import load_choice, with_single
+from modeseek.selection.choice import load_choice, read_choice, with_single
 from modeseek.selection.data import base_sample, prepare_data
 from modeseek.selection.features import FEATURES, candidate_features
 from modeseek.selection.pool import build_pool
@@ -138,14 +148,14 @@ def collect(args: argparse.Namespace) -> None:
     began = time.perf_counter()
     args.out.mkdir(parents=True, exist_ok=True)
     number = len(list(args.out.glob(f"{SYNTHETIC}-*.npz")))
-    found = []
+    seed, found = 10_000 * number if args.seed is None else args.seed, []
     if args.jobs == 1:
-        found = [analyse(task) for task in tasks(args, 10_000 * number, began)]
+        found = [analyse(task) for task in tasks(args, seed, began)]
     else:
         for name in ("paper_mixture", "speakers"):  # compile before the processes fork
             analyse(Task(SYNTHETIC, name, 0))
         with multiprocessing.get_context("fork").Pool(args.jobs) as workers:
-            found = list(workers.imap_unordered(analyse, tasks(args, 10_000 * number, began)))
+            found = list(workers.imap_unordered(analyse, tasks(args, seed, began)))
     for pool in (SYNTHETIC, *POOLS):
         mine = [each for each in found if each.task.pool == pool]
         if mine:
@@ -181,26 +191,41 @@ def read(folder: Path, pool: str) -> Sets:
         for key in ("features", "scores", "ceiling", "name", "few", "change", "agreement")
     }
     owner = np.concatenate([part["owner"] + start for part, start in zip(parts, before, strict=False)])
-    joined |= {key: joined[key].astype(np.float32) for key in ("features", "agreement")}
     return Sets(owner=owner, **joined)
 
 
-def left_out(sets: Sets, config: TrainingConfig, *, folds: int, networks: int, seed: int = 0) -> np.ndarray:
+def left_out(sets: Sets, config: TrainingConfig, args: argparse.Namespace, *, seed: int = 0) -> np.ndarray:
     """Return scores of all candidates by networks that were trained without their family."""
     names = sorted(set(sets.name))
-    fold = np.array([names.index(name) % folds for name in sets.name])
-    found = np.zeros(len(sets.owner))
-    for number in range(folds):
-        choice = train_choice(sets, fold != number, range(seed, seed + networks), config)
-        found += scores_of(choice, sets, fold == number)
-    return found
+    fold = np.array([names.index(name) % args.folds for name in sets.name])
+
+    def scores(number: int) -> np.ndarray:
+        seeds = range(seed, seed + args.left_out_networks)
+        return scores_of(train_choice(sets, fold != number, seeds, config), sets, fold == number)
+
+    return sum(in_processes(scores, range(args.folds), min(args.jobs, args.folds)))
 
 
 def fit(args: argparse.Namespace) -> None:
-    """Train on all synthetic sets, and write the model."""
+    """Train on all synthetic sets, and write the model, with the networks of the file before if `--add` is given."""
     sets, config = read(args.out, SYNTHETIC), TrainingConfig(epochs=args.epochs)
-    choice = train_choice(sets, np.ones(len(sets.name), dtype=bool), range(args.networks), config)
-    arrays = {f"layer{i}": each.astype(np.float32) for i, each in enumerate(choice.layers)}
+    before, n_sets, first = None, len(sets.name), 0
+    if args.add:
+        with np.load(args.model) as stored:
+            n_sets += int(stored["n_sets"])
+        before = read_choice(args.model)
+        first = len(before.layers[0])
+    choice = train_choice(
+        sets,
+        np.ones(len(sets.name), dtype=bool),
+        range(first, first + args.networks),
+        config,
+        maps=None if before is None else QuantileMaps(before.knots, before.places),
+        jobs=args.jobs,
+    )
+    layers = choice.layers
+    if before is not None:
+        layers = tuple(np.concatenate(both) for both in zip(before.layers, layers, strict=True))
     np.savez_compressed(
         args.model,
         names=np.array(choice.names),
@@ -210,11 +235,11 @@ def fit(args: argparse.Namespace) -> None:
         places=np.concatenate(choice.places).astype(np.float32),
         sharpness=np.array(args.sharpness),
         single_bonus=np.array(args.bonus),
-        n_sets=len(sets.name),
-        **arrays,
+        n_sets=n_sets,
+        **{f"layer{i}": each.astype(np.float16) for i, each in enumerate(layers)},
     )
     digest = hashlib.sha256(args.model.read_bytes()).hexdigest()
-    print(f"{len(sets.name):,} sets, {args.model.stat().st_size:,} bytes, sha256 {digest}")
+    print(f"{n_sets:,} sets, {args.model.stat().st_size:,} bytes, sha256 {digest}")
 
 
 def report(sets: Sets, runs: list[Decisions], inside: np.ndarray, title: str) -> None:
@@ -275,7 +300,7 @@ def judge(args: argparse.Namespace) -> None:
     null = np.array([FAMILIES[name].group == "null" for name in sets.name])
     runs = []
     for number in range(args.fits):
-        scores = left_out(sets, config, folds=args.folds, networks=args.left_out_networks, seed=100 * number)
+        scores = left_out(sets, config, args, seed=100 * number)
         sharpness = fit_sharpness(scores, sets, null, bonus)
         print(f"sharpness, fitted on left-out families: {sharpness[0]:.2f} {sharpness[1]:.2f}")
         runs.append(decide(scores, sets, sharpness, bonus))
@@ -305,6 +330,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--seconds", type=float, default=500.0, help="start no set after this time")
     found.add_argument("--sets", type=int, help="synthetic sets at most")
     found.add_argument("--table", type=Path, help="CSV file for the results of `judge` by family")
+    found.add_argument("--seed", type=int, help="first seed of `collect`; default: after those of the files in OUT")
     found.add_argument("--few", action="store_true", help="keep only 20 to 200 rows of each synthetic set")
     found.add_argument("--change", action="store_true", help="change each synthetic set at random")
     found.add_argument("--families", nargs="*", help="only these families")
@@ -312,7 +338,8 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--sharpness", type=float, nargs=2, default=SHARPNESS, help="from `judge`")
     found.add_argument("--bonus", type=float, nargs=3, default=BONUS, help="of the score of a single cluster")
     found.add_argument("--epochs", type=int, default=TrainingConfig.epochs)
-    found.add_argument("--networks", type=int, default=8, help="networks in the model")
+    found.add_argument("--networks", type=int, default=8, help="networks to train")
+    found.add_argument("--add", action="store_true", help="add the networks to those of the model, instead of new ones")
     found.add_argument("--folds", type=int, default=3)
     found.add_argument("--left-out-networks", type=int, default=1, help="networks in each fold of `judge`")
     found.add_argument("--fits", type=int, default=3, help="trainings for each fold of `judge`")

@@ -19,12 +19,14 @@ def test_a_tiny_training_runs_from_end_to_end(tmp_path, monkeypatch, capsys):
         ["collect", out, "--sets", "4", "--jobs", "1", "--families", *families],
         ["collect", out, "--sets", "4", "--jobs", "1", "--few", "--change", "--families", *families],
         ["fit", out, "--epochs", "2", "--networks", "1", "--model", str(model)],
+        ["fit", out, "--epochs", "2", "--networks", "2", "--add", "--model", str(model)],
         ["judge", out, "--epochs", "2", "--folds", "2", "--fits", "2", "--table", str(tmp_path / "families.csv")],
     ):
         monkeypatch.setattr("sys.argv", ["train_selection.py", *command])
         train_selection.main()
     with np.load(model) as stored:
-        assert stored["n_sets"] == 8
+        assert stored["n_sets"] == 16
+        assert len(stored["layer0"]) == 3
     printed = capsys.readouterr().out
     assert "left-out families, all rows, null" in printed
     assert "sharpness, fitted on left-out families" in printed

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
+from typing import IO
 
 import numpy as np
 from scipy.special import softmax
@@ -217,7 +219,13 @@ def with_single(agreement: Array) -> Array:
 @lru_cache(maxsize=1)
 def load_choice() -> Choice:
     """Return the trained model that is part of the package."""
-    with resources.files("modeseek.selection").joinpath("choice.npz").open("rb") as file, np.load(file) as stored:
+    with resources.files("modeseek.selection").joinpath("choice.npz").open("rb") as file:
+        return read_choice(file)
+
+
+def read_choice(file: Path | IO[bytes]) -> Choice:
+    """Return the trained model of a file."""
+    with np.load(file) as stored:
         ends = np.cumsum(stored["n_knots"])[:-1]
         return Choice(
             tuple(map(str, stored["names"])),
