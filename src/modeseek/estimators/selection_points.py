@@ -1,4 +1,4 @@
-"""Points as the selection of `ModeSeek` needs them, and its result for the distinct points of the data."""
+"""Conversions between the points of a fit and the points on which the selection of `ModeSeek` runs."""
 
 from dataclasses import replace
 

@@ -121,7 +121,7 @@ def as_record(record: RecordSpec, known: Iterable[str] = STATE_QUANTITIES) -> Re
         names = [check_choice("record", name, words) for name in record]
     except TypeError:
         raise TypeError(
-            f"record must be None, a Record, or names out of {', '.join(map(repr, words))}; got {record!r}."
+            f"record must be None, a Record, or some of the names {', '.join(map(repr, words))}; got {record!r}."
         ) from None
     if "all" in names:
         names = list(known)
