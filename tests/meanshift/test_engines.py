@@ -227,7 +227,7 @@ def test_single_and_read_only_queries_are_not_compiled_again(name):
             engine,
             profile,
             id=f"{engine}-{profile}",
-            marks=() if profile == "biweight" or (engine, profile) == ("brute", "flat") else pytest.mark.slow,
+            marks=() if profile == "biweight" else pytest.mark.slow,  # each profile compiles kernels of its own
         )
         for engine in FAST
         for profile in PROFILES
