@@ -32,12 +32,6 @@ def test_import_is_light_and_compiles_nothing():
     assert done.stdout.strip() == "[]"
 
 
-def test_estimators_do_not_import_numba_or_matplotlib():
-    code = "import sys; from modeseek import MeanShift; print(sorted({'numba', 'matplotlib'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_the_command_cluster_imports_no_plots():
     """matplotlib was imported for a function that formats numbers."""
     names = "{'numba', 'matplotlib', 'sklearn.neighbors', 'sklearn.metrics'}"

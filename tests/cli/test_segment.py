@@ -13,50 +13,56 @@ from commands import run as call
 from modeseek._storage import read_image, write_image
 from modeseek.images import segment
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+PICTURE = np.asarray(Image.open(Path(__file__).parents[2] / "examples" / "still-life.png"))[::2, ::2]
 RGB = np.random.default_rng(0).integers(0, 256, (40, 50, 3)).astype(np.uint8)
 
 
-def test_segment_writes_labels_overlay_and_summary(tmp_path):
+@pytest.fixture
+def picture(tmp_path):
+    path = tmp_path / "still-life.png"
+    Image.fromarray(PICTURE).save(path)
+    return str(path)
+
+
+def test_segment_writes_labels_overlay_and_summary(picture, tmp_path):
     out = {name: str(tmp_path / name) for name in ("labels.png", "over.png", "summary.json")}
     done = call(
-        *("segment", str(EXAMPLES / "still-life.png"), "-o", out["labels.png"], "--overlay", out["over.png"]),
+        *("segment", picture, "-o", out["labels.png"], "--overlay", out["over.png"]),
         *("--json", out["summary.json"]),
     )
     assert done[0] == 0
-    assert "7 regions in 240 x 320 pixels of still-life.png" in done[1]
-    with Image.open(out["labels.png"]) as picture:
-        assert picture.mode == "P"
-        labels = np.asarray(picture)
-    assert (labels == segment(np.asarray(Image.open(EXAMPLES / "still-life.png")))).all()
-    assert np.asarray(Image.open(out["over.png"])).shape == (240, 320, 3)
+    assert "8 regions in 120 x 160 pixels of still-life.png" in done[1]
+    with Image.open(out["labels.png"]) as image:
+        assert image.mode == "P"
+        labels = np.asarray(image)
+    assert (labels == segment(PICTURE)).all()
+    assert np.asarray(Image.open(out["over.png"])).shape == (120, 160, 3)
     record = json.loads(Path(out["summary.json"]).read_text())
-    assert record["n_regions"] == len(record["regions"]) == 7
-    assert sum(region["pixels"] for region in record["regions"]) == 240 * 320
-    quiet = call("segment", str(EXAMPLES / "still-life.png"), "-q", "-o", str(tmp_path / "labels.npy"))
+    assert record["n_regions"] == len(record["regions"]) == 8
+    assert sum(region["pixels"] for region in record["regions"]) == 120 * 160
+    quiet = call("segment", picture, "-q", "-o", str(tmp_path / "labels.npy"))
     assert quiet[:2] == (0, "")
     assert (np.load(tmp_path / "labels.npy") == labels).all()
 
 
-def test_segment_into_a_number_of_regions(tmp_path):
-    done = call("segment", str(EXAMPLES / "still-life.png"), "--n-regions", "3", "-o", str(tmp_path / "labels.npy"))
+def test_segment_into_a_number_of_regions(picture, tmp_path):
+    done = call("segment", picture, "--n-regions", "3", "-o", str(tmp_path / "labels.npy"))
     assert done[0] == 0
-    assert "3 regions in 240 x 320 pixels" in done[1]
+    assert "3 regions in 120 x 160 pixels" in done[1]
     assert np.load(tmp_path / "labels.npy").max() == 3
 
 
 @pytest.mark.parametrize("ending", ["npy", "tif"])
-def test_several_numbers_of_regions_write_layers(tmp_path, ending):
+def test_several_numbers_of_regions_write_layers(picture, tmp_path, ending):
     target, summary = tmp_path / f"layers.{ending}", tmp_path / "summary.json"
-    picture = EXAMPLES / "still-life.png"
-    done = call("segment", str(picture), "--n-regions", "3,6,12", "-o", str(target), "--json", str(summary))
+    done = call("segment", picture, "--n-regions", "3,6,12", "-o", str(target), "--json", str(summary))
     assert done[0] == 0
-    assert "3 regions in 240 x 320 pixels" in done[1]
-    assert "12 regions in 240 x 320 pixels" in done[1]
+    assert "3 regions in 120 x 160 pixels" in done[1]
+    assert "12 regions in 120 x 160 pixels" in done[1]
     layers = read_image(target).values
-    assert (layers == segment(np.asarray(Image.open(picture)), n_regions=(3, 6, 12))).all()
+    assert (layers == segment(PICTURE, n_regions=(3, 6, 12))).all()
     record = json.loads(summary.read_text())
-    assert record["shape"] == [3, 240, 320]
+    assert record["shape"] == [3, 120, 160]
     assert [layer["n_regions"] for layer in record["layers"]] == [3, 6, 12]
 
 
@@ -102,11 +108,11 @@ def test_invalid_arguments_are_rejected(tmp_path, monkeypatch, arguments, says):
     assert re.search(pattern, done[2]), done[2]
 
 
-def test_without_scikit_image(monkeypatch):
+def test_without_scikit_image(picture, monkeypatch):
     found = importlib.util.find_spec
     monkeypatch.setattr(
         "modeseek.images.scikit_image.find_spec", lambda name: None if name == "skimage" else found(name)
     )
-    status, _, err = call("segment", str(EXAMPLES / "still-life.png"))
+    status, _, err = call("segment", picture)
     assert status == 2
     assert 'images need scikit-image: pip install "modeseek[images]"' in err

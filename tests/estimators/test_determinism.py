@@ -43,7 +43,7 @@ def test_kept_answers_by_every_exact_engine(case):
 def test_the_comparison_finds_another_answer():
     got = golden.answer("shrinking", "reference")
     assert golden.differences({**got, "hash": "0" * 16}, KEPT["shrinking"]) == ["hash"]
-    moved = [[got["centres"][0][0] + 1e-11, *got["centres"][0][1:]], *got["centres"][1:]]
+    moved = [[got["centres"][0][0] + 10 * golden.TOLERANCE, *got["centres"][0][1:]], *got["centres"][1:]]
     assert golden.differences({**got, "centres": moved}, KEPT["shrinking"]) == ["centres"]
     # two policies give the same labels
     assert len({KEPT[case]["hash"] for case in golden.CHAINS}) == len(golden.CHAINS) - 1
@@ -52,7 +52,8 @@ def test_the_comparison_finds_another_answer():
 def test_the_comparison_finds_another_selection():
     got = golden.answer("mixture")
     assert golden.differences(got, KEPT["mixture"]) == []
-    assert golden.differences({**got, "stability": got["stability"] + 1e-11}, KEPT["mixture"]) == ["stability"]
+    stability = got["stability"] + 10 * golden.TOLERANCE
+    assert golden.differences({**got, "stability": stability}, KEPT["mixture"]) == ["stability"]
     assert golden.differences({**got, "chosen": "modes"}, KEPT["mixture"]) == ["chosen"]
     assert golden.differences({**got, "new": 1}, KEPT["mixture"]) == ["new"]
 

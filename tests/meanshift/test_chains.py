@@ -338,7 +338,7 @@ def test_a_wrong_name_to_record(bad):
 
 
 def test_a_wrong_kind_of_record():
-    with pytest.raises(TypeError, match="record must be None, a Record, or names out of 'all'"):
+    with pytest.raises(TypeError, match="record must be None, a Record, or some of the names 'all'"):
         as_record(3)
 
 

@@ -167,18 +167,15 @@ def test_simultaneous_shifts_use_the_moments(kind):
         ENGINES[name].open(case.points, case.weights, PROFILES[case.profile], Geometry(), n_jobs)
         for name, n_jobs in (("reference", 1), ("brute", 1), ("brute", 2))
     )
-    expected, (one, two) = slow.shift_all(case.points, case.h), (each.shift_all(case.points, case.h) for each in fast)
+    one, two = (each.shift_all(case.points, case.h) for each in fast)
     assert_array_equal(one, two)
-    assert_allclose(one, expected, atol=(1e-5 if kind == "float32" else 1e-9) * case.h, rtol=0)
     assert fast[0].evaluations == fast[1].evaluations < 0.6 * len(case.points) ** 2
+    some, tolerance = slice(None, None, 5), 1e-5 if kind == "float32" else 1e-9  # the reference is slow
+    assert_allclose(one[some], slow.shift_all(case.points[some], case.h), atol=tolerance * case.h, rtol=0)
     for workspace in (slow, fast[0]):  # the blocks of an earlier state or bandwidth are not used
-        workspace.load(expected)
-    assert_allclose(
-        fast[0].shift_all(expected, 0.9 * case.h),
-        slow.shift_all(expected, 0.9 * case.h),
-        atol=(1e-5 if kind == "float32" else 1e-9) * case.h,
-        rtol=0,
-    )
+        workspace.load(one)
+    again = fast[0].shift_all(one, 0.9 * case.h)
+    assert_allclose(again[some], slow.shift_all(one[some], 0.9 * case.h), atol=tolerance * case.h, rtol=0)
 
 
 @pytest.mark.parametrize(("power", "d"), [(-1, 5), (0, 5), (1, 5), (1, MAX_SECOND_DIMENSION + 1)])
@@ -230,7 +227,7 @@ def test_single_and_read_only_queries_are_not_compiled_again(name):
             engine,
             profile,
             id=f"{engine}-{profile}",
-            marks=() if profile == "biweight" or (engine, profile) == ("brute", "flat") else pytest.mark.slow,
+            marks=() if profile == "biweight" else pytest.mark.slow,  # each profile compiles kernels of its own
         )
         for engine in FAST
         for profile in PROFILES

@@ -91,15 +91,6 @@ class SpreadPoints:
         """First copy of each distinct point."""
         return np.flatnonzero(np.diff(self.origin, prepend=-1))
 
-    def majority(self, labels: IntArray) -> IntArray:
-        """Return the label that most copies of each distinct point have; of equally frequent ones, the smallest."""
-        k = int(labels.max()) + 1
-        pairs, inverse = np.unique(self.origin * k + labels, return_inverse=True)
-        counts = np.bincount(inverse, weights=self.points.weights)
-        order = np.lexsort((pairs % k, -counts, pairs // k))
-        best = order[np.flatnonzero(np.diff(pairs[order] // k, prepend=-1))]
-        return pairs[best] % k
-
     def mean(self, values: Array) -> Array:
         """Return the mean of one row of `values` for each copy over the copies of each distinct point."""
         weights = self.points.weights[:, None]

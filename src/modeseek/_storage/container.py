@@ -155,7 +155,7 @@ def _read(file: IO[bytes], path: Any, kind: str, remedy: str) -> tuple[dict[str,
     if head[1:9] == b"MODECKPT" or (head[:12] == MAGIC and head[12:16] == b"\1\0\0\0"):
         raise DataError(f"'{path}' is in format 1 of such files, and this version reads format {VERSION}. {remedy}")
     if len(head) < HEAD.size or not head.startswith(MAGIC):
-        raise DataError(f"'{path}' is not a {kind} of modeseek: it does not begin like one.")
+        raise DataError(f"'{path}' is not a {kind} of modeseek: its first bytes are not those of such a file.")
     _, version, length, digest = HEAD.unpack(head)
     if version != VERSION:
         raise DataError(

@@ -46,7 +46,7 @@ def print_lines(console: Console, *lines: str, style: str = "") -> None:
 
 
 def print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> None:
-    """Print the first rows of a table, and how many others there are, in the words of `rest`."""
+    """Print the first rows of a table, and the number of the other rows, which the text `rest` names."""
     table = Table(header_style="bold")
     for name in names:
         table.add_column(name, justify="left" if name == "speaker" else "right", no_wrap=True)

@@ -250,7 +250,7 @@ class FitResult:
     outcome : Outcome
         How the fit ended; `outcome.value` is a sentence, `outcome.converged` a bool.
     message : str
-        One sentence about the result for people.
+        A sentence that describes the result.
     index : PointIndex
         The distinct points and their labels; used by `predict`.
     settings : FitSettings

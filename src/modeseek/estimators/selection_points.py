@@ -1,4 +1,4 @@
-"""Points as the selection of `ModeSeek` needs them, and its result for the distinct points of the data."""
+"""Conversions between the points of a fit and the points on which the selection of `ModeSeek` runs."""
 
 from dataclasses import replace
 
@@ -7,8 +7,10 @@ from scipy.sparse import csr_array
 
 from modeseek._common.points import Points
 from modeseek._common.rounding import SpreadPoints
+from modeseek._common.types import IntArray
 from modeseek._common.validation import MIN_WEIGHT
 from modeseek.estimators.result import FitData
+from modeseek.meanshift.consensus import counterparts
 from modeseek.selection import Selection
 
 
@@ -27,13 +29,17 @@ def with_counts(data: FitData) -> Points:
 
 def of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:
     """Return the selection for distinct points: each has the label that most of its copies have."""
+
+    def majority(labels: IntArray) -> IntArray:
+        return counterparts(spread.origin, labels, spread.points.weights)[spread.first]
+
     candidates = []
     for each in found.candidates:
-        kept, labels = np.unique(spread.majority(each.labels), return_inverse=True)
+        kept, labels = np.unique(majority(each.labels), return_inverse=True)
         candidates.append(each._replace(labels=labels, n_clusters=len(kept)))
     return replace(
         found,
-        labels=spread.majority(found.labels),
+        labels=majority(found.labels),
         memberships=csr_array(spread.mean(found.memberships.toarray())),
         votes=(),
         candidates=tuple(candidates),

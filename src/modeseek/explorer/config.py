@@ -24,7 +24,7 @@ class ExplorerConfig:
     parts_per_sweep : int
         Number of frames per sweep, if points move one at a time.
     first_part : int
-        Largest number of updates before the first frame of a run, so that large data move early.
+        Largest number of updates before the first frame of a run, so that it appears soon for large data.
     part_seconds : float
         Target duration of the computation of a later frame.
     max_clump_points : int

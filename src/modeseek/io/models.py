@@ -186,7 +186,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     saved = read_model(path)
     if saved.preparer is not None and saved.preparer.changes_numbers:
         warnings.warn(
-            f"'{path}' was fitted on prepared features: read_model(path).predict(table) prepares rows first.",
+            f"the model in '{path}' was fitted on prepared features, and its predict takes such features. "
+            "read_model(path).predict(table) prepares the rows of a table first.",
             AdviceWarning,
             stacklevel=2,
         )

@@ -15,7 +15,7 @@ from modeseek.report import TableBlock
 
 @dataclass(frozen=True)
 class Sweep(OnPaperMixture):
-    """SMS over its bandwidth, DSMS over h_min, h_inf and h_max, on the paper's mixture."""
+    """SMS at several bandwidths, and DSMS at several values of h_min, h_inf and h_max, on the paper's mixture."""
 
     bandwidths: tuple[float, ...] = (0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.4, 3.2)
     h_mins: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6)

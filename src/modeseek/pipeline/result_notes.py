@@ -59,7 +59,7 @@ def _followed(fit: FitResult, preparer: TablePreparer, config: PipelineConfig) -
 
 
 def _numbered(features: Array, most: int) -> tuple[IntArray, int]:
-    """Return the number of the value in each row, and how many values there are; 0 if there are more than `most`."""
+    """Return the values as integers from 0, and the number of distinct values (0 if there are more than `most`)."""
     # text with three levels or more has a feature for each
     column = features[:, 0] if features.shape[1] == 1 else features.argmax(axis=1).astype(np.float64)
     # an inverse transform is exact up to rounding errors

@@ -14,7 +14,7 @@ import numpy as np
 from modeseek._common.frame import frame_of
 from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
-from modeseek._common.unique_rows import unique_rows
+from modeseek._common.unique_rows import ranked_rows, unique_rows
 
 # units in a side of the finest level
 UNITS = 2.0**12
@@ -231,10 +231,6 @@ class GridCells:
 
 def _grouped(cells: GridCells, keys: IntArray, counts: Array, sums: Array) -> GridCells:
     """Return cells of the same grid and level, with the sums of equal keys added up in their order."""
-    order = np.lexsort(keys.T[::-1])
-    keys = keys[order]
-    first = np.ones(len(keys), dtype=bool)
-    first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
-    number = np.cumsum(first) - 1
-    count, *columns = (np.bincount(number, weights=column[order]) for column in (counts, *sums.T))
+    first, number = ranked_rows(keys)
+    count, *columns = (np.bincount(number, weights=column) for column in (counts, *sums.T))
     return replace(cells, keys=keys[first], counts=count, sums=np.column_stack(columns))

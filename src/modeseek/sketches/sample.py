@@ -13,7 +13,7 @@ import numpy as np
 from modeseek._common.neighbors import nearest
 from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
-from modeseek._common.unique_rows import hash_rows
+from modeseek._common.unique_rows import hash_rows, ranked_rows
 
 
 def _check_sample(sample: Sample) -> None:
@@ -98,12 +98,7 @@ class Sample:
     def _with(self, keys: Array, rows: Array, counts: Array, total: float) -> Sample:
         keys, rows = np.concatenate([self.keys, keys]), np.concatenate([self.rows, rows])
         counts = np.concatenate([self.counts, counts])
-        order = np.lexsort(keys.T[::-1])
-        starts = np.ones(len(keys), dtype=bool)
-        starts[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
-        number = np.empty(len(keys), dtype=np.intp)
-        number[order] = np.cumsum(starts) - 1
-        first = order[starts]
+        first, number = ranked_rows(keys)
         counts = np.bincount(number, weights=counts, minlength=len(first))
         kept = slice(self.size)
         return Sample(self.size, keys[first[kept]], rows[first[kept]], counts[kept], total)

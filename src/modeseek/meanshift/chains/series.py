@@ -59,6 +59,15 @@ class ThinnedSeries:
         while len(self._entries) > self.limit:
             self._thin()
 
+    def extend(self, first: int, values: Array) -> None:
+        """Add those of the draws with numbers first, first + 1, ... that are due."""
+        last = first + len(values) - 1
+        while last // self.every > self.limit:
+            self._thin()
+        counts = range(-(-first // self.every) * self.every, last + 1, self.every)
+        due = np.asarray(values)[counts.start - first :: self.every].tolist()
+        self._entries += zip(counts, counts, due, strict=True)
+
     def lacks(self, k: int) -> bool:
         """Return whether the last entry is not the one at k updates."""
         return not self._entries or self._entries[-1][1] != k
@@ -77,40 +86,6 @@ class ThinnedSeries:
             np.array([k for _, k, _ in self._entries], dtype=np.int64),
             np.array([value for _, _, value in self._entries], dtype=np.float64),
         )
-
-
-class ThinnedDraws(ThinnedSeries):
-    """A thinned series of numbers, one for each draw, which are added many at a time."""
-
-    def __init__(self, every: int, limit: int):
-        super().__init__(every, limit)
-        self._counts: IntArray = np.empty(0, dtype=np.int64)
-        self._values: Array = np.empty(0)
-
-    def kept(self) -> tuple[int, list[Entry]]:
-        """Return the interval and the entries, for `resume`."""
-        counts = self._counts.tolist()
-        return self.every, list(zip(counts, counts, self._values.tolist(), strict=True))
-
-    def resume(self, every: int, entries: list[Entry]) -> None:
-        """Continue from what `kept` returned."""
-        self.every = every
-        self._counts = np.array([k for _, k, _ in entries], dtype=np.int64)
-        self._values = np.array([value for _, _, value in entries], dtype=np.float64)
-
-    def extend(self, first: int, values: Array) -> None:
-        """Add the values with numbers first, first + 1, ... that are due."""
-        last = first + len(values) - 1
-        while last // self.every > self.limit:
-            self.every *= 2
-        kept = self._counts % self.every == 0
-        counts = np.arange(-(-first // self.every) * self.every, last + 1, self.every)
-        self._values = np.append(self._values[kept], np.asarray(values)[counts - first])
-        self._counts = np.append(self._counts[kept], counts)
-
-    def series(self) -> Series:
-        """Return the entries as arrays."""
-        return Series(self._counts, self._values)
 
 
 class EarlyDraws:

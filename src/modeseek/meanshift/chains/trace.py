@@ -14,7 +14,7 @@ from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_integer
 from modeseek.meanshift.chains.algorithms import Chain
-from modeseek.meanshift.chains.series import EarlyDraws, Entry, Series, ThinnedDraws, ThinnedSeries
+from modeseek.meanshift.chains.series import EarlyDraws, Entry, Series, ThinnedSeries
 from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.objective import objective
 from modeseek.meanshift.types import ChainEnd, ChainState, SweepInfo, SweepsInfo
@@ -121,7 +121,7 @@ def as_record(record: RecordSpec, known: Iterable[str] = STATE_QUANTITIES) -> Re
         names = [check_choice("record", name, words) for name in record]
     except TypeError:
         raise TypeError(
-            f"record must be None, a Record, or names out of {', '.join(map(repr, words))}; got {record!r}."
+            f"record must be None, a Record, or some of the names {', '.join(map(repr, words))}; got {record!r}."
         ) from None
     if "all" in names:
         names = list(known)
@@ -194,9 +194,6 @@ class Recorder:
         self._chain, self._tau, self._draws = chain, tau, 0
         intervals = {field.name: getattr(record, field.name) for field in fields(Trace)}
         self._series = {name: ThinnedSeries(every, record.limit) for name, every in intervals.items() if every}
-        self._bandwidths = ThinnedDraws(record.h, record.limit) if record.h else None
-        if self._bandwidths is not None:
-            self._series["h"] = self._bandwidths
         if "snapshots" in self._series:
             self._series["snapshots"].limit = record.snapshot_limit(chain.problem.points.size)
         self._early = EarlyDraws()
@@ -230,8 +227,8 @@ class Recorder:
         self._last = state, sweeps
 
     def _note_bandwidths(self, bandwidths: Array) -> None:
-        if self._bandwidths is not None:
-            self._bandwidths.extend(self._draws + 1, bandwidths)
+        if "h" in self._series:
+            self._series["h"].extend(self._draws + 1, bandwidths)
             self._early.extend(self._draws + 1, bandwidths)
         self._draws += len(bandwidths)
 

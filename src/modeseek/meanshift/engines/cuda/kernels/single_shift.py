@@ -50,7 +50,7 @@ class KernelSpec(NamedTuple):
 
     @property
     def far(self) -> Any:
-        """A coordinate beyond the reach of every point, whose square is finite."""
+        """A coordinate that is out of reach of every point, and small enough that its square is finite."""
         return self.real(1e18 if self.single else 1e153)
 
 
