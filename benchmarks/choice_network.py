@@ -290,7 +290,7 @@ def fit_sharpness(scores: np.ndarray, sets: Sets, null: np.ndarray, bonus: np.nd
     of so few points that the bonus prefers clusters have none.
     """
     first = np.searchsorted(sets.owner, np.arange(len(sets.name)))
-    enough = np.exp(sets.features[first, FEATURES.index("log_n")]) >= BONUS_POINTS[1]
+    enough = np.exp(sets.features[first, FEATURES.index("log_n")]) >= BONUS_POINTS[-2]
     family = np.unique(sets.name, return_inverse=True)[1]
     weight = (1.0 / np.maximum(np.bincount(family[enough], minlength=family.max() + 1), 1))[family] * enough
     factors = np.geomspace(0.2, 2.0, 24)

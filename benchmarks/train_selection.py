@@ -55,7 +55,7 @@ from modeseek.selection.pool import build_pool
 from synthetic import FAMILIES, make, prepared
 
 SHARPNESS = (0.66, 0.73)
-BONUS = (-8.0, 2.0, 0.0)
+BONUS = (-8.0, 0.5, 2.0, 0.0)
 SYNTHETIC = "synthetic"
 MODEL = Path(__file__).resolve().parents[1] / "src" / "modeseek" / "selection" / "choice.npz"
 POOLS = ("open", "open2")
@@ -336,7 +336,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--families", nargs="*", help="only these families")
     found.add_argument("--jobs", type=int, default=2)
     found.add_argument("--sharpness", type=float, nargs=2, default=SHARPNESS, help="from `judge`")
-    found.add_argument("--bonus", type=float, nargs=3, default=BONUS, help="of the score of a single cluster")
+    found.add_argument("--bonus", type=float, nargs=4, default=BONUS, help="of the score of a single cluster")
     found.add_argument("--epochs", type=int, default=TrainingConfig.epochs)
     found.add_argument("--networks", type=int, default=8, help="networks to train")
     found.add_argument("--add", action="store_true", help="add the networks to those of the model, instead of new ones")

@@ -70,7 +70,7 @@ def test_the_derivative_of_the_loss_is_that_of_differences():
 def test_a_network_learns_which_feature_counts():
     sets = collected(np.random.default_rng(0), 200, 8)
     choice = train_choice(sets, np.arange(200) < 150, range(1), TrainingConfig(hidden=8, epochs=80, batch=50))
-    found = decide(scores_of(choice, sets), sets, np.array([1.0, 1.0]), np.zeros(3))
+    found = decide(scores_of(choice, sets), sets, np.array([1.0, 1.0]), np.zeros(4))
     assert found.score[150:].mean() > sets.ceiling[150:].mean() - 0.05
 
 
@@ -81,5 +81,5 @@ def test_the_sharpness_of_scores_that_are_log_probabilities_is_about_one():
     chances = softmax(scores, axis=1)
     truth = (chances.cumsum(axis=1) < rng.random((n_sets, 1))).sum(axis=1)
     sets = sets._replace(scores=np.eye(each)[truth].ravel(), name=np.array(["family"] * n_sets))
-    found = fit_sharpness(scores.ravel(), sets, truth == each - 1, np.zeros(3))
+    found = fit_sharpness(scores.ravel(), sets, truth == each - 1, np.zeros(4))
     np.testing.assert_allclose(found, 1.0, atol=0.2)

@@ -40,7 +40,7 @@ def linear_choice(weights: dict[str, float]) -> Choice:
 
 
 @pytest.mark.parametrize(
-    ("n_points", "place"), [(10, 0.0), (60, 0.0), (np.sqrt(60 * 200), 0.5), (200, 1.0), (1000, 2.0), (3000, 2.0)]
+    ("n_points", "place"), [(10, 0.0), (60, 0.0), (np.sqrt(60 * 100), 0.5), (100, 1.0), (1000, 3.0), (3000, 3.0)]
 )
 def test_the_scores_are_those_of_a_plain_loop_over_networks(n_points, place):
     choice, table = load_choice(), random_table(np.random.default_rng(0), 7)
@@ -56,7 +56,7 @@ def test_the_scores_are_those_of_a_plain_loop_over_networks(n_points, place):
             second = [max(0.0, first[i] @ w2[:, j] + context @ v2[:, j] + b2[j]) for j in range(w2.shape[1])]
             expected[i] += (np.array(second) @ w3 + b3)[0] / len(choice.layers[0])
     np.testing.assert_allclose(choice.raw_scores(table, agreement), expected, rtol=1e-9, atol=1e-9)
-    expected[-1] += np.interp(place, [0, 1, 2], choice.single_bonus)
+    expected[-1] += np.interp(place, [0, 1, 2, 3], choice.single_bonus)
     np.testing.assert_allclose(choice.scores(table, agreement), expected, rtol=1e-9, atol=1e-9)
     table[:, FEATURES.index("spherical")] = 1.0
     bonus = choice.scores(table, agreement)[-1] - choice.raw_scores(table, agreement)[-1]

@@ -23,7 +23,7 @@ TIE = 1e-9
 # a single cluster is never certain, so that the other candidates keep their order
 CERTAIN = (1e-6, 1.0 - 1e-6)
 # the bonus of the single cluster changes between these numbers of points
-BONUS_POINTS = (60, 200, 1000)
+BONUS_POINTS = (60, 100, 200, 1000)
 TYPICAL_SIZES = ("log_k", "log_rows", "entropy", "simpson", "evenness", "largest", "smallest", "tiny", "n_tiny")
 # what speaks for a candidate, by the start of the names of its features
 REASONS = {
@@ -65,7 +65,7 @@ class Choice:
     sharpness : (2,) array
         Factors of the scores in `probabilities`: for one cluster against several, and among partitions with several
         clusters. With these, the expected agreement of chosen candidates is about right on average.
-    single_bonus : (3,) array
+    single_bonus : (4,) array
         Added to the score of the single cluster, for `BONUS_POINTS` points; linear in the logarithm between them.
         With few points, data with and without clusters look alike; a negative bonus then prefers clusters. With some
         hundred points a positive one keeps data without clusters whole. Unit vectors always have the last bonus,
@@ -78,7 +78,7 @@ class Choice:
     places: tuple[Array, ...]
     layers: tuple[Array, ...]
     sharpness: Array = field(default_factory=lambda: np.ones(2))
-    single_bonus: Array = field(default_factory=lambda: np.zeros(3))
+    single_bonus: Array = field(default_factory=lambda: np.zeros(len(BONUS_POINTS)))
 
     def scores(self, features: Array, agreement: Array) -> Array:
         """Return the score of each candidate.
