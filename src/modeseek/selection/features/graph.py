@@ -12,6 +12,7 @@ from modeseek.selection.data import SelectionData
 from modeseek.selection.features.base import Feature, weighted_quantiles
 from modeseek.selection.proposers.modes import weight_up_to
 from modeseek.selection.proposers.samples import draw
+from modeseek.selection.sorting import ascending
 
 # neighbours from which the two densities are estimated
 COUNTS = (8, 24)
@@ -94,7 +95,7 @@ def graph_sample(data: SelectionData, rng: np.random.Generator, config: Features
         k = min(count, data.n_neighbors)
         densities.append(np.log(weight_up_to(data, k) / (k + 1)) - data.dimension * np.log(data.distances[:, k - 1]))
     step = max(1, len(data) // config.edge_points)
-    orders = [step * np.argsort(each[::step], kind="stable") for each in densities]
+    orders = [step * ascending(each[::step]) for each in densities]
     edges = -data.dimension * np.log(data.distances[:, :8]) + np.log(data.weights.mean())
     rows = draw(len(data), config.graph_points, rng)
     densities[1] -= densities[1][rows].mean()
