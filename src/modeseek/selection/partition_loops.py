@@ -16,22 +16,33 @@ from modeseek._common.types import Array, IntArray
 
 
 @cached_loop
-def _compact_loop(labels, number, out):  # type: ignore[no-untyped-def]
-    count = 0
-    for i in range(len(labels)):
-        if number[labels[i]] < 0:
-            number[labels[i]] = count
-            count += 1
-        out[i] = number[labels[i]]
-    return count
+def _compact_loop(table, number, out, counts):  # type: ignore[no-untyped-def]
+    c, m = table.shape
+    for a in range(c):
+        for i in range(m):
+            if number[table[a, i]] < 0:
+                number[table[a, i]] = counts[a]
+                counts[a] += 1
+            out[a, i] = number[table[a, i]]
+        for i in range(m):
+            number[table[a, i]] = -1
+
+
+def compact_each(table: IntArray, bound: int | None = None) -> tuple[IntArray, IntArray]:
+    """Renumber the labels of each partition, a row, by first appearance; return them and their numbers of clusters.
+
+    All labels are below `bound`.
+    """
+    out, counts = np.empty(table.shape, dtype=np.int32), np.zeros(len(table), dtype=np.int64)
+    number = np.full(table.max(initial=0) + 1 if bound is None else bound, -1, dtype=np.int32)
+    _compact_loop(table, number, out, counts)
+    return out, counts
 
 
 def compact(labels: IntArray, bound: int | None = None) -> tuple[IntArray, int]:
-    """Renumber labels by first appearance; return them and their number. All labels are below `bound`."""
-    out = np.empty(len(labels), dtype=np.int32)
-    number = np.empty(labels.max(initial=0) + 1 if bound is None else bound, dtype=np.int32)
-    number.fill(-1)
-    return out, _compact_loop(labels, number, out)
+    """Return `compact_each` of one partition."""
+    out, counts = compact_each(labels[None], bound)
+    return out[0], int(counts[0])
 
 
 @cached_loop

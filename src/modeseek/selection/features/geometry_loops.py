@@ -12,72 +12,64 @@ from modeseek._common.types import Array, IntArray
 
 
 @cached_loop
-def _silhouette_loop(distances, labels, counts, sums, out):  # type: ignore[no-untyped-def]
+def _silhouette_loop(distances, labels, counts, sums, outer, out):  # type: ignore[no-untyped-def]
     m, k = len(labels), len(counts)
+    for j in range(m):
+        counts[labels[j]] += 1
+        own, row = sums[labels[j]], distances[j]
+        for i in range(m):
+            own[i] += row[i]
+    for c in range(k):
+        if counts[c] > 0:
+            row = sums[c]
+            for i in range(m):
+                outer[i] = min(outer[i], np.inf if labels[i] == c else row[i] / counts[c])
     for i in range(m):
-        counts[labels[i]] += 1
-    for i in range(m):
-        for c in range(k):
-            sums[c] = 0.0
-        for j in range(m):
-            sums[labels[j]] += distances[i, j]
-        own = labels[i]
-        if counts[own] < 2:
-            continue
-        inner, outer = sums[own] / (counts[own] - 1), np.inf
-        for c in range(k):
-            if c != own and counts[c] > 0:
-                outer = min(outer, sums[c] / counts[c])
-        if np.isfinite(outer):
-            out[i] = (outer - inner) / max(max(inner, outer), 1e-300)
+        count = counts[labels[i]]
+        if count >= 2 and np.isfinite(outer[i]):
+            inner = sums[labels[i], i] / (count - 1)
+            out[i] = (outer[i] - inner) / max(max(inner, outer[i]), 1e-300)
 
 
 def silhouettes(distances: Array, labels: IntArray, k: int) -> Array:
     """Return the silhouette of each row of a small sample, from all distances; 0 for rows alone in their cluster."""
-    out = np.zeros(len(labels))
-    _silhouette_loop(distances, labels, np.zeros(k), np.empty(k), out)
+    m = len(labels)
+    out = np.zeros(m)
+    _silhouette_loop(distances, labels, np.zeros(k), np.zeros((k, m)), np.full(m, np.inf), out)
     return out
 
 
 @cached_loop
-def _center_loop(x, labels, counts, centers, own, other):  # type: ignore[no-untyped-def]
-    m, d = x.shape
-    k = len(counts)
+def _center_loop(columns, labels, counts, centers, squares, own, other):  # type: ignore[no-untyped-def]
+    d, m = columns.shape
     for i in range(m):
         counts[labels[i]] += 1
         for a in range(d):
-            centers[labels[i], a] += x[i, a]
-    for c in range(k):
+            centers[labels[i], a] += columns[a, i]
+    for c in range(len(counts)):
         for a in range(d):
             centers[c, a] /= max(counts[c], 1.0)
-    within = 0.0
-    for i in range(m):
-        near = np.inf
-        for c in range(k):
-            if counts[c] == 0:
-                continue
-            s = 0.0
-            for a in range(d):
-                t = x[i, a] - centers[c, a]
-                s += t * t
-                if c != labels[i] and s >= near:
-                    break
-            if c == labels[i]:
-                own[i] = s
-            elif s < near:
-                near = s
-        within += own[i]
-        own[i] = np.sqrt(own[i])
-        other[i] = np.sqrt(near)
-    return within
+        if counts[c] == 0:
+            continue
+        for i in range(m):
+            squares[i] = 0.0
+        for a in range(d):
+            column, center = columns[a], centers[c, a]
+            for i in range(m):
+                squares[i] += (column[i] - center) * (column[i] - center)
+        for i in range(m):
+            own[i] = squares[i] if labels[i] == c else own[i]
+            other[i] = min(other[i], np.inf if labels[i] == c else squares[i])
 
 
 def center_statistics(x: Array, labels: IntArray, k: int) -> tuple[Array, Array, float, Array, Array]:
     """Return centers, rows per cluster, within-cluster sum of squares, distances to the own and to the next center."""
-    counts, centers = np.zeros(k), np.zeros((k, x.shape[1]))
-    own, other = np.zeros(len(x)), np.zeros(len(x))
-    within = _center_loop(x, labels, counts, centers, own, other)
-    return centers, counts, within, own, other
+    # columns are contiguous, so that the loops over points use vector instructions
+    columns, (m, d) = np.ascontiguousarray(x.T), x.shape
+    counts, centers, own, other = np.zeros(k), np.zeros((k, d)), np.zeros(m), np.full(m, np.inf)
+    _center_loop(columns, labels, counts, centers, np.empty(m), own, other)
+    within = float(np.cumsum(own)[-1])  # always in the same order: a small share of explained variance shows rounding
+    return centers, counts, within, np.sqrt(own), np.sqrt(other)
 
 
 @cached_loop
